@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.phrasing import as_clause, gain_sentence, meaning
-from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
-from chathpc.profile import numbers
+from chathpc.diagnosis.records import Diagnosis, Verdict
 
 if TYPE_CHECKING:
     from chathpc.prompts.loader import Audience
@@ -50,8 +49,9 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
         told.append(Sentence(meaning(first.cause)))
     elif audience == "newcomer":
         told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
-    if first.speedup_bound is not None:
-        told.append(Sentence(gain_sentence(first.speedup_bound), first.evidence, needed=True))
+    won = gain_sentence(first)
+    if won is not None:
+        told.append(Sentence(won, first.evidence, needed=True))
     if first.advice:
         told.append(Sentence(f"{ADVICE} {as_clause(first.advice[0])}", needed=True))
     if audience == "manager":
@@ -90,10 +90,3 @@ def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
         lacking, command = next(iter(diagnosis.not_collected.items()))
         told.append(Sentence(f"To see more, collect {lacking}: {command}", needed=True))
     return told
-
-
-def gain(finding: Finding) -> str | None:
-    """What could be won, in words; None where time alone cannot tell."""
-    if finding.speedup_bound is None:
-        return None
-    return f"at most {numbers.speedup(finding.speedup_bound)} on the run"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from pathlib import Path
@@ -25,6 +25,7 @@ from chathpc.report import (
     EvidenceRecord,
     ExaminedRecord,
     FindingRecord,
+    GainRecord,
     MetricRecord,
     PlaceRecord,
     ProfileRecord,
@@ -278,7 +279,9 @@ def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
         seconds=finding.seconds,
         share=finding.share,
         share_error=finding.share_error,
+        speedup_if_free=finding.speedup_if_free,
         speedup_bound=finding.speedup_bound,
+        typical_gain=None if finding.typical_gain is None else GainRecord(**asdict(finding.typical_gain)),
         confidence=finding.confidence,
         confidence_reason=finding.confidence_reason,
         evidence=list(finding.evidence),

@@ -125,6 +125,14 @@ class EvidenceRecord(Record):
         )
 
 
+class GainRecord(Record):
+    """Speed-ups of whole runs by measured repairs: the middle half of them, and their number."""
+
+    low: float
+    high: float
+    cases: int
+
+
 class FindingRecord(Record):
     """A cause at a place, with its cost, its evidence and what to do."""
 
@@ -138,7 +146,13 @@ class FindingRecord(Record):
     share_error: float | None = Field(
         default=None, description="Standard error of the share from sampling; null where it was measured."
     )
-    speedup_bound: float | None = Field(description="Bound on the speed-up of the run if the cost vanished (Amdahl).")
+    speedup_if_free: float | None = Field(
+        description="Speed-up of the run if the place took no time, with all that it calls (Amdahl); no promise."
+    )
+    speedup_bound: float | None = Field(
+        description="The most that a repair can give, where the catalogue says what it can remove; else null."
+    )
+    typical_gain: GainRecord | None = Field(description="What measured repairs of this cause gave; null without any.")
     confidence: float = Field(ge=0, le=1)
     confidence_reason: str
     evidence: list[str]

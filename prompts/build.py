@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.profile import numbers
 from chathpc.profile.source_text import SourceExcerpt
@@ -120,8 +121,9 @@ def _finding_lines(number: int, finding: Finding, names: frozenset[str], *, mean
     ]
     if meaning:
         lines.append(f"   Meaning: {quote(cause(finding.cause).meaning, longest=LONGEST_STATEMENT)}")
-    if finding.speedup_bound is not None:
-        lines.append(f"   Gain: at most {numbers.speedup(finding.speedup_bound)} on the run.")
+    won = gain_sentence(finding)
+    if won is not None:
+        lines.append(f"   Gain: {won}")
     lines += [f"   Against: {told(one)}" for one in finding.against]
     lines += [f"   Do: {told(one)}" for one in finding.advice[:3]]
     return lines

@@ -34,7 +34,8 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     costs = _first_of(diagnosis, first, _COSTS)
     source = _first_of(diagnosis, first, (Kind.SOURCE,))
     means = [] if audience == "manager" else [_told(meaning(first.cause))]
-    gain = [] if first.speedup_bound is None or healthy else [gain_sentence(first.speedup_bound)]
+    won = None if healthy else gain_sentence(first)
+    gain = [] if won is None else [won]
     # What would show whether a suspicion is right comes before advice.
     told = () if healthy and first.suspected else first.advice[:1]
     advice = [f"What to {'try' if healthy else 'do'} first: {_told(as_clause(one))}" for one in told]

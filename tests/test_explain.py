@@ -29,7 +29,8 @@ KEYS = {
     "versions": None,
     "profile": {"format", "paths", "title", "shape", "run", "contexts", "locations", "metrics", "caveats", "not_collected"},
     "findings": {
-        "cause", "title", "summary", "where", "source", "seconds", "share", "share_error", "speedup_bound", "confidence", "confidence_reason",
+        "cause", "title", "summary", "where", "source", "seconds", "share", "share_error",
+        "speedup_if_free", "speedup_bound", "typical_gain", "confidence", "confidence_reason",
         "evidence", "against", "advice", "next_measurement", "origin", "status",
     },
     "evidence": {"id", "kind", "statement", "subject", "metric", "value", "unit", "whole", "parts", "where", "source", "tool", "error"},
@@ -75,7 +76,7 @@ def test_the_report_says_what_the_diagnosis_found() -> None:
     assert (report.verdict, report.findings[0].cause) == ("bottleneck", "omp-load-imbalance")
     found = report.findings[0]
     assert (found.seconds, found.share) == (3.0, 0.375)
-    assert found.speedup_bound == pytest.approx(1 / (1 - 0.375 * 0.9))
+    assert found.speedup_bound == pytest.approx(1 / (1 - 0.375))
     assert (found.where.function, found.where.line) == ("forces", 11)
     assert found.where.path == ["<program root>", "main", "GOMP_parallel [libgomp.so.1.0.0]", "forces._omp_fn.0"]
     assert report.headline == found.summary

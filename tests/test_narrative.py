@@ -8,8 +8,10 @@ import pytest
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.measured_gains import TypicalGain
+from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Diagnosis
-from chathpc.narrative import gain, left_out, narrate
+from chathpc.narrative import left_out, narrate
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main
 from tests.profile.build import build, gpu_op, kernel, line, loop
 
@@ -28,7 +30,7 @@ def test_a_bottleneck_is_told_with_its_gain_its_advice_and_what_it_rests_on() ->
     assert what.text == "A large part of the time goes into malloc and free for objects that live only briefly."
     assert "malloc and free (new and delete, " in " ".join(entry.what.split())  # examples, for newcomers
     assert "(new and delete, " in narrate(diagnosis, "newcomer")[1].text
-    assert bound.text == "Without this problem, the run could be at most 2.17x as fast."  # 1 / (1 − 0.6 × 0.9)
+    assert bound.text == gain_sentence(diagnosis.findings[0])
     assert advice.text.startswith("What to do first: ")
     assert advice.text.endswith(".")
 
@@ -78,7 +80,7 @@ def test_a_leak_has_no_bound_on_the_speed_up() -> None:
     lost = line("app.c:31", libc("malloc", values={"memory.allocated.bytes": 8e6}))
     diagnosis = diagnose(build(main(function("window", lost), function("rest", hot_loop(4.0)))))
     assert diagnosis.findings[0].cause == "memory-leak"
-    assert gain(diagnosis.findings[0]) is None
+    assert gain_sentence(diagnosis.findings[0]) is None
     assert not [sentence for sentence in narrate(diagnosis) if "as fast" in sentence.text]
 
 
@@ -126,4 +128,10 @@ def test_a_sentence_within_a_sentence_begins_small_unless_it_begins_with_a_name(
 
 
 def test_the_gain_is_told_as_a_factor_of_the_run() -> None:
-    assert gain(churning().findings[0]) == "at most 2.17x on the run"
+    found = replace(churning().findings[0], typical_gain=TypicalGain(1.2, 1.7, 11))
+    assert gain_sentence(found) == "Such changes made runs 1.20x to 1.70x as fast (11 measured cases)."
+    assert (
+        gain_sentence(replace(found, speedup_bound=2.5))
+        == "Without this problem, the run could be at most 2.50x as fast."
+    )
+    assert gain_sentence(replace(found, typical_gain=None)) is None

@@ -96,7 +96,7 @@ def test_the_gain_and_what_to_do_are_told_also_where_a_model_does_not(
     says(monkeypatch, f"{statements['E1']} {statements['E2']}")
     report = explained(profile, "local")
     gain, advice, beside = (one.text for one in report.explanation.sentences[2:])
-    assert gain == "Without this problem, the run could be at most 1.24x as fast."
+    assert gain == "Without this problem, the run could be at most 1.94x as fast."
     assert first.advice[0][1:] in advice
     assert beside.startswith("Beside that: all threads spend much of their time at barriers")
     assert report.explanation.text.endswith(f"{gain} {advice} {beside}")
@@ -131,7 +131,7 @@ def test_causes_whose_facts_a_model_cites_are_not_told_again(profile: Profile, m
     says(monkeypatch, " ".join(statements[one] for one in (*diagnosis.findings[0].evidence, *second.evidence)))
     told = explained(profile, "local").explanation
     assert [one.text.split(":")[0] for one in told.sentences if one.status == "catalogue"] == [
-        "Without this problem, the run could be at most 1.24x as fast.",
+        "Without this problem, the run could be at most 1.94x as fast.",
         "What to do first",
     ]
 

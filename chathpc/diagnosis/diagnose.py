@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf, isinf
 
+import numpy as np
+
 from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
@@ -16,6 +18,7 @@ from chathpc.diagnosis.draft import Draft, confidence, share_error
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
+from chathpc.diagnosis.measured_gains import typical_gain
 from chathpc.diagnosis.nameless import nameless
 from chathpc.diagnosis.parallel_facts import parallel_evidence, spread_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
@@ -35,7 +38,7 @@ from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_l
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import is_amd, too_little, window_note
-from chathpc.diagnosis.verdict import headline_of, headroom, verdict_of
+from chathpc.diagnosis.verdict import WAITING, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.languages import language_of
@@ -247,7 +250,6 @@ def _number(
 def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     entry = cause(draft.cause)
     part = headroom(draft)
-    saved = draft.share * part
     probability, reason = confidence(facts, draft)
     on_device = entry.family.startswith("gpu-") or (draft.samples == 0 and facts.timeline is not None)
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
@@ -259,7 +261,9 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         seconds=draft.cost if timed else None,
         share=draft.share,
         headroom=part,
-        speedup_bound=1 / (1 - saved) if 0 < saved < 1 else None,
+        speedup_bound=_speedup(_removable(facts, draft, entry)),
+        speedup_if_free=_speedup(_inclusive_share(facts, draft, on_device)),
+        typical_gain=typical_gain(draft.cause),
         confidence=probability,
         confidence_reason=reason,
         evidence=ids,
@@ -272,6 +276,30 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         origin="source" if draft.derived else "profile",
         status="derived" if draft.derived else "measured",
     )
+
+
+def _speedup(removed: float) -> float | None:
+    """Speed-up of the run without a part of it (0..1); Amdahl, AFIPS 1967. None where nothing goes, or nothing is left."""
+    return 1 / (1 - removed) if 0 < removed < 1 else None
+
+
+def _removable(facts: Facts, draft: Draft, entry: Cause) -> float:
+    """The part of the run (0..1) that a repair can remove at most; 0 where the catalogue states no bound."""
+    if entry.bound == "none" or draft.impact is not None or headroom(draft) <= 0:
+        return 0.0
+    return max(draft.share, facts.share(*WAITING)) if entry.bound == "waiting" else draft.share
+
+
+def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:
+    """The part of the run (0..1) that the function of a finding's place has with all that it calls, recursion counted once; that of the
+    cost where the place has no host time.
+    """
+    tree, node = facts.profile.tree, draft.where.node
+    if on_device or node < 0 or tree.function[node] < 0 or not facts.has_host_time:
+        return draft.share
+    label, _ = tree.function_labels
+    inside = tree.outermost(np.flatnonzero(label == label[tree.function[node]]).astype(np.int32))
+    return float(facts.inclusive[inside].sum()) / facts.total
 
 
 def _advice(entry: Cause, models: tuple[str, ...]) -> tuple[str, ...]:

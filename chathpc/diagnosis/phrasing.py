@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.records import Finding
 from chathpc.profile import numbers
 
 #: How the sentence on a gain begins.
@@ -22,9 +23,18 @@ def as_clause(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def gain_sentence(bound: float) -> str:
-    """What could be won at most: `bound` is how many times as fast the run could be."""
-    return f"{GAIN}, the run could be at most {numbers.speedup(bound)} as fast."
+def gain_sentence(finding: Finding) -> str | None:
+    """What could be won: at most, where the catalogue says what a repair can remove, else what measured repairs gave; None where neither is
+    known.
+    """
+    if finding.speedup_bound is not None:
+        return f"{GAIN}, the run could be at most {numbers.speedup(finding.speedup_bound)} as fast."
+    found = finding.typical_gain
+    if found is None or finding.headroom <= 0:
+        return None
+    low, high = numbers.speedup(found.low), numbers.speedup(found.high)
+    times = low if low == high else f"{low} to {high}"
+    return f"Such changes made runs {times} as fast ({found.cases} measured case{'s' if found.cases != 1 else ''})."
 
 
 def meaning(cause_id: str) -> str:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.measured_gains import TypicalGain
 
 #: Where a finding comes from, and what its cause rests on.
 Origin = Literal["profile", "source"]
@@ -55,7 +56,9 @@ class Finding:
     `seconds` is the cost over all threads (None if the profile has no time), `share` the same as a part of the whole
     (0..1),
     `share_error` the standard error of that from sampling (None where it was measured),
-    `headroom` the part of the cost (0..1) that could go, `speedup_bound` = 1 / (1 − share × headroom) (Amdahl's law).
+    `headroom` the part of the cost (0..1) that could go, `speedup_bound` the run's speed-up if all went that a repair of
+    this cause can remove, which the catalogue says (None where it says nothing), `speedup_if_free` that if the place took no time, with all
+    that is below it (Amdahl's law; no promise), `typical_gain` what measured repairs of the cause gave.
     `confidence` is a probability (0..1), `confidence_reason` says what it was computed from. `suspected` names causes that the source at a
     hot place makes one suspect and that this profile cannot show: no claim, but worth a measurement, or a try.
     `origin` says whether the profile or the source named the cause; `status` is `derived` where only the time at the place was
@@ -81,6 +84,8 @@ class Finding:
     suspected: tuple[str, ...] = ()
     origin: Origin = "profile"
     status: Status = "measured"
+    speedup_if_free: float | None = None
+    typical_gain: TypicalGain | None = None
 
     @property
     def weight(self) -> float:

@@ -462,7 +462,7 @@ def changed(path, value):
         (("advice", 0, "note"), "x", r"advice\[0\].note: expected only applies, do, example, found 'note'"),
         (("next_measurement", "tells"), ..., "next_measurement.tells: expected a text"),
         (("keywords",), ["Page"], r"keywords\[0\]: expected lower case, found 'Page'"),
-        (("detectd",), True, "detectd: expected only advice, detected, "),
+        (("detectd",), True, "detectd: expected only advice, bound, detected, "),
     ],
 )
 def test_an_entry_that_breaks_the_schema_is_refused_with_file_and_key(tmp_path, path, value, words):

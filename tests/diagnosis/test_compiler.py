@@ -55,7 +55,7 @@ def test_a_hot_loop_that_was_not_vectorised_with_its_reason_time_and_remedy() ->
     found = finding(diagnosis, "not-vectorised")
     assert (found.where.function, found.where.short, found.seconds, found.share) == ("solve", "app.c:11", 6.0, 0.6)
     # 60 % of the time, of which half could go: Amdahl 1 / (1 - 0.6 * 0.5).
-    assert found.speedup_bound == pytest.approx(1 / (1 - 0.3))
+    assert found.speedup_bound is None
     assert "cannot rule out that the arrays overlap" in found.summary
     assert "restrict" in found.advice[0]
     assert len(set(found.advice)) == len(found.advice)
@@ -253,7 +253,7 @@ def test_a_hot_small_function_that_was_not_inlined() -> None:
     diagnosis = explained(accessor(), refused("cell"))
     found = finding(diagnosis, "not-inlined")
     assert (found.where.function, found.share, found.against) == ("cell", 0.6, ())
-    assert found.speedup_bound == pytest.approx(1 / (1 - 0.6 * 0.6))
+    assert found.speedup_bound is None
     assert "-flto" in found.advice[0]
     said = statements(diagnosis, "not-inlined")
     assert said[1] == "cell has 1 source line."
@@ -406,7 +406,7 @@ def test_a_hot_kernel_that_spills() -> None:
     found = finding(diagnosis, "gpu-register-spill")
     assert (found.where.kernel, found.share, found.seconds) == ("_Z5blendILi24EEvPdPKdi", 0.75, 3.0)
     # Headroom 0.3, of which half where only ptxas speaks.
-    assert found.speedup_bound == pytest.approx(1 / (1 - 0.75 * 0.15))
+    assert found.speedup_bound is None
     said = statements(diagnosis, "gpu-register-spill")
     assert (
         "808 bytes spilled a thread (324 in stores, 484 in loads), a stack frame of 312 bytes, 24 registers" in said[1]

@@ -94,7 +94,7 @@ def test_math_in_a_loop_without_source_is_expensive() -> None:
     found = finding(diagnosis, "expensive-math")
     assert (found.where.function, found.where.short, found.share) == ("transport", "app.c:4", 0.6)
     assert found.summary == "Calls of pow in transport take 60.0 % of the time, in the loop at app.c:3."
-    assert found.speedup_bound == pytest.approx(1 / (1 - 0.6 * found.headroom))
+    assert found.speedup_bound is None  # a repair can remove what stands around the calls
     assert found.confidence == sure(2)
     assert statements(diagnosis, "expensive-math") == [
         "Math library functions take 6.00 s of 10.0 s (60.0 %), mostly pow.",

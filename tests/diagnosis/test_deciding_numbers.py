@@ -88,6 +88,7 @@ ALLOWED = {
     "diagnosis/kernel_counters.py": {"_whole": ROUNDING},
     "diagnosis/kernel_totals.py": {"LONGEST_NAME": TOLD, "_UNIONS": WORK, "_NANO": UNIT},
     "diagnosis/lacks.py": {"_LINES": WORK},
+    "diagnosis/measured_gains.py": {"_QUARTERS": FORMULA},
     "diagnosis/launch_order.py": {"CALLS": LABEL},
     "diagnosis/message_facts.py": {"_NANO": UNIT},
     "diagnosis/nested.py": {"_MOST_RANGES": WORK, "_FEW": WORK, "longest": WORK, "_touching": WORK},

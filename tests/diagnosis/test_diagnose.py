@@ -58,9 +58,21 @@ def test_findings_stand_in_the_order_of_cost_times_headroom() -> None:
     assert diagnosis.findings[-1].cause == "hot-compute"  # a quarter of the run, and nothing says that any of it can go
 
 
-def test_the_bound_on_the_speed_up_is_amdahls() -> None:
-    found = finding(diagnosed(mixed()), "allocation-churn")
-    assert found.speedup_bound == pytest.approx(1 / (1 - 0.3 * cause("allocation-churn").headroom))
+def test_the_bound_on_the_speed_up_is_amdahls_where_a_repair_removes_the_cost_alone() -> None:
+    copies, churn = (finding(diagnosed(mixed()), name) for name in ("redundant-copies", "allocation-churn"))
+    assert copies.speedup_bound == pytest.approx(1 / (1 - 0.25))
+    assert churn.speedup_bound is None  # a repair may remove what is done with the memory, too
+    assert churn.typical_gain is not None
+
+
+def test_if_a_place_took_no_time_what_it_calls_would_go_with_it() -> None:
+    inner = function("inner", line("app.c:21", libc("malloc", time=3.0)), at="app.c:20")
+    grow = function("grow", loop("app.c:10", line("app.c:11", libc("malloc", time=4.0), inner)), at="app.c:9")
+    found = finding(
+        diagnosed(build(main(grow, function("rest", line("app.c:40", time=3.0), at="app.c:39")))), "allocation-churn"
+    )
+    assert found.where.function == "grow"
+    assert found.speedup_if_free == pytest.approx(1 / (1 - 0.7))
 
 
 def test_no_more_than_eight_findings_are_listed() -> None:

@@ -181,7 +181,7 @@ def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
     assert report.explanation.text == (
         "Waiting in the OpenMP runtime takes 4.36 s. "
         "The work of a thread in triangular_work takes 345 ms at least, 978 ms on average and 1.47 s at most, over 4 threads. "
-        "Without this problem, the run could be at most 1.24x as fast. "
+        "Without this problem, the run could be at most 1.94x as fast. "
         "What to do first: write schedule(dynamic, 16) on the loop where the work of iterations is irregular, schedule(guided) where it "
         "shrinks or grows steadily. "
         "Beside that: all threads spend much of their time at barriers, about equally: synchronisation is too frequent for the work between."

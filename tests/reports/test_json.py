@@ -17,7 +17,8 @@ CONTRACT = {
     "": "schema profile verdict findings evidence explanation examined pruning timings versions",
     "profile": "format paths title run contexts locations metrics caveats not_collected",
     "profile.metrics.0": "id source_name unit total",
-    "findings.0": "cause title where seconds share speedup_bound confidence evidence against advice next_measurement origin status",
+    "findings.0": "cause title where seconds share speedup_if_free speedup_bound typical_gain confidence evidence against advice "
+    "next_measurement origin status",
     "findings.0.where": "function file line kernel path",
     "evidence.0": "id kind statement subject metric value unit whole parts where source",
     "explanation": "text sentences model claims",

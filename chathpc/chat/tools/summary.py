@@ -12,6 +12,7 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
 from chathpc.diagnosis.fact import Fact, Form, Kind
+from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -158,8 +159,9 @@ _NAMED = 2
 
 def _in_full(session: Session, number: int, one: Finding) -> Result:
     parts = [_line(number, one)]
-    if one.speedup_bound is not None:
-        parts.append(f"Gain: at most {numbers.speedup(one.speedup_bound)} on the run.")
+    won = gain_sentence(one)
+    if won is not None:
+        parts.append(won)
     parts += [f"Against it: {quote(text, longest=_LONGEST)}" for text in one.against]
     parts.append(f"Confidence {numbers.percent(one.confidence)}: {quote(one.confidence_reason, longest=_LONGEST)}")
     lines = [f"Do: {quote(text, longest=_LONGEST)}" for text in one.advice]

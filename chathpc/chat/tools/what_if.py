@@ -70,9 +70,7 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     text = f"{first}: {name} has {amount(value, total, metric)} of {whole(metric)}, and that {change}."
     several = len(session.measured.where) > 1
     if bound != float("inf"):
-        limit = f"At most {numbers.speedup(bound)} is possible by making {name} faster."
-        if several:
-            limit = f"If {name} took no time, it would be {numbers.speedup(bound)}."
+        limit = f"If {name} took no time, it would be {numbers.speedup(bound)}."
         facts.add(
             Kind.VALUE, f"the speed-up of the run if {name} took no time", bound, "x", form=Form.ONE, metric=metric.id
         )

@@ -26,6 +26,9 @@ ANY = "any"
 _IMPLIED = {"openmp": "openmp", "mpi": "mpi"}
 _CXX = frozenset({"cuda", "hip", "sycl"})
 
+#: What a repair can remove at most.
+BOUNDS = ("none", "cost", "waiting")
+
 #: Units of thresholds. A `share` is 0..1 of the whole; a `ratio` compares two other quantities.
 UNITS = frozenset(
     {
@@ -111,6 +114,8 @@ class Cause:
     """An entry of the catalogue.
 
     `headroom` is the part of the cost (0..1) that can typically go; a finding is ranked by its share × headroom.
+    `bound` says what a repair can remove at most (one of BOUNDS), and `bound_source` why: "cost" what the finding costs, "waiting" all
+    waiting of the run, "none" where a repair may also remove work around it, so that no bound is stated.
     `detected` is false while no rule finds this cause. `keywords` are words (lower case) by any of which a text may be
     taken to name this cause. `functions` are patterns of names (as in a shell, `MKL_*`) by which a user's entry is found;
     `origin` the user's files that it comes from or was changed by, empty for a built-in one.
@@ -127,6 +132,8 @@ class Cause:
     gain: str
     headroom: float
     headroom_source: str
+    bound: str
+    bound_source: str
     thresholds: Mapping[str, Threshold]
     advice: tuple[Advice, ...]
     next_measurement: NextMeasurement

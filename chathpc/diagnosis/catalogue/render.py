@@ -33,6 +33,9 @@ _ABOUT = {
     "gpu-kernel": "The device from inside: what a kernel's warps wait for, and which unit is at its limit.",
 }
 
+#: What a repair can remove at most, in words.
+_BOUNDS = {"none": "not stated", "cost": "what the finding costs", "waiting": "all waiting of the run"}
+
 
 def markdown(causes: Iterable[Cause], common: Mapping[str, Threshold]) -> str:
     """A Markdown page with all given causes, grouped by family in the order of FAMILIES, a table of contents and the
@@ -88,6 +91,7 @@ def _entry(cause: Cause) -> Iterator[str]:
     yield "Evidence:\n\n" + _list(cause.evidence)
     yield "Against it speaks:\n\n" + _list(cause.speaks_against)
     yield f"Gain: {_escape(cause.gain)} Headroom {cause.headroom:.0%} ({_escape(cause.headroom_source)})."
+    yield f"At most: {_BOUNDS[cause.bound]} ({_escape(cause.bound_source)})."
     if cause.thresholds:
         yield thresholds_table(cause.thresholds)
     yield "What to do:"

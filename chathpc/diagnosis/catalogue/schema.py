@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from chathpc.diagnosis.catalogue.entry import (
     ANY,
+    BOUNDS,
     FAMILIES,
     GROUPS,
     UNITS,
@@ -40,6 +41,7 @@ def cause_of(fields: Fields, *, detected: bool) -> Cause:
     if not ID.match(name) or name != fields.file.stem:
         raise fields.error("id", f"{fields.file.stem!r}, the file's name", name)
     headroom = fields.section("headroom")
+    bound = fields.section("bound") if fields.has("bound") else None
     following = fields.section("next_measurement")
     cause = Cause(
         id=name,
@@ -53,14 +55,17 @@ def cause_of(fields: Fields, *, detected: bool) -> Cause:
         gain=fields.text("gain"),
         headroom=headroom.share("value"),
         headroom_source=headroom.text("source"),
+        bound="none" if bound is None else bound.choice("removes", BOUNDS),
+        bound_source="nothing is known of it" if bound is None else bound.text("source"),
         thresholds=thresholds_of(fields.section("thresholds")),
         advice=advice_of(fields),
         next_measurement=NextMeasurement(following.text("command"), following.text("tells")),
         references=fields.texts("references"),
         keywords=keywords_of(fields),
     )
-    for each in (headroom, following):
-        each.end()
+    for each in (headroom, bound, following):
+        if each is not None:
+            each.end()
     return cause
 
 

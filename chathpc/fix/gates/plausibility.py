@@ -53,7 +53,8 @@ def judge(
     if speedup.low <= limit * threshold("bound_error"):
         of = "that is believed at most" if finding is None else f"'{clean(finding.title)}' can give"
         of = of if finding is None else f"that {of}"
-        said = f"The lower end of the interval, {_times(speedup.low)}, is not above the {_times(limit)} {of}."
+        stands = "is not above" if speedup.low <= limit else "is above by no more than the error of"
+        said = f"The lower end of the interval, {_times(speedup.low)}, {stands} the {_times(limit)} {of}."
         return GateResult("plausibility", True, said, None, figures)
     if flags_alone:
         return GateResult("plausibility", True, "The compiler alone did it.", None, figures)

@@ -138,9 +138,8 @@ def _facts(problem: Problem, finding: Finding) -> list[str]:
     place = f"{quote(finding.where.function or 'the program')} {quote(finding.where.short)}".strip()
     facts = [f"{finding.title} in {place}", quote(finding.summary, longest=_LONGEST_STATEMENT)]
     facts += [quote(by_id[one].statement, longest=_LONGEST_STATEMENT) for one in finding.evidence[:4] if one in by_id]
-    if finding.speedup_bound is not None:
-        facts.append(gain_sentence(finding.speedup_bound))
-    return facts
+    won = gain_sentence(finding)
+    return facts if won is None else [*facts, won]
 
 
 def _source(path: str, text: str, finding: Finding, most: int) -> list[str]:
