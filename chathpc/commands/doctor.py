@@ -144,6 +144,11 @@ def _sandboxes() -> Iterator[Check]:
             remedy = "install the package bubblewrap" if name == "bubblewrap" else "needs Linux 5.13 or newer"
             yield Check("sandboxes", name, False, "", f"{'optional: ' if taken else ''}{remedy} ({fault})")
         taken = taken or not fault
+    strace = shutil.which("strace")
+    yield Check(
+        "sandboxes", "strace", strace is not None, "watches what a change leaves undone" if strace else "",
+        "" if strace else "install the package strace; without it only the files that a run leaves are compared",
+    )  # fmt: skip
 
 
 def _text(checks: list[Check], output: str | None) -> str:

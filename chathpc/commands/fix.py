@@ -131,14 +131,19 @@ def command(
         found = report(outcome)
         text = fix_renderers()[chosen_format(form, output)](found, style)
     answer(text, output)
+    _may_apply(outcome, applied=applied, branch=branch)
+    if outcome.accepted:
+        _kept(outcome, found, patch, branch, applied, yes)
+    return exit_code(outcome)
+
+
+def _may_apply(outcome: Outcome, *, applied: bool, branch: str | None) -> None:
+    """UsageError where a change is to be applied that depends on its user's word."""
     if outcome.conditional and (applied or branch is not None):
         raise UsageError(
             "The change gives something up, so it was not applied.",
             hint="If you can do without it, say --allow durability.",
         )
-    if outcome.accepted:
-        _kept(outcome, found, patch, branch, applied, yes)
-    return exit_code(outcome)
 
 
 def _init(folder: Path) -> int:

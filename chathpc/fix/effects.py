@@ -56,8 +56,9 @@ _CALL = re.compile(r"(\w+)\((.*)\) += (-?\d+|\?|0x[0-9a-f]+)(?:<((?:[^>\\]|\\.)*
 _RESUMED = re.compile(r"<\.\.\. \w+ resumed>")
 _DESCRIPTOR = re.compile(r"(AT_FDCWD|-?\d+)(?:<((?:[^>\\]|\\.)*)>)?")
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\.\.\.)?')
-_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-f]{2}|.)", re.DOTALL)
-_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f"}
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
+_OCTAL, _BYTES = 8, 256
+_LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r", "v": b"\v", "f": b"\f"}
 _DELETED = " (deleted)"
 #: What would let a program find out that it is traced, or reach strace: of any process in /proc.
 _TRACERS = re.compile(
@@ -286,16 +287,13 @@ def _plain(text: str) -> str:
     if "\\" not in text:
         return text
 
-    def meant(found: re.Match[str]) -> str:
-        code = found[1]
-        if code[0] in "01234567":
-            return chr(int(code, 8) & 255)
-        return chr(int(code[1:], 16)) if code[0] == "x" and len(code) == 3 else _LETTERS.get(code, code)
+    def meant(found: re.Match[bytes]) -> bytes:
+        code = found[1].decode("latin-1")
+        if code[0].isdigit():
+            return bytes.fromhex(f"{int(code, _OCTAL) % _BYTES:02x}")
+        return _LETTERS.get(code, found[1])
 
-    try:
-        return _ESCAPE.sub(meant, text).encode("latin-1").decode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text
+    return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 # -- comparison ------------------------------------------------------------------------------------------------
@@ -383,7 +381,7 @@ class _Comparison:
                 self.found["durability"].append(f"{_name(subject)} is written {after} bytes in all instead of {before}")
             elif subject in fewer and fewer[subject][1] < fewer[subject][0]:
                 calls, less = fewer[subject]
-                self.found["batched"].append(f"{_name(subject)} is written in {less} calls instead of {calls}")
+                self.found["batched"].append(f"{_name(subject)} is written in {_calls(less)} instead of {calls}")
         if (Kind.UNSEEN, "") in self.first.counts:
             self.found["unexamined"].append(f"{Kind.UNSEEN.value}: {self.first.counts[Kind.UNSEEN, '']} calls")
 
@@ -402,6 +400,10 @@ def compare_effects(
 
 def _name(subject: str) -> str:
     return clean(subject) if subject else "everything"
+
+
+def _calls(count: int) -> str:
+    return "one call" if count == 1 else f"{count} calls"
 
 
 def _times(count: int) -> str:

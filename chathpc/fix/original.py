@@ -67,12 +67,14 @@ def first_state(session: Session, profile: Path | None) -> State:
             hint="Correct 'build' in chathpc.yaml.",
         )
     session.reference = Reference(session.runner, built)
-    if not session.runner.traces:
-        session.remarks.append(WITHOUT_STRACE)
     if "original" not in session.past.measured:
         _agrees_with_itself(session, built)
         seconds = session.original.run(session.original.timed()).seconds
-        session.ledger.append("measured", {"what": "original", "seconds": seconds})
+        known = {"what": "original", "seconds": seconds, "traced": session.runner.traces}
+        session.ledger.append("measured", known)
+        session.past.measured["original"] = known
+    if not session.past.measured["original"].get("traced", True):
+        session.remarks.append(WITHOUT_STRACE)
     return session.state({}, None, built, None, given=profile)
 
 

@@ -17,7 +17,8 @@ from chathpc.profile.text import clean
 from chathpc.report import TreeRecord
 
 #: Rows of each tree that are shown, and things that are given up.
-_ROWS, _GIVEN_UP = 14, 3
+_ROWS = 14
+_GIVEN_UP = 3
 
 
 def report(outcome: Outcome) -> FixReport:

@@ -36,6 +36,8 @@ _ALWAYS = {
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc")
 #: The seed of runs that are timed and profiled: any number, but always the same.
 _SEED = 12345
+#: What a first command writes, to see whether strace tells of it.
+_TRACED = "yes"
 #: Output files with more are not read (bytes).
 _LARGEST_OUTPUT = 1 << 30
 
@@ -191,10 +193,12 @@ class Runner:
         remove(self.workspace.stage)
         self.workspace.stage.mkdir(parents=True)
         try:
-            done = self._run("echo yes > traced", self._environment(), record=record)
+            done = self._run(f"echo {_TRACED} > traced", self._environment(), record=record)
         except ChathpcError:
             return False
-        return done.succeeded and record.effects.whole and record.effects.of(Kind.BYTES) == {"traced": 4}
+        return (
+            done.succeeded and record.effects.whole and record.effects.of(Kind.BYTES) == {"traced": len(f"{_TRACED}\n")}
+        )
 
     def check_command(self, original: Built, ran: Ran) -> Completed | None:
         """What the project's own check says of the outputs of a run; None where it declares none.
@@ -245,7 +249,7 @@ class Runner:
 
     def _environment(self, case: Case | None = None) -> dict[str, str]:
         stage = self.workspace.stage
-        found = {**_ALWAYS, **self._base, "HOME": str(stage), "PWD": str(stage), "TMPDIR": "/tmp"}  # noqa: S108  of the sandbox
+        found = {**_ALWAYS, **self._base, "HOME": str(stage), "PWD": str(stage)}
         threads = None if case is None else case.threads
         if threads is None and self.project.threads:
             # Where a launcher starts the program elsewhere, the cores of this machine say nothing.

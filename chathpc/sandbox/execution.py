@@ -22,6 +22,8 @@ _LOOK = 0.1
 #: Seconds that setting up may take, and that a killed tree has to be gone and its pipes to be empty.
 _SET_UP, _GRACE = 30.0, 5.0
 _CHUNK = 1 << 16
+#: What the sandbox itself may write behind the command's output: its mark and a number (bytes).
+_TAIL = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,9 @@ class Tree(Protocol):
 
 @dataclass(slots=True)
 class _Streams:
-    """What the command has written, and what of its input is still to be fed. It begins after the mark on stderr."""
+    """What the command has written, and what of its input is still to be fed. It begins after the mark on stderr, and ends where that comes
+    again; behind it stands how many bytes were written in all.
+    """
 
     limit: int
     mark: bytes
@@ -56,6 +60,7 @@ class _Streams:
     kept: dict[int, bytearray] = field(default_factory=dict)
     seen: int = 0
     began: float | None = None
+    count: bytes = b""
 
     def read(self, descriptor: int) -> bool:
         """Take what is there; False at the end of the stream."""
@@ -63,7 +68,7 @@ class _Streams:
             data = os.read(descriptor, _CHUNK)
         except BlockingIOError:
             return True
-        room = max(0, (self.limit if self.began is not None else _CHUNK) - self.seen)
+        room = max(0, (self.limit + _TAIL if self.began is not None else _CHUNK) - self.seen)
         kept = self.kept[descriptor]
         kept += data[:room]
         self.seen += len(data)
@@ -72,8 +77,18 @@ class _Streams:
             # Before it stands what the sandbox said of itself.
             del kept[: place + len(self.mark)]
             self.seen = len(kept)
-            del kept[self.limit :]
+        if self.began is not None and (place := kept.find(self.mark, max(0, len(kept) - _TAIL))) >= 0:
+            self.count = bytes(kept[place + len(self.mark) :])
+            self.seen -= len(kept) - place
+            del kept[place:]
         return bool(data)
+
+    def output(self, stdout: int, stderr: int) -> tuple[bytes, bytes]:
+        """Both streams, no more than the limit together."""
+        out, error = self.kept[stdout], self.kept[stderr]
+        over = max(0, len(out) + len(error) - self.limit)
+        from_error = min(over, len(error)) if len(error) > len(out) else 0
+        return bytes(out[: len(out) - (over - from_error)]), bytes(error[: len(error) - from_error])
 
     def feed(self, descriptor: int) -> bool:
         """Write what fits; False when all is written or nobody reads."""
@@ -237,7 +252,7 @@ class _Watch:
         self.process.returncode = os.waitstatus_to_exitcode(status)
         found = self.tree.outcome(status, usage.ru_utime + usage.ru_stime)
         code = found.code
-        error, written = _without_count(bytes(streams.kept[stderr]), self.mark)
+        out, error = streams.output(stdout, stderr)
         if streams.began is None and self.status == "exited":
             said = error.decode("utf-8", "replace").strip()[-500:]
             raise ChathpcError(f"The sandbox could not begin: {said or 'it said nothing'}.", hint="See chathpc doctor.")
@@ -248,10 +263,8 @@ class _Watch:
         end = ended if found.end is None else found.end
         seconds = max(0.0, end - (self.begun if streams.began is None else streams.began))
         cpu_seconds = max(self.spent, found.cpu_seconds)
-        written = found.written if written is None else written
-        return Completed(
-            self.status, code, bytes(streams.kept[stdout]), error, seconds, cpu_seconds, self.reason, written
-        )
+        written = int(streams.count) if streams.count.isdigit() else found.written
+        return Completed(self.status, code, out, error, seconds, cpu_seconds, self.reason, written)
 
     def make_sure(self) -> None:
         """Leave nothing behind, also when reading was broken off."""
@@ -263,12 +276,6 @@ class _Watch:
                 self.process.wait(_GRACE)
         self.process.kill()
         self.process.wait()
-
-
-def _without_count(error: bytes, mark: bytes) -> tuple[bytes, int | None]:
-    """What the command wrote to stderr, and the count of bytes that the sandbox wrote behind a second mark, if it did."""
-    said, found, count = error.rpartition(mark)
-    return (said, int(count) if count.isdigit() else None) if found else (error, None)
 
 
 def signalled(code: int) -> int:

@@ -210,6 +210,7 @@ def ended(verdict: str, *, seconds: float = 3.0) -> Any:
         return SimpleNamespace(
             first=SimpleNamespace(diagnosis=SimpleNamespace(verdict=health, headline="Head.", findings=())),
             improved=bool(accepted),
+            conditional=False,
             complete=verdict != "unfinished",
             attempts=() if verdict == "healthy" else (attempt,),
             accepted=accepted,

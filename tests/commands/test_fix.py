@@ -10,6 +10,7 @@ import pytest
 
 from chathpc.commands.main import main
 from chathpc.fix import strategies
+from chathpc.fix.runner import Runner
 from chathpc.fix.workspace import tree_hash
 from tests.fix.parts import Scripted, candidate
 from tests.fix.shell_project import FAST, SLOW, WRONG
@@ -42,6 +43,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in {"work.txt": SLOW, "profile.sh": PROFILE, "chathpc.yaml": YAML}.items():
         (root / name).write_text(text)
     monkeypatch.setitem(strategies.STRATEGIES, "recipes", f"{__name__}:right")
+    # The script's work is a child, whose arguments would count as lost.
+    monkeypatch.setattr(Runner, "traces", False)
     return root
 
 
