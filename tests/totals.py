@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -27,6 +28,8 @@ def totals(path: Path, profile: Profile) -> dict[str, float]:
     report = chathpc.explain(profile)
     metrics = json.loads(_said("metrics", str(path), "--format", "json"))["metrics"]
     stacks = json.loads(_said("export", str(path), "--to", "speedscope", "-q"))["profiles"]
+    rows = list(csv.DictReader(_said("export", str(path), "--to", "csv", "-q").splitlines()))
+    column = next(name for name in rows[0] if name.startswith(f"{time.id} (inc)"))
     compared = diff(profile, profile)
     session = Session(profile)
     told = {
@@ -38,6 +41,7 @@ def totals(path: Path, profile: Profile) -> dict[str, float]:
         "tree": json.loads(_said("tree", str(path), "--format", "json"))["total"],
         "metrics": next(each["total"] for each in metrics if each["id"] == time.id),
         "speedscope": sum(stacks[0]["weights"]),
+        "csv": sum(float(row[column] or 0) for row in rows if row["parent"] == "-1"),
         "chat": session.total(time),
         "diff": compared.before.runs[0].total,
     }

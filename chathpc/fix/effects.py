@@ -60,6 +60,8 @@ _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _OCTAL, _BYTES = 8, 256
 _LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r", "v": b"\v", "f": b"\f"}
 _DELETED = " (deleted)"
+#: Of more files and calls no account is kept: a program that has so many is not understood by counting.
+_MOST = 1_000_000
 #: What would let a program find out that it is traced, or reach strace: of any process in /proc.
 _TRACERS = re.compile(
     r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:status|stat|mem|io|syscall|wchan|stack|fd(?:/.*)?)\Z"
@@ -158,6 +160,9 @@ class Record:
         name, arguments, value, where = called.groups()
         if name in _REACHING:
             self._reached = self._reached or f"other processes ({name})"
+        if len(self._counts) > _MOST:
+            self._reached = self._reached or "more files than are counted"
+            return
         reader = self._read.get(name)
         if reader is not None and not value.startswith("-") and value != "?":
             self._name = name

@@ -1,7 +1,8 @@
-"""What repairs gave, and whether a report's bounds hold: `python -m tests.bench.gains [PLANTED] [--write]`.
+"""What repairs gave, and whether a report's bounds hold: `python -m tests.bench.gains [PLANTED] [--tasks] [--write]`.
 
 Measured repairs are the labels of tests/fix/tasks (`measured` of task.yaml) and, where the folder is given, planted programs with a
 repaired twin (`fixed_speedup` of truth.json; of two faults that of the first alone). `--write` renews chathpc/diagnosis/measured_gains.yaml.
+With `--tasks` the tasks are built and profiled as `chathpc fix` does (some minutes), and their bounds count as well.
 """
 
 from __future__ import annotations
@@ -16,8 +17,12 @@ from statistics import median
 import yaml
 
 from chathpc.adapters.load import load
+from chathpc.bench.fixes.find import missing
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.measured_gains import FILE
+from chathpc.diagnosis.records import Finding
+from tests.fix.judge import judging
+from tests.fix.tasks_here import tasks as all_tasks
 
 TASKS = Path(__file__).resolve().parents[1] / "fix" / "tasks"
 #: A bound that is beaten by no more than this is within what timing tells.
@@ -55,22 +60,29 @@ def write(found: list[Repair]) -> None:
     FILE.write_text(head + yaml.safe_dump(table, sort_keys=True, default_flow_style=None), encoding="utf-8")
 
 
-def bounds(planted: Path) -> None:
-    """Print stated and real speed-ups of the first findings of planted programs."""
-    real = {one.name: one for one in repairs(planted)}
+def first_findings(planted: Path | None, *, tasks: bool) -> Iterator[tuple[Repair, Finding | None]]:
+    """Programs with a measured repair, and what a report says of them first."""
+    known = {one.name: one for one in repairs(planted)}
+    for file in sorted(planted.glob("*/truth.json")) if planted else ():
+        if file.parent.name in known and (file.parent / "database").is_dir():
+            yield known[file.parent.name], next(iter(diagnose(load(file.parent / "database")).findings), None)
+    for task in all_tasks() if tasks else ():
+        if task.name in known and not missing(task):
+            with judging(task) as judge:
+                yield known[task.name], next(iter(judge.diagnosis.findings), None)
+
+
+def bounds(planted: Path | None, *, tasks: bool) -> None:
+    """Print stated and real speed-ups of first findings that name the cause which the repair mends."""
     stated, beaten, ratios, asked = 0, [], [], 0
     print(f"{'program':10} {'cause':26} {'at most':>8} {'if free':>8} {'real':>8}")
-    for file in sorted(planted.glob("*/truth.json")):
-        one = real.get(file.parent.name)
-        if one is None or not (file.parent / "database").is_dir():
-            continue
-        first = next(iter(diagnose(load(file.parent / "database")).findings), None)
+    for one, first in first_findings(planted, tasks=tasks):
         if first is None or first.cause != one.cause:
             continue
         asked += 1
         said = "" if first.speedup_bound is None else f"{first.speedup_bound:.2f}"
         free = "" if first.speedup_if_free is None else f"{first.speedup_if_free:.2f}"
-        print(f"{one.name:10} {one.cause:26} {said:>8} {free:>8} {one.speedup:8.2f}")
+        print(f"{one.name:10} {one.cause:26} {said:>8} {free:>8} {one.speedup:8.2f}", flush=True)
         if first.speedup_bound is not None:
             stated += 1
             ratios.append(first.speedup_bound / one.speedup)
@@ -87,8 +99,7 @@ def main(words: list[str]) -> None:
     planted = folders[0] if folders else None
     if "--write" in words:
         write(list(repairs(planted)))
-    if planted is not None:
-        bounds(planted)
+    bounds(planted, tasks="--tasks" in words)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,6 @@ from chathpc.errors import ChathpcError
 from tests.totals import totals
 
 DATA = Path(os.environ.get("CHATHPC_TEST_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
-#: What is read quickly: every command reads it anew.
-LARGEST = 4 << 20
-
-
-def _size(path: Path) -> int:
-    return (
-        sum(each.stat().st_size for each in path.rglob("*") if each.is_file()) if path.is_dir() else path.stat().st_size
-    )
-
-
 RUNS = sorted(
     {
         *(found.parent for found in DATA.glob("**/meta.db")),
@@ -33,8 +23,6 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the measured profiles
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: str(path.relative_to(DATA)))
 def test_one_run_has_one_total(path: Path) -> None:
-    if _size(path) > LARGEST:
-        pytest.skip("large: every command would read it again")
     try:
         profile = load(path)
     except ChathpcError:
