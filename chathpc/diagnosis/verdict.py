@@ -68,8 +68,6 @@ def _healthy(facts: Facts, ranked: Sequence[Draft]) -> str:
         return ""
     limit = _at_the_limit(ranked)
     waiting = facts.share(*WAITING)
-    if limit and ranked[0].cause == "io-bound":
-        waiting -= facts.share(Activity.IO)
     differ, work = imbalance(facts), limit or _host_work(facts)
     if waiting > common()["healthy_waiting"].value or differ > common()["healthy_imbalance"].value or not work:
         return ""
@@ -85,8 +83,8 @@ def imbalance(facts: Facts) -> float:
 
 
 def _at_the_limit(ranked: Sequence[Draft]) -> str:
-    """That a unit of the machine limits most of the work, in words; empty where that was not measured."""
-    limits = [draft for draft in ranked if draft.cause in AT_THE_LIMIT]
+    """That a unit of the machine limits most of the work, in words; empty where that was not measured, as it never is for files."""
+    limits = [draft for draft in ranked if draft.cause in AT_THE_LIMIT and draft.cause != "io-bound"]
     if not limits or sum(draft.share for draft in limits) < common()["most"].value:
         return ""
     return "the machine does the work as fast as it can: " + limits[0].summary.rstrip(".")
