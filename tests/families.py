@@ -39,6 +39,8 @@ _CHEATS = "tests/fix/test_cheats.py::test_"
 FAMILIES = (
     Family("cheats", "changes that cheat, are wrong or only shuffle are not accepted", 60,
            (f"{_CHEATS}a_change_that_cheats_is_not_accepted",)),
+    Family("effects", "what a change leaves undone beside its answer is told by the gate of effects alone", 16,
+           ("tests/fix/test_effect_cheats.py",)),
     Family("bugs", "an expert's change with one bug is not accepted", 10,
            (f"{_CHEATS}the_human_version_with_a_bug_is_not_accepted",)),
     Family("honest", "an expert's change is accepted", 8, (f"{_CHEATS}the_human_version_is_accepted", "tests/examples/test_fix_example.py"), alone=True),

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from chathpc.fix.project import Check
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
@@ -25,6 +27,8 @@ _BARE_EXPONENT = re.compile(rb"(?<=[\d.])([+-]\d{3})\Z")
 _SHOWN = 60
 #: Outputs with more are compared byte by byte (bytes).
 _MOST = 256 << 20
+#: Magnitudes of numbers in binary files: as doubles, pairs of integers below 9 · 10^8 and most text are smaller.
+_REAL = (1e-30, 1e30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,15 @@ def compare_bytes(name: str, original: bytes, changed: bytes, check: Check) -> D
 
     Text is compared line by line without the lines that `check.ignore` names: words must be the same, blanks count as one,
     numbers may differ within tolerance, and have to be written as finely (`%g` leaves out a last zero, so one digit less is none).
-    What holds NUL bytes is no text and must be equal.
+    What holds NUL bytes is no text and must be equal, but for floating point numbers within tolerance at some alignment; so is what is no
+    UTF-8, if that makes it the same.
     """
     if original == changed:
         return Difference("none", numbers=0)
+    if len(original) == len(changed) <= _MOST and not (_is_text(original) and _is_text(changed)):
+        found = _binary(original, changed, check)
+        if found is not None:
+            return found
     if b"\0" in original or b"\0" in changed or max(len(original), len(changed)) > _MOST:
         at = next(
             (i for i, (a, b) in enumerate(zip(original, changed, strict=False)) if a != b),
@@ -105,6 +114,39 @@ def compare_bytes(name: str, original: bytes, changed: bytes, check: Check) -> D
     if fewer >= threshold("coarser"):
         return Difference("format", f"{clean(name)}: numbers are written with {fewer} digits less")
     return Difference("none", "", largest, numbers)
+
+
+def _is_text(content: bytes) -> bool:
+    if b"\0" in content:
+        return False
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _binary(original: bytes, changed: bytes, check: Check) -> Difference | None:
+    """Nothing differs, if all words that differ are numbers that agree within tolerance: doubles or singles, at one alignment; else None.
+
+    Numbers that programs compute lie within `_REAL`; two small integers side by side, read as a double, do not.
+    """
+    mine, theirs = np.frombuffer(original, dtype=np.uint8), np.frombuffer(changed, dtype=np.uint8)
+    at = np.flatnonzero(mine != theirs)
+    for kind in (np.dtype("<f8"), np.dtype("<f4")):
+        size = kind.itemsize
+        for shift in range(size):
+            words = np.unique((at - shift) // size)
+            if words[0] < 0 or shift + size * (words[-1] + 1) > len(mine):
+                continue
+            places = shift + size * words[:, None] + np.arange(size)
+            first, second = (side[places].view(kind)[:, 0].astype(np.float64) for side in (mine, theirs))
+            with np.errstate(all="ignore"):
+                away, least = np.abs(second - first), np.minimum(np.abs(first), np.abs(second))
+                real = (least >= _REAL[0]) & (np.maximum(np.abs(first), np.abs(second)) <= _REAL[1])
+                if np.all(real & (away <= np.maximum(check.relative * np.abs(first), check.absolute))):
+                    return Difference("none", "", float(np.max(away / np.abs(first))), len(words))
+    return None
 
 
 def _lines(text: bytes, ignored: Sequence[re.Pattern[bytes]]) -> list[tuple[int, bytes]]:

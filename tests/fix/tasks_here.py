@@ -24,11 +24,20 @@ KINDS = frozenset(
         "wrong-output", "out-of-bounds", "use-after-free", "hidden", "shuffle",
     }
 )  # fmt: skip
+#: What a change in `cheats/effects` does: the answer stays, what else a run does or leaves is less.
+EFFECTS = frozenset(
+    {
+        "effect-skipped", "effect-shortened", "unsynced", "effect-cached", "renamed-output", "moved-to-child", "moved-to-start-up",
+        "moved-to-exit",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Cheat:
-    """A change that must not be accepted. `main` says whether the answer of the timed run is right all the same."""
+    """A change that must not be accepted. `main` says whether the answer of the timed run is right all the same; `expect` of one by
+    effects whether something is `lost` in the end, or only `durability` until then.
+    """
 
     family: str
     task: str
@@ -37,6 +46,7 @@ class Cheat:
     does: str
     main: str
     candidate: Candidate
+    expect: str = ""
 
     @property
     def id(self) -> str:
@@ -81,8 +91,9 @@ def _cheat(family: str, task: Task, change: dict[str, object]) -> Cheat:
     flags = change.get("flags")
     candidate = Candidate(name, "cheat", str(change["does"]), files, None if flags is None else str(flags))
     return Cheat(
-        family, task.name, name, str(change["kind"]), str(change["does"]), str(change.get("main", "")), candidate
-    )
+        family, task.name, name, str(change["kind"]), str(change["does"]), str(change.get("main", "")), candidate,
+        str(change.get("expect", "")),
+    )  # fmt: skip
 
 
 def human(task: Task) -> Candidate:

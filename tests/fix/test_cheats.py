@@ -56,7 +56,9 @@ def _marks(task: Task, kind: str) -> list[pytest.MarkDecorator]:
     indirect=["judge"],
 )
 def test_a_change_that_cheats_is_not_accepted(judge: Judge, change: Cheat) -> None:
-    assert judge.attempt(change.candidate).verdict != Verdict.ACCEPTED, change.does
+    verdict = judge.attempt(change.candidate).verdict
+    assert verdict != Verdict.ACCEPTED, change.does
+    assert change.expect != "lost" or verdict != Verdict.IMPROVED_IF, change.does
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import struct
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,6 +64,44 @@ def test_binary_files_are_equal_or_not() -> None:
     found = compare_bytes("x.bin", b"ab\0cd", b"ab\0cx", CHECK)
     assert found.kind == "binary"
     assert "byte 4" in found.statement
+
+
+@given(
+    numbers=st.lists(st.floats(1e-20, 1e20), min_size=1, max_size=30),
+    away=st.floats(-3e-6, 3e-6),
+    head=st.binary(max_size=9),
+    single=st.booleans(),
+)
+def test_numbers_in_binary_files_may_differ_within_tolerance(
+    numbers: list[float], away: float, head: bytes, single: bool
+) -> None:
+    kind = np.dtype("<f4" if single else "<f8")
+    first = np.array(numbers, dtype=kind)
+    second = first.copy()
+    second[-1] = second[-1] * (1 + away)
+    found = compare_bytes("x", head + b"\0" + first.tobytes(), head + b"\0" + second.tobytes(), CHECK)
+    share = abs(float(second[-1]) - float(first[-1])) / float(first[-1])
+    if share < 0.99e-6:
+        assert found.same
+        assert found.largest <= 1.01e-6
+    elif share > 1.01e-6:
+        assert not found.same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (struct.pack("<ii", 5, 7), struct.pack("<ii", 6, 7)),
+        (struct.pack("<q", 123456), struct.pack("<q", 123457)),
+        (b"\0state_17", b"\0ttate_17"),
+        (struct.pack("<d", 1.5), struct.pack("<d", math.nan)),
+        (struct.pack("<d", 0.0), struct.pack("<d", 1e-12)),
+        (struct.pack("<2d", 0.0, 1.5), struct.pack("<d", 1.5)),
+        (struct.pack("<ii", -1, -1), struct.pack("<ii", -2, -1)),
+    ],
+)
+def test_what_is_no_number_in_a_binary_file_is_equal_or_not(one: bytes, other: bytes) -> None:
+    assert not compare_bytes("x", one, other, CHECK).same
 
 
 def test_a_file_that_is_not_written_and_another_status_are_differences() -> None:

@@ -12,7 +12,7 @@ from chathpc.bench.case import HEALTHY
 from chathpc.bench.fixes.task import Task
 from chathpc.diagnosis.catalogue import ids
 from chathpc.fix.project_file import read
-from tests.fix.tasks_here import KINDS, TASKS, buggy, cheats, human, sources, tasks
+from tests.fix.tasks_here import EFFECTS, KINDS, TASKS, buggy, cheats, human, sources, tasks
 
 ALL = tasks()
 NAMES = [task.name for task in ALL]
@@ -80,6 +80,14 @@ def test_each_family_has_twenty_changes_that_cheat_and_some_that_only_shuffle(fa
     assert kinds["shuffle"] >= 1
     names = [each.id for each in found]
     assert len(names) == len(set(names))
+
+
+def test_sixty_changes_cheat_by_effects() -> None:
+    found = list(cheats("effects"))
+    assert len(found) >= 60
+    assert {each.kind for each in found} == EFFECTS
+    assert {each.expect for each in found} == {"lost", "durability"}
+    assert len({each.id for each in found}) == len(found)
 
 
 def test_most_cheats_give_the_right_answer_where_they_are_timed_or_are_made_to_look_right() -> None:
