@@ -140,8 +140,8 @@ def _binary(original: bytes, changed: bytes, check: Check) -> Difference | None:
             if words[0] < 0 or shift + size * (words[-1] + 1) > len(mine):
                 continue
             places = shift + size * words[:, None] + np.arange(size)
-            first, second = (side[places].view(kind)[:, 0].astype(np.float64) for side in (mine, theirs))
             with np.errstate(all="ignore"):
+                first, second = (side[places].view(kind)[:, 0].astype(np.float64) for side in (mine, theirs))
                 away, least = np.abs(second - first), np.minimum(np.abs(first), np.abs(second))
                 real = (least >= _REAL[0]) & (np.maximum(np.abs(first), np.abs(second)) <= _REAL[1])
                 if np.all(real & (away <= np.maximum(check.relative * np.abs(first), check.absolute))):

@@ -97,6 +97,7 @@ def test_numbers_in_binary_files_may_differ_within_tolerance(
         (struct.pack("<d", 1.5), struct.pack("<d", math.nan)),
         (struct.pack("<d", 0.0), struct.pack("<d", 1e-12)),
         (struct.pack("<2d", 0.0, 1.5), struct.pack("<d", 1.5)),
+        (b"\x00\x01\xa0\x7f", b"\x00\x02\xa0\x7f"),  # not a number that signals
         (struct.pack("<ii", -1, -1), struct.pack("<ii", -2, -1)),
     ],
 )

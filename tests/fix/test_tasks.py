@@ -60,7 +60,7 @@ def test_nothing_in_a_program_tells_its_fault(task: Task) -> None:
     for name, text in sources(task.original).items():
         found = [match[0] for match in TELLING.finditer(f"{name}\n{text}") if match[0].lower() not in ("fast",)]
         assert not found, (name, found)
-        assert "//" not in text.replace("://", "")
+        assert name.endswith(".f90") or "//" not in text.replace("://", "")
         assert "/*" not in text
         assert not re.search(r"^\s*!(?!\$omp)", text, re.MULTILINE)
 
