@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from chathpc.bench.fixes import cells
 from chathpc.bench.fixes import run as running
 from chathpc.bench.fixes.find import find_tasks, missing
 from chathpc.bench.fixes.oracle import differing, human
 from chathpc.bench.fixes.outcome import Outcome, Tried, from_data, to_data
 from chathpc.bench.fixes.render import renderers
-from chathpc.bench.fixes.result import result_of, verdicts
+from chathpc.bench.fixes.result import Row, figures_of, result_of, verdicts
 from chathpc.bench.fixes.run import Settings, outcome_of, run_tasks
 from chathpc.bench.fixes.task import Task, read_task
 from chathpc.commands.main import main
@@ -198,19 +199,19 @@ def ended(verdict: str, *, seconds: float = 3.0) -> Any:
         ledger.append("resume", {})
         ledger.append("candidate", {"round": 1})  # the time limit ended the round
         ledger.close()
-        speedup = Speedup(2.0, 1.8, 2.2, 10)
+        speedup, won = Speedup(2.0, 1.8, 2.2, 10), verdict in ("improved", "improved-if")
         attempt = Attempt(
             Candidate("one", "scripted", "One.", {"app.c": "x"}),
-            Verdict.ACCEPTED if verdict == "improved" else Verdict.SLOWER,
-            (GateResult("speed", verdict == "improved", "It took longer."),),
-            speedup if verdict == "improved" else None,
+            Verdict.ACCEPTED if won else Verdict.SLOWER,
+            (GateResult("speed", won, "It took longer."),),
+            speedup if won else None,
         )
-        accepted = (attempt,) if verdict == "improved" else ()
+        accepted = (attempt,) if won else ()
         health = Health.HEALTHY if verdict == "healthy" else Health.BOTTLENECK
         return SimpleNamespace(
             first=SimpleNamespace(diagnosis=SimpleNamespace(verdict=health, headline="Head.", findings=())),
             improved=bool(accepted),
-            conditional=False,
+            conditional=verdict == "improved-if",
             complete=verdict != "unfinished",
             attempts=() if verdict == "healthy" else (attempt,),
             accepted=accepted,
@@ -294,7 +295,7 @@ def test_the_description_may_lie_beside_the_original_or_be_made(
     assert not (folder / "original/chathpc.yaml").exists(), "the task itself is only read"
 
 
-@pytest.mark.parametrize("verdict", ["improved", "nothing-passed", "unfinished", "healthy"])
+@pytest.mark.parametrize("verdict", ["improved", "improved-if", "nothing-passed", "unfinished", "healthy"])
 def test_outcomes_survive_their_file(tmp_path: Path, verdict: str) -> None:
     outcome = outcome_of(ended(verdict)(None, None, work=tmp_path / "w"))
     assert outcome.ended == verdict
@@ -338,6 +339,15 @@ def result() -> Any:
     return result_of(
         tasks, list(zip(first, second, strict=True)), ("human", "recipes"), time_limit=300, sandbox="nowhere"
     )
+
+
+def test_what_gives_durability_up_has_a_row_of_its_own_and_is_not_improved() -> None:
+    only_if = Outcome("improved-if", speedup=Speedup(9.0, 8.0, 10.0, 10), tried=(Tried("C", "improved-if", ""),))
+    figures = figures_of("human", [Row(task("a"), {"human": only_if}), Row(task("b"), {"human": reached(2.0)})])
+    assert figures.get("improved").value == 0.5  # type: ignore[union-attr]
+    assert figures.get("improved-if").value == 0.5  # type: ignore[union-attr]
+    assert figures.get("geometric-mean").value == pytest.approx(2.0)  # type: ignore[union-attr]
+    assert cells.reached(task("a"), only_if, "human") == "9.00x (8.00 to 10.00) if durability may be given up"
 
 
 def test_figures_are_arithmetic() -> None:

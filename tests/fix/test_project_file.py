@@ -32,6 +32,7 @@ project:
   launcher: mpirun -n 2
   profile: {command: ./profile.sh, result: out/profile.json}
   gpu: true
+  allow: [durability]
   limits: {seconds: 2 min, memory: 8 GiB, file: 500 MB, output: 4096, processes: 64}
 """
 LEAST = {"build": "make", "run": "./app", "edit": ["*.c"]}
@@ -74,6 +75,7 @@ def test_every_key_arrives_in_the_record(tmp_path: Path) -> None:
     assert project.check == Check(("stdout", "out/result.dat"), 1e-9, 1e-12, ("^time",), "./verify result.dat")
     assert project.threads == (1, 2)
     assert project.launcher == "mpirun -n 2"
+    assert project.allow == ("durability",)
     assert project.profile == Profiling("command", "./profile.sh", "out/profile.json")
     assert project.gpu
     limits = project.limits
@@ -150,6 +152,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"flags": "-O2"}, "project.flags", "CFLAGS"),
     ({"flags": {"variable": "A B", "value": ""}}, "project.flags.variable", "CFLAGS"),
     ({"gpu": 7}, "project.gpu", "true"),
+    ({"allow": ["races"]}, "project.allow", "durability"),
 ]
 
 
