@@ -15,7 +15,7 @@ from chathpc.sandbox.contract import Request
 #: What leaves something behind, moves work elsewhere, or could reach strace itself. Reading is not traced: nothing is left by it.
 CALLS = (
     "execve,execveat,fork,vfork,clone,clone3,open,openat,creat,write,writev,pwrite64,pwritev,pwritev2,sendfile,copy_file_range,splice,tee,"
-    "vmsplice,fsync,fdatasync,sync,syncfs,sync_file_range,msync,truncate,ftruncate,rename,renameat,renameat2,unlink,unlinkat,chdir,fchdir,chown,fchown,fchownat,"
+    "vmsplice,fsync,fdatasync,sync,syncfs,sync_file_range,msync,truncate,ftruncate,rename,renameat,renameat2,unlink,unlinkat,chdir,fchdir,readlink,readlinkat,chown,fchown,fchownat,"
     "lchown,utime,utimes,futimesat,utimensat,setxattr,fsetxattr,lsetxattr,flock,connect,kill,tkill,tgkill,ptrace,process_vm_writev,"
     "pidfd_getfd,io_submit"
 )
