@@ -62,9 +62,9 @@ _LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r", "v": b"\v", "f": b"\f"}
 _DELETED = " (deleted)"
 #: Of more files and calls no account is kept: a program that has so many is not understood by counting.
 _MOST = 1_000_000
-#: What would let a program find out that it is traced, or reach strace: of any process in /proc.
+#: What would let a program find out that it is traced, or reach strace: all of a process by its number in /proc, some of its own.
 _TRACERS = re.compile(
-    r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:status|stat|mem|io|syscall|wchan|stack|fd(?:/.*)?)\Z"
+    r"/proc/(?:\d+/.+|(?:self|thread-self)(?:/task/\d+)?/(?:status|stat|mem|io|syscall|wchan|stack|fd(?:/.*)?))\Z"
 )
 _REACHING = frozenset(("ptrace", "process_vm_writev", "pidfd_getfd"))
 _WRITING = frozenset(("write", "writev", "pwrite64", "pwritev", "pwritev2"))
@@ -116,6 +116,7 @@ class Record:
             **dict.fromkeys(_MARKING, self._mark),
             **dict.fromkeys(("chdir", "fchdir"), self._change_folder),
             **dict.fromkeys(("truncate", "ftruncate"), self._cut),
+            **dict.fromkeys(("readlink", "readlinkat"), self._read_link),
             "flock": self._lock,
             "connect": self._connect,
             "io_submit": self._unseen,
@@ -193,11 +194,9 @@ class Record:
             self._counts[Kind.SYNCED, subject] += 1
 
     def _open(self, pid: str, arguments: str, value: int, where: str) -> None:
-        path = where or self._path(pid, arguments)
-        if _TRACERS.match(path):
-            # What it names is a process, not itself alone.
-            self._counts[Kind.PEER, re.sub(r"\d+", "#", path)] += 1
-        subject = self._below(path)
+        named = self._path(pid, arguments)
+        self._look_at(named)
+        subject = self._below(where or named)
         if not subject:
             return
         flags = _TEXT.sub("", arguments)
@@ -207,6 +206,13 @@ class Record:
             self._counts[Kind.SYNCED, subject] += 1
         if "O_RDONLY" in flags:
             self._counts[Kind.READ, subject] += 1
+
+    def _read_link(self, pid: str, arguments: str, value: int, where: str) -> None:
+        self._look_at(self._path(pid, arguments))
+
+    def _look_at(self, path: str) -> None:
+        if _TRACERS.match(path):
+            self._counts[Kind.PEER, re.sub(r"\d+", "#", path)] += 1
 
     def _rename(self, pid: str, arguments: str, value: int, where: str) -> None:
         names = [self._below(path) for path in self._paths(pid, arguments)]

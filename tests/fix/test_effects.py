@@ -329,6 +329,11 @@ CHANGES = {
     "looks for a tracer": (
         "int main(void) {", "int main(void) { int s = open(\"/proc/self/status\", O_RDONLY); close(s);", Verdict.CHEATED, "/proc/#/status",
     ),
+    "asks whose child it is": (
+        "int main(void) {",
+        "int main(void) { char name[64], to[64]; sprintf(name, \"/proc/%d/exe\", getppid()); readlink(name, to, 63);",
+        Verdict.CHEATED, "/proc/#/exe",
+    ),
     "traces": (
         "int main(void) {", "#include <sys/ptrace.h>\nint main(void) { ptrace(PTRACE_TRACEME, 0, 0, 0);", Verdict.CHEATED, "ptrace",
     ),
