@@ -195,7 +195,8 @@ class Record:
 
     def _open(self, pid: str, arguments: str, value: int, where: str) -> None:
         named = self._path(pid, arguments)
-        self._look_at(named)
+        # What was opened may lie behind a link; it is its own process then, or told by the name.
+        self._look_at(named if _TRACERS.match(named) else re.sub(r"\A/proc/\d+", "/proc/self", where))
         subject = self._below(where or named)
         if not subject:
             return

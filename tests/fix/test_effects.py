@@ -327,7 +327,11 @@ CHANGES = {
     "a child for it": ("system(\"cp restart kept\");", "system(\"cp restart kept\"); if (!fork()) _exit(0); wait(0);", Verdict.CHEATED, "processes"),
     "another child": ("system(\"cp restart kept\");", "system(\"cp restart kept\"); system(\"true\");", Verdict.CHEATED, "true"),
     "looks for a tracer": (
-        "int main(void) {", "int main(void) { int s = open(\"/proc/self/status\", O_RDONLY); close(s);", Verdict.CHEATED, "/proc/#/status",
+        "int main(void) {", "int main(void) { int s = open(\"/proc/self/status\", O_RDONLY); close(s);", Verdict.CHEATED, "/proc/self/status",
+    ),
+    "looks behind a link": (
+        "int main(void) {", "int main(void) { symlink(\"/proc/self/status\", \"x\"); close(open(\"x\", O_RDONLY)); unlink(\"x\");",
+        Verdict.CHEATED, "/proc/self/status",
     ),
     "asks whose child it is": (
         "int main(void) {",
