@@ -71,6 +71,8 @@ _WRITING = frozenset(("write", "writev", "pwrite64", "pwritev", "pwritev2"))
 #: Calls that move bytes from one descriptor to another, and which of their descriptors is written to.
 _MOVING = {"sendfile": 0, "copy_file_range": 1, "splice": 1, "tee": 1, "vmsplice": 0}
 _SYNCING = frozenset(("fsync", "fdatasync", "sync_file_range", "syncfs", "sync", "msync"))
+#: Calls that force more than one file to disk, and what.
+_AT_ONCE = {"msync": "what is mapped", "sync": "all that was written", "syncfs": "all that was written"}
 _STARTING = frozenset(("fork", "vfork", "clone", "clone3"))
 _MARKING = frozenset(
     (
@@ -189,7 +191,7 @@ class Record:
     def _sync(self, pid: str, arguments: str, value: int, where: str) -> None:
         if self._name == "msync" and "MS_SYNC" not in arguments:
             return
-        subject = "" if self._name in ("sync", "syncfs", "msync") else self._below(_descriptor(arguments))
+        subject = _AT_ONCE.get(self._name) or self._below(_descriptor(arguments))
         if subject is not None:
             self._counts[Kind.SYNCED, subject] += 1
 
@@ -411,7 +413,7 @@ def compare_effects(
 
 
 def _name(subject: str) -> str:
-    return clean(subject) if subject else "everything"
+    return clean(subject) if subject else "all"
 
 
 def _calls(count: int) -> str:

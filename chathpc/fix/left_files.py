@@ -136,6 +136,8 @@ def _fault(path: str, mine: LeftFile, theirs: LeftFile | None, check: Check) -> 
         return f"{name} has the mode {theirs.mode:o} instead of {mine.mode:o}"
     if theirs.digest == mine.digest:
         return ""
+    if mine.kind == "link":
+        return f"{name} leads to {clean(theirs.digest)} instead of {clean(mine.digest)}"
     if mine.content is None or theirs.content is None:
         return f"{name} has another content"
     found = compare_bytes(name, mine.content, theirs.content, check)

@@ -469,6 +469,17 @@ def test_a_changed_file_is_seen_though_size_and_time_are_as_before(tmp_path: Pat
     assert list(left_files(tmp_path, before)) == ["a"]
 
 
+def test_a_link_leads_where_the_originals_does(tmp_path: Path) -> None:
+    found = []
+    for target in ("a", "b"):
+        root = tmp_path / target
+        root.mkdir()
+        before = state(root)
+        os.symlink(target, root / "latest")
+        found.append(left_files(root, before))
+    assert missing_or_other(*found, Check(), ()) == "latest leads to b instead of a"
+
+
 def test_sockets_and_pipes_are_left_alone(tmp_path: Path) -> None:
     before = state(tmp_path)
     os.mkfifo(tmp_path / "pipe")
