@@ -62,7 +62,7 @@ def _healthy(facts: Facts, ranked: Sequence[Draft]) -> str:
         little = idle <= common()["healthy_waiting"].value
         return f"The devices are idle for {numbers.percent(idle)} of the time, and {work}." if little and work else ""
     if not facts.has_host_time:
-        limit = _at_the_limit(ranked)
+        limit = _at_the_limit(ranked, files=True)
         return f"{limit[:1].upper()}{limit[1:]}." if limit else ""
     if has_device_values(facts) or lacks.waiting(facts) is not None or lacks.threads(facts) is not None:
         return ""
@@ -82,9 +82,11 @@ def imbalance(facts: Facts) -> float:
     return float(1 - working.mean() / working.max()) if len(working) and working.max() > 0 else 0.0
 
 
-def _at_the_limit(ranked: Sequence[Draft]) -> str:
-    """That a unit of the machine limits most of the work, in words; empty where that was not measured, as it never is for files."""
-    limits = [draft for draft in ranked if draft.cause in AT_THE_LIMIT and draft.cause != "io-bound"]
+def _at_the_limit(ranked: Sequence[Draft], *, files: bool = False) -> str:
+    """That a unit of the machine limits most of the work, in words; empty where that was not measured, as it is for `files` in logs of
+    input and output alone.
+    """
+    limits = [draft for draft in ranked if draft.cause in AT_THE_LIMIT and (files or draft.cause != "io-bound")]
     if not limits or sum(draft.share for draft in limits) < common()["most"].value:
         return ""
     return "the machine does the work as fast as it can: " + limits[0].summary.rstrip(".")
