@@ -7,7 +7,7 @@ What was not collected is None here, never zero. Percentages above 100 come from
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -17,13 +17,12 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.catalogue.entry import NextMeasurement
 from chathpc.diagnosis.device import Kernel, kernel_place
-from chathpc.diagnosis.draft import said
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.stall_samples import Hot, hottest, sampled_stalls, warp_samples
 from chathpc.diagnosis.statistics import is_above
-from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile
@@ -186,24 +185,35 @@ class Counted:
         at[hot.node] = 1.0
         return kernel_place(self.profile, kernel, at), hot
 
-    def say(
-        self, facts: Facts, statement: str, name: str, value: float | None = None, *, unit: str = "", how: str
+    def fact(
+        self,
+        facts: Facts,
+        kind: Kind,
+        name: str,
+        value: float | None = None,
+        *,
+        subject: str,
+        how: str,
+        unit: str = "",
+        form: Form = Form.ONE,
+        whole: Quantity | None = None,
+        parts: Iterable[Part] = (),
+        text: str = "",
     ) -> Fact:
-        """An item of evidence about this kernel; value and unit default to those of the fact `name`."""
+        """A fact about this kernel; value and unit default to those of the counter `name`."""
         metric = PREFIX + name
-        found = self.values.get(name, 0.0) if value is None else value
         known = self.profile.metrics.get(metric)
-        return said(
-            facts, statement, found, unit=unit or (str(known.unit) if known is not None else "count"), metric=metric,
-            subject=self.short, how=how,
+        return fact(
+            facts, kind, self.values.get(name, 0.0) if value is None else value, subject=subject, form=form, whole=whole, parts=parts,
+            text=text, unit=unit or (str(known.unit) if known is not None else "count"), metric=metric, how=how,
         )  # fmt: skip
 
-    def percent(self, facts: Facts, words: str, name: str) -> list[Fact]:
-        """Evidence that `words` with "{}" for the value of a percentage; empty if it was not collected."""
-        value = self.get(name)
-        if value is None:
+    def percent(self, facts: Facts, name: str, subject: str, of: str = "", form: Form = Form.ONE) -> list[Fact]:
+        """A percentage, of what it is one; nothing if it was not collected."""
+        if self.get(name) is None:
             return []
-        return [self.say(facts, words.format(numbers.percent(value / 100)), name, unit="percent", how=_MEAN)]
+        whole = Quantity(of=of) if of else None
+        return [self.fact(facts, Kind.VALUE, name, subject=subject, form=form, whole=whole, unit="percent", how=_MEAN)]
 
     def measure(self, what: str, *sections: str) -> str:
         """The command that would collect what is missing, and what it would tell."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
-from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Stretch
 from chathpc.diagnosis.host_calls import is_waiting
 from chathpc.diagnosis.nested import longest
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import HostPart, seconds
-from chathpc.diagnosis.timeline_words import item, site
+from chathpc.diagnosis.timeline_words import measured, site
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
@@ -70,12 +70,9 @@ def _waits_in(stretches: Sequence[Stretch]) -> HostPart | None:
     return most if most is not None and most.seconds >= common()["most"].value * whole else None
 
 
-def _in_words(parts: list[HostPart], whole: float) -> str:
-    """`in nvrtc 352 ms (88.6 %), in cudaMalloc 20 ms (5 %)`."""
-    return ", ".join(
-        f"in {part.short} {numbers.seconds(part.seconds)} ({numbers.percent(min(part.seconds / whole, 1.0))})"
-        for part in parts[:3]
-    )
+def _further(parts: list[HostPart], whole: float) -> list[HostPart]:
+    """What else fills a part of the gaps that is worth naming."""
+    return [part for part in parts[1:3] if part.seconds >= common()["worth_a_line"].value * whole]
 
 
 def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
@@ -98,12 +95,15 @@ def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
     parts = calls[:1] + [part for part in parts if part not in calls[:1]]
     first = parts[0]
     where = site(timeline, first.node)
-    evidence = item(
+    evidence = measured(
         timeline,
-        f"In {gaps}, {numbers.seconds(whole)}, the host is {_in_words(parts, whole)}.",
+        Kind.AMOUNT,
         first.seconds,
-        metric="host.time",
         subject=first.short,
+        form=Form.NAME,
+        whole=Quantity(whole, "s", gaps),
+        parts=tuple(Part(f"besides {part.short}", part.seconds, "s") for part in _further(parts, whole)),
+        metric="host.time",
         how="union of the innermost ranges and calls inside the gaps, by name",
         where=where,
     )

@@ -219,19 +219,14 @@ def fact(
     )
 
 
-def said(
-    facts: Facts,
-    text: str,
-    value: float,
-    *,
-    subject: str,
-    how: str,
-    unit: str | None = None,
-    metric: str | None = None,
-    where: Place | None = None,
+def kernel_time(
+    facts: Facts, subject: str, seconds: float, device: float, *, where: Place | None = None, form: Form = Form.NAME
 ) -> Fact:
-    """A fact whose sentence is ready: for rules that are not converted to typed facts yet."""
-    return fact(facts, Kind.REMARK, value, subject=subject, how=how, unit=unit, text=text, metric=metric, where=where)
+    """How long a kernel, or several, run, of the `device` time in which anything runs."""
+    return fact(
+        facts, Kind.AMOUNT, seconds, subject=subject, form=form, unit="s", whole=Quantity(device, "s", "busy time of the device"),
+        metric="gpu.kernel.time", how="time of its launches" if form == Form.NAME else "time of their launches", where=where,
+    )  # fmt: skip
 
 
 def time_unit(facts: Facts) -> str:

@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
     AMOUNT = "amount"  #: time or bytes of a subject, of a whole where that is known; parts are its largest parts
     SHARE = "share"  #: part (0..1) of a whole of which only the name is known
-    VALUE = "value"  #: a property and its value
+    VALUE = "value"  #: a property and its value, of what the whole names
     COUNT = "count"  #: how many of what the unit names the subject has
     RATE = "rate"  #: so much a second; parts are what it is computed from
     MEAN = "mean"  #: each on average; the whole is over how many
@@ -142,9 +142,17 @@ def told(value: float, unit: str) -> str:
         return f"{numbers.number(value)} times"
     if unit == "bytes/s":
         return f"{numbers.size(value)} a second"
-    if value == 1 and unit.endswith("s") and unit not in ("s", "bytes"):
-        unit = unit[:-1]
+    noun, _, rest = unit.partition(" ")
+    if value == 1 and noun.endswith("s") and noun not in ("s", "bytes"):
+        unit = f"{_single(noun)} {rest}".rstrip()
     return numbers.quantity(value, unit)
+
+
+def _single(plural: str) -> str:
+    """The singular of a noun: `launch`, `copy`, `thread`."""
+    if plural.endswith("ies"):
+        return f"{plural[:-3]}y"
+    return plural[:-2] if plural.endswith(("ches", "shes", "sses", "xes")) else plural[:-1]
 
 
 # -- parts of sentences ------------------------------------------------------------------------------------------
@@ -209,7 +217,7 @@ def _share(fact: Fact) -> str:
 
 
 def _property(fact: Fact) -> str:
-    return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)}{_parts(fact)}."
+    return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
 
 
 def _rate(fact: Fact) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.host_calls import HostCall, host_call, plain
 from chathpc.diagnosis.kernel_totals import KernelTotal
@@ -39,24 +39,33 @@ def counted(number: float, word: str) -> str:
     return f"{numbers.count(number)} {word if number == 1 else plural}"
 
 
-def item(
+def measured(
     timeline: TimelineFacts,
-    statement: str,
+    kind: Kind,
     value: float,
     *,
     subject: str,
     how: str,
     metric: str,
     unit: str = "s",
+    form: Form = Form.MANY,
+    whole: Quantity | None = None,
+    parts: Iterable[Part] = (),
     where: Place | None = None,
 ) -> Fact:
-    """An item of evidence about the timeline; `how` says how the value was computed from its intervals."""
+    """A fact about the timeline; `how` says how the value was computed from its intervals."""
     profile = timeline.profile
     tool = profile.sources[0].tool if profile.sources else profile.format
     return Fact(
-        id="", kind=Kind.REMARK, text=statement, value=float(value), unit=unit, source=f"{tool}, timeline: {how}", subject=subject,
-        metric=metric, where=where,
+        id="", kind=kind, value=float(value), unit=unit, source=f"{tool}, timeline: {how}", subject=subject, form=form, whole=whole,
+        parts=tuple(parts), metric=metric, where=where,
     )  # fmt: skip
+
+
+def window(timeline: TimelineFacts) -> Quantity:
+    """The time of the device that others are a part of; of several devices that of all together."""
+    several = f"{len(timeline.devices)} devices" if len(timeline.devices) > 1 else ""
+    return Quantity(timeline.device_seconds, "s", several)
 
 
 def _is_worth_a_line(part: float, whole: float) -> bool:
@@ -66,39 +75,27 @@ def _is_worth_a_line(part: float, whole: float) -> bool:
 
 def busy_fact(timeline: TimelineFacts) -> Fact:
     """How long kernels compute."""
-    return item(
-        timeline,
-        f"Kernels compute for {of_window(timeline, timeline.computing)}.",
-        timeline.computing,
-        metric="gpu.kernel.time",
-        subject="kernels",
+    return measured(
+        timeline, Kind.AMOUNT, timeline.computing, subject="kernels", whole=window(timeline), metric="gpu.kernel.time",
         how="union of the intervals of kernels that compute",
-    )
+    )  # fmt: skip
 
 
 def idle_fact(timeline: TimelineFacts) -> Fact:
     """How long the device did nothing, neither kernels nor copies."""
-    longest = f", at most {numbers.seconds(timeline.longest_idle)} at a time" if timeline.idle else ""
-    return item(
-        timeline,
-        f"With neither kernel nor copy the device is idle for {of_window(timeline, timeline.idle)}{longest}.",
-        timeline.idle,
-        metric="gpu.time",
-        subject="idle time of the device",
-        how="window without the union of all operations",
-    )
+    longest = (Part("longest", timeline.longest_idle, "s"),) if timeline.idle else ()
+    return measured(
+        timeline, Kind.AMOUNT, timeline.idle, subject="idle time of the device, with neither kernel nor copy,", form=Form.ONE,
+        whole=window(timeline), parts=longest, metric="gpu.time", how="window without the union of all operations",
+    )  # fmt: skip
 
 
 def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, *, metric: str) -> Fact:
     """The part of something that no computing kernel hides."""
-    return item(
-        timeline,
-        f"For {numbers.seconds(cost)} of it no kernel computes beside the {what}.",
-        cost,
-        metric=metric,
-        subject=what,
-        how="union without the union of computing kernels",
-    )
+    return measured(
+        timeline, Kind.AMOUNT, cost, subject=f"the part of {what} beside which no kernel computes", form=Form.ONE,
+        whole=Quantity(spent, "s"), metric=metric, how="union without the union of computing kernels",
+    )  # fmt: skip
 
 
 def waiting_fact(timeline: TimelineFacts) -> Iterable[Fact]:
@@ -106,14 +103,10 @@ def waiting_fact(timeline: TimelineFacts) -> Iterable[Fact]:
     spent = seconds(timeline.clipped(timeline.waiting))
     if not _is_worth_a_line(spent, timeline.window):
         return
-    yield item(
-        timeline,
-        f"Meanwhile the host waits for the device for {numbers.seconds(spent)}: the effect, not the cause.",
-        spent,
-        metric="gpu.sync.time",
-        subject="waiting of the host",
-        how="union of synchronising calls and blocking copies",
-    )
+    yield measured(
+        timeline, Kind.AMOUNT, spent, subject="the host's waiting for the device, an effect and not the cause,", form=Form.ONE,
+        metric="gpu.sync.time", how="union of synchronising calls and blocking copies",
+    )  # fmt: skip
 
 
 # -- the whole -----------------------------------------------------------------------------------------------

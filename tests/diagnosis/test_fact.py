@@ -44,6 +44,21 @@ PARTS = (Part("least", 1.0, "s"), Part("mean", 2.0, "s"), Part("most", 4.0, "s")
             "The speed-up is 1.50x.",
         ),
         (replace(NAMED, kind=Kind.COUNT, value=1, unit="callers"), "sweep has 1 caller."),
+        (replace(NAMED, kind=Kind.COUNT, value=1, unit="launches"), "sweep has 1 launch."),
+        (replace(NAMED, kind=Kind.COUNT, value=1, unit="copies"), "sweep has 1 copy."),
+        (replace(NAMED, kind=Kind.COUNT, value=1, unit="blocks a launch"), "sweep has 1 block a launch."),
+        (
+            replace(
+                NAMED,
+                kind=Kind.VALUE,
+                value=45.0,
+                unit="percent",
+                subject="the throughput",
+                form=Form.ONE,
+                whole=Quantity(of="its peak"),
+            ),
+            "The throughput is 45.0 % of its peak.",
+        ),
         (
             replace(
                 TIME, kind=Kind.RATE, value=2e6, unit="bytes/s", parts=(Part("", 8e6, "bytes"), Part("", 4.0, "s"))

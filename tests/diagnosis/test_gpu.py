@@ -114,8 +114,9 @@ def test_copies_are_told_apart_by_direction() -> None:
     assert (there.where.function, there.where.short, there.share, there.seconds) == ("solve", "app.cu:8", 0.5, 5.0)
     assert (back.where.short, back.share) == ("app.cu:12", 0.4)
     assert statements(diagnosis, "gpu-h2d-copy-bound") == [
-        "Copies host to device take 5.00 s of 10.0 s of the device's busy time (50.0 %), kernels 1.00 s.",
-        "They move 40.0 GB, 8.00 GB a second.",
+        "Copies host to device take 5.00 s of the 10.0 s of busy time of the device (50.0 %).",
+        "Kernels take 1.00 s of the 10.0 s of busy time of the device (10.0 %).",
+        "The rate of copies host to device is 8.00 GB a second (40.0 GB in 5.00 s).",
     ]
     assert (there.confidence, back.confidence) == (sure(2), sure(1))
     assert diagnosis.headline == "Copies host to device keep the device busy for 50.0 % of its time."
@@ -149,9 +150,9 @@ def test_kernels_of_two_microseconds_cannot_fill_the_device() -> None:
     assert found.seconds == pytest.approx(10_005 * (10e-6 - 0.02 / 10_005))
     assert found.confidence == sure(2)
     assert statements(diagnosis, "gpu-launch-bound") == [
-        "10,005 kernel launches run 2.00 µs on average.",
-        "tiny is launched 10,000 times.",
-        "The host spends 3.00 s of 4.00 s (75.0 %) in launch functions.",
+        "Kernels take 2.00 µs on average, over 10,005 launches.",
+        "tiny has 10,000 launches.",
+        "Launch functions on the host take 3.00 s of 4.00 s (75.0 %).",
     ]
 
 
@@ -180,17 +181,17 @@ def test_a_hot_kernel_with_few_warps_is_described_by_its_launch() -> None:
     assert (found.where.kernel, found.share, found.confidence) == ("saxpy", 0.6, sure(2))
     assert statements(diagnosis, "gpu-low-occupancy") == [
         "The theoretical occupancy of saxpy is 25.0 %.",
-        "saxpy runs 6.00 s, 60.0 % of the device's busy time.",
-        "It has 64 threads per block.",
-        "It has 12 blocks per launch.",
-        "It has 128 registers per thread.",
+        "saxpy takes 6.00 s of the 10.0 s of busy time of the device (60.0 %).",
+        "saxpy has 64 threads per block.",
+        "saxpy has 12 blocks per launch.",
+        "saxpy has 128 registers per thread.",
     ]
 
 
 def test_the_same_fact_of_two_kernels_is_two_items_of_evidence() -> None:
     facts = {"gpu.kernel.occupancy": 25.0, "gpu.kernel.registers": 128.0}
     diagnosis = diagnosed(program(launch(timed("saxpy", 6.0, more=facts)), launch(timed("sum", 4.0, more=facts))))
-    registers = [item for item in diagnosis.evidence if item.statement == "It has 128 registers per thread."]
+    registers = [item for item in diagnosis.evidence if item.statement.endswith(" has 128 registers per thread.")]
     assert [item.subject for item in registers] == ["saxpy", "sum"]
 
 
@@ -231,14 +232,14 @@ def test_the_reason_that_warps_stall_for_is_named(stalls: dict[str, float], caus
     assert found.share == pytest.approx(0.8 * 0.35)
     assert found.summary == f"Warps of saxpy wait for {words} in 35.0 % of their samples."
     assert statements(diagnosis, cause) == [
-        f"35.0 % of the warp samples of saxpy wait for {words}.",
-        "saxpy runs 4.00 s, 80.0 % of the device's busy time.",
+        f"Waiting for {words} has 35.0 % of the warp samples of saxpy.",
+        "saxpy takes 4.00 s of the 5.00 s of busy time of the device (80.0 %).",
         "kernels.cu:5 has 100 % of these stalls.",
         *(
             # 5 of 35 samples.
             [
-                "Of these, 14.3 % wait for room in a queue of memory instructions (too many or too spread accesses), "
-                "the others for data that is under way (latency)."
+                "Waiting for room in a queue of memory instructions (too many or too spread accesses) has 14.3 % of these; "
+                "the others wait for data that is under way."
             ]
             if "memory_throttle" in stalls
             else []

@@ -28,9 +28,9 @@ def test_fewer_blocks_than_multiprocessors_are_a_small_grid() -> None:
     assert small.share == 1
     assert small.headroom == 0.9  # 1 − 0.075 is more than is ever promised
     assert statements(diagnosis, "gpu-small-grid")[:3] == [
-        "solve<float> runs 1.00 s in 1 launch, 100 % of the kernel time in the report.",
-        "Its grid has 60 blocks of 256 threads; the device has 100 multiprocessors.",
-        "That is 0.0750 of a wave: of the blocks that fit on the device at once.",
+        "solve<float> takes 1.00 s of the 1.00 s of kernel time in the report (100 %): 1 launch.",
+        "Its grid has 60 blocks: of 256 threads.",
+        "The device has 100 multiprocessors.",
     ]
     assert len(diagnosis.findings) == 1
 
@@ -60,7 +60,9 @@ def test_a_short_single_block_is_no_more_than_its_launch_and_says_nothing_of_div
         )
     )  # fmt: skip
     assert [each.cause for each in diagnosis.findings] == ["gpu-small-grid"]
-    assert "A launch runs 1.50 µs, which is about what launching it takes." in statements(diagnosis, "gpu-small-grid")
+    assert "A launch takes 1.50 µs, launching it about 10.0 µs (0.150 times as much)." in statements(
+        diagnosis, "gpu-small-grid"
+    )
 
 
 def test_the_number_of_multiprocessors_may_come_from_the_device() -> None:
@@ -231,7 +233,7 @@ def test_what_warps_wait_for_most_is_the_cause(cycles: dict[str, float], cause: 
 def test_a_barrier_wait_names_its_part_of_the_cycles() -> None:
     diagnosis = diagnosed(report(with_stalls(one(**LATENCY), barrier=18.4)))
     assert (
-        "Between two instructions a warp waits 92.0 % of the 20.0 cycles for other warps at a barrier."
+        "Waiting for other warps at a barrier has 92.0 % of the 20 cycles of a warp between two instructions."
         in statements(diagnosis, "gpu-barrier-stall")
     )
 

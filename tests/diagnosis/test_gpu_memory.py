@@ -27,7 +27,10 @@ def test_device_memory_at_its_limit_has_little_headroom_and_is_healthy() -> None
         == "solve<float> is at the limit of device memory, 96.0 % of the peak: only moving fewer bytes makes it faster."
     )
     assert diagnosis.verdict == "healthy"
-    assert "It moves 960 GB a second of at most 1.00 TB." in statements(diagnosis, "gpu-memory-bandwidth")
+    assert (
+        "Its rate of device memory is 960 GB a second, the peak 1.00 TB a second (0.960 times as much)."
+        in statements(diagnosis, "gpu-memory-bandwidth")
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,7 +174,9 @@ def test_atomic_updates_are_a_cause_where_memory_is_slow_and_device_memory_idle(
     if contended:
         atomics = finding(diagnosis, "gpu-atomics-contention")
         assert atomics.against == ("Counters do not tell how many threads update one address.",)
-        assert "2.00 % of its instructions are atomic updates of global memory." in statements(diagnosis, atomics.cause)
+        assert "Atomic updates of global memory have 2.00 % of its instructions." in statements(
+            diagnosis, atomics.cause
+        )
 
 
 def test_atomics_of_a_kernel_that_fills_device_memory_are_not_its_limit() -> None:

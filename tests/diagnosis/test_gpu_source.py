@@ -62,7 +62,7 @@ def test_the_source_says_why_a_kernel_of_which_only_the_time_is_known_is_slow() 
     assert found.confidence == round(belief(1, 2, derived=True), 2)
     assert "derived from the source" in found.confidence_reason
     said = statements(diagnosis, FAR)
-    assert said[0].endswith("runs 8.00 s, 80.0 % of the device's busy time.")
+    assert said[0].endswith("takes 8.00 s of the 10.0 s of busy time of the device (80.0 %).")
     assert said[1].startswith("The source at kernels.cu:6 reads a[row * n + k], where neighbouring threads")
     assert all(each.cause != "gpu-kernel-bound" for each in diagnosis.findings)
 

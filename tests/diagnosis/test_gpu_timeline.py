@@ -55,11 +55,12 @@ def test_a_copy_saturated_device_is_not_idle() -> None:
     assert found.share == pytest.approx(0.97 / 0.999)  # the window ends with the last kernel
     assert found.where.function == "load_weights"
     told = statements(diagnosis, "gpu-h2d-copy-bound")
-    assert told[0] == "Copies host to device run for 970 ms of 999 ms (97.1 %), kernels for 20.0 ms."
-    assert told[1] == "10 copies move 27.2 GB, 28.0 GB a second."
-    assert "idle for 9.00 ms of 999 ms (0.901 %)" in told[3]
-    assert "the effect, not the cause" in told[4]
-    assert told[5] == "Their memory on the host is pinned already (27.2 GB)."
+    assert told[0] == "Copies host to device take 970 ms of 999 ms (97.1 %): 10 copies."
+    assert told[1] == "Kernels take 20.0 ms of 999 ms (2.00 %)."
+    assert told[2] == "The rate of copies host to device is 28.0 GB a second (27.2 GB in 970 ms)."
+    assert "takes 9.00 ms of 999 ms (0.901 %)" in told[4]
+    assert "an effect and not the cause" in told[5]
+    assert told[6] == "What they copy from or to memory that is pinned already is 27.2 GB."
     assert found.against == ()
     assert "hardly ever idle (0.901 %)" in diagnosis.headline
 
@@ -134,8 +135,9 @@ def test_pageable_copies_are_named_with_their_rate() -> None:
     diagnosis = diagnosed(profile)
     found = finding(diagnosis, "gpu-pageable-copies")
     assert found.seconds == pytest.approx(20e-3)
-    assert "20 copies from pageable memory move 200 MB in 20.0 ms, 10.0 GB a second." in statements(
-        diagnosis, "gpu-pageable-copies"
+    assert (
+        "The rate of copies from pageable memory is 10.0 GB a second (20 copies of 200 MB in 20.0 ms)."
+        in statements(diagnosis, "gpu-pageable-copies")
     )
     assert found.against == ()
 
@@ -259,7 +261,7 @@ def test_shares_of_several_devices_are_of_the_time_of_all() -> None:
     diagnosis = diagnosed(profile)
     found = finding(diagnosis, "gpu-h2d-copy-bound")
     assert (found.seconds, found.share) == (pytest.approx(1.8e-3), pytest.approx(0.9))
-    assert "1.80 ms of 2.00 ms of 2 devices (90.0 %)" in statements(diagnosis, "gpu-h2d-copy-bound")[0]
+    assert "1.80 ms of the 2.00 ms of 2 devices (90.0 %)" in statements(diagnosis, "gpu-h2d-copy-bound")[0]
 
 
 # -- gaps ----------------------------------------------------------------------------------------------------
@@ -274,9 +276,8 @@ def test_what_the_host_does_in_the_gaps_is_named_by_the_innermost_range() -> Non
     found = finding(diagnosis, "gpu-idle-host-bound")
     assert found.where.function == "read_batch"
     assert (found.seconds, found.share) == (pytest.approx(0.08), pytest.approx(80 / 102))
-    assert (
-        "In these gaps, 80.0 ms, the host is in read_batch 70.0 ms (87.5 %), in main 10.0 ms (12.5 %)."
-        in statements(diagnosis, "gpu-idle-host-bound")
+    assert "read_batch takes 70.0 ms of the 80.0 ms of these gaps (87.5 %): besides main 10.0 ms." in statements(
+        diagnosis, "gpu-idle-host-bound"
     )
 
 
@@ -287,7 +288,7 @@ def test_an_idle_device_beside_an_untraced_host_says_so() -> None:
     told = statements(
         diagnosed(recorded(kernel("k", (0, 1000), (9000, 10_000)), system("read", (1000, 9000)))), "gpu-idle-host-bound"
     )
-    assert any("in read 8.00 ms (100 %)" in text for text in told)
+    assert "read takes 8.00 ms of the 8.00 ms of these gaps (100 %)." in told
 
 
 def test_compiling_at_run_time_fills_the_gap() -> None:
@@ -340,7 +341,10 @@ def test_tiny_kernels_with_gaps_are_bound_by_launching() -> None:
     (found,) = diagnosis.findings
     assert (found.cause, found.where.kernel) == ("gpu-launch-bound", "tiny")
     assert (found.seconds, found.share) == (pytest.approx(99 * 8e-6), pytest.approx(792 / 992))
-    assert "100 kernel launches run 2.00 µs on average" in statements(diagnosis, "gpu-launch-bound")[0]
+    assert (
+        "Kernels take 2.00 µs on average, over 100 launches: together 200 µs."
+        in statements(diagnosis, "gpu-launch-bound")[0]
+    )
 
 
 def test_short_kernels_without_gaps_are_not_bound_by_launching() -> None:
@@ -373,7 +377,7 @@ def test_a_wait_after_every_kernel_leaves_the_device_idle() -> None:
     found = diagnosis.findings[0]
     assert (found.cause, found.where.function) == ("gpu-sync-overuse", "cudaDeviceSynchronize")
     assert found.seconds == pytest.approx(49 * 60e-6)
-    assert "50 synchronising calls stand beside 50 kernel launches." in statements(diagnosis, "gpu-sync-overuse")
+    assert "The host has 50 synchronising calls: launches of kernels 50." in statements(diagnosis, "gpu-sync-overuse")
 
 
 def test_a_host_that_waits_for_a_busy_device_is_no_finding() -> None:
@@ -439,7 +443,7 @@ def test_instances_of_a_template_are_one_kernel() -> None:
     found = finding(diagnosed(profile), "gpu-kernel-bound")
     assert found.where.kernel == "a::each"
     assert (
-        "a::each runs 2 times for 600 µs of 1.00 ms (60.0 %)" in statements(diagnosed(profile), "gpu-kernel-bound")[1]
+        "a::each takes 600 µs of 1.00 ms (60.0 %): 2 launches" in statements(diagnosed(profile), "gpu-kernel-bound")[1]
     )
     assert "regex:each " in str(found.next_measurement)
 
@@ -466,7 +470,10 @@ def test_a_host_that_waits_each_step_cannot_work_ahead() -> None:
         ranged("step", (0, 100e3)),
     )  # fmt: skip
     told = statements(diagnosed(profile), "gpu-idle-host-bound")
-    assert "99 of 99 gaps begin when the host has just waited for the device, so it cannot work ahead." in told
+    assert (
+        "The number of gaps right after the host waited for the device, so that it cannot work ahead, is 99 of 99."
+        in told
+    )
 
 
 def test_copies_inside_the_device_are_told_in_the_headline() -> None:
@@ -660,7 +667,7 @@ def test_helper_threads_that_wait_are_not_what_the_host_does() -> None:
         kernel("k", (0, 1000), (9000, 10_000)), system("poll", (0, 10_000)), system("pread64", (2000, 8000))
     )
     told = statements(diagnosed(profile), "gpu-idle-host-bound")
-    assert any("in pread64 6.00 ms (75.0 %)." in text for text in told)
+    assert any(text.startswith("pread64 takes 6.00 ms of the 8.00 ms of these gaps (75.0 %)") for text in told)
     assert not any("poll" in text for text in told)
 
 

@@ -128,7 +128,7 @@ def test_samples_and_counters_that_give_one_reason_for_the_waiting_agree() -> No
     alone = finding(diagnosed(counters()), "gpu-barrier-stall")
     assert found.confidence > alone.confidence
     said = statements(diagnosed(merge([sampled(0.6), counters()])), "gpu-barrier-stall")
-    assert "60.0 % of the warp samples of stencil wait for other warps at a barrier." in said
+    assert "Waiting for other warps at a barrier has 60.0 % of the warp samples of stencil." in said
 
 
 @pytest.mark.parametrize("other", [sampled(0.05), sampled(0.6, "another")])

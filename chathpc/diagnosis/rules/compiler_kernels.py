@@ -8,8 +8,8 @@ from dataclasses import replace
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.compiled import DEVICE_DEBUG, resources_of
 from chathpc.diagnosis.device import Kernel, device_time, kernel_place, kernels
-from chathpc.diagnosis.draft import Draft, said
-from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.draft import Draft, kernel_time
+from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
@@ -66,10 +66,7 @@ def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: fl
         threshold=entry.threshold("min_kernel_share"),
         headroom=entry.headroom * entry.threshold("by_compiler"),
         evidence=(
-            said(
-                facts, f"{short} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(share)} of the device's busy time.", kernel.seconds,
-                unit="s", metric="gpu.kernel.time", subject=short, how="time of its launches", where=place,
-            ),
+            kernel_time(facts, short, kernel.seconds, device, where=place),
             resource_evidence(found, short, place),
         ),
         signs=1,
@@ -106,10 +103,7 @@ def debug_kernels(facts: Facts) -> Iterable[Draft]:
         threshold=entry.threshold("min_share"),
         headroom=entry.threshold("headroom_by_records"),
         evidence=(
-            said(
-                facts, f"Kernels of {name} run {numbers.seconds(cost)}, {numbers.percent(cost / device)} of the device's busy time.", cost,
-                unit="s", metric="gpu.kernel.time", subject=short, how="time of their launches", where=place,
-            ),
+            kernel_time(facts, f"kernels of {name}", cost, device, where=place, form=Form.MANY),
             Fact(
                 id="", kind=Kind.REMARK, text=f"1 file of these kernels, {name}, was compiled by {unit.compiler} with -G, by {unit.told_by}.", value=1.0,
                 unit="count", source=f"{unit.told_by} of {unit.compiler}", subject=short, where=place, tool=unit.compiler,

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.draft import said
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_code import node_at
 from chathpc.diagnosis.sass.blame import Link
 from chathpc.diagnosis.stall_causes import StallCause, stall_cause
-from chathpc.profile import numbers
 from chathpc.profile.machine_code import CodeLine
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
@@ -75,12 +74,10 @@ def blamed(
         place = replace(
             stalled, file=file or cause.place.file, line=cause.place.line, node=node if node >= 0 else stalled.node
         )
-    subject = place.short or _said(cause.place)
     evidence = [
-        said(
-            facts,
-            f"{numbers.percent(cause.part)} of the {what} in {name} wait for {cause.words} {_at(cause.place)}{_relation(cause)}.",
-            cause.part, unit="ratio", metric=metrics[0], subject=subject,
+        fact(
+            facts, Kind.SHARE, cause.part, subject=f"waiting for {cause.words} {_at(cause.place)}{_relation(cause)}",
+            whole=Quantity(of=f"the {what} in {name}"), unit="ratio", metric=metrics[0],
             how="samples of stalled instructions, given to the instructions that their operands come from (Zhou et al., GPA, CGO 2021)",
             where=place,
         )
@@ -88,28 +85,26 @@ def blamed(
     if cause.link == Link.RESULT:
         between = cause.distance - 1
         evidence.append(
-            said(
-                facts, f"Between {_said(cause.place)} and {_said(cause.used)}, which needs its result, there "
-                f"{'is' if between == 1 else 'are'} {numbers.count(between)} instruction{'s' if between != 1 else ''}.",
-                between, unit="count", metric=metrics[0], subject=subject, how="machine code", where=place,
+            fact(
+                facts, Kind.COUNT, between, subject=f"the code between {_said(cause.place)} and {_said(cause.used)}, which needs its result,",
+                unit="instructions", metric=metrics[0], how="machine code", where=place,
             )
         )  # fmt: skip
     if cause.address is not None:
         first, distance = cause.address
         evidence.append(
-            said(
-                facts, f"Its address is computed from what the load {_at(first)} brings, {numbers.count(distance)} "
-                f"instruction{'s' if distance != 1 else ''} before: one wait follows the other.", distance,
-                unit="count", metric=metrics[0], subject=subject, how="machine code, followed backwards", where=place,
+            fact(
+                facts, Kind.CODE, distance, subject="the address of this load",
+                text=f"comes from the load {_at(first)}, so that one wait follows the other", parts=(Part("earlier by", distance, "instructions"),),
+                unit="instructions", metric=metrics[0], how="machine code, followed backwards", where=place,
             )
         )  # fmt: skip
     if cause.before is not None:
         line, part = cause.before
         evidence.append(
-            said(
-                facts, f"Of the stall samples between this barrier and those before it {numbers.percent(part)} are {_at(line)}: there "
-                "are the warps that the others wait for.",
-                part, unit="ratio", metric=metrics[0], subject=subject, where=place,
+            fact(
+                facts, Kind.SHARE, part, subject=f"the code {_at(line)}, where the warps are that the others wait for,",
+                whole=Quantity(of="the stall samples between this barrier and those before it"), unit="ratio", metric=metrics[0], where=place,
                 how="samples of other stalls on the ways from one barrier to the next",
             )
         )  # fmt: skip
@@ -152,4 +147,4 @@ def _relation(cause: StallCause) -> str:
     if cause.link not in _LINKS:
         return ""
     same = cause.used.line and (cause.used.file, cause.used.line) == (cause.place.file, cause.place.line)
-    return ", " + _LINKS[cause.link].format("in the same line" if same else _at(cause.used))
+    return ", " + _LINKS[cause.link].format("in the same line" if same else _at(cause.used)) + ","

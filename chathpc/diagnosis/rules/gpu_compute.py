@@ -8,7 +8,7 @@ from math import ceil
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
@@ -49,15 +49,15 @@ def pipes(facts: Facts, kernel: Counted) -> list[Fact]:
     if kernel.pipe is not None:
         name = kernel.pipe[0]
         evidence += kernel.percent(
-            facts, f"The busiest pipe, {_PIPES.get(name, name)}, is busy {{}} of its cycles.", f"pipe.{name}"
+            facts, f"pipe.{name}", f"the busy time of the busiest pipe, {_PIPES.get(name, name)},", "its cycles"
         )
-    evidence += kernel.percent(facts, "Schedulers issue an instruction in {} of the cycles.", "issue-active")
+    evidence += kernel.percent(facts, "issue-active", "the part of the cycles in which schedulers issue an instruction")
     waits = kernel.stalled(*_QUEUES)
     if waits:
         evidence.append(
-            kernel.say(
-                facts, f"Warps wait for a busy pipe in {numbers.percent(waits)} of the time between two instructions.",
-                "stall.math-pipe-throttle", waits, unit="ratio", how="math pipe throttle / cycles per instruction",
+            kernel.fact(
+                facts, Kind.SHARE, "stall.math-pipe-throttle", waits, subject="waiting for a busy pipe",
+                whole=Quantity(of="the time between two instructions of a warp"), unit="ratio", how="math pipe throttle / cycles per instruction",
             )
         )  # fmt: skip
     return evidence
@@ -86,11 +86,11 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     active = kernel.values["threads-per-instruction"]
     evidence = [
         ran(facts, kernel),
-        kernel.say(
-            facts, f"{numbers.number(active)} of {warp:.0f} threads of a warp take part in an instruction on average.", "threads-per-instruction",
-            unit="ratio", how="threads that execute / instructions of warps",
+        kernel.fact(
+            facts, Kind.MEAN, "threads-per-instruction", subject="an instruction", unit=f"active threads of a warp's {warp:.0f}",
+            how="threads that execute / instructions of warps",
         ),
-        *kernel.percent(facts, "At {} of the branches all threads of a warp go the same way.", "branch-uniformity"),
+        *kernel.percent(facts, "branch-uniformity", "the part of the branches at which all threads of a warp go the same way"),
         *pipes(facts, kernel),
     ]  # fmt: skip
     waits = kernel.stalled("long-scoreboard", "lg-throttle")
@@ -117,14 +117,14 @@ def tensor_unused(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     half = fp16 > fp32
     evidence = [
-        ran(facts, kernel), *kernel.percent(facts, "The tensor pipe is busy {} of its cycles.", "pipe.tensor"), *pipes(facts, kernel),
+        ran(facts, kernel), *kernel.percent(facts, "pipe.tensor", "the busy time of the tensor pipe", "its cycles"), *pipes(facts, kernel),
     ]  # fmt: skip
     flops = max(fp16, fp32)
     if flops:
         evidence.append(
-            kernel.say(
-                facts, f"It does {numbers.count(flops)} {'half' if half else 'single'} precision operations a second outside the tensor pipe.",
-                "flops.fp16" if half else "flops.fp32", unit="count", how="operations of ordinary instructions / time",
+            kernel.fact(
+                facts, Kind.RATE, "flops.fp16" if half else "flops.fp32", subject="its rate outside of the tensor pipe",
+                unit=f"{'half' if half else 'single'} precision operations a second", how="operations of ordinary instructions / time",
             )
         )  # fmt: skip
     return write(
@@ -143,12 +143,12 @@ def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
     limit = entry.threshold("min_throughput")
     if not ((used is not None and busiest and used >= limit) or (reached is not None and reached >= limit)):
         return None
-    evidence = [ran(facts, kernel), *kernel.percent(facts, "The FP64 pipe is busy {} of its cycles.", "pipe.fp64")]
+    evidence = [ran(facts, kernel), *kernel.percent(facts, "pipe.fp64", "the busy time of the FP64 pipe", "its cycles")]
     if reached is not None:
         evidence.append(
-            kernel.say(
-                facts, f"It reaches {numbers.percent(min(reached, 100) / 100)} of the peak of double precision.", "flops.fp64",
-                min(reached, 100), unit="percent", how="double precision operations per second / peak at the kernel's clock",
+            kernel.fact(
+                facts, Kind.VALUE, "flops.fp64", min(reached, 100), subject="its rate of double precision", whole=Quantity(of="the peak"),
+                unit="percent", how="double precision operations per second / peak at the kernel's clock",
             )
         )  # fmt: skip
     single = kernel.get("peak-flops.fp32")
@@ -156,9 +156,9 @@ def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
     if single and peak:
         ratio = single / peak
         evidence.append(
-            kernel.say(
-                facts, f"Single precision has {numbers.number(ratio)} times the peak on this device.", "peak-flops.fp32", ratio, unit="ratio",
-                how="peak of single / peak of double precision",
+            kernel.fact(
+                facts, Kind.COMPARISON, "peak-flops.fp32", ratio, subject="the peak of single precision", unit="times",
+                whole=Quantity(of="that of double precision on this device"), how="peak of single / peak of double precision",
             )
         )  # fmt: skip
         if ratio <= entry.threshold("full_rate"):
@@ -179,7 +179,7 @@ def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
     compute = kernel.compute
     reached = max(compute or 0.0, kernel.pipe[1] if kernel.pipe is not None else 0.0)
     evidence = [ran(facts, kernel), *pipes(facts, kernel)]
-    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
+    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
     against, busy = [], kernel.pipe is not None and kernel.pipe[1] >= low()
     if reached < near():
         against.append(

@@ -6,18 +6,17 @@ from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import (
     busy_fact,
     copy_site,
-    counted,
     exposed_fact,
     idle_fact,
-    item,
-    of_window,
+    measured,
     waiting_fact,
+    window,
     window_words,
 )
 from chathpc.profile import intervals, numbers
@@ -43,15 +42,18 @@ def copies(facts: Facts) -> Iterable[Draft]:
         spent = timeline.spent(kind)
         place = copy_site(timeline, kind)
         evidence = [
-            item(
+            measured(
                 timeline,
-                f"Copies {words} run for {of_window(timeline, spent)}, kernels for {numbers.seconds(timeline.computing)}.",
+                Kind.AMOUNT,
                 spent,
-                metric=f"{metric}.time",
                 subject=f"copies {words}",
+                whole=window(timeline),
+                parts=(Part("", timeline.amount(kind)[0], "copies"),),
+                metric=f"{metric}.time",
                 how="union of their intervals",
                 where=place,
             ),
+            busy_fact(timeline),
             *_volume(timeline, kind, metric, words, spent),
             exposed_fact(timeline, f"copies {words}", cost, spent, metric=f"{metric}.time"),
             idle_fact(timeline),
@@ -61,13 +63,14 @@ def copies(facts: Facts) -> Iterable[Draft]:
         pinned = _pinned(timeline, kind)
         if pinned:
             evidence.append(
-                item(
+                measured(
                     timeline,
-                    f"Their memory on the host is pinned already ({numbers.size(pinned)}).",
+                    Kind.AMOUNT,
                     pinned,
+                    subject="what they copy from or to memory that is pinned already",
+                    form=Form.ONE,
                     unit="bytes",
                     metric=f"{metric}.bytes",
-                    subject="pinned memory",
                     how="bytes of copies whose host memory is pinned",
                 )
             )
@@ -100,15 +103,17 @@ def _not_idle(timeline: TimelineFacts) -> str:
 
 
 def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, spent: float) -> Iterable[Fact]:
-    count, volume = timeline.amount(kind)
+    volume = timeline.amount(kind)[1]
     if volume > 0 and spent > 0:
-        yield item(
+        yield measured(
             timeline,
-            f"{counted(count, 'operation' if kind == LaneKind.MEMSET else 'copy')} move {numbers.size(volume)}, {numbers.size(volume / spent)} a second.",
+            Kind.RATE,
             volume / spent,
+            subject="the rate of memory sets" if kind == LaneKind.MEMSET else f"the rate of copies {words}",
+            form=Form.ONE,
+            parts=(Part("", volume, "bytes"), Part("", spent, "s")),
             unit="bytes/s",
             metric=f"{metric}.bytes",
-            subject=f"rate of copies {words}",
             how="bytes / time of the copies",
         )
 
@@ -133,27 +138,29 @@ def pageable(facts: Facts) -> Iterable[Draft]:
         used.append(kind)
         cost, volume, spent = cost + exposed, volume + moved, spent + lasted
         evidence.append(
-            item(
+            measured(
                 timeline,
-                f"{counted(count, 'copy')} {words} pageable memory move {numbers.size(moved)} in {numbers.seconds(lasted)}, "
-                f"{numbers.size(moved / lasted)} a second.",
+                Kind.RATE,
                 moved / lasted,
+                subject=f"the rate of copies {words} pageable memory",
+                form=Form.ONE,
+                parts=(Part(f"{numbers.count(count)} copies of", moved, "bytes"), Part("", lasted, "s")),
                 unit="bytes/s",
                 metric="gpu.copy.pageable.bytes",
-                subject=f"rate of copies {words} pageable memory",
                 how="bytes / time of the copies whose host memory is pageable",
             )
         )
         _, pinned, pinned_time, _ = timeline.pageable(kind, pinned=True)
         if pinned > entry.threshold("min_pinned_part") * moved and pinned_time:
             evidence.append(
-                item(
+                measured(
                     timeline,
-                    f"Pinned copies of the same direction reach {numbers.size(pinned / pinned_time)} a second.",
+                    Kind.RATE,
                     pinned / pinned_time,
+                    subject=f"the rate of copies {words} pinned memory",
+                    form=Form.ONE,
                     unit="bytes/s",
                     metric="gpu.copy.time",
-                    subject=f"rate of copies {words} pinned memory",
                     how="bytes / time of the copies whose host memory is pinned",
                 )
             )
@@ -202,22 +209,24 @@ def no_overlap(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            item(
+            measured(
                 timeline,
-                f"Copies run for {of_window(timeline, copied)}.",
+                Kind.AMOUNT,
                 copied,
-                metric="gpu.copy.time",
                 subject="copies",
+                whole=window(timeline),
+                metric="gpu.copy.time",
                 how="union of copies between host and device",
                 where=place,
             ),
             busy_fact(timeline),
-            item(
+            measured(
                 timeline,
-                f"Copies and kernels run at the same time for {numbers.seconds(overlapped)}.",
+                Kind.AMOUNT,
                 overlapped,
+                subject="what copies and kernels do at the same time",
+                form=Form.ONE,
                 metric="gpu.copy.time",
-                subject="overlap of copies and kernels",
                 how="intersection of the unions",
             ),
         ),
@@ -254,15 +263,17 @@ def inside(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_device_share"),
         evidence=(
-            item(
+            measured(
                 timeline,
-                f"{words.capitalize()} run for {of_window(timeline, spent)}, kernels for {numbers.seconds(timeline.computing)}.",
+                Kind.AMOUNT,
                 spent,
-                metric="gpu.copy.d2d.time" if kind == LaneKind.D2D else "gpu.memset.time",
                 subject=words,
+                whole=window(timeline),
+                metric="gpu.copy.d2d.time" if kind == LaneKind.D2D else "gpu.memset.time",
                 how="union of their intervals",
                 where=place,
             ),
+            busy_fact(timeline),
             *_volume(
                 timeline, kind, "gpu.copy.d2d" if kind == LaneKind.D2D else "gpu.memset", "inside the device", spent
             ),
@@ -286,25 +297,29 @@ def unified(facts: Facts) -> Iterable[Draft]:
     count, volume = timeline.amount(LaneKind.UNIFIED)
     place = copy_site(timeline, LaneKind.UNIFIED)
     evidence = [
-        item(
+        measured(
             timeline,
-            f"{numbers.count(count)} migrations of pages run for {of_window(timeline, spent)}.",
+            Kind.AMOUNT,
             spent,
+            subject="migrations of pages",
+            whole=window(timeline),
+            parts=(Part("", count, "migrations"),),
             metric="gpu.copy.unified.time",
-            subject="migrations",
             how="union of their intervals",
             where=place,
         )
     ]
     if volume:
         evidence.append(
-            item(
+            measured(
                 timeline,
-                f"They move {numbers.size(volume)}, {numbers.size(volume / count)} each.",
+                Kind.AMOUNT,
                 volume,
+                subject="what they move",
+                form=Form.ONE,
+                parts=(Part("each", volume / count, "bytes"),),
                 unit="bytes",
                 metric="gpu.copy.unified.bytes",
-                subject="volume of migrations",
                 how="sum of bytes",
             )
         )

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.doing import Doing, doing_in, parts_in
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Gaps, Stretch
 from chathpc.diagnosis.host_calls import HostCall, is_compilation
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import is_collective
 from chathpc.diagnosis.timeline_facts import seconds
-from chathpc.diagnosis.timeline_words import counted, idle_fact, item, of_window, site, window_words
+from chathpc.diagnosis.timeline_words import counted, idle_fact, measured, site, window, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
@@ -51,34 +51,39 @@ def compilation(facts: Facts) -> Iterable[Draft]:
     begun = "from its first call on" if early else ""
     words = f"the {numbers.seconds(whole / len(timeline.devices))} {begun}".strip() if early else window_words(timeline)
     evidence = [
-        item(
+        measured(
             timeline,
-            f"The host compiles or loads kernels for {numbers.seconds(cost)} while the device is idle"
-            f"{f', {numbers.seconds(early)} of it before the first operation' if early else ''}"
-            f" ({numbers.percent(share)} of {words}).",
+            Kind.AMOUNT,
             cost,
+            subject="compiling or loading of kernels while the device is idle",
+            form=Form.ONE,
+            whole=Quantity(cost / share, "s", "work and preparation") if early else window(timeline),
+            parts=(Part("before the first operation", early, "s"),) if early else (),
             metric="host.time",
-            subject="compilation",
             how="idle time of the device inside ranges and calls that compile or load code",
             where=place,
         ),
         *(
-            item(
+            measured(
                 timeline,
-                f"{part.short} has {numbers.seconds(part.seconds)} of it.",
+                Kind.AMOUNT,
                 part.seconds,
-                metric="host.time",
                 subject=part.short,
+                form=Form.NAME,
+                whole=Quantity(cost, "s"),
+                metric="host.time",
                 how="union of its intervals in the gaps",
             )
             for part in parts[:3]
         ),
-        item(
+        measured(
             timeline,
-            f"The device works for {of_window(timeline, timeline.busy)}.",
+            Kind.AMOUNT,
             timeline.busy,
+            subject="the device's work",
+            form=Form.ONE,
+            whole=window(timeline),
             metric="gpu.time",
-            subject="device",
             how="union of all operations",
         ),
     ]
@@ -116,22 +121,26 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            item(
+            measured(
                 timeline,
-                f"In calls that allocate or free memory the device is idle for {of_window(timeline, cost)}, in {counted(number, 'gap')}.",
+                Kind.AMOUNT,
                 cost,
+                subject="idle time of the device in calls that allocate or free memory",
+                form=Form.ONE,
+                whole=window(timeline),
+                parts=(Part("in", number, "gaps"),),
                 metric="host.time",
-                subject="allocation",
                 how="idle time inside these calls",
                 where=place,
             ),
-            item(
+            measured(
                 timeline,
-                f"{counted(calls, 'call')} begin between the first and the last operation.",
+                Kind.COUNT,
                 calls,
-                unit="count",
+                subject="the time between the first and the last operation",
+                form=Form.ONE,
+                unit="calls of them",
                 metric="calls.count",
-                subject="calls that allocate",
                 how="number of calls",
             ),
         ),
@@ -158,12 +167,14 @@ def communication(facts: Facts) -> Iterable[Draft]:
     )
     entry = cause(identifier)
     spent = sum(seconds(timeline.clipped(side.mpi)) for side, _ in stretches)
-    host, whole = "The host is", numbers.seconds(timeline.window)
-    if len(stretches) > 1:
-        host, whole = f"The ranks of {len(stretches)} devices are", f"{len(stretches)} × {whole}"
+    several = len(stretches) > 1
     place = site(timeline, parts[0].node)
     late = _late(stretches, gaps)
-    why = f"; {late.statement[0].lower()}{late.statement[1:-1]}" if late is not None else ""
+    why = (
+        f"; {late.subject} takes {numbers.seconds(late.value)}, mostly {late.parts[0].label}"
+        if late is not None
+        else ""
+    )
     yield Draft(
         cause=identifier,
         where=place,
@@ -172,22 +183,28 @@ def communication(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            item(
+            measured(
                 timeline,
-                f"{host} in MPI for {numbers.seconds(spent)} of {whole}; the device is idle for {numbers.seconds(cost)} of it.",
+                Kind.AMOUNT,
                 cost,
+                subject=f"idle time of {'the devices' if several else 'the device'} while the host is in MPI",
+                form=Form.ONE,
+                whole=window(timeline),
+                parts=(Part("MPI in all", spent, "s"),),
                 metric="host.time",
-                subject="MPI",
                 how="union of MPI calls without MPI_Init and MPI_Finalize, inside idle time of the device",
                 where=place,
             ),
             *(
-                item(
+                measured(
                     timeline,
-                    f"{part.short} takes {numbers.seconds(part.seconds)} of it in {counted(part.calls, 'call')}.",
+                    Kind.AMOUNT,
                     part.seconds,
-                    metric="host.time",
                     subject=part.short,
+                    form=Form.NAME,
+                    whole=Quantity(cost, "s"),
+                    parts=(Part("", part.calls, "calls"),),
+                    metric="host.time",
                     how="union of its calls inside idle time",
                 )
                 for part in parts[:3]
@@ -216,17 +233,19 @@ def _late(stretches: list[Stretch], gaps: Gaps) -> Fact | None:
     device = next(each for each in gaps.timeline.devices if gaps.timeline.side(each) is late)
     busy = seconds(intervals.intersect(device.busy, spans))
     if busy > most * seconds(spans):
-        doing, amount = "its device still works", busy
+        doing, amount = "work of its device", busy
     elif parts:
-        doing, amount = f"it is in {parts[0].short}", parts[0].seconds
+        doing, amount = parts[0].short, parts[0].seconds
     else:
         return None
-    return item(
+    return measured(
         gaps.timeline,
-        f"The rank of GPU {device.ordinal} comes late: while others wait in MPI {doing} ({numbers.seconds(amount)}).",
+        Kind.AMOUNT,
         amount,
+        subject=f"what the rank of GPU {device.ordinal} does while others wait for it in MPI",
+        form=Form.ONE,
+        parts=(Part(doing),),
         metric="host.time",
-        subject=f"rank of GPU {device.ordinal}",
         how="MPI calls of the rank that waits most, without those of the rank that waits least",
         where=site(late, parts[0].node) if parts else None,
     )
@@ -256,13 +275,15 @@ def taking_turns(facts: Facts) -> Iterable[Draft]:
         threshold=entry.threshold("min_share"),
         evidence=(
             idle_fact(timeline),
-            item(
+            measured(
                 timeline,
-                f"In {numbers.percent(part)} of the time in which a device is idle another one works.",
+                Kind.SHARE,
                 part,
+                subject="work of another device",
+                form=Form.ONE,
+                whole=Quantity(of="the time in which a device is idle"),
                 unit="ratio",
                 metric="gpu.time",
-                subject="devices that take turns",
                 how="idle time of each device inside the busy time of the others",
             ),
         ),
@@ -291,23 +312,27 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
         cost += early * len(timeline.devices)
         words = f"the {numbers.seconds(timeline.window + early)} of preparation and work"
         evidence.append(
-            item(
+            measured(
                 timeline,
-                f"Before the first operation the program prepares for {numbers.seconds(early)}, calls of the runtime not counted.",
+                Kind.AMOUNT,
                 early,
+                subject="preparation before the first operation, without calls of the runtime,",
+                form=Form.ONE,
                 metric="host.time",
-                subject="preparation",
                 how="named ranges before the first operation, without calls inside them",
             )
         )
     elif cost < limit["nearly_all"].value * timeline.idle:
         evidence.append(
-            item(
+            measured(
                 timeline,
-                f"{numbers.seconds(cost)} of it in {counted(gaps.count(*gaps.unclaimed), 'gap')} belong to the host's own work.",
+                Kind.AMOUNT,
                 cost,
+                subject="idle time that belongs to the host's own work",
+                form=Form.ONE,
+                whole=Quantity(timeline.idle, "s"),
+                parts=(Part("in", gaps.count(*gaps.unclaimed), "gaps"),),
                 metric="gpu.time",
-                subject="gaps of the device",
                 how="idle time without what launches, waits, compiling and MPI explain",
             )
         )
@@ -317,13 +342,15 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     number, waited = gaps.count(*gaps.unclaimed), gaps.behind_waits
     if waited > limit["most"].value * number and number >= limit["few_launches"].value:
         evidence.append(
-            item(
+            measured(
                 timeline,
-                f"{numbers.count(waited)} of {counted(number, 'gap')} begin when the host has just waited for the device, so it cannot work ahead.",
+                Kind.VALUE,
                 waited,
+                subject="the number of gaps right after the host waited for the device, so that it cannot work ahead,",
+                form=Form.ONE,
+                whole=Quantity(number, "count"),
                 unit="count",
                 metric="gpu.sync.time",
-                subject="gaps behind waits",
                 how="gaps that begin inside a synchronising call or a blocking copy",
             )
         )

@@ -8,8 +8,8 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, has, kernel_place, kernels, samples_metric
-from chathpc.diagnosis.draft import Draft, said
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.draft import Draft, fact, kernel_time
+from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
 from chathpc.diagnosis.records import Place
@@ -38,17 +38,7 @@ _PATTERN = "Samples alone do not tell whether the amount of data or the pattern 
 
 def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Fact:
     """How long a kernel runs, as a part of the `device` time."""
-    return said(
-        facts,
-        f"{kernel.name} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(kernel.seconds / device)} "
-        "of the device's busy time.",
-        kernel.seconds,
-        unit="s",
-        metric="gpu.kernel.time",
-        subject=kernel.name,
-        how="time of its launches",
-        where=place,
-    )
+    return kernel_time(facts, kernel.name, kernel.seconds, device, where=place)
 
 
 def stalls(facts: Facts) -> Iterable[Draft]:
@@ -91,13 +81,14 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             place = kernel_place(profile, kernel, weight)
             cost = kernel.seconds * share
             evidence = [
-                said(
+                fact(
                     facts,
-                    f"{numbers.percent(share)} of the warp samples of {kernel.name} wait for {words}.",
+                    Kind.SHARE,
                     share,
+                    subject=f"waiting for {words}",
+                    whole=Quantity(of=f"the warp samples of {kernel.name}"),
                     unit="ratio",
                     metric=metrics[0],
-                    subject=kernel.name,
                     how=f"{' + '.join(metrics)} / {base} over the kernel",
                     where=place,
                 )
@@ -109,13 +100,15 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                 same = (tree.line[kernel.nodes] == place.line) & (tree.file[kernel.nodes] == tree.file[place.node])
                 at_line = float(weight[kernel.nodes][same].sum())
                 evidence.append(
-                    said(
+                    fact(
                         facts,
-                        f"{place.short} has {numbers.percent(at_line / stalled)} of these stalls.",
+                        Kind.SHARE,
                         at_line / stalled,
+                        subject=place.short,
+                        form=Form.NAME,
+                        whole=Quantity(of="these stalls"),
                         unit="ratio",
                         metric=metrics[0],
-                        subject=place.short,
                         how="stalls by source line",
                         where=place,
                     )
@@ -150,14 +143,14 @@ def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Fact |
     if not any(has(profile, name) for name in _QUEUES) or stalled <= 0 or waiting <= 0:
         return None
     part = min(waiting / stalled, 1.0)
-    return said(
+    return fact(
         facts,
-        f"Of these, {numbers.percent(part)} wait for room in a queue of memory instructions (too many or too spread accesses), the "
-        "others for data that is under way (latency).",
+        Kind.SHARE,
         part,
+        subject="waiting for room in a queue of memory instructions (too many or too spread accesses)",
+        whole=Quantity(of="these; the others wait for data that is under way"),
         unit="ratio",
         metric=_QUEUES[0],
-        subject=kernel.name,
         how=f"{' + '.join(_QUEUES)} / all samples that wait for memory",
         where=place,
     )
@@ -190,25 +183,26 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
             if metric in profile.metrics and (found := profile.exclusive(metric).at(kernel.top)) is not None
         ]
         evidence = [
-            said(
+            fact(
                 facts,
-                f"The theoretical occupancy of {kernel.name} is {numbers.number(value)} %.",
+                Kind.VALUE,
                 value,
+                subject=f"the theoretical occupancy of {kernel.name}",
                 unit="percent",
                 metric="gpu.kernel.occupancy",
-                subject=kernel.name,
                 how="active / maximum warps over its launches",
                 where=place,
             ),
             _runs(facts, kernel, device, place),
             *(
-                said(
+                fact(
                     facts,
-                    f"It has {numbers.count(round(number))} {words}.",
+                    Kind.COUNT,
                     number,
-                    unit="count",
-                    metric=metric,
                     subject=kernel.name,
+                    form=Form.NAME,
+                    unit=words,
+                    metric=metric,
                     how="mean over its launches",
                     where=place,
                 )
@@ -251,18 +245,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         cost=profile.total("gpu.kernel.time"),
         share=share,
         threshold=entry.threshold("min_share"),
-        evidence=(
-            said(
-                facts,
-                f"{hottest.name} runs {numbers.seconds(hottest.seconds)} of {numbers.seconds(device)} of the device's busy time.",
-                hottest.seconds,
-                unit="s",
-                metric="gpu.kernel.time",
-                subject=hottest.name,
-                how="time of its launches",
-                where=place,
-            ),
-        ),
+        evidence=(kernel_time(facts, hottest.name, hottest.seconds, device, where=place),),
         samples=0,
     )
 

@@ -7,7 +7,7 @@ from math import ceil
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
@@ -40,21 +40,34 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     if blocks is not None:
         size = f" of {numbers.count(threads)} threads" if threads is not None else ""
         what = f"{numbers.count(blocks)} block{'s' if blocks != 1 else ''}{size}"
-        device = f"; the device has {numbers.count(units)} multiprocessors" if units else ""
         evidence.append(
-            kernel.say(facts, f"Its grid has {what}{device}.", "blocks", how="launch configuration")
+            kernel.fact(
+                facts, Kind.COUNT, "blocks", subject="its grid", unit="blocks", how="launch configuration",
+                parts=(Part("of", threads, "threads"),) if threads is not None else (),
+            )
         )  # fmt: skip
+        if units:
+            evidence.append(
+                kernel.fact(
+                    facts,
+                    Kind.COUNT,
+                    "blocks",
+                    units,
+                    subject="the device",
+                    unit="multiprocessors",
+                    how="launch configuration",
+                )
+            )
     if waves is not None:
         evidence.append(
-            kernel.say(
-                facts, f"That is {numbers.number(waves)} of a wave: of the blocks that fit on the device at once.", "waves",
-                unit="ratio",
-                how="blocks / (multiprocessors × resident blocks of each)",
+            kernel.fact(
+                facts, Kind.VALUE, "waves", subject="the part of a wave, of the blocks that fit on the device at once, that it fills",
+                unit="ratio", how="blocks / (multiprocessors × resident blocks of each)",
             )
         )  # fmt: skip
     evidence += speed_of_light(facts, kernel)
     evidence += kernel.percent(
-        facts, "Of the warps that a multiprocessor can hold, {} are active.", "achieved-occupancy"
+        facts, "achieved-occupancy", "its active warps", "those that a multiprocessor can hold", Form.MANY
     )
     against, short = [], _short(facts, kernel)
     evidence += short
@@ -89,9 +102,9 @@ def _short(facts: Facts, kernel: Counted) -> list[Fact]:
         return []
     mean = kernel.seconds / kernel.launches
     return [
-        kernel.say(
-            facts, f"A launch runs {numbers.seconds(mean)}, which is about what launching it takes.", "time", mean, unit="s",
-            how="kernel time / launches",
+        kernel.fact(
+            facts, Kind.COMPARISON, "time", mean, subject="a launch", unit="s", how="kernel time / launches",
+            whole=Quantity(limit, "s", "launching it about"),
         )
     ]  # fmt: skip
 
@@ -116,24 +129,22 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     evidence = [
         ran(facts, kernel),
-        kernel.say(
-            facts,
-            f"Its blocks fill {numbers.number(waves)} waves: the time of {ceil(waves)} for the work of {numbers.number(waves)}.",
-            "waves", unit="ratio", how="blocks / (multiprocessors × resident blocks of each)",
+        kernel.fact(
+            facts, Kind.COMPARISON, "waves", subject="its grid", unit="waves", whole=Quantity(float(ceil(waves)), "waves", "and takes the time of"),
+            how="blocks / (multiprocessors × resident blocks of each)",
         ),
-        kernel.say(
-            facts, f"If all blocks take equally long, {numbers.percent(lost)} of the places for blocks stay empty at the end.",
-            "waves", lost, unit="ratio", how="1 − waves / waves rounded up",
+        kernel.fact(
+            facts, Kind.VALUE, "waves", lost, subject="what stays empty at the end, if all blocks take equally long,",
+            whole=Quantity(of="the places for blocks"), unit="ratio", how="1 − waves / waves rounded up",
         ),
     ]  # fmt: skip
     theoretical, achieved = kernel.get("occupancy"), kernel.get("achieved-occupancy")
     against, signs = [], 1
     if theoretical and achieved is not None:
         evidence.append(
-            kernel.say(
-                facts,
-                f"The achieved occupancy is {numbers.percent(achieved / 100)}, the theoretical one {numbers.percent(theoretical / 100)}.",
-                "achieved-occupancy", how="active warps per cycle / warps that a multiprocessor can hold",
+            kernel.fact(
+                facts, Kind.COMPARISON, "achieved-occupancy", subject="the achieved occupancy", unit="percent",
+                whole=Quantity(theoretical, "percent", "the theoretical one"), how="active warps per cycle / warps that a multiprocessor can hold",
             )
         )  # fmt: skip
         if achieved < entry.threshold("full_occupancy") * theoretical:
@@ -165,16 +176,16 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         waits = entry.threshold("assumed_waiting")
     possible = min(1 - theoretical / 100, kernel.idle)
     limiters = kernel.limiters
-    evidence = [ran(facts, kernel), *kernel.percent(facts, "Its theoretical occupancy is {}.", "occupancy")]
-    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
+    evidence = [ran(facts, kernel), *kernel.percent(facts, "occupancy", "its theoretical occupancy")]
+    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
     by = " and ".join(limiters)
     if limiters:
         lowest = min(value for name, value in kernel.values.items() if name.startswith("limit."))
         name = next(name for name, value in kernel.values.items() if name.startswith("limit.") and value == lowest)
         evidence.append(
-            kernel.say(
-                facts, f"A multiprocessor takes {numbers.count(lowest)} of its blocks at once; what limits them: {by}.", name,
-                how="lowest of the limits of the launch",
+            kernel.fact(
+                facts, Kind.COUNT, name, subject="a multiprocessor", unit="blocks at once",
+                parts=tuple(Part(f"limited by {limiter}") for limiter in limiters), how="lowest of the limits of the launch",
             )
         )  # fmt: skip
     for name, words in (
@@ -182,13 +193,13 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
     ):  # fmt: skip
         value = kernel.get(name)
         if value is not None:
-            evidence.append(
-                kernel.say(facts, f"It has {numbers.count(value)} {words}.", name, how="launch configuration")
-            )
+            evidence.append(kernel.fact(facts, Kind.COUNT, name, subject="it", unit=words, how="launch configuration"))
     shared = kernel.get("shared-memory-per-block")
     if shared and "shared memory" in limiters:
         evidence.append(
-            kernel.say(facts, f"A block has {numbers.size(shared)} of shared memory.", "shared-memory-per-block", how="launch configuration")
+            kernel.fact(
+                facts, Kind.AMOUNT, "shared-memory-per-block", subject="the shared memory of a block", unit="bytes", how="launch configuration"
+            )
         )  # fmt: skip
     evidence += speed_of_light(facts, kernel)
     against: tuple[str, ...] = ()

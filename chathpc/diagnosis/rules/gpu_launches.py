@@ -7,12 +7,21 @@ from collections.abc import Iterable
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.doing import doing_in
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, plain
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import seconds
-from chathpc.diagnosis.timeline_words import counted, issuer, item, kernel_site, of_window, site, window_words
+from chathpc.diagnosis.timeline_words import (
+    counted,
+    issuer,
+    kernel_site,
+    measured,
+    site,
+    window,
+    window_words,
+)
 from chathpc.profile import intervals, numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.timeline import COPY_LANES, LaneKind
@@ -40,23 +49,26 @@ def launching(facts: Facts) -> Iterable[Draft]:
     in_calls = seconds(intervals.intersect(timeline.calls(HostCall.LAUNCH), spans))
     in_launches = gaps.seconds("launch") > limit["most"].value * cost
     evidence = [
-        item(
+        measured(
             timeline,
-            f"{counted(launches, 'kernel launch')} run {numbers.seconds(gaps.mean_kernel)} on average, "
-            f"{numbers.seconds(timeline.computing)} together.",
+            Kind.MEAN,
             gaps.mean_kernel,
-            metric="gpu.kernel.time",
             subject="kernels",
+            whole=Quantity(launches, "launches"),
+            parts=(Part("together", timeline.computing, "s"),),
+            metric="gpu.kernel.time",
             how="sum of durations / launches",
             where=place,
         ),
-        item(
+        measured(
             timeline,
-            f"Between them the device is idle for {of_window(timeline, cost)} in {counted(number, 'gap')}, "
-            f"{numbers.seconds(cost / max(number, 1))} each.",
+            Kind.AMOUNT,
             cost,
+            subject="idle time of the device between them",
+            form=Form.ONE,
+            whole=window(timeline),
+            parts=(Part("in", number, "gaps"), Part("each", cost / max(number, 1), "s")),
             metric="gpu.time",
-            subject="gaps between kernels",
             how="idle stretches that launch calls cover, or that are short beside kernels that are shorter",
         ),
     ]
@@ -64,12 +76,12 @@ def launching(facts: Facts) -> Iterable[Draft]:
     if in_calls >= limit["worth_a_line"].value * seconds(spans):
         signs = 2
         evidence.append(
-            item(
+            measured(
                 timeline,
-                f"In {numbers.seconds(in_calls)} of these gaps the host is in launch calls.",
+                Kind.AMOUNT,
                 in_calls,
+                subject="launch calls of the host in these gaps",
                 metric="host.time",
-                subject="launch calls",
                 how="union of launch calls inside the gaps",
             )
         )
@@ -138,7 +150,7 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     copies, volume = timeline.amount(*COPY_LANES)
     by_copy = bool(waiting) and is_blocking_copy(waiting[0].name) and copies > 0
     small = by_copy and 0 < volume / copies < entry.threshold("max_copy_bytes")
-    size = f", {numbers.size(volume / copies)} each on average" if volume else ""
+    size = (Part("each on average", volume / copies, "bytes"),) if volume else ()
     yield Draft(
         cause=entry.id,
         where=place,
@@ -148,33 +160,39 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            item(
+            measured(
                 timeline,
-                f"After operations for which the host waits the device is idle for {of_window(timeline, cost)}, "
-                f"{numbers.seconds(cost / max(number, 1))} each time.",
+                Kind.AMOUNT,
                 cost,
+                subject="idle time of the device after operations for which the host waits",
+                form=Form.ONE,
+                whole=window(timeline),
+                parts=(Part("each time", cost / max(number, 1), "s"),),
                 metric="gpu.time",
-                subject="gaps behind waits",
                 how="short idle stretches that begin while the host waits for the device",
                 where=place,
             ),
-            item(
+            measured(
                 timeline,
-                f"{counted(waits, 'synchronising call')} stand beside {counted(launches, 'kernel launch')}.",
+                Kind.COUNT,
                 waits,
-                unit="count",
+                subject="the host",
+                form=Form.ONE,
+                parts=(Part("launches of kernels", launches, "count"),),
+                unit="synchronising calls",
                 metric="gpu.sync.time",
-                subject="synchronising calls",
                 how="number of calls in the window",
             )
             if not by_copy
-            else item(
+            else measured(
                 timeline,
-                f"The waits are copies that block: {counted(copies, 'copy')} stand beside {counted(launches, 'kernel launch')}{size}.",
+                Kind.COUNT,
                 copies,
-                unit="count",
+                subject="the host",
+                form=Form.ONE,
+                parts=(Part("launches of kernels", launches, "count"), *size),
+                unit="blocking copies",
                 metric="gpu.copy.count",
-                subject="blocking copies",
                 how="number of copies",
             ),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
@@ -33,11 +33,11 @@ def may_hold_up() -> float:
 def levels(facts: Facts, kernel: Counted) -> list[Fact]:
     """Throughput of each level of the memory system, and hit rates of the caches, as far as they are known."""
     return [
-        *kernel.percent(facts, "Device memory reaches {} of its peak.", "dram-throughput"),
-        *kernel.percent(facts, "The L2 cache reaches {} of its peak.", "l2-throughput"),
-        *kernel.percent(facts, "The L1 cache reaches {} of its peak.", "l1-throughput"),
-        *kernel.percent(facts, "{} of the accesses hit in the L1 cache.", "l1-hit-rate"),
-        *kernel.percent(facts, "{} of the accesses hit in the L2 cache.", "l2-hit-rate"),
+        *kernel.percent(facts, "dram-throughput", "the throughput of device memory", "its peak"),
+        *kernel.percent(facts, "l2-throughput", "the throughput of the L2 cache", "its peak"),
+        *kernel.percent(facts, "l1-throughput", "the throughput of the L1 cache", "its peak"),
+        *kernel.percent(facts, "l1-hit-rate", "the hit rate of the L1 cache"),
+        *kernel.percent(facts, "l2-hit-rate", "the hit rate of the L2 cache"),
     ]
 
 
@@ -83,16 +83,17 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     evidence = [ran(facts, kernel)]
     if excess is not None:
         evidence.append(
-            kernel.say(
-                facts, f"{numbers.percent(waste)} of the sectors of its global accesses are more than coalesced ones would need.",
-                "excessive-sectors", waste, unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
+            kernel.fact(
+                facts, Kind.VALUE, "excessive-sectors", waste, subject="what coalesced accesses would not need",
+            whole=Quantity(of="the sectors of its global accesses"),
+                unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
             )
         )  # fmt: skip
     for name, value in sectors.items():
         evidence.append(
-            kernel.say(
-                facts, f"A global {name} of a warp takes {numbers.number(value)} sectors of 32 bytes; {ideal:.0f} hold 32 floats.",
-                f"sectors-per-request.global-{name}", unit="ratio", how="sectors / requests in the L1 cache",
+            kernel.fact(
+                facts, Kind.COMPARISON, f"sectors-per-request.global-{name}", value, subject=f"a global {name} of a warp", unit="sectors of 32 bytes",
+                whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
             )
         )  # fmt: skip
     evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
@@ -125,16 +126,18 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
     if known and kernel.get("bank-conflicts") is not None:
         return None
     evidence = [ran(facts, kernel)]
-    evidence += kernel.percent(facts, "The data pipe of the L1 cache is busy {} of the time.", "l1-data-pipe")
+    evidence += kernel.percent(facts, "l1-data-pipe", "the busy time of the data pipe of the L1 cache")
     evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
     shared = kernel.get("shared-memory-per-block")
     against, signs = [], 2
     if shared == 0:
         evidence.append(
-            kernel.say(
+            kernel.fact(
                 facts,
-                "It has 0 B of shared memory, so that bank conflicts are not possible.",
+                Kind.AMOUNT,
                 "shared-memory-per-block",
+                subject="its shared memory, where bank conflicts could be,",
+                unit="bytes",
                 how="launch",
             )
         )
@@ -165,13 +168,14 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
     evidence = [ran(facts, kernel), *levels(facts, kernel), *speed_of_light(facts, kernel)]
     rate, peak = kernel.get("dram-rate"), kernel.get("peak-dram-rate")
     if rate is not None and name == "dram":
-        of = f" of at most {numbers.size(peak)}" if peak else ""
         evidence.append(
-            kernel.say(
+            kernel.fact(
                 facts,
-                f"It moves {numbers.size(rate)} a second{of}.",
+                Kind.COMPARISON if peak else Kind.RATE,
                 "dram-rate",
+                subject="its rate of device memory",
                 unit="bytes/s",
+                whole=Quantity(peak, "bytes/s", "the peak") if peak else None,
                 how="bytes of device memory / time",
             )
         )

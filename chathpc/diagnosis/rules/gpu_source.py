@@ -11,8 +11,8 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import Kernel, device_time, has, kernel_place, kernels, samples_metric
-from chathpc.diagnosis.draft import Draft, said
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.draft import Draft, fact, kernel_time
+from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
@@ -201,14 +201,11 @@ class _Kernel:
         if not self.kernel.seconds:
             return ()
         return (
-            said(
+            kernel_time(
                 self.facts,
-                f"{self._short} runs {numbers.seconds(self.kernel.seconds)}, {numbers.percent(self.part)} of the device's busy time.",
+                self._short,
                 self.kernel.seconds,
-                unit="s",
-                metric="gpu.kernel.time",
-                subject=self._short,
-                how="time of its launches",
+                self.kernel.seconds / self.part,
                 where=self._place(self.source.function.first),
             ),
         )
@@ -258,13 +255,14 @@ class _Kernel:
             share=self.part * share,
             threshold=limit * self.part,
             evidence=(
-                said(
+                fact(
                     self.facts,
-                    f"{numbers.percent(share)} of the warp samples of {self._short} {'are stalls' if metrics != [base] else 'are'} at {lines}.",
+                    Kind.SHARE,
                     share,
+                    subject=f"waiting at {lines}" if metrics != [base] else f"the code at {lines}",
+                    whole=Quantity(of=f"the warp samples of {self._short}"),
                     unit="ratio",
                     metric=metrics[0],
-                    subject=self._short,
                     how=f"{' + '.join(metrics)} of the lines / {base} over the kernel",
                     where=place,
                 ),

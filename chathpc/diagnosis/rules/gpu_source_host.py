@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, of_total, said
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.draft import Draft, fact, total
+from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, classes
 from chathpc.diagnosis.source.device_calls import in_loop, pageable
@@ -121,11 +121,13 @@ def _allocating(hot: Hot, call: _Call, cost: float) -> Iterator[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            said(
+            fact(
                 facts,
-                f"Calls that allocate or free memory of the device in loops take {of_total(facts, cost)}.",
+                Kind.AMOUNT,
                 cost,
-                subject="allocation of device memory",
+                subject="calls that allocate or free memory of the device in loops",
+                form=Form.MANY,
+                whole=total(facts),
                 how="time of the calls at lines that are in a loop by their source",
                 where=place,
             ),

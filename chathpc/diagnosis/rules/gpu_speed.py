@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import LONGEST_NAME, PREFIX, Counted
-from chathpc.diagnosis.draft import Draft, said
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.stall_samples import counted_by
-from chathpc.profile import numbers
 from chathpc.profile.text import clean
 
 
@@ -27,19 +26,15 @@ def near() -> float:
 
 def ran(facts: Facts, kernel: Counted) -> Fact:
     """How long the kernel ran, and its part of the kernel time in the report (which holds only the profiled kernels)."""
-    launches = (
-        f" in {numbers.count(kernel.launches)} launch{'es' if kernel.launches != 1 else ''}" if kernel.launches else ""
-    )
     if not kernel.seconds:
-        return said(
-            facts, f"{kernel.short} is the only kernel in the report, {numbers.percent(1.0)} of it; its time was not measured.",
-            1.0, unit="ratio", metric=PREFIX + "time", subject=kernel.short, how="share of the profiled kernels",
+        return fact(
+            facts, Kind.SHARE, 1.0, subject=kernel.short, form=Form.NAME, whole=Quantity(of="the report, which has no times"), unit="ratio",
+            metric=PREFIX + "time", how="share of the profiled kernels",
         )  # fmt: skip
-    return said(
-        facts,
-        f"{kernel.short} runs {numbers.seconds(kernel.seconds)}{launches}, {numbers.percent(kernel.share)} of the kernel time "
-        "in the report.",
-        kernel.seconds, unit="s", metric=PREFIX + "time", subject=kernel.short,
+    return fact(
+        facts, Kind.AMOUNT, kernel.seconds, subject=kernel.short, form=Form.NAME,
+        whole=Quantity(kernel.seconds / kernel.share, "s", "kernel time in the report") if kernel.share else None,
+        parts=(Part("", kernel.launches, "launches"),) if kernel.launches else (), unit="s", metric=PREFIX + "time",
         how="time of its launches; the report holds only profiled kernels",
     )  # fmt: skip
 
@@ -47,8 +42,8 @@ def ran(facts: Facts, kernel: Counted) -> Fact:
 def speed_of_light(facts: Facts, kernel: Counted) -> list[Fact]:
     """Throughput of compute and memory as percentages of their peaks, as far as they are known."""
     return [
-        *kernel.percent(facts, "The multiprocessors reach {} of their peak throughput.", "sm-throughput"),
-        *kernel.percent(facts, "The memory system reaches {} of its peak throughput.", "memory-throughput"),
+        *kernel.percent(facts, "sm-throughput", "the throughput of the multiprocessors", "its peak"),
+        *kernel.percent(facts, "memory-throughput", "the throughput of the memory system", "its peak"),
     ]
 
 
@@ -75,11 +70,11 @@ def write(
     lines = []
     if hot is not None and hot.part > 0:
         instruction = clean(kernel.profile.tree.label(hot.node))[:LONGEST_NAME]
-        name = place.short if place.line else f"The instruction {instruction}"
         lines = [
-            said(
-                facts, f"{name} has {numbers.percent(hot.part)} of the kernel's {hot.what}.", hot.part, unit="ratio",
-                metric=PREFIX + "time", subject=place.short or instruction, how=f"{hot.what}, by line or instruction", where=place,
+            fact(
+                facts, Kind.SHARE, hot.part, subject=place.short if place.line else f"the instruction {instruction}",
+                form=Form.NAME if place.line else Form.ONE, whole=Quantity(of=f"the kernel's {hot.what}"), unit="ratio",
+                metric=PREFIX + "time", how=f"{hot.what}, by line or instruction", where=place,
             )
         ]  # fmt: skip
     waited: list[Fact] = []

@@ -8,7 +8,8 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.device import device_time, has, kernels
-from chathpc.diagnosis.draft import Draft, of_total, said
+from chathpc.diagnosis.draft import Draft, fact, kernel_time, total
+from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
@@ -40,28 +41,31 @@ def copies(facts: Facts) -> Iterable[Draft]:
         place = _launch_site(facts, node)
         kernel_seconds = profile.total("gpu.kernel.time") if has(profile, "gpu.kernel.time") else 0.0
         evidence = [
-            said(
+            fact(
                 facts,
-                f"Copies {words} take {numbers.seconds(seconds)} of {numbers.seconds(device)} of the device's busy time ({numbers.percent(share)}), "
-                f"kernels {numbers.seconds(kernel_seconds)}.",
+                Kind.AMOUNT,
                 seconds,
+                subject=f"copies {words}",
+                form=Form.MANY,
+                whole=Quantity(device, "s", "busy time of the device"),
                 unit="s",
                 metric="gpu.copy.time",
-                subject=f"copies {words}",
                 how=f"time of {placeholder[0]} operations",
                 where=place,
-            )
+            ),
+            kernel_time(facts, "kernels", kernel_seconds, device, form=Form.MANY),
         ]
         if has(profile, volume_metric):
             volume = profile.total(volume_metric)
             evidence.append(
-                said(
+                fact(
                     facts,
-                    f"They move {numbers.size(volume)}, {numbers.size(volume / seconds)} a second.",
+                    Kind.RATE,
                     volume / seconds,
+                    subject=f"the rate of copies {words}",
+                    parts=(Part("", volume, "bytes"), Part("", seconds, "s")),
                     unit="bytes/s",
                     metric=volume_metric,
-                    subject=f"rate of copies {words}",
                     how="bytes / time of the copies",
                 )
             )
@@ -73,7 +77,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
             share=share,
             threshold=entry.threshold("min_share"),
             evidence=tuple(evidence),
-            signs=2 if len(evidence) > 1 else 1,
+            signs=2 if has(profile, volume_metric) else 1,
             samples=0,
         )
 
@@ -108,22 +112,25 @@ def launches(facts: Facts) -> Iterable[Draft]:
     place = _launch_site(facts, most_launched.top)
     mean = seconds / count
     evidence = [
-        said(
+        fact(
             facts,
-            f"{numbers.count(count)} kernel launches run {numbers.seconds(mean)} on average.",
+            Kind.MEAN,
             mean,
+            subject="kernels",
+            form=Form.MANY,
+            whole=Quantity(count, "launches"),
             unit="s",
             metric="gpu.kernel.time",
-            subject="kernels",
             how="kernel time / launches",
         ),
-        said(
+        fact(
             facts,
-            f"{most_launched.name} is launched {numbers.count(most_launched.launches)} times.",
+            Kind.COUNT,
             most_launched.launches,
-            unit="count",
-            metric="gpu.kernel.count",
             subject=most_launched.name,
+            form=Form.NAME,
+            unit="launches",
+            metric="gpu.kernel.count",
             how="launch count",
             where=place,
         ),
@@ -132,11 +139,13 @@ def launches(facts: Facts) -> Iterable[Draft]:
     if profile.time is not None and facts.total and facts.spent(Activity.GPU_LAUNCH):
         launching = facts.spent(Activity.GPU_LAUNCH)
         evidence.append(
-            said(
+            fact(
                 facts,
-                f"The host spends {of_total(facts, launching)} in launch functions.",
+                Kind.AMOUNT,
                 launching,
-                subject="launch functions",
+                subject="launch functions on the host",
+                form=Form.MANY,
+                whole=total(facts),
                 how="host time in kernel launch calls",
             )
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
@@ -22,10 +22,10 @@ from chathpc.diagnosis.timeline_words import (
     exposed_fact,
     has_counters,
     idle_fact,
-    item,
     kernel_site,
-    of_window,
+    measured,
     only_graphs,
+    window,
     window_words,
 )
 from chathpc.profile import numbers
@@ -49,13 +49,13 @@ def communication(facts: Facts) -> Iterable[Draft]:
     kernels = timeline.kernels(LaneKind.COLLECTIVE)
     between = timeline.spent(LaneKind.P2P)
     evidence = [
-        item(
+        measured(
             timeline,
-            f"{'Copies between devices' if not kernels else 'Collectives'} run for {numbers.seconds(spent)} of {numbers.seconds(timeline.busy)} "
-            f"of the device's busy time ({numbers.percent(spent / timeline.busy)}).",
+            Kind.AMOUNT,
             spent,
+            subject="collectives" if kernels else "copies between devices",
+            whole=Quantity(timeline.busy, "s", "busy time of the device"),
             metric="gpu.collective.time" if kernels else "gpu.copy.p2p.time",
-            subject="communication",
             how="union of kernels of NCCL or RCCL and of copies between devices",
         ),
         exposed_fact(timeline, "communication", cost, spent, metric="gpu.collective.time"),
@@ -65,12 +65,14 @@ def communication(facts: Facts) -> Iterable[Draft]:
         top = kernels[0]
         place, most = kernel_site(timeline, top), top.short
         evidence.append(
-            item(
+            measured(
                 timeline,
-                f"{top.short} runs {counted(top.launches, 'time')}, {numbers.seconds(top.mean)} on average.",
+                Kind.MEAN,
                 top.mean,
-                metric="gpu.collective.time",
                 subject=top.short,
+                form=Form.NAME,
+                whole=Quantity(top.launches, "launches"),
+                metric="gpu.collective.time",
                 how="mean duration",
                 where=place,
             )
@@ -108,13 +110,15 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     place = kernel_site(timeline, top)
     evidence = [
         busy_fact(timeline),
-        item(
+        measured(
             timeline,
-            f"{top.short} runs {counted(top.launches, 'time')} for {of_window(timeline, top.seconds)}, "
-            f"{numbers.seconds(top.mean)} each.",
+            Kind.AMOUNT,
             top.seconds,
-            metric="gpu.kernel.time",
             subject=top.short,
+            form=Form.NAME,
+            whole=window(timeline),
+            parts=(Part("", top.launches, "launches"), Part("each", top.mean, "s")),
+            metric="gpu.kernel.time",
             how="union of its launches",
             where=place,
         ),
@@ -156,12 +160,15 @@ def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Fact, 
         return ()
     other = kernels[1]
     return (
-        item(
+        measured(
             timeline,
-            f"{other.short} runs {counted(other.launches, 'time')} for {of_window(timeline, other.seconds)}.",
+            Kind.AMOUNT,
             other.seconds,
-            metric="gpu.kernel.time",
             subject=other.short,
+            form=Form.NAME,
+            whole=window(timeline),
+            parts=(Part("", other.launches, "launches"),),
+            metric="gpu.kernel.time",
             how="union of its launches",
             where=kernel_site(timeline, other),
         ),
@@ -191,21 +198,24 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         share=min(share, 1.0),
         threshold=entry.threshold("min_share"),
         evidence=(
-            item(
+            measured(
                 timeline,
-                f"GPU {busiest} computes for {numbers.seconds(computing[busiest])} of the window of {numbers.seconds(timeline.window)}.",
+                Kind.AMOUNT,
                 computing[busiest],
+                subject=f"work of GPU {busiest}",
+                form=Form.ONE,
+                whole=Quantity(timeline.window, "s"),
                 metric="gpu.kernel.time",
-                subject=f"GPU {busiest}",
                 how="union of its kernels",
             ),
-            item(
+            measured(
                 timeline,
-                f"GPU {idlest} computes for {numbers.seconds(computing[idlest])}, the {len(computing)} devices "
-                f"for {numbers.seconds(mean)} on average.",
+                Kind.MEAN,
                 mean,
-                metric="gpu.kernel.time",
                 subject="devices",
+                whole=Quantity(len(computing), "devices"),
+                parts=(Part(f"GPU {idlest}", computing[idlest], "s"),),
+                metric="gpu.kernel.time",
                 how="mean of the unions of kernels of each device",
             ),
         ),
@@ -249,22 +259,26 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
             share=part * wasted,
             threshold=0.0,
             evidence=(
-                item(
+                measured(
                     timeline,
-                    f"{kernel.short} has {counted(round(blocks), 'block')} a launch.",
+                    Kind.COUNT,
                     round(blocks),
-                    unit="count",
-                    metric="gpu.kernel.blocks",
                     subject=kernel.short,
+                    form=Form.NAME,
+                    unit="blocks a launch",
+                    metric="gpu.kernel.blocks",
                     how="mean over its launches",
                     where=place,
                 ),
-                item(
+                measured(
                     timeline,
-                    f"It runs {counted(kernel.launches, 'time')} for {of_window(timeline, kernel.seconds)}.",
+                    Kind.AMOUNT,
                     kernel.seconds,
-                    metric="gpu.kernel.time",
                     subject=kernel.short,
+                    form=Form.NAME,
+                    whole=window(timeline),
+                    parts=(Part("", kernel.launches, "launches"),),
+                    metric="gpu.kernel.time",
                     how="union of its launches",
                     where=place,
                 ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.gpu_memory import levels, waits_for_memory, weight
 from chathpc.diagnosis.rules.gpu_speed import low, ran, speed_of_light, write
@@ -39,18 +40,18 @@ def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     evidence = [
         ran(facts, kernel),
-        kernel.say(
-            facts, f"{numbers.percent(part)} of the wavefronts of its shared memory accesses come from bank conflicts.",
-            "bank-conflicts" if conflicts is not None else "excessive-wavefronts", part, unit="ratio",
-            how="conflicts / wavefronts of shared memory accesses",
+        kernel.fact(
+            facts, Kind.SHARE, "bank-conflicts" if conflicts is not None else "excessive-wavefronts", part, subject="bank conflicts", form=Form.MANY,
+            whole=Quantity(of="the wavefronts of its shared memory accesses"), unit="ratio", how="conflicts / wavefronts of shared memory accesses",
         ),
-        *kernel.percent(facts, "The data pipe of the L1 cache, which serves shared memory, is busy {} of the time.", "l1-data-pipe"),
+        *kernel.percent(facts, "l1-data-pipe", "the busy time of the data pipe of the L1 cache, which serves shared memory,"),
     ]  # fmt: skip
     if waits:
         evidence.append(
-            kernel.say(
-                facts, f"Warps wait for shared memory or its queue in {numbers.percent(waits)} of the time between two instructions.",
-                "stall.mio-throttle", waits, unit="ratio", how="short scoreboard + MIO throttle / cycles per instruction",
+            kernel.fact(
+                facts, Kind.SHARE, "stall.mio-throttle", waits, subject="waiting for shared memory or its queue",
+                whole=Quantity(of="the time between two instructions of a warp"), unit="ratio",
+                how="short scoreboard + MIO throttle / cycles per instruction",
             )
         )  # fmt: skip
     evidence += speed_of_light(facts, kernel)
@@ -74,19 +75,16 @@ def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     evidence = [
         ran(facts, kernel),
-        kernel.say(
-            facts, f"{numbers.percent(part)} of its instructions load from or store to local memory.", "local-loads", part, unit="ratio",
-            how="(local loads + local stores) / instructions",
+        kernel.fact(
+            facts, Kind.SHARE, "local-loads", part, subject="loads from and stores to local memory", form=Form.MANY, unit="ratio",
+            whole=Quantity(of="its instructions"), how="(local loads + local stores) / instructions",
         ),
     ]  # fmt: skip
     registers = kernel.get("registers")
     if registers is not None:
         evidence.append(
-            kernel.say(
-                facts,
-                f"It has {numbers.count(registers)} registers per thread.",
-                "registers",
-                how="launch configuration",
+            kernel.fact(
+                facts, Kind.COUNT, "registers", subject="it", unit="registers per thread", how="launch configuration"
             )
         )
     evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
@@ -113,9 +111,9 @@ def atomics(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     evidence = [
         ran(facts, kernel),
-        kernel.say(
-            facts, f"{numbers.percent(part)} of its instructions are atomic updates of global memory.", "atomics", part, unit="ratio",
-            how="requests of atomic operations and reductions / instructions",
+        kernel.fact(
+            facts, Kind.SHARE, "atomics", part, subject="atomic updates of global memory", form=Form.MANY, unit="ratio",
+            whole=Quantity(of="its instructions"), how="requests of atomic operations and reductions / instructions",
         ),
         *speed_of_light(facts, kernel), *levels(facts, kernel),
     ]  # fmt: skip

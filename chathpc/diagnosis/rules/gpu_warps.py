@@ -5,7 +5,7 @@ from __future__ import annotations
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues, levels, may_hold_up
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
@@ -62,13 +62,12 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     if kind == "memory":
         evidence += levels(facts, kernel)
         evidence += _spread(facts, kernel)
-    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
+    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
     eligible = kernel.get("eligible-warps")
     if eligible is not None:
         evidence.append(
-            kernel.say(
-                facts, f"A scheduler has {numbers.number(eligible)} warps that could issue, on average.", "eligible-warps", unit="ratio",
-                how="eligible warps per active cycle",
+            kernel.fact(
+                facts, Kind.MEAN, "eligible-warps", subject="a scheduler", unit="warps that could issue", how="eligible warps per active cycle"
             )
         )  # fmt: skip
     return write(
@@ -88,10 +87,14 @@ def _longest(kernel: Counted, kind: str) -> tuple[str, float]:
 def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) -> list[Fact]:
     reason, longest = _longest(kernel, kind)
     total = kernel.get("latency-per-issue")
-    of = f" of the {numbers.number(total)} cycles" if total else " of the time"
+    whole = (
+        Quantity(total, "cycles", "a warp between two instructions")
+        if total
+        else Quantity(of="the time between two instructions of a warp")
+    )
     evidence = [
-        kernel.say(
-            facts, f"Between two instructions a warp waits {numbers.percent(part)}{of} for {words}.", f"stall.{reason}", part, unit="ratio",
+        kernel.fact(
+            facts, Kind.SHARE, f"stall.{reason}", part, subject=f"waiting for {words}", whole=whole, unit="ratio",
             how=f"stall reasons {', '.join(WAITING[kind])} / cycles between two instructions of a warp",
         ),
     ]  # fmt: skip
@@ -101,8 +104,8 @@ def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) 
         named = [(reason, longest), *named]
     for name, value in named:
         evidence.append(
-            kernel.say(
-                facts, f"Stall reason {name}: {numbers.percent(value)}, for {STALLS[name]}.", f"stall.{name}", value, unit="ratio",
+            kernel.fact(
+                facts, Kind.VALUE, f"stall.{name}", value, subject=f"the stall reason {name}, for {STALLS[name]},", unit="ratio",
                 how="cycles of the stall reason / cycles between two instructions of a warp",
             )
         )  # fmt: skip
@@ -115,9 +118,10 @@ def _spread(facts: Facts, kernel: Counted) -> list[Fact]:
     if excess is None:
         return []
     return [
-        kernel.say(
-            facts, f"{numbers.percent(min(excess, 1.0))} of the sectors of its global accesses are more than coalesced ones would need.",
-            "excessive-sectors", min(excess, 1.0), unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
+        kernel.fact(
+            facts, Kind.VALUE, "excessive-sectors", min(excess, 1.0), subject="what coalesced accesses would not need",
+            whole=Quantity(of="the sectors of its global accesses"),
+            unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
         )
     ]  # fmt: skip
 
@@ -140,9 +144,9 @@ def probably_memory(facts: Facts, kernel: Counted) -> Draft | None:
     if kernel.stalls or busiest is None or busiest >= low() or kernel.compute is None or not leans_on_memory(kernel):
         return None
     evidence = [ran(facts, kernel), *speed_of_light(facts, kernel), *levels(facts, kernel)]
-    evidence += kernel.percent(facts, "The theoretical occupancy is {}.", "occupancy")
-    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
-    evidence += kernel.percent(facts, "Schedulers issue an instruction in {} of the cycles.", "issue-active")
+    evidence += kernel.percent(facts, "occupancy", "the theoretical occupancy")
+    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
+    evidence += kernel.percent(facts, "issue-active", "the part of the cycles in which schedulers issue an instruction")
     return write(
         facts, kernel, "gpu-memory-latency",
         f"{kernel.short} is limited by latencies, probably of memory: no unit is used for {low():.0f} % of its peak.", evidence,

@@ -73,13 +73,13 @@ def test_the_finding_is_at_the_load_and_its_evidence_names_the_use() -> None:
     assert (found.where.file, found.where.line) == ("/src/kernels.cu", 10)
     said = statements(diagnosis, "gpu-memory-latency")
     assert (
-        "70.0 % of the samples of warps that wait for memory in gather wait for the load from global memory at kernels.cu:10, "
-        "whose result is used at kernels.cu:11." in said
+        "Waiting for the load from global memory at kernels.cu:10, whose result is used at kernels.cu:11, has 70.0 % of the samples of warps "
+        "that wait for memory in gather." in said
     )
     # LDG at 0xa0, IMAD.WIDE at 0xb0, FADD at 0xc0.
-    assert "Between LDG.E.SYS R4, [R4] and FADD R9, R4, 1, which needs its result, there is 1 instruction." in said
+    assert "The code between LDG.E.SYS R4, [R4] and FADD R9, R4, 1, which needs its result, has 1 instruction." in said
     assert (
-        "Its address is computed from what the load at kernels.cu:9 brings, 2 instructions before: one wait follows the other."
+        "The address of this load comes from the load at kernels.cu:9, so that one wait follows the other: earlier by 2 instructions."
         in said
     )
     assert found.advice[0].startswith("Take the load at kernels.cu:9 out of the way of the one at kernels.cu:10")
@@ -108,10 +108,13 @@ def test_a_barrier_is_told_with_the_work_that_others_do_before_it() -> None:
     assert found.where.line == 22
     said = statements(diagnosis, "gpu-barrier-stall")
     assert (
-        "100 % of the samples of warps that wait for other warps at a barrier in block_sum wait for the barrier at kernels.cu:22."
+        "Waiting for the barrier at kernels.cu:22 has 100 % of the samples of warps that wait for other warps at a barrier in block_sum."
         in said
     )
-    assert any("66.7 % are at kernels.cu:21: there are the warps that the others wait for" in each for each in said)
+    assert any(
+        each.startswith("The code at kernels.cu:21, where the warps are that the others wait for, has 66.7 %")
+        for each in said
+    )
 
 
 def test_without_source_lines_the_instruction_is_named() -> None:
@@ -120,8 +123,9 @@ def test_without_source_lines_the_instruction_is_named() -> None:
     found = finding(diagnosis, "gpu-memory-latency")
     assert found.where.line is None
     assert any(
-        "wait for the load from global memory at +0x0 (LDG.E R2, [R8.64]), whose result is used at +0x20 (FADD R4, R2, R3)."
-        in each
+        each.startswith(
+            "Waiting for the load from global memory at +0x0 (LDG.E R2, [R8.64]), whose result is used at +0x20 (FADD R4, R2, R3), has"
+        )
         for each in statements(diagnosis, "gpu-memory-latency")
     )
     assert found.advice[0].startswith("Issue the load at +0x0 (LDG.E R2, [R8.64]) earlier")
@@ -157,7 +161,10 @@ def test_stalls_that_speak_of_themselves_stay_where_they_are() -> None:
 def test_latency_and_full_queues_are_told_apart() -> None:
     stalls = {0xC0: {"gpu.stall.memory": 750.0}, 0xA0: {"gpu.stall.memory-throttle": 250.0}}
     diagnosis = diagnosed(profile_of(kernel("sm_75", "gather"), stalls))
-    assert any("25.0 % wait for room in a queue" in each for each in statements(diagnosis, "gpu-memory-latency"))
+    assert any(
+        each.startswith("Waiting for room in a queue of memory instructions") and "has 25.0 % of these" in each
+        for each in statements(diagnosis, "gpu-memory-latency")
+    )
     assert "wait for memory" in finding(diagnosis, "gpu-memory-latency").summary
 
 
@@ -217,8 +224,8 @@ def test_samples_of_a_line_wait_at_those_of_its_instructions_that_can() -> None:
     found = finding(diagnosis, "gpu-memory-latency")
     assert found.where.short == "kernels.cu:10"
     assert any(
-        "62.5 % of the samples of warps that wait for memory in gather wait for the load from global memory at kernels.cu:10, whose result "
-        "is used at kernels.cu:11." in each
+        "at kernels.cu:10, whose result is used at kernels.cu:11, has 62.5 % of the samples of warps that wait for memory in gather."
+        in each
         for each in statements(diagnosis, "gpu-memory-latency")
     )
     assert any(
