@@ -28,7 +28,9 @@ class Kind(StrEnum):
     RATE = "rate"  #: so much a second; parts are what it is computed from
     MEAN = "mean"  #: each on average; the whole is over how many
     SPREAD = "spread"  #: parts labelled least, median, mean, most, over the locations that the whole counts
-    COMPARISON = "comparison"  #: the subject and what it is compared with, which is the whole
+    COMPARISON = (
+        "comparison"  #: the subject and what it is compared with, which is the whole; `text` says why they may differ
+    )
     EFFICIENCY = "efficiency"  #: a product, of which parts are the factors; the whole is the value that is asked for
     PATH = "path"  #: the longest chain of work, of a window; parts are what is on it
     CODE = "code"  #: what machine code shows: `text`, with the value
@@ -142,14 +144,14 @@ def told(value: float, unit: str) -> str:
         return f"{numbers.number(value)} times"
     if unit == "bytes/s":
         return f"{numbers.size(value)} a second"
-    noun, _, rest = unit.partition(" ")
-    if value == 1 and noun.endswith("s") and noun not in ("s", "bytes"):
-        unit = f"{_single(noun)} {rest}".rstrip()
+    if value == 1 and unit not in ("s", "bytes"):
+        noun, _, rest = unit.partition(" ")
+        unit = _single(unit) if unit.endswith("s") else f"{_single(noun)} {rest}" if noun.endswith("s") else unit
     return numbers.quantity(value, unit)
 
 
 def _single(plural: str) -> str:
-    """The singular of a noun: `launch`, `copy`, `thread`."""
+    """The singular of what ends with its noun: `launch`, `copy`, `source line`."""
     if plural.endswith("ies"):
         return f"{plural[:-3]}y"
     return plural[:-2] if plural.endswith(("ches", "shes", "sses", "xes")) else plural[:-1]
@@ -256,7 +258,8 @@ def _comparison(fact: Fact) -> str:
         return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)} {whole.of}{_parts(fact)}."
     ratio = fact.value / whole.value if whole.value else inf
     times = f" ({numbers.number(ratio)} times as much)" if isfinite(ratio) else ""
-    return f"{_subject(fact)} {_takes(fact)} {_value(fact)}, {whole.of} {told(whole.value, whole.unit)}{times}{_parts(fact)}."
+    why = f"; {fact.text}" if fact.text else ""
+    return f"{_subject(fact)} {_takes(fact)} {_value(fact)}, {whole.of} {told(whole.value, whole.unit)}{times}{_parts(fact)}{why}."
 
 
 def _efficiency(fact: Fact) -> str:
@@ -279,9 +282,9 @@ def _source(fact: Fact) -> str:
 
 
 def _remark(fact: Fact) -> str:
-    if fact.unit in ("records", "files"):
-        return f"{told(fact.value, fact.unit)} of {fact.tool}: {fact.text}."
-    return fact.text
+    further = "".join(f"; {_part(part)}" for part in fact.parts)
+    said = f"{told(fact.value, fact.unit)} of {fact.tool}: {fact.text}{further}"
+    return said if said.endswith((".”", "…”")) else f"{said}."
 
 
 _TEMPLATES: Mapping[Kind, Callable[[Fact], str]] = {

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
-from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Disagreement
 
@@ -30,29 +29,25 @@ def disagreement_evidence(profile: Profile) -> tuple[Fact, ...]:
 def _evidence(profile: Profile, item: Disagreement) -> Fact:
     (one, first), (other, second) = item.values
     name = readable_function(item.subject)
-    here, there = _amount(first, item), _amount(second, item)
     why = _WHY.get(item.quantity)
     tree = profile.tree
-    where = Place()
+    where = Place(function=name)
     if item.node >= 0:
         kernel = item.subject if item.metric.startswith("gpu.") else None
         where = Place(function=name, kernel=kernel, file=tree.file_name(item.node), node=item.node)
     return Fact(
         id="",
-        kind=Kind.REMARK,
-        text=f"{one} and {other} differ on {name}: {item.quantity} is {here} and {there}{f' ({why})' if why else ''}.",
-        value=second / first if first else 0.0,
-        unit="ratio",
-        source=f"{one} and {other}, {item.metric}: the second value / the first",
-        subject=name,
+        kind=Kind.COMPARISON,
+        subject=f"{item.quantity} of {name} by {other}",
+        value=second,
+        unit=item.unit,
+        whole=Quantity(first, item.unit, f"by {one}"),
+        text=why or "",
+        source=f"{one} and {other}, {item.metric}: both values",
         metric=item.metric,
         where=where,
         tool=f"{one}, {other}",
     )
-
-
-def _amount(value: float, item: Disagreement) -> str:
-    return numbers.percent(value) if item.unit == "ratio" else numbers.quantity(value, item.unit)
 
 
 def with_agreement(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
@@ -121,7 +116,7 @@ def with_disagreements(drafts: Iterable[Draft], evidence: Sequence[Fact]) -> lis
     result = []
     for draft in drafts:
         about = {readable_function(name) for name in (draft.where.kernel, draft.where.function) if name}
-        mine = tuple(item for item in evidence if item.subject in about)
+        mine = tuple(item for item in evidence if item.where is not None and item.where.function in about)
         if mine:
             doubts = tuple(
                 f"The tools differ here: {item.statement}" for item in mine if item.metric in _metrics(draft)

@@ -408,9 +408,7 @@ def test_a_hot_kernel_that_spills() -> None:
     # Headroom 0.3, of which half where only ptxas speaks.
     assert found.speedup_bound is None
     said = statements(diagnosis, "gpu-register-spill")
-    assert (
-        "808 bytes spilled a thread (324 in stores, 484 in loads), a stack frame of 312 bytes, 24 registers" in said[1]
-    )
+    assert "for each thread, is 808 B: in stores 324 B, in loads 484 B, stack frame 312 B, 24 registers." in said[1]
     assert len(found.against) == 1
 
 
@@ -428,10 +426,10 @@ def test_few_spills_other_instances_and_silence_are_no_finding(resources: Kernel
 
 def test_the_architecture_of_the_device_counts() -> None:
     other = replace(SPILLS, architecture="sm_80", spill_stores=1000)
-    for capability, number in (("9.0", "808"), ("8.0", "1,484"), ("", "808")):
+    for capability, number in (("9.0", "808 B"), ("8.0", "1.48 kB"), ("", "808 B")):
         device = replace(DEVICE, devices={0: Device("GPU", capability=capability)})
         said = statements(on_device(device, other, SPILLS), "gpu-register-spill")
-        assert f"{number} bytes spilled" in said[1]
+        assert f"is {number}:" in said[1]
 
 
 def test_where_the_device_is_not_known_the_newest_architecture_counts() -> None:
@@ -439,7 +437,7 @@ def test_where_the_device_is_not_known_the_newest_architecture_counts() -> None:
     said = statements(
         on_device(DEVICE, SPILLS, replace(SPILLS, architecture="sm_100", spill_stores=1000)), "gpu-register-spill"
     )
-    assert said[1].startswith("ptxas for sm_100: ")
+    assert "for sm_100, for each thread, is 1.48 kB" in said[1]
 
 
 def test_a_kernel_whose_name_is_shortened_by_the_tool_is_found_if_it_is_the_only_one() -> None:

@@ -37,7 +37,7 @@ LATENCY_ISSUE = said("SOLBottleneck", "Low throughput typically indicates latenc
 def test_a_rule_that_agrees_is_evidence_with_its_source_and_first_sentence() -> None:
     diagnosis = diagnosed(report(replace(BANDWIDTH, said=(HIGH,))))
     (evidence,) = [item for item in diagnosis.evidence if "SOLBottleneck" in item.source]
-    assert evidence.statement == "1 rule of Nsight Compute agrees, SOLBottleneck: “High Throughput: More than that.”"
+    assert evidence.statement == "1 rule of Nsight Compute: SOLBottleneck, “High Throughput: More than that.”"
     assert (evidence.source, evidence.value, evidence.unit) == ("Nsight Compute rule SOLBottleneck", 1, "count")
     assert diagnosis.findings[0].against == ()
 
@@ -88,8 +88,8 @@ def test_an_estimate_is_quoted_with_its_scope() -> None:
         "global",
     )
     assert quotations(replace(tail, said=(rule,))) == [
-        "1 rule of Nsight Compute agrees, LaunchConfiguration: “Tail Effect: The partial wave may account for up to 50.0%.” "
-        "It estimates that 50.0 % of the kernel's time could go."
+        "1 rule of Nsight Compute: LaunchConfiguration, “Tail Effect: The partial wave may account for up to 50.0%.”; "
+        "part of the kernel's time that could go 50.0 %."
     ]
 
 

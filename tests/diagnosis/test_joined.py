@@ -39,12 +39,14 @@ def draft(metric, **where):
 def test_each_difference_is_one_item_with_both_tools():
     launch, share = disagreement_evidence(PROFILE)
     assert launch.statement.startswith(
-        "Nsight Systems and Nsight Compute differ on void axpy<4>: time of a launch is 40.0 µs and 80.0 µs (a tool that"
+        "Time of a launch of void axpy<4> by Nsight Compute takes 80.0 µs, by Nsight Systems 40.0 µs (2.00 times as much); a tool that"
     )
-    assert (launch.value, launch.unit, launch.tool) == (2.0, "ratio", "Nsight Systems, Nsight Compute")
+    assert (launch.value, launch.unit, launch.tool) == (80e-6, "s", "Nsight Systems, Nsight Compute")
     assert launch.where is not None
     assert launch.where.kernel == "void axpy<4>(float*)"
-    assert "part of the time is 50.0 % and 25.0 %" in share.statement
+    assert share.statement.startswith(
+        "Part of the time of solve by perf is 25.0 %, by HPCToolkit 50.0 % (0.500 times as much)"
+    )
     assert share.where is not None
     assert share.where.kernel is None
 
@@ -65,8 +67,8 @@ def test_a_finding_about_the_same_thing_gets_the_evidence_and_a_doubt_if_it_rest
 def test_a_difference_without_a_place_or_a_first_value_is_told_all_the_same():
     lost = replace(SHARE, node=-1, values=(("A", 0.0), ("B", 0.5)), quantity="something else", unit="count")
     (item,) = disagreement_evidence(replace(PROFILE, disagreements=(lost,)))
-    assert item.statement == "A and B differ on solve: something else is 0 and 0.500."
-    assert item.value == 0.0
+    assert item.statement == "Something else of solve by B has 0.500, by A 0."
+    assert item.value == 0.5
 
 
 # -- tools that agree ------------------------------------------------------------------------------------------

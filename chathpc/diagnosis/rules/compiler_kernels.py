@@ -9,7 +9,7 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.compiled import DEVICE_DEBUG, resources_of
 from chathpc.diagnosis.device import Kernel, device_time, kernel_place, kernels
 from chathpc.diagnosis.draft import Draft, kernel_time
-from chathpc.diagnosis.fact import Fact, Form, Kind
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
@@ -105,8 +105,8 @@ def debug_kernels(facts: Facts) -> Iterable[Draft]:
         evidence=(
             kernel_time(facts, f"kernels of {name}", cost, device, where=place, form=Form.MANY),
             Fact(
-                id="", kind=Kind.REMARK, text=f"1 file of these kernels, {name}, was compiled by {unit.compiler} with -G, by {unit.told_by}.", value=1.0,
-                unit="count", source=f"{unit.told_by} of {unit.compiler}", subject=short, where=place, tool=unit.compiler,
+                id="", kind=Kind.REMARK, text=f"compiled with -G ({name}), by {unit.told_by}", value=1.0, unit="files",
+                source=f"{unit.told_by} of {unit.compiler}", subject=short, where=place, tool=unit.compiler,
             ),
         ),
         signs=2,
@@ -117,21 +117,15 @@ def debug_kernels(facts: Facts) -> Iterable[Draft]:
 def resource_evidence(found: KernelResources, subject: str, where: Place) -> Fact:
     """What ptxas says of a kernel; its value is what is spilled, in bytes a thread."""
     spilled = _spilled(found)
-    stack = f", a stack frame of {numbers.count(found.stack)} bytes" if found.stack else ""
-    how = (
-        f"{numbers.count(spilled)} bytes spilled a thread ({numbers.count(found.spill_stores or 0)} in stores, "
-        f"{numbers.count(found.spill_loads or 0)} in loads)"
-        if spilled
-        else "0 bytes spilled"
+    told = (
+        ("in stores", found.spill_stores, "bytes"),
+        ("in loads", found.spill_loads, "bytes"),
+        ("stack frame", found.stack, "bytes"),
     )
     return Fact(
-        id="", kind=Kind.REMARK, text=f"ptxas for {found.architecture}: {subject} has {how}{stack}, {numbers.count(found.registers or 0)} registers.",
-        value=float(spilled),
-        unit="bytes",
-        source=f"ptxas -v, {found.architecture}: spill stores + spill loads",
-        subject=subject,
-        where=where,
-        tool="ptxas",
+        id="", kind=Kind.AMOUNT, subject=f"what ptxas spills of {subject} for {found.architecture}, for each thread,", value=float(spilled),
+        parts=(*(Part(label, float(value), unit) for label, value, unit in told if value), Part("", float(found.registers or 0), "registers")),
+        unit="bytes", source=f"ptxas -v, {found.architecture}: spill stores + spill loads", where=where, tool="ptxas",
     )  # fmt: skip
 
 

@@ -61,8 +61,8 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     if waves is not None:
         evidence.append(
             kernel.fact(
-                facts, Kind.VALUE, "waves", subject="the part of a wave, of the blocks that fit on the device at once, that it fills",
-                unit="ratio", how="blocks / (multiprocessors × resident blocks of each)",
+                facts, Kind.COUNT, "waves", subject="its grid", unit="waves of blocks that fit on the device at once",
+                how="blocks / (multiprocessors × resident blocks of each)",
             )
         )  # fmt: skip
     evidence += speed_of_light(facts, kernel)

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from chathpc.diagnosis.counted import PREFIX, Counted
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Fact, Kind
-from chathpc.profile import numbers
+from chathpc.diagnosis.fact import Fact, Kind, Part
 from chathpc.profile.remark import Remark
 from chathpc.profile.text import clean
 
@@ -121,12 +120,11 @@ def _short(remark: Remark) -> str:
 
 def _quoted(remark: Remark, kernel: Counted) -> Fact:
     rule = clean(remark.rule)[:40]
-    said = f"1 rule of {_tool(remark)} agrees, {rule}: “{_short(remark)}”"
-    value, unit = 1.0, "count"
+    parts: tuple[Part, ...] = ()
     if remark.speedup is not None and 0 <= remark.speedup <= 1:
-        value, unit = remark.speedup, "ratio"
         of = "the kernel's time" if remark.scope == "global" else "the unit's time"
-        said += f" It estimates that {numbers.percent(value)} of {of} could go."
+        parts = (Part(f"part of {of} that could go", remark.speedup, "ratio"),)
     return Fact(
-        id="", kind=Kind.REMARK, text=said, value=value, unit=unit, source=f"{_tool(remark)} rule {rule}", subject=kernel.short, metric=PREFIX + "time",
+        id="", kind=Kind.REMARK, text=f"{rule}, “{_short(remark)}”", value=1.0, unit="rules", parts=parts, tool=_tool(remark),
+        source=f"{_tool(remark)} rule {rule}", subject=kernel.short, metric=PREFIX + "time",
     )  # fmt: skip
