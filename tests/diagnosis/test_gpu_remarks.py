@@ -38,7 +38,7 @@ def test_a_rule_that_agrees_is_evidence_with_its_source_and_first_sentence() -> 
     diagnosis = diagnosed(report(replace(BANDWIDTH, said=(HIGH,))))
     (evidence,) = [item for item in diagnosis.evidence if "SOLBottleneck" in item.source]
     assert evidence.statement == "1 rule of Nsight Compute: SOLBottleneck, “High Throughput: More than that.”"
-    assert (evidence.source, evidence.value, evidence.unit) == ("Nsight Compute rule SOLBottleneck", 1, "count")
+    assert (evidence.source, evidence.value, evidence.unit) == ("Nsight Compute rule SOLBottleneck", 1, "rules")
     assert diagnosis.findings[0].against == ()
 
 
