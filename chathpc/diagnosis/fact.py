@@ -282,6 +282,9 @@ def _source(fact: Fact) -> str:
 
 
 def _remark(fact: Fact) -> str:
+    """Whose words they are, and these; words of nobody stand for themselves."""
+    if not fact.tool:
+        return fact.text
     further = "".join(f"; {_part(part)}" for part in fact.parts)
     said = f"{told(fact.value, fact.unit)} of {fact.tool}: {fact.text}{further}"
     return said if said.endswith((".”", "…”")) else f"{said}."
