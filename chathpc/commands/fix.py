@@ -90,8 +90,8 @@ def command(
     """Find changes that make a program faster, and prove that they do.
 
     FOLDER holds the program and a chathpc.yaml that says how it is built, run and checked. Changes are tried in copies, in a
-    sandbox: each must build, give the same answers, be faster beyond noise, and take away what the profile showed. The files in
-    FOLDER change only with --apply and a yes.
+    sandbox: each must build, give the same answers, leave nothing undone, be faster beyond noise, and take away what the profile
+    showed. The files in FOLDER change only with --apply and a yes.
 
     For example: chathpc fix --init my-program
 
