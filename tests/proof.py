@@ -1,7 +1,8 @@
-"""Run the tests that take long: `python -m tests.proof [--all] [--seed COMMIT] [--workers N] [--table FILE] [PYTEST OPTION ...]`.
+"""Run the tests that take long: `python -m tests.proof [--all] [--seed COMMIT] [--workers N] [--table FILE] [--kept FOLDER] [PYTEST OPTION ...]`.
 
 Without --all a sample of each family (tests/families.py), drawn by the commit that is checked out. It says first what it runs, then what
-became of it; --table writes that as Markdown. Exit status: 0 if all passed, 1 if one did not, 2 if a family has no test.
+became of it; --table writes that as Markdown. With --all each family's result is kept by commit, and a second call goes on where
+the first was ended. Exit status: 0 if all passed, 1 if one did not, 2 if a family has no test.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import io
 import subprocess
 import sys
 import tempfile
-import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -123,6 +123,12 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seed", default="", help="what the sample is drawn by (default: the commit)")
     parser.add_argument("--workers", type=int, default=2, help="test processes")
     parser.add_argument("--table", type=Path, help="write the outcome to this file")
+    parser.add_argument(
+        "--kept",
+        type=Path,
+        default=ROOT / "build" / "proof",
+        help="with --all: results by family, where a run that was ended goes on",
+    )
     options, more = parser.parse_known_args(words)
     seed = None if options.all else options.seed or commit()
     files = sorted({test.split("::")[0] for family in FAMILIES for test in family.tests})
@@ -143,22 +149,40 @@ def main(words: Sequence[str]) -> int:
         print("A family has no test: correct FAMILIES in tests/families.py.")
         return 2
 
-    begin, codes, reports = time.monotonic(), [], []
-    with tempfile.TemporaryDirectory(prefix="chathpc-proof-") as folder:
-        for alone in (True, False):
-            names = [row.family.name for row in families if row.family.alone == alone]
-            reports.append(Path(folder) / f"alone-{alone}.xml")
-            command = [sys.executable, "-m", "pytest", *files, "-q", f"--junitxml={reports[-1]}", *more]
-            command += ["-n", "0"] if alone else ["-n", str(options.workers), "--dist", "loadgroup"]
+    reports = []
+    with tempfile.TemporaryDirectory(prefix="chathpc-proof-") as scratch:
+        kept = Path(scratch) if seed is not None else options.kept / commit()
+        kept.mkdir(parents=True, exist_ok=True)
+        groups = [[row.family] for row in families] if seed is None else _groups(families)
+        for group in groups:
+            reports.append(kept / f"{group[0].name}.xml")
+            if reports[-1].exists():
+                continue  # an earlier run of this commit got so far
+            part = reports[-1].with_suffix(".part")
+            command = [sys.executable, "-m", "pytest", *files, "-q", f"--junitxml={part}", *more]
+            command += ["-n", "0"] if group[0].alone else ["-n", str(options.workers), "--dist", "loadgroup"]
             command += ["--prove", "all"] if seed is None else ["--prove", "sample", "--seed", seed]
-            command += [word for name in names for word in ("--family", name)]
-            codes.append(subprocess.run(command, cwd=ROOT, check=False).returncode)
+            command += [word for family in group for word in ("--family", family.name)]
+            ended = subprocess.run(command, cwd=ROOT, check=False).returncode
+            if ended in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+                part.rename(reports[-1])
         ran = outcomes([report for report in reports if report.exists()])
-    text = table(families, ran, title, (time.monotonic() - begin) / 60)
+        minutes = sum(_minutes(report) for report in reports if report.exists())
+    text = table(families, ran, title, minutes)
     if options.table:
         options.table.write_text(text, encoding="utf-8")
     print(text)
-    return 0 if not any(codes) and all(ran[row.family.name].passed for row in families) else 1
+    return 0 if all(ran[row.family.name].passed for row in families) else 1
+
+
+def _groups(families: Sequence[Row]) -> list[list[Family]]:
+    """The families in two: those that run alone, and the others, which run side by side."""
+    return [[row.family for row in families if row.family.alone == alone] for alone in (True, False)]
+
+
+def _minutes(report: Path) -> float:
+    """How long a run of pytest took by its report, the start of its processes and the waiting for them included."""
+    return float(next(ElementTree.parse(report).iter("testsuite")).get("time", 0)) / 60
 
 
 if __name__ == "__main__":

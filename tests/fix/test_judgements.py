@@ -140,6 +140,14 @@ def test_how_long_mpi_takes_to_start_is_not_laid_at_a_changes_door(tmp_path: Pat
     assert "more than before" in cause.judge(diff, found).statement
 
 
+def test_that_the_system_ran_other_things_is_not_laid_at_a_changes_door(tmp_path: Path) -> None:
+    off = "main;other;<blocked>"
+    diff, found = compared(tmp_path, {**BEFORE, off: 500}, {"main;slow": 600, "main;other": 500, off: 2000})
+    assert any(row.name == "<blocked>" and row.change == 1500 for row in diff.functions)
+    passed = cause.judge(diff, found)
+    assert passed.passed, passed.statement
+
+
 def test_functions_that_a_change_introduced_count_with_the_place_that_they_replace(tmp_path: Path) -> None:
     replaced = {"main;slow": 500, "main;slow;slow_known": 2300, "main;other": 500}
     diff, found = compared(tmp_path, BEFORE, replaced)

@@ -22,7 +22,7 @@ SCHEMA_HINT = "The form of a task is described in docs/labelled-tasks.md."
 #: Labels are written by people; more than this (bytes) is none.
 _LARGEST = 1 << 18
 
-Expect = Literal["faster", "compiler", "scale", "healthy", "unmeasured"]
+Expect = Literal["faster", "improved-if", "compiler", "scale", "healthy", "unmeasured"]
 Word = Annotated[str, Field(min_length=1, max_length=80)]
 Sentence = Annotated[str, Field(min_length=1, max_length=2000)]
 
@@ -49,8 +49,8 @@ class Task:
     diff (a file) or a folder with the files that differ.
 
     `right` are causes of the catalogue that the human version mends, the first one the label's. `flags` are the compiler's flags of
-    the human version where they differ. `expect` says what is known of the human version with -O3 on two cores: faster, or that the
-    compiler does it alone there, or that it is faster only at larger scale; healthy programs have none.
+    the human version where they differ. `expect` says what is known of the human version with -O3 on two cores: faster, faster
+    with less durability (improved-if), or that the compiler does it alone there, or that it is faster only at larger scale; healthy programs have none.
     """
 
     name: str

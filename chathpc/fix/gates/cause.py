@@ -12,14 +12,15 @@ from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
-from chathpc.profile.activity import STARTERS, Activity
+from chathpc.profile.activity import BLOCKED, STARTERS, Activity
 from chathpc.profile.text import clean
 
 #: What no change of a program's sources makes more expensive, and what differs most from run to run: how ranks and threads begin and
-#: end, and what libraries and the profiler do in threads of their own.
-_NOT_THE_PROGRAMS = STARTERS | {
-    ACTIVITY_WORDS[each] for each in (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
-}
+#: end, what libraries and the profiler do in threads of their own, and the time in which the system has other things to do than to run a
+#: thread: where that made the run longer, the speed has shown it.
+_NOT_THE_PROGRAMS = (
+    {BLOCKED} | STARTERS | {ACTIVITY_WORDS[each] for each in (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)}
+)
 
 
 def judge(
