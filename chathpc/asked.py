@@ -18,13 +18,8 @@ if TYPE_CHECKING:
     from chathpc.llm.purse import Notice
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice
-    from chathpc.prompts.build import Prompt
-    from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
-
-#: Places whose source goes into a structured prompt, and lines around each.
-_EXCERPTS = 3
-_EXCERPT_CONTEXT = 4
+    from chathpc.reading.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +83,49 @@ def request(
     """The question in the form that fits the model, for the audience that is set; `most_tokens` bounds the prompt if given."""
     from chathpc.llm.backend import Request
 
-    prompt = _prompt(profile, diagnosis, pruning, backend, settings.audience, most_tokens)
+    if backend.form == "structured":
+        return reading_request(reading_question(profile, diagnosis, pruning, backend, settings, most_tokens), settings)
+    from chathpc.prompts.build import build_prose
+
+    prompt = build_prose(diagnosis, audience=settings.audience, most_tokens=most_tokens)
     return Request(
         system=prompt.system,
         user=prompt.user,
         max_tokens=prompt.max_tokens,
         json_schema=prompt.json_schema,
+        deadline=settings.deadline,
+    )
+
+
+def reading_question(
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    backend: GuardedBackend,
+    settings: Settings,
+    most_tokens: int | None,
+) -> Question:
+    """What a model that reads is asked; source as far as it may leave."""
+    from chathpc.diagnosis.facts import Facts
+    from chathpc.pruners.outline import render_outline
+    from chathpc.reading.question import question
+
+    tree = "" if pruning.metric is None else render_outline(pruning.pruned, pruning.metric)
+    source = backend.mode != "all"  # source text is the user's as a whole
+    return question(
+        profile, Facts(profile), diagnosis, tree, audience=settings.audience, source=source, most_tokens=most_tokens
+    )
+
+
+def reading_request(asked: Question, settings: Settings) -> Request:
+    """The question as a request."""
+    from chathpc.llm.backend import Request
+
+    return Request(
+        system=asked.system,
+        user=asked.user,
+        max_tokens=asked.max_tokens,
+        json_schema=asked.schema,
         deadline=settings.deadline,
     )
 
@@ -122,28 +154,3 @@ def shown_to(choice: Choice, profile: Profile, diagnosis: Diagnosis) -> tuple[Pr
         findings=left,
         evidence=tuple(item for item in diagnosis.evidence if item.id not in hidden),
     )
-
-
-def _prompt(
-    profile: Profile,
-    diagnosis: Diagnosis,
-    pruning: PruningResult,
-    backend: GuardedBackend,
-    audience: Audience,
-    most_tokens: int | None,
-) -> Prompt:
-    from chathpc.prompts.build import build_prose, build_structured
-
-    if backend.form == "prose":
-        return build_prose(diagnosis, audience=audience, most_tokens=most_tokens)
-    from chathpc.pruners.outline import render_outline
-
-    tree = "" if pruning.metric is None else render_outline(pruning.pruned, pruning.metric)
-    excerpts = [
-        excerpt
-        for finding in diagnosis.findings[:_EXCERPTS]
-        if finding.where.node >= 0
-        and backend.mode != "all"  # source text is the user's as a whole
-        and (excerpt := profile.source(finding.where.node, context=_EXCERPT_CONTEXT)) is not None
-    ]
-    return build_structured(diagnosis, outline=tree, excerpts=excerpts, audience=audience, most_tokens=most_tokens)

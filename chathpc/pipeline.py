@@ -16,7 +16,7 @@ import numpy as np
 from chathpc.asked import Outgoing, outgoing
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Diagnosis, Finding, Place
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
 from chathpc.profile.source_text import check_named
@@ -26,6 +26,7 @@ from chathpc.report import (
     ExaminedRecord,
     FindingRecord,
     GainRecord,
+    HypothesisRecord,
     MetricRecord,
     PlaceRecord,
     ProfileRecord,
@@ -33,6 +34,7 @@ from chathpc.report import (
     Report,
     TreeRecord,
     TreeRow,
+    VerdictName,
 )
 from chathpc.wording import explain_in_words
 
@@ -157,12 +159,15 @@ def _reported(
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
     with stages("explain"):
-        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice)
+        explanation, hypotheses = explain_in_words(
+            profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice
+        )
     report = Report(
         profile=_profile_record(profile, facts, diagnosis),
-        verdict=diagnosis.verdict.value,
+        verdict=_verdict(diagnosis, hypotheses),
         headline=diagnosis.headline,
         findings=[_finding_record(profile, finding) for finding in diagnosis.findings],
+        hypotheses=list(hypotheses),
         evidence=[EvidenceRecord.of(item) for item in diagnosis.evidence],
         notes=list(diagnosis.notes),
         explanation=explanation,
@@ -173,6 +178,12 @@ def _reported(
         versions=_versions(profile),
     )
     return _without_credentials(report)
+
+
+def _verdict(diagnosis: Diagnosis, hypotheses: Sequence[HypothesisRecord]) -> VerdictName:
+    """The verdict of the diagnosis; a hypothesis that is held likely makes a suspicion of a hot spot, and nothing else."""
+    likely = any(each.is_shown and each.confidence == "likely" for each in hypotheses)
+    return Verdict.SUSPECTED.value if diagnosis.verdict == Verdict.HOT_SPOT and likely else diagnosis.verdict.value
 
 
 def _without_credentials(report: Report) -> Report:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SCHEMA = "chathpc-report/2"
 
 
+#: A hypothesis about a smaller part of the run is not worth a reader's time.
+SMALLEST_SHARE = 0.05
+
 #: What the profile as a whole says.
 VerdictName = Literal["bottleneck", "suspected", "hot-spot", "healthy", "insufficient-data"]
 
@@ -191,6 +194,53 @@ class ExaminedRecord(Record):
         return cls(run=list(examined.run), skipped=skipped)
 
 
+class EditRecord(Record):
+    """One edit of a proposed change: `search` stands once in the file and becomes `replace`."""
+
+    file: str
+    search: str
+    replace: str
+
+
+class HypothesisRecord(Record):
+    """What a model suspects from facts and source, under its name: no finding until a trial has decided."""
+
+    id: str
+    cause: str = Field(description="A cause of the catalogue, or other.")
+    name: str
+    where: PlaceRecord
+    mechanism: str = Field(
+        description="What the code does and why it costs time; empty where what the model said did not hold."
+    )
+    cites: list[str] = Field(description="Ids of evidence and places, and source lines, that it rests on.")
+    against: list[str]
+    confidence: Literal["likely", "possible", "unlikely"]
+    share: float | None = Field(description="Part of the run (0..1) that the place has; null where it is not known.")
+    trial: str | None = Field(description="change, or the cause whose measurement in the catalogue would settle it.")
+    change: list[EditRecord] = Field(description="Proposed, not tried.")
+    status: Literal["suspected", "proved", "refuted", "undecided"]
+    by: str = Field(description="The model.")
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a reader is shown it: the place has a part of the run that is worth a trial, and nothing rules it out."""
+        return (
+            self.confidence != "unlikely"
+            and self.status != "refuted"
+            and (self.share is None or self.share >= SMALLEST_SHARE)
+        )
+
+
+class StatementRecord(Record):
+    """A sentence of a model under its name, and why it is not printed if it is not."""
+
+    kind: Literal["reading", "advice", "retold"]
+    text: str
+    cites: list[str]
+    by: str
+    dropped_because: str | None
+
+
 class ClaimRecord(Record):
     """One claim of a model's sentence, and what it rests on."""
 
@@ -279,6 +329,9 @@ class ExplanationRecord(Record):
         "reached, or the evidence supports too little of what was said.",
     )
     usage: UsageRecord | None = Field(default=None, description="What the model's answer took; null without one.")
+    statements: list[StatementRecord] = Field(
+        default_factory=list, description="What a model that reads said beside its hypotheses, also what was dropped."
+    )
     refused: list[SentenceRecord] = Field(
         default_factory=list,
         description="What a model said where too little of it holds, so that `sentences` are the catalogue's; else absent.",
@@ -324,6 +377,9 @@ class Report(Record):
     verdict: VerdictName
     headline: str
     findings: list[FindingRecord]
+    hypotheses: list[HypothesisRecord] = Field(
+        default_factory=list, description="What a model suspects, the most worthwhile first."
+    )
     evidence: list[EvidenceRecord]
     notes: list[str]
     explanation: ExplanationRecord
@@ -334,6 +390,11 @@ class Report(Record):
     versions: dict[str, str]
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @property
+    def suspected(self) -> list[HypothesisRecord]:
+        """The hypotheses that a reader is shown: worth a trial, and ruled out by nothing."""
+        return [each for each in self.hypotheses if each.is_shown]
 
     def to_json(self, *, indent: int = 2) -> str:
         """The report as JSON text that validates against docs/report-schema.json."""

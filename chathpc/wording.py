@@ -6,24 +6,33 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chathpc import narrative
-from chathpc.asked import guard, request, shown_to
+from chathpc.asked import guard, reading_question, reading_request, request, shown_to
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.narrative import left_out, narrate
 from chathpc.profile.profile import Profile
 from chathpc.profile_queries import ProfileQueries
-from chathpc.report import ClaimRecord, ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
+from chathpc.report import (
+    ClaimRecord,
+    ClaimStatistics,
+    ExplanationRecord,
+    HypothesisRecord,
+    SentenceRecord,
+    UsageRecord,
+)
 from chathpc.translation import language_code
 
 if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
     from chathpc.grounding.judgement import Sentence
+    from chathpc.llm.asking import Answer
     from chathpc.llm.backend import Request
     from chathpc.llm.purse import Notice
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice, Lack
     from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
+    from chathpc.reading.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +51,8 @@ def explain_in_words(
     llm: str,
     settings: Settings,
     notice: Notice | None = None,
-) -> ExplanationRecord:
-    """The explanation of `diagnosis` by the first of the models that `llm` names which can, checked against the evidence.
+) -> tuple[ExplanationRecord, tuple[HypothesisRecord, ...]]:
+    """The explanation of `diagnosis`, and what is suspected, by the first of the models that `llm` names which can.
 
     Where none can be had, answers in time or says enough that holds, the catalogue's words take their place; `note` and `lack` say
     why. Only a model translates, and what it translates is compared with the English sentence. `notice` is told what a question to a
@@ -52,10 +61,11 @@ def explain_in_words(
     reader = Reader(settings.audience, language_code(settings.language))
     last = from_catalogue(diagnosis, reader)
     if llm.strip() == "none":
-        return last if reader.language == "en" else _translated(last, reader, None, settings)
+        return (last if reader.language == "en" else _translated(last, reader, None, settings)), ()
     from chathpc.llm.spec import choices
 
     notes: list[str] = []
+    read: tuple[HypothesisRecord, ...] = ()
     usable: Choice | None = None
     for choice in choices(llm, settings):
         if choice.backend is None:
@@ -69,8 +79,12 @@ def explain_in_words(
                 notes.append("There is too little data for a model to word.")
                 break
             try:
-                question = request(seen, shown, pruning, backend, settings, choice.prompt_tokens)
-                last = _by_model(seen, shown, asked, question, settings, reader)
+                if backend.form == "structured":
+                    question = reading_question(seen, shown, pruning, backend, settings, choice.prompt_tokens)
+                    last, read = _by_reader(diagnosis, asked, question, settings, reader)
+                else:
+                    sent = request(seen, shown, pruning, backend, settings, choice.prompt_tokens)
+                    last = _by_model(seen, shown, asked, sent, settings, reader)
                 usable = asked
             except ModelUnavailableError as error:
                 last = from_catalogue(diagnosis, reader, note=str(error), lack="unavailable")
@@ -83,7 +97,45 @@ def explain_in_words(
         if choice.serves and shown is not diagnosis:
             usable = None  # the catalogue's words are of all findings, also of those that no server may see
     last = last.model_copy(update={"note": " ".join(notes) or None})
-    return last if reader.language == "en" else _translated(last, reader, usable, settings)
+    return (last if reader.language == "en" else _translated(last, reader, usable, settings)), read
+
+
+def _by_reader(
+    diagnosis: Diagnosis, choice: Choice, question: Question, settings: Settings, reader: Reader
+) -> tuple[ExplanationRecord, tuple[HypothesisRecord, ...]]:
+    """The catalogue's words, and beside them what a model that reads said under its name."""
+    from chathpc.llm.asking import ask
+    from chathpc.reading.answer import problem, read
+
+    backend = choice.backend
+    if backend is None:
+        raise ValueError("there is no back end to ask")
+    answer = ask(choice, reading_request(question, settings), problem=problem)
+    found = read(answer.text, question, backend.label)
+    told = from_catalogue(diagnosis, reader, note=choice.note or None)
+    wrong = problem(answer.text)
+    if wrong:
+        late = f" within {settings.deadline:g} s" if answer.finish == "deadline" else ""
+        told = told.model_copy(
+            update={
+                "note": f"{backend.label} gave no answer that can be used{late}: {wrong}.",
+                "lack": "budget" if late else "unsupported",
+            }
+        )
+    usage = _usage(answer, settings)
+    return told.model_copy(
+        update={"model": None if wrong else backend.label, "statements": list(found.statements), "usage": usage}
+    ), found.hypotheses
+
+
+def _usage(answer: Answer, settings: Settings) -> UsageRecord:
+    return UsageRecord(
+        tries=answer.tries,
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        cost=answer.cost,
+        currency=None if answer.cost is None else settings.currency,
+    )
 
 
 def _by_model(
@@ -94,7 +146,6 @@ def _by_model(
     settings: Settings,
     reader: Reader,
 ) -> ExplanationRecord:
-    from chathpc.grounding import structured
     from chathpc.grounding.check import check
     from chathpc.llm.asking import ask
     from chathpc.prompts.untrusted import unmarked
@@ -102,18 +153,8 @@ def _by_model(
     backend = choice.backend
     if backend is None:
         raise ValueError("there is no back end to ask")
-    answer = ask(
-        choice,
-        question,
-        problem=structured.problem if backend.form == "structured" else None,
-    )
-    usage = UsageRecord(
-        tries=answer.tries,
-        prompt_tokens=answer.prompt_tokens,
-        completion_tokens=answer.completion_tokens,
-        cost=answer.cost,
-        currency=None if answer.cost is None else settings.currency,
-    )
+    answer = ask(choice, question)
+    usage = _usage(answer, settings)
     grounded = check(unmarked(answer.text), diagnosis, form=backend.form, queries=ProfileQueries(profile))
     if not grounded.sufficient:
         struck = grounded.statistics.struck

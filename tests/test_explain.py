@@ -34,7 +34,8 @@ KEYS = {
         "evidence", "against", "advice", "next_measurement", "origin", "status",
     },
     "evidence": {"id", "kind", "statement", "subject", "metric", "value", "unit", "whole", "parts", "where", "source", "tool", "error"},
-    "explanation": {"text", "sentences", "model", "claims", "audience", "language", "lack", "note", "refused", "usage"},
+    "hypotheses": None,
+    "explanation": {"text", "sentences", "statements", "model", "claims", "audience", "language", "lack", "note", "refused", "usage"},
     "examined": {"run", "skipped"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {

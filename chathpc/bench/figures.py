@@ -71,6 +71,7 @@ def figures_of(name: str, scores: Sequence[Score]) -> Figures:
             *_calibration(labelled),
             *_floors(labelled, faults),
             *_words(labelled),
+            *_read(labelled, faults),
             *_cost(scores),
         ),
         reliability=reliability(_stated(labelled)),
@@ -265,6 +266,43 @@ def _words(labelled: Sequence[Score]) -> Iterable[Figure]:
     ):
         low, high = wilson(number, checked)
         yield Figure(key, title, "share", number / checked if checked else nan, low, high, checked, False)
+
+
+def _read(labelled: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figure]:
+    """What a model that reads suspects, where one was asked: its first hypothesis, and what a report prints of all."""
+    asked = [each for each in labelled if each.outcome.read is not None]
+    if not asked:
+        return
+    of = [each for each in faults if each.outcome.read is not None]
+    yield _share(
+        "read1", "A model's first hypothesis names the fault", (within(each.read_rank, 1) for each in of), 0.97
+    )
+    yield _share(
+        "read-place",
+        "… and its place is right",
+        (within(each.read_rank, 1) and each.read_function is not False for each in of),
+        0.97,
+    )
+    yield _share(
+        "read-shown",
+        "The fault is among the hypotheses that are printed",
+        (each.read_shown is not None for each in of),
+        0.97,
+    )
+    healthy = [each for each in asked if each.case.healthy]
+    yield _count(
+        "read-healthy", "Hypotheses printed about healthy programs", [len(each.read_false) for each in healthy], 0.0
+    )
+    yield _count(
+        "read-wrong", "Hypotheses printed that the label rules out", [len(each.read_wrong) for each in asked], 0.0
+    )
+    statements = [each.outcome.read for each in asked if each.outcome.read is not None]
+    yield _count("read-dropped", "Statements dropped", [len(each.dropped) for each in statements])
+    yield _count("read-again", "Answers that were asked for again", [each.tries - 1 for each in statements])
+    tokens = [float(sum(each.tokens)) for each in statements]
+    yield Figure(
+        "read-tokens", "Tokens of question and answer, median", "score", median(tokens), nan, nan, len(tokens), False
+    )
 
 
 def _cost(scores: Sequence[Score]) -> Iterable[Figure]:

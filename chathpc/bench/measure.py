@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chathpc.bench.floors import biggest_nodes
-from chathpc.bench.outcome import Answer, Outcome, Words
+from chathpc.bench.outcome import Answer, Outcome, Read, Words
 from chathpc.errors import ChathpcError
 from chathpc.profile.text import clean
+
+if TYPE_CHECKING:
+    from chathpc.report import HypothesisRecord, Report
 
 _STATUS = Path("/proc/self/status")
 
@@ -46,7 +50,31 @@ def measure(paths: Sequence[Path], llm: str = "none", base_url: str | None = Non
         seconds=seconds,
         peak=peak,
         words=words,
+        read=_read(report),
     )
+
+
+def _read(report: Report) -> Read | None:
+    """What a model suspects in a report; None where none was asked that reads."""
+    told = report.explanation
+    if not told.statements and not report.hypotheses and (told.model is None or told.claims.checked):
+        return None
+    usage = told.usage
+    return Read(
+        said=tuple(_suspected(each) for each in report.hypotheses),
+        shown=tuple(_suspected(each) for each in report.suspected),
+        statements=len(told.statements),
+        dropped=tuple(f"{each.dropped_because}: {each.text[:200]}" for each in told.statements if each.dropped_because),
+        tokens=(0, 0) if usage is None else (usage.prompt_tokens or 0, usage.completion_tokens or 0),
+        tries=0 if usage is None else usage.tries,
+        by=told.model or "",
+    )
+
+
+def _suspected(each: HypothesisRecord) -> Answer:
+    where, share = each.where, each.share or 0.0
+    confidence = {"likely": 0.9, "possible": 0.5, "unlikely": 0.1}[each.confidence]
+    return Answer(each.cause, where.function, where.kernel, where.file, where.line, share, share, confidence)
 
 
 def peak_bytes() -> int:

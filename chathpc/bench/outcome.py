@@ -44,6 +44,23 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What a model that reads suspects: hypotheses as answers, in the report's order, those that it prints, and its statements.
+
+    `dropped` says of each statement that was dropped why. `tokens` of question and answer, 0 where they are not told; `tries` how often it
+    was asked.
+    """
+
+    said: tuple[Answer, ...]
+    shown: tuple[Answer, ...]
+    statements: int
+    dropped: tuple[str, ...]
+    tokens: tuple[int, int]
+    tries: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """What a model made of it: causes that its text names, those in the sentences that passed the check, and its claims.
 
@@ -75,6 +92,7 @@ class Outcome:
     seconds: float = 0.0
     peak: int = 0
     words: Words | None = None
+    read: Read | None = None
     failure: str = ""
 
 
@@ -85,13 +103,23 @@ def to_data(outcome: Outcome) -> dict[str, Any]:
 
 def from_data(data: Mapping[str, Any]) -> Outcome:
     """The outcome that `to_data` wrote."""
-    words = data["words"]
+    words, read = data["words"], data["read"]
     return Outcome(
         **{
             **data,
             "findings": _answers(data["findings"]),
             "biggest": _answers(data["biggest"]),
             "words": words and Words(**{**words, "named": tuple(words["named"]), "kept": tuple(words["kept"])}),
+            "read": read
+            and Read(
+                **{
+                    **read,
+                    "said": _answers(read["said"]),
+                    "shown": _answers(read["shown"]),
+                    "dropped": tuple(read["dropped"]),
+                    "tokens": tuple(read["tokens"]),
+                }
+            ),
         }
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from chathpc.bench.case import HEALTHY, HOT_SPOT, INSUFFICIENT, SUSPECTED, Case, Label, Spot
 from chathpc.bench.outcome import Answer, Outcome, Words
@@ -54,6 +55,11 @@ class Score:
     abstains_rightly: bool
     biggest: Floor = field(default=Floor(None))
     words: Words | None = None
+    read_rank: int | None = None  #: of the first right one among a model's hypotheses
+    read_function: bool | None = None  #: whether the place of that one is right
+    read_shown: int | None = None  #: its rank among those that a report prints
+    read_false: tuple[str, ...] = ()  #: printed about a healthy program
+    read_wrong: tuple[str, ...] = ()  #: printed although the label rules them out
 
     @property
     def good(self) -> bool:
@@ -97,7 +103,22 @@ def score(case: Case, outcome: Outcome) -> Score:
         abstains_rightly=_abstains_rightly(case, outcome),
         biggest=_biggest(case, outcome),
         words=outcome.words,
+        **_read(case, outcome),
     )
+
+
+def _read(case: Case, outcome: Outcome) -> dict[str, Any]:
+    """What is right and wrong about a model's hypotheses."""
+    if outcome.read is None:
+        return {}
+    said, shown = outcome.read.said, outcome.read.shown
+    return {
+        "read_rank": rank_of([frozenset({each.cause}) for each in said], case.right),
+        "read_function": _function_right(case, _place_of(case, said)) if case.has_fault else None,
+        "read_shown": rank_of([frozenset({each.cause}) for each in shown], case.right),
+        "read_false": tuple(each.cause for each in shown if each.cause not in case.right) if case.healthy else (),
+        "read_wrong": tuple(each.cause for each in shown if each.cause in case.wrong),
+    }
 
 
 def answers_of(outcome: Outcome) -> tuple[frozenset[str], ...]:

@@ -9,7 +9,7 @@ import click
 from chathpc.commands.fix_options import trial_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
-from chathpc.errors import ChathpcError
+from chathpc.errors import ChathpcError, UsageError
 
 
 @click.group()
@@ -36,6 +36,12 @@ def bench() -> None:
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Also judge the words of this model.")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option(
+    "--record",
+    metavar="FILE",
+    help="Keep the answers of openai:MODEL in FILE; those that it has are not asked for again.",
+)
+@click.option("--replay", metavar="FILE", help="Take the answers that FILE keeps; no model is asked.")
+@click.option(
     "-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Cases at once; disturbs times."
 )
 @click.option(
@@ -51,6 +57,8 @@ def diagnosis(
     required: tuple[str, ...],
     llm: str,
     base_url: str | None,
+    record: str | None,
+    replay: str | None,
     jobs: int,
     seconds: int,
     quiet: bool,
@@ -76,6 +84,7 @@ def diagnosis(
     from chathpc.bench.result import result_of
     from chathpc.bench.run import run_cases
 
+    llm = _recorded(llm, record, replay)
     gates = [parse_gate(text) for text in required]
     found = find_cases(folders, None if split == "all" else Split(split))
     if not found.cases:
@@ -97,6 +106,20 @@ def diagnosis(
         missed.append(f"{len(without)} without an answer: {', '.join(without[:5])}{', …' if without[5:] else ''}.")
     if missed:
         raise ChathpcError(" ".join(missed), hint="The cases that are not right: --show wrong.")
+
+
+def _recorded(llm: str, record: str | None, replay: str | None) -> str:
+    """The SPEC of the model, through a recording where one is named."""
+    if record is None and replay is None:
+        return llm
+    kind, _, model = llm.partition(":")
+    if record is not None and replay is not None:
+        raise UsageError("--record and --replay exclude each other.", hint="Name one of them.")
+    if replay is not None:
+        return f"replay:{Path(replay).resolve()}"
+    if kind != "openai" or not model:
+        raise UsageError("--record keeps the answers of a hosted model.", hint="Name it: --llm openai:MODEL.")
+    return f"record:{Path(str(record)).resolve()}:{model}"
 
 
 @bench.command("fix")

@@ -268,7 +268,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         confidence_reason=reason,
         evidence=ids,
         against=draft.against,
-        advice=tuple(dict.fromkeys((*draft.advice, *_advice(entry, _models(facts, draft))))),
+        advice=tuple(dict.fromkeys((*draft.advice, *_advice(entry, models_of(facts, draft.where.file or ""))))),
         impact=draft.impact,
         share_error=share_error(facts, draft),
         next_measurement=draft.next_measurement or _next(facts, entry),
@@ -327,10 +327,9 @@ def _has_device_time(profile: Profile) -> bool:
     return any(name in profile.metrics and profile.metrics[name].has_values for name in ("gpu.time", "gpu.kernel.time"))
 
 
-def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
-    """Language of the place and programming models of the program, for choosing advice."""
+def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
+    """Language of a place's file and programming models of the program, for choosing advice."""
     models: list[str] = []
-    file = draft.where.file or ""
     language = language_of(file)
     if language is not None:
         models.append(str(language))

@@ -4,6 +4,8 @@ none             no model
 local            the default local model, else another one that is installed
 local:MODEL      a local model by name, or a GGUF file by path
 openai:MODEL     a model at an OpenAI-compatible server
+replay:FILE      the answers of a recording, for the questions that it holds
+record:FILE:MODEL  as openai:MODEL, and each answer is added to the recording
 auto             what is configured, else a local model that is installed, else none; never one on another machine
                  that the user did not configure
 A,B,…            several of these, tried in turn: the next one where one cannot be had or cannot answer
@@ -13,9 +15,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm import fitness
@@ -26,11 +28,12 @@ from chathpc.llm.weights import installed_file, known_weights, models_folder
 from chathpc.profile.text import clean
 
 if TYPE_CHECKING:
+    from chathpc.llm.hosted import HostedBackend
     from chathpc.llm.settings import Settings
 
 #: Why there are no words of a model though one was asked for, as in a report.
 Lack = Literal["unavailable", "budget", "unsupported"]
-Kind = Literal["none", "auto", "local", "openai", "scripted"]
+Kind = Literal["none", "auto", "local", "openai", "replay", "record", "scripted"]
 GRAMMAR = "none, auto, local, local:MODEL, local:PATH.gguf, openai:MODEL, or several with commas between them"
 #: More alternatives than this are a mistake.
 MOST_ALTERNATIVES = 8
@@ -70,8 +73,9 @@ class Choice:
     def serves(self) -> bool:
         """Whether the model is behind a server: also on this machine, for behind a local port there may be a tunnel."""
         from chathpc.llm.hosted import HostedBackend
+        from chathpc.llm.recorded import RecordingBackend, ReplayBackend
 
-        return isinstance(self.backend, HostedBackend)
+        return isinstance(self.backend, HostedBackend | RecordingBackend | ReplayBackend)
 
 
 def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
@@ -82,8 +86,10 @@ def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
         return Spec("none" if kind == "none" else "auto" if kind == "auto" else "local")
     if kind == "local" and model:
         return Spec("local", model)
-    if kind == "openai" and model:
-        return Spec("openai", model)
+    if kind in ("openai", "replay") and model:
+        return Spec("openai" if kind == "openai" else "replay", model)
+    if kind == "record" and ":" in model.strip(":"):
+        return Spec("record", model)
     if kind == "scripted" and model and environ.get(TEST_BACKENDS) == "1":
         return Spec("scripted", model)
     raise UsageError(f"'{clean(text)[:80]}' does not name a language model.", hint=f"Expected one of {GRAMMAR}.")
@@ -140,6 +146,16 @@ def _choice(wanted: Spec, settings: Settings, environ: Mapping[str, str]) -> Cho
         return Choice(ScriptedBackend(str(wanted.model), form=settings.form or "prose"), identity=str(wanted))
     if wanted.kind == "openai":
         return _hosted(str(wanted.model), settings, environ)
+    if wanted.kind == "replay":
+        from chathpc.llm.recorded import ReplayBackend
+
+        return Choice(ReplayBackend(Path(str(wanted.model))), identity=str(wanted))
+    if wanted.kind == "record":
+        from chathpc.llm.recorded import RecordingBackend
+
+        file, _, model = str(wanted.model).rpartition(":")
+        hosted = _hosted(model, settings, environ)
+        return replace(hosted, backend=RecordingBackend(cast("HostedBackend", hosted.backend), Path(file)))
     if wanted.kind == "local":
         return _local(wanted.model, settings, environ)
     return _automatic(settings, environ)

@@ -35,6 +35,7 @@ def report(report: Report) -> Html:
         *(tag("p", line, style=_DIM) for line in wording.examined(report)),
         *(_finding(number, one, report.headline, evidence) for number, one in enumerate(report.findings, start=1)),
     ]
+    parts += _suspected(report)
     uncited = [evidence_item(key, evidence[key]) for key in wording.uncited(report)]
     if uncited:
         parts += [tag("h4", "Measured"), listed(uncited)]
@@ -84,6 +85,31 @@ def _finding(number: int, finding: FindingRecord, headline: str, evidence: dict[
             listed(rows),
         )
     )
+
+
+def _suspected(report: Report) -> list[Html]:
+    """What a model suspects, under its name, and what else it read."""
+    parts: list[Html] = []
+    if report.suspected:
+        parts += [tag("h4", "Suspected"), tag("p", f"{wording.readers(report)}.", style=_DIM)]
+    for each in report.suspected:
+        names = [name for name in (each.where.kernel or each.where.function, wording.place(each.where)) if name]
+        rows = [evidence_item("Sure?", wording.standing(each))]
+        rows += [evidence_item("Against", against) for against in each.against]
+        if wording.trial(each):
+            rows.append(evidence_item("Trial", wording.trial(each)))
+        parts += [
+            tag("h4", f"{each.id}. {each.name}"),
+            tag("p", joined((tag("code", shorten(name, _NAME)) for name in names), " at ")),
+            tag("p", tag("i", wording.mechanism(each))),
+            listed(rows),
+        ]
+        if each.change:
+            parts += [tag("p", "Proposed, not tried:"), tag("pre", "\n".join(wording.change_lines(each)))]
+    said = [
+        joined((each.text, f" [{', '.join(each.cites)}]" if each.cites else "")) for each in wording.statements(report)
+    ]
+    return [*parts, tag("h4", "Read in the source"), listed(said)] if said else parts
 
 
 def _explanation(report: Report) -> list[Html]:

@@ -40,11 +40,14 @@ def render(report: Report, style: Style) -> str:
     evidence = {record.id: wording.statement(record, several) for record in report.evidence}
     for number, finding in enumerate(report.findings, start=1):
         blocks += [f"## {number}. {prose(finding.title)}", *_finding(finding, report.headline, evidence)]
+    blocks += _suspected(report)
     uncited = wording.uncited(report)
     if uncited:
         blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
     if style.claims:
         blocks += _claims(report)
+        fates = [f"{prose(each.text)} *({prose(wording.fate(each))})*" for each in report.explanation.statements]
+        blocks += ["## Statements", _list(fates)] if fates else []
     blocks += _tree(report)
     if report.profile.caveats or report.notes:
         blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]
@@ -77,6 +80,33 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str]) ->
     return [where, prose(wording.summary(finding, headline)), _list(rows)]
 
 
+def _suspected(report: Report) -> list[str]:
+    """What a model suspects, under its name, and what else it read."""
+    blocks = []
+    if report.suspected:
+        blocks += ["## Suspected", f"*{prose(wording.readers(report).capitalize())}.*"]
+    for each in report.suspected:
+        names = [name for name in (each.where.kernel or each.where.function, wording.place(each.where)) if name]
+        rows = [f"**Sure?** {prose(wording.standing(each))}"]
+        rows += [f"**Against** {prose(against)}" for against in each.against]
+        if wording.trial(each):
+            rows.append(f"**Trial** {prose(wording.trial(each))}")
+        blocks += [
+            f"### {each.id}. {prose(each.name)}",
+            " at ".join(code(shorten(name, _NAME_WIDTH)) for name in names),
+            f"> {prose(wording.mechanism(each))}",
+            _list(rows),
+        ]
+        if each.change:
+            blocks += ["Proposed, not tried:", fenced("\n".join(wording.change_lines(each)))]
+    cited = [
+        (each, f" ({', '.join(map(prose, each.cites))})" if each.cites else "") for each in wording.statements(report)
+    ]
+    if cited:
+        blocks += ["## Read in the source", _list(f"{prose(each.text)}{cites}" for each, cites in cited)]
+    return blocks
+
+
 def _explanation(report: Report) -> list[str]:
     explanation = report.explanation
     sentences = []
@@ -89,7 +119,7 @@ def _explanation(report: Report) -> list[str]:
         return [note]
     label = wording.author(report)
     label = f"*{prose(label[0].upper() + label[1:])}.*" if label else ""
-    mark = "" if explanation.model is None else "> "
+    mark = "> " if wording.author(report) else ""
     return ["## In short", label, mark + " ".join(sentences), note]
 
 

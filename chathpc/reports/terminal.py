@@ -9,7 +9,7 @@ from chathpc.profile import numbers
 from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, ProfileRecord, Report
 from chathpc.reports import wording
 from chathpc.reports.calltree import largest, legend, tree_lines
-from chathpc.reports.page import INDENT, Page
+from chathpc.reports.page import INDENT, LABEL, Page
 from chathpc.reports.style import Style
 
 _VERDICT_STYLES = {
@@ -37,9 +37,11 @@ def render(report: Report, style: Style) -> str:
     several = wording.several_tools(report)
     for number, finding in enumerate(report.findings, start=1):
         _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told, several=several)
+    _suspected(page, report)
     _measured(page, [evidence[identifier] for identifier in wording.uncited(report)], several=several)
     if style.claims:
         _claims(page, report)
+        _fates(page, report)
     _tree(page, report)
     _limits(page, report.profile, report.notes)
     if not wording.looked_first(report):
@@ -96,6 +98,44 @@ def _finding(
     page.paragraph(wording.sure(finding), label="Sure?")
     if finding.next_measurement:
         page.paragraph(finding.next_measurement, label="Next")
+
+
+def _suspected(page: Page, report: Report) -> None:
+    """What a model suspects, under its name, and what else it read."""
+    if report.suspected:
+        page.heading("Suspected", wording.readers(report))
+    for each in report.suspected:
+        title = Text.assemble((each.id.ljust(INDENT), "bold magenta"), (page.style.prose(each.name), "bold"))
+        page.ends(title, _where(page, each.where))
+        page.paragraph(wording.mechanism(each), style="italic")
+        page.paragraph(wording.standing(each), label="Sure?")
+        for against in each.against:
+            page.paragraph(against, label="Against", label_style="bold")
+        if each.change:
+            page.paragraph("proposed, not tried", label="Change")
+        for line in wording.change_lines(each):
+            page.row(Text(" " * (INDENT + LABEL) + page.style.name(line), style="cyan", no_wrap=True))
+        if wording.trial(each):
+            page.paragraph(wording.trial(each), label="Trial")
+    statements = wording.statements(report)
+    if statements:
+        page.heading(
+            "Read in the source" if report.suspected else "Suspected nothing; read in the source",
+            report.explanation.model or "",
+        )
+    for statement in statements:
+        cited = f" [{', '.join(statement.cites)}]" if statement.cites else ""
+        page.item(f"{statement.text}{cited}")
+
+
+def _fates(page: Page, report: Report) -> None:
+    """Every statement of a model that reads, with what became of it."""
+    if report.explanation.statements:
+        page.heading("Statements")
+    for statement in report.explanation.statements:
+        page.paragraph(
+            f"{statement.text or '(no text)'} ({wording.fate(statement)})", label=statement.kind, label_style="cyan"
+        )
 
 
 def _where(page: Page, where: PlaceRecord) -> Text:

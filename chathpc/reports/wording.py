@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import ndiff
 
+from chathpc.diagnosis.catalogue import cause, ids
+from chathpc.diagnosis.phrasing import meaning
 from chathpc.profile import numbers
 from chathpc.profile.run import run_words
 from chathpc.report import (
@@ -12,9 +15,11 @@ from chathpc.report import (
     EvidenceRecord,
     FindingRecord,
     GainRecord,
+    HypothesisRecord,
     PlaceRecord,
     Report,
     SentenceRecord,
+    StatementRecord,
     UsageRecord,
 )
 
@@ -123,13 +128,61 @@ def told(report: Report) -> list[SentenceRecord]:
 def author(report: Report) -> str:
     """Whose words the explanation is in, and what they are worth; empty if they are the catalogue's alone."""
     model, parts = report.explanation.model, []
-    if model is not None:
+    if model is not None and any(one.status != "catalogue" for one in report.explanation.sentences):
         parts = [f"in the words of {model}, a language model", "its claims were checked"]
         if any(one.status == "catalogue" for one in report.explanation.sentences):
             parts.append("what it left out is the catalogue's")
     if any(sentence.translation is not None for sentence in report.explanation.sentences):
         parts.append("translated by a language model; numbers and names were compared")
     return "; ".join(parts)
+
+
+def readers(report: Report) -> str:
+    """Who suspects what the report's hypotheses say, and what that is worth."""
+    by = " and ".join(dict.fromkeys(each.by for each in report.suspected))
+    return f"by {by}, a language model, from the facts and the source; not measured"
+
+
+def standing(hypothesis: HypothesisRecord) -> str:
+    """How sure its author is of a hypothesis, and how much of the run the place has: `likely, 41.2 % of the run`."""
+    status = "" if hypothesis.status == "suspected" else f"{hypothesis.status}, "
+    share = "" if hypothesis.share is None else f", {numbers.percent(hypothesis.share)} of the run"
+    return f"{status}{hypothesis.confidence}{share}"
+
+
+def mechanism(hypothesis: HypothesisRecord) -> str:
+    """What a hypothesis says, with what it cites."""
+    cited = f" [{', '.join(hypothesis.cites)}]" if hypothesis.cites else ""
+    text = hypothesis.mechanism or (meaning(hypothesis.cause) if hypothesis.cause in ids() else hypothesis.name)
+    return f"{text}{cited}"
+
+
+def trial(hypothesis: HypothesisRecord) -> str:
+    """What would settle a hypothesis; empty where nothing is known."""
+    if hypothesis.trial is None or hypothesis.trial not in ids():
+        return ""
+    measurement = cause(hypothesis.trial).next_measurement
+    return f"{measurement.command} ({measurement.tells.rstrip('.')})"
+
+
+def change_lines(hypothesis: HypothesisRecord) -> list[str]:
+    """The proposed change line by line, as a diff without its numbers: each file's name, then `-` and `+`."""
+    lines = []
+    for edit in hypothesis.change:
+        lines.append(edit.file)
+        pair = (edit.search.split("\n"), edit.replace.split("\n"))
+        lines += [line.rstrip() for line in ndiff(*pair) if not line.startswith("?")]
+    return lines
+
+
+def statements(report: Report) -> list[StatementRecord]:
+    """What a model said beside its hypotheses, as far as it is printed."""
+    return [each for each in report.explanation.statements if each.dropped_because is None]
+
+
+def fate(statement: StatementRecord) -> str:
+    """What became of a statement: `printed`, or why it was dropped."""
+    return "printed" if statement.dropped_because is None else f"dropped: {statement.dropped_because}"
 
 
 def judged(report: Report) -> list[SentenceRecord]:

@@ -161,10 +161,10 @@ def test_without_placeholders_the_names_leave(no_pause: None, monkeypatch: pytes
 def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
     def answer(body: bytes) -> bytes:
         user = json.loads(body)["messages"][1]["content"]
-        line = next(line for line in user.splitlines() if line.startswith("E2: The work of a thread in fn_"))
-        said = {"text": line[4:].split(" {E2}")[0], "evidence": ["E2"]}
-        waiting = {"text": "Waiting in the OpenMP runtime takes {E1}.", "evidence": ["E1"]}
-        return json.dumps({"sentences": [waiting, said]}).encode()
+        place = next(line for line in user.splitlines() if line.startswith("P1: fn_"))
+        name = place[4:].split(" ")[0]
+        read = {"kind": "reading", "text": f"Threads wait for `{name}`, {{P1}}, for {{E1}}.", "cites": ["E1", "P1"]}
+        return json.dumps({"hypotheses": [], "statements": [read]}).encode()
 
     replies: list[bytes] = []
 
@@ -177,15 +177,10 @@ def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
         report = chathpc.explain(DATABASE, llm="openai:m", base_url=server.url)
     assert b"fn_" in replies[0]
     assert b"triangular_work" not in replies[0]
-    # The catalogue's words follow, of what the model did not tell.
-    assert report.explanation.text == (
-        "Waiting in the OpenMP runtime takes 4.36 s. "
-        "The work of a thread in triangular_work takes 345 ms at least, 978 ms on average and 1.47 s at most, over 4 threads. "
-        "Without this problem, the run could be at most 1.94x as fast. "
-        "What to do first: write schedule(dynamic, 16) on the loop where the work of iterations is irregular, schedule(guided) where it "
-        "shrinks or grows steadily. "
-        "Beside that: all threads spend much of their time at barriers, about equally: synchronisation is too frequent for the work between."
-    )
+    said = report.explanation.statements
+    assert [(each.text, each.dropped_because) for each in said] == [
+        ("Threads wait for `triangular_work`, triangular_work (stencil_omp.c:61), for 4.36 s.", None)
+    ]
 
 
 def test_a_local_model_is_shown_with_its_messages(

@@ -203,7 +203,7 @@ def test_data_cannot_end_its_own_block() -> None:
 def test_an_unknown_form_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="no prompt form 'poem'") as caught:
         template("poem")
-    assert "prose, structured" in caught.value.hint
+    assert "prose, reading" in caught.value.hint
     with pytest.raises(UsageError):
         template("../setup")
 

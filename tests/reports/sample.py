@@ -11,10 +11,12 @@ from chathpc.profile.run import RunFacts
 from chathpc.report import (
     ClaimRecord,
     ClaimStatistics,
+    EditRecord,
     EvidenceRecord,
     ExaminedRecord,
     ExplanationRecord,
     FindingRecord,
+    HypothesisRecord,
     MetricRecord,
     PlaceRecord,
     ProfileRecord,
@@ -22,6 +24,7 @@ from chathpc.report import (
     Report,
     SentenceRecord,
     SkippedRecord,
+    StatementRecord,
     TreeRecord,
     TreeRow,
 )
@@ -162,8 +165,73 @@ MODEL_CLAIMS = [
 STRUCK_CLAIMS = [ClaimRecord(kind="cause", text="memory bandwidth", status="struck", evidence=[])]
 
 
-def sample(*, model: str | None = None) -> Report:
-    """The report, without a model or with sentences by `model`."""
+def hypotheses(by: str) -> list[HypothesisRecord]:
+    """What a model suspects: one with a change, one with doubts, one that nobody is shown."""
+    return [
+        HypothesisRecord(
+            id="H1",
+            cause="omp-load-imbalance",
+            name="OpenMP load imbalance",
+            where=LOOP,
+            mechanism="The inner loop of `triangular_work` runs up to `i`, so that later iterations cost more than the first.",
+            cites=["E1", "stencil_omp.c:47"],
+            against=[],
+            confidence="likely",
+            share=3.17 / 9.01,
+            trial="change",
+            change=[
+                EditRecord(
+                    file="stencil_omp.c",
+                    search="#pragma omp for schedule(static)\n  for (int i = 0; i < n; i++)",
+                    replace="#pragma omp for schedule(guided)\n  for (int i = 0; i < n; i++)",
+                )
+            ],
+            status="suspected",
+            by=by,
+        ),
+        HypothesisRecord(
+            id="H2",
+            cause="other",
+            name="sort of cells that are sorted",
+            where=SORT,
+            mechanism="The cells hardly move between two steps, and are sorted anew all the same.",
+            cites=["E5"],
+            against=["How far cells move was not measured."],
+            confidence="possible",
+            share=0.92 / 9.01,
+            trial=None,
+            change=[],
+            status="suspected",
+            by=by,
+        ),
+        HypothesisRecord(
+            id="H3",
+            cause="io-small-requests",
+            name="Small writes",
+            where=OUTPUT,
+            mechanism="",
+            cites=[],
+            against=[],
+            confidence="unlikely",
+            share=0.41 / 9.01,
+            trial="io-small-requests",
+            change=[],
+            status="suspected",
+            by=by,
+        ),
+    ]
+
+
+def statements(by: str) -> list[StatementRecord]:
+    """What it says beside, and what was dropped."""
+    return [
+        StatementRecord(kind="advice", text="Sort the cells once a hundred steps.", cites=[], by=by, dropped_because="“hundred” is a number that is no slot"),
+        StatementRecord(kind="reading", text="Threads meet at the end of the loop, 3.17 s in all.", cites=["E1"], by=by, dropped_because=None),
+    ]  # fmt: skip
+
+
+def sample(*, model: str | None = None, reader: str | None = None) -> Report:
+    """The report, without a model, with sentences by `model`, or with what `reader` suspects."""
     if model is None:
         text = "A loop with the default schedule gives every thread the same number of iterations, not the same work."
         sentences = [SentenceRecord(text=text, evidence=["E1", "E3"], status="catalogue")]
@@ -213,8 +281,13 @@ def sample(*, model: str | None = None) -> Report:
         findings=FINDINGS,
         evidence=EVIDENCE,
         notes=["The kernel counted 0.3 s of system time; it is too little to be judged."],
+        hypotheses=[] if reader is None else hypotheses(reader),
         explanation=ExplanationRecord(
-            text=" ".join(sentence.text for sentence in sentences), sentences=sentences, model=model, claims=claims
+            text=" ".join(sentence.text for sentence in sentences),
+            sentences=sentences,
+            model=model or reader,
+            claims=claims,
+            statements=[] if reader is None else statements(reader),
         ),
         examined=ExaminedRecord(
             run=["load imbalance", "barrier waiting", "late senders"],

@@ -16,20 +16,23 @@ from chathpc.reports.style import Style
 from tests.reports.sample import sample
 
 GOLDEN = Path(__file__).parent / "golden"
-CASES = {
-    "text-80.txt": ("text", Style(width=80), None),
-    "text-110-model.txt": ("text", Style(width=110, verbose=True), "qwen2.5-coder-1.5b on this machine"),
-    "text-80-ascii.txt": ("text", Style(width=80, encoding="ascii"), "qwen2.5-coder-1.5b on this machine"),
-    "report.md": ("markdown", Style(), None),
-    "report-model.md": ("markdown", Style(), "qwen2.5-coder-1.5b on this machine"),
-    "report.json": ("json", Style(), None),
+SMALL, LARGE = {"model": "qwen2.5-coder-1.5b on this machine"}, {"reader": "big at models.example.org"}
+CASES: dict[str, tuple[str, Style, dict[str, str]]] = {
+    "text-80.txt": ("text", Style(width=80), {}),
+    "text-80-read.txt": ("text", Style(width=80, claims=True), LARGE),
+    "text-110-model.txt": ("text", Style(width=110, verbose=True), SMALL),
+    "text-80-ascii.txt": ("text", Style(width=80, encoding="ascii"), SMALL),
+    "report.md": ("markdown", Style(), {}),
+    "report-read.md": ("markdown", Style(), LARGE),
+    "report-model.md": ("markdown", Style(), SMALL),
+    "report.json": ("json", Style(), {}),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_sample_report_reads_as_before(name: str) -> None:
-    form, style, model = CASES[name]
-    text = renderers()[form](sample(model=model), style)
+    form, style, who = CASES[name]
+    text = renderers()[form](sample(**who), style)
     if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
         (GOLDEN / name).write_text(text, encoding="utf-8")
     assert text == (GOLDEN / name).read_text(encoding="utf-8")

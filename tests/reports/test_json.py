@@ -14,14 +14,17 @@ from tests.reports.sample import sample
 
 #: Keys that programs rely on; more may come, none may go.
 CONTRACT = {
-    "": "schema profile verdict findings evidence explanation examined pruning timings versions",
+    "": "schema profile verdict findings hypotheses evidence explanation examined pruning timings versions",
     "profile": "format paths title run contexts locations metrics caveats not_collected",
     "profile.metrics.0": "id source_name unit total",
     "findings.0": "cause title where seconds share speedup_if_free speedup_bound typical_gain confidence evidence against advice "
     "next_measurement origin status",
     "findings.0.where": "function file line kernel path",
+    "hypotheses.0": "id cause name where mechanism cites against confidence share trial change status by",
+    "hypotheses.0.change.0": "file search replace",
     "evidence.0": "id kind statement subject metric value unit whole parts where source",
-    "explanation": "text sentences model claims",
+    "explanation": "text sentences statements model claims",
+    "explanation.statements.0": "kind text cites by dropped_because",
     "explanation.sentences.0": "text evidence status",
     "explanation.claims": "checked supported repaired struck",
     "examined": "run skipped",
@@ -36,7 +39,7 @@ def written(report: Report) -> dict[str, object]:
 
 @pytest.mark.parametrize("path", CONTRACT)
 def test_every_key_of_the_contract_is_there(path: str) -> None:
-    part: object = written(sample(model="m"))
+    part: object = written(sample(reader="m"))
     for step in filter(None, path.split(".")):
         part = part[int(step)] if isinstance(part, list) else part[step]  # type: ignore[index]
     assert isinstance(part, dict)
@@ -49,7 +52,7 @@ def test_the_top_level_has_these_keys_and_no_others() -> None:
 
 def test_the_json_is_valid_under_the_schema_of_the_report() -> None:
     schema = Report.model_json_schema(by_alias=True, mode="serialization")
-    for report in (sample(), sample(model="m")):
+    for report in (sample(), sample(model="m"), sample(reader="m")):
         jsonschema.validate(written(report), schema)
 
 

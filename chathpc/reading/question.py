@@ -1,0 +1,205 @@
+"""What a model that reads is asked: the run, the facts, what rules found, the places, the source, the tree and the causes that fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from chathpc.diagnosis.catalogue import Cause, causes
+from chathpc.diagnosis.diagnose import models_of
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Diagnosis
+from chathpc.profile import numbers
+from chathpc.profile.profile import Profile
+from chathpc.profile.run import run_facts, run_words
+from chathpc.prompts.build import CHARACTERS_PER_TOKEN, estimate_tokens
+from chathpc.prompts.loader import Audience, template
+from chathpc.prompts.untrusted import block, marker_of, quote
+from chathpc.reading.places import Listed, places, shown_at
+from chathpc.reading.shown import NOTHING, Shown
+from chathpc.reading.wording import Vocabulary
+
+_LINES = re.compile(r"(?P<file>[^:\s]+):(?P<first>[1-9]\d{0,6})(?:[-–](?P<last>[1-9]\d{0,6}))?")
+#: Of the question's tokens so many are for source; what it does not use the tree may have.
+_SOURCE_TOKENS = 4200
+_LONGEST_FACT = 300
+#: Languages that a program compiles while it runs: only these have such a cause.
+_COMPILED_LATE = frozenset({"python", "julia"})
+_OF_SEVERAL_DEVICES = frozenset({"nccl-bound", "multi-gpu-imbalance"})
+_OF_SEVERAL = frozenset({"lock-contention", "oversubscription", "io-imbalance"})
+_DEVICES = frozenset({"cuda", "hip", "sycl", "openacc", "openmp-target"})
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Question:
+    """What is sent, and what of it an answer may refer to. All texts are of the user; placeholders are another's matter."""
+
+    system: str
+    user: str
+    max_tokens: int
+    schema: Mapping[str, object]
+    listed: tuple[Listed, ...]
+    causes: tuple[str, ...]
+    shown: Shown
+    facts: Mapping[str, str]  #: the value of each fact with its unit, by its id
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What sentences of the answer may use."""
+        return Vocabulary(self.stands_for, self.shown.names(), self.shown.numbers())
+
+    def place(self, id: str) -> Listed | None:
+        """The listed place with that id."""
+        return next((each for each in self.listed if each.id == id), None)
+
+    def stands_for(self, slot: str) -> str | None:
+        """What a slot or citation stands for: a fact's value, a place's name, a shown line; None for what was not shown."""
+        if slot in self.facts:
+            return self.facts[slot]
+        place = self.place(slot)
+        return self._line(slot) if place is None else place.name
+
+    def _line(self, text: str) -> str | None:
+        """A shown line, or lines, by file and number: `heat.c:12`, `heat.c:12-20`."""
+        found = _LINES.fullmatch(text)
+        name = None if found is None else self.shown.file_called(found["file"])
+        if found is None or name is None:
+            return None
+        ends = {int(found["first"]), int(found["last"] or found["first"])}
+        return text if ends <= self.shown.lines[name] else None
+
+
+def question(
+    profile: Profile,
+    facts: Facts,
+    diagnosis: Diagnosis,
+    outline: str,
+    *,
+    audience: Audience = "expert",
+    source: bool = True,
+    most_tokens: int | None = None,
+) -> Question:
+    """The question about a diagnosis with the `outline` of its tree; without `source` the user's source stays where it is."""
+    form = template("reading", audience)
+    most = min(most_tokens or form.max_prompt_tokens, form.max_prompt_tokens)
+    listed = places(facts, diagnosis)
+    fit = _fitting(facts, diagnosis, listed)
+    told = [
+        ("run", _run(profile, facts)),
+        (
+            "measured facts",
+            [f"{item.id}: {quote(item.statement, longest=_LONGEST_FACT)}" for item in diagnosis.evidence],
+        ),
+        ("what the rules found", _found(diagnosis, listed)),
+        ("places", [_place_line(each) for each in listed]),
+        ("not measured", [quote(what, longest=_LONGEST_FACT) for what in diagnosis.not_collected]),
+        ("causes", [f"{each.id}: {quote(each.meaning, longest=_LONGEST_FACT)}" for each in fit]),
+    ]
+    fixed = estimate_tokens(form.system) + sum(estimate_tokens("\n".join(lines)) + 20 for _, lines in told)
+    room = max(0, most - fixed - 200)
+    view = NOTHING
+    if source:
+        view = shown_at(profile, facts, listed, int(min(room, _SOURCE_TOKENS) * CHARACTERS_PER_TOKEN))
+    code = [_as_written(line) for line in view.block()]
+    room -= estimate_tokens("\n".join(code))
+    tree = _within([quote_tree(line) for line in outline.split("\n") if line], room)
+    parts = [*told[:4], ("source", code), ("call tree", tree), *told[4:]]
+    kept = [(name, lines) for name, lines in parts if lines]
+    marker = marker_of(line for _, lines in kept for line in lines)
+    user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
+    values = {item.id: numbers.quantity(item.value, item.unit) for item in diagnosis.evidence}
+    return Question(
+        form.system,
+        user,
+        form.max_output_tokens,
+        form.schema or {},
+        listed,
+        tuple(each.id for each in fit),
+        view,
+        values,
+    )
+
+
+def _run(profile: Profile, facts: Facts) -> list[str]:
+    words = [profile.format, *run_words(run_facts(profile, facts.samples if facts.has_host_time else None))]
+    told = [" · ".join(quote(word) for word in words if word)]
+    told += [quote(f"{key}: {value}") for key, value in list(profile.hardware.items())[:6]]
+    if profile.build is not None and profile.build.records:
+        told.append(f"Compilers left {numbers.count(len(profile.build.records))} remarks.")
+    return told
+
+
+def _found(diagnosis: Diagnosis, listed: Sequence[Listed]) -> list[str]:
+    ids = {each.place: each.id for each in listed}
+    told = [f"{diagnosis.verdict.value}: {quote(diagnosis.headline, longest=_LONGEST_FACT)}"]
+    for finding in diagnosis.findings:
+        at = ids.get(finding.where, "")
+        against = f" Against it: {quote(finding.against[0], longest=_LONGEST_FACT)}" if finding.against else ""
+        told.append(
+            f"{finding.cause} at {at or 'the program as a whole'} ({finding.status}, {numbers.percent(finding.share)} of the run, "
+            f"{', '.join(finding.evidence)}).{against}"
+        )
+    return told
+
+
+def _place_line(each: Listed) -> str:
+    shares = []
+    if each.share:
+        shares.append(f"{numbers.percent(each.share)} of the run")
+    if each.below:
+        shares.append(f"with all that it calls {numbers.percent(each.below)}")
+    return f"{each.id}: {quote(each.name)}" + (f", {', '.join(shares)}" if shares else "")
+
+
+def quote_tree(line: str) -> str:
+    """A line of the outline with its indentation."""
+    return line[: len(line) - len(line.lstrip(" "))] + quote(line)
+
+
+def _as_written(line: str) -> str:
+    from chathpc.llm.backend import strip_template_tokens
+    from chathpc.profile.text import clean
+
+    return strip_template_tokens(clean(line))[:300]
+
+
+def _within(lines: list[str], tokens: int) -> list[str]:
+    """As many of the lines as fit."""
+    kept, used = [], 0
+    for line in lines:
+        used += estimate_tokens(line)
+        if used > tokens:
+            break
+        kept.append(line)
+    return kept
+
+
+def _fitting(facts: Facts, diagnosis: Diagnosis, listed: Sequence[Listed]) -> list[Cause]:
+    """The causes that the program can have, by its languages and programming models."""
+    models = {model for each in listed for model in models_of(facts, each.place.file or "")} | {*models_of(facts)}
+    shape = facts.profile.counts
+    names = {finding.cause for finding in diagnosis.findings}
+    device = (
+        bool(models & _DEVICES) or bool(facts.profile.devices) or any("gpu" in each for each in facts.profile.metrics)
+    )
+    fits = {
+        "host": facts.has_host_time or not device,
+        "openmp": facts.has_host_time and ("openmp" in models or shape.threads > 1),
+        "mpi": "mpi" in models or shape.ranks > 1,
+        "gpu-system": device,
+        "gpu-kernel": device,
+    }
+    return [
+        each
+        for each in causes()
+        if each.id in names
+        or (
+            fits.get(each.family, True)
+            and each.id not in ("hot-compute", "gpu-kernel-bound")
+            and (each.id != "jit-compilation" or models & _COMPILED_LATE)
+            and (each.id not in _OF_SEVERAL_DEVICES or len(facts.profile.devices) > 1)
+            and (each.id not in _OF_SEVERAL or shape.threads > 1 or shape.ranks > 1)
+        )
+    ]

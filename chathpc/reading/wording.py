@@ -1,0 +1,202 @@
+"""Whether a model's sentence may be printed: its numbers and places are slots, its names are known, and it orders nothing.
+
+The wording is not judged. A slot is `{E3}` (a fact, printed as its value), `{P2}` (a place) or `{mesh.c:24}` (a shown line). What is
+looked at is the text as it would be printed, with the names of the user in it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from chathpc.diagnosis.catalogue import causes
+from chathpc.privacy.words import is_library, lists
+
+#: Longer sentences explain nothing.
+LONGEST = 700
+_SLOT = re.compile(r"\{([^{}\s]{1,120})\}")
+_CODE = re.compile(r"`([^`\n]{1,200})`")
+_NUMBER_WORDS = re.compile(
+    r"\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?|(?:m|b|tr)illions?|dozens?|thirds?|quarters?|fifths?|tenths?"
+    r"|triples?|tripled|quadruples?|quadrupled|per ?cent|\w*fold|times as (?:fast|long|slow|much|many)|orders? of magnitude)\b",
+    re.IGNORECASE,
+)
+#: `manifold`, `unfold`, `blindfold` are no multiples.
+_NOT_FOLD = frozenset({"manifold", "unfold", "scaffold", "fold"})
+_COST = re.compile(r"[OΘΩ]\(([^()]{1,20}(?:\([^()]{1,8}\)[^()]{0,10})?)\)")
+_COST_PARTS = re.compile(r"\s*(?:[A-Za-z]|log|sqrt|[+*^()·\s]|\^[2-9]|[²³])+\s*")
+_URL = re.compile(r"://|\bwww\.|\b[\w.-]+@[\w-]+\.\w", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w+=.,:/-]*")
+#: Signs of a shell, and of a terminal.
+_SHELL = re.compile(r"[$|\\]|&&|>>|<<|\bsudo\b")
+_EDGES = "\"'()[],.;:!?…“”‘’–—*"
+#: Marks by which a word is a name and no English: inside it, not at its edges.
+_MARKED = re.compile(r"_|::|\w\(|[a-z][A-Z]|\w\.\w|/|\w:\w|->|=")
+#: What is of a standard library: `std::lower_bound`, `#include <unordered_map>`.
+_STANDARD = re.compile(r"std::(\w+)|#include <(\w+)")
+_ENGLISH_MARKED = frozenset(
+    {"e.g", "i.e", "and/or", "i/o", "read/write", "load/store", "vs", "a.k.a", "n/a", "either/or"}
+)
+_ALL_FORMS = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a sentence may use: what a slot stands for (None: nothing), and the names and numbers of the code that was shown."""
+
+    slot: Callable[[str], str | None]
+    names: frozenset[str]
+    numbers: frozenset[str]
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is one of the shown code, of the catalogue, or of a public interface."""
+        return name in self.names or _is_public(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A sentence as it is printed, with the slots that it used; or why it is not, in a clause."""
+
+    text: str
+    slots: tuple[str, ...] = ()
+    wrong: str = ""
+
+
+def printed(text: str, known: Vocabulary) -> Printed:
+    """`text` with its slots filled, if it may be printed."""
+    flat = " ".join(text.split())
+    if not flat:
+        return Printed("", wrong="it says nothing")
+    if len(flat) > LONGEST:
+        return Printed(flat[:LONGEST], wrong=f"it has more than {LONGEST} characters")
+    used: list[str] = []
+    unknown: list[str] = []
+
+    def resolved(found: re.Match[str]) -> str:
+        stands_for = known.slot(found[1])
+        (unknown if stands_for is None else used).append(found[1])
+        return found[0] if stands_for is None else stands_for
+
+    bare, told = _SLOT.sub(" ", flat), _SLOT.sub(resolved, flat)
+    if unknown:
+        return Printed(told, wrong=f"{{{unknown[0]}}} stands for nothing")
+    return Printed(told, tuple(dict.fromkeys(used)), _wrong(bare, known))
+
+
+def _wrong(text: str, known: Vocabulary) -> str:
+    """Why a text without its slots may not be printed, in a clause; empty if it may."""
+    if any(unicodedata.category(letter) in _ALL_FORMS for letter in text):
+        return "it has a character that controls or formats"
+    if _URL.search(text):
+        return "it has an address"
+    for code in _CODE.findall(text):
+        wrong = _wrong_code(code, known)
+        if wrong:
+            return wrong
+    prose = _CODE.sub(" ", text)
+    if "`" in prose:
+        return "its code has no end"
+    prose = _COST.sub(lambda found: " " if _COST_PARTS.fullmatch(found[1]) and len(found[0]) <= 24 else found[0], prose)
+    if _SHELL.search(prose):
+        return "it reads like a command"
+    for flag in _FLAG.findall(prose):
+        if flag.rstrip(_EDGES) not in _catalogue_flags():
+            return f"{flag.rstrip(_EDGES)} is no option that the catalogue knows"
+    prose = _FLAG.sub(" ", prose)
+    found = next((word[0] for word in _NUMBER_WORDS.finditer(prose) if word[0].lower() not in _NOT_FOLD), None)
+    if found is not None:
+        return f"“{found}” is a number that is no slot"
+    for word in prose.split():
+        wrong = _wrong_word(word.strip(_EDGES), known)
+        if wrong:
+            return wrong
+    return ""
+
+
+def _wrong_word(word: str, known: Vocabulary) -> str:
+    if not word:
+        return ""
+    if _MARKED.search(word) and word.lower() not in _ENGLISH_MARKED and word not in _catalogue_words():
+        unknown = _unknown_name(word, known)
+        if unknown:
+            return f"{unknown} is no name in what was shown"
+    if any(unicodedata.numeric(letter, None) is not None for letter in unicodedata.normalize("NFKC", word)):
+        names = _IDENTIFIER.findall(word)
+        whole = word in names and known.knows(word)
+        if not whole and word not in _catalogue_words() and not all(known.knows(each) for each in names or ("",)):
+            return f"“{word}” is a number that is no slot"
+        if not whole and re.search(r"(?<![A-Za-z_\d])\d", unicodedata.normalize("NFKC", word)):
+            return f"“{word}” is a number that is no slot"
+    return ""
+
+
+def _wrong_code(code: str, known: Vocabulary) -> str:
+    """Why what stands between backticks may not be printed."""
+    if any(flag.rstrip(_EDGES) not in _catalogue_flags() for flag in _FLAG.findall(code) if not code[:1].isalnum()):
+        return f"`{code}` is no option that the catalogue knows"
+    names = _IDENTIFIER.findall(code)
+    if code[:1] != "-":
+        unknown = next((name for name in names if not known.knows(name)), None)
+        if unknown is not None:
+            return f"{unknown} is no name in what was shown"
+    if not names:
+        numbers = re.findall(r"\d[\w.]*", code)
+        if any(number not in known.numbers for number in numbers):
+            return f"`{code}` is a number that is not in the shown code"
+    if any(letter > "\x7f" and unicodedata.numeric(letter, None) is not None for letter in code):
+        return f"`{code}` has a number that is no slot"
+    return ""
+
+
+def _unknown_name(word: str, known: Vocabulary) -> str:
+    """The first part of a compound name that is not known."""
+    return next((name for name in _IDENTIFIER.findall(word) if not known.knows(name)), "")
+
+
+#: Words of languages and of C's library are public, and all that the catalogue writes.
+@cache
+def _is_public(name: str) -> bool:
+    plain = name.removeprefix("std")
+    return is_library(name) or name.lower() in lists().languages or name in _catalogue_identifiers() or (not plain)
+
+
+def _catalogue_texts() -> list[str]:
+    told = []
+    for each in causes():
+        told += [each.title, each.what, each.why, *each.evidence, *each.speaks_against, each.gain]
+        told += [each.next_measurement.command, each.next_measurement.tells]
+        told += [advice.do for advice in each.advice]
+    return told
+
+
+@cache
+def _catalogue_words() -> frozenset[str]:
+    return frozenset(word.strip(_EDGES) for text in _catalogue_texts() for word in text.split())
+
+
+@cache
+def _catalogue_identifiers() -> frozenset[str]:
+    """Names in the catalogue: of its commands, of words in its sentences that no English word looks like, and of the standard libraries
+    in its examples, whose own functions are nobody's.
+    """
+    code = [each.next_measurement.command for each in causes()]
+    code += [word for word in _catalogue_words() if _MARKED.search(word) and not _FLAG.search(word)]
+    examples = [
+        each
+        for one in causes()
+        for advice in one.advice
+        for each in (advice.example_before, advice.example_after)
+        if each
+    ]
+    code += [name for text in examples for pair in _STANDARD.findall(text) for name in pair]
+    return frozenset(name for text in code for name in _IDENTIFIER.findall(text))
+
+
+@cache
+def _catalogue_flags() -> frozenset[str]:
+    return frozenset(flag.rstrip(_EDGES) for text in _catalogue_texts() for flag in _FLAG.findall(text))
