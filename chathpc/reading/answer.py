@@ -119,12 +119,12 @@ class _Reader:
                 where=PlaceRecord.of(place.place),
                 mechanism=self._held("reading", said.mechanism),
                 cites=self._cited(said.cites),
-                against=[against] if against else [],
+                against=[*self.question.refuted.get(said.cause, ()), *([against] if against else [])],
                 confidence=said.confidence,
                 share=place.share or place.below,
                 trial="change" if change.edits else said.cause if said.cause != OTHER else None,
                 change=[EditRecord(file=each.file, search=each.search, replace=each.replace) for each in change.edits],
-                status="suspected",
+                status="refuted" if said.cause in self.question.refuted else "suspected",
                 by=self.by,
             )
         )

@@ -11,6 +11,7 @@ from chathpc.diagnosis.catalogue import Cause, causes
 from chathpc.diagnosis.diagnose import models_of
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis
+from chathpc.diagnosis.refutation import refuting
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts, run_words
@@ -44,6 +45,7 @@ class Question:
     causes: tuple[str, ...]
     shown: Shown
     facts: Mapping[str, str]  #: the value of each fact with its unit, by its id
+    refuted: Mapping[str, tuple[str, ...]]  #: what was measured that excludes a cause, by its id
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -110,15 +112,17 @@ def question(
     marker = marker_of(line for _, lines in kept for line in lines)
     user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
     values = {item.id: numbers.quantity(item.value, item.unit) for item in diagnosis.evidence}
+    excluded = {each.id: tuple(fact.statement for fact in refuting(facts, each.id)) for each in fit}
     return Question(
-        form.system,
-        user,
-        form.max_output_tokens,
-        form.schema or {},
-        listed,
-        tuple(each.id for each in fit),
-        view,
-        values,
+        system=form.system,
+        user=user,
+        max_tokens=form.max_output_tokens,
+        schema=form.schema or {},
+        listed=listed,
+        causes=tuple(each.id for each in fit),
+        shown=view,
+        facts=values,
+        refuted={id: told for id, told in excluded.items() if told},
     )
 
 

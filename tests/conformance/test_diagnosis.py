@@ -13,7 +13,9 @@ import pytest
 
 from chathpc.adapters.load import load
 from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
+from chathpc.diagnosis.refutation import refuting
 from chathpc.errors import ChathpcError
 from chathpc.pipeline import explain
 from chathpc.profile.source_text import no_source
@@ -183,3 +185,9 @@ def test_what_is_a_bottleneck_does_not_become_healthy_by_losing_sight(folder: Pa
     if diagnosis_of(folder / "database").verdict == Verdict.BOTTLENECK:
         profile = load(folder / "database")
         assert Verdict.HEALTHY not in {diagnose(poorer(profile)).verdict for poorer in POORER.values()}
+
+
+@needs_data
+@pytest.mark.parametrize("folder", PLANTED, ids=lambda folder: folder.name)
+def test_nothing_measured_excludes_the_cause_that_was_planted(folder: Path) -> None:
+    assert refuting(Facts(load(folder / "database")), truth_of(folder)["cause"]) == ()

@@ -174,3 +174,12 @@ def test_the_form_of_an_answer_is_told() -> None:
 def test_no_answer_raises(data: object) -> None:
     read(json.dumps(data), asked(), BY)
     read(json.dumps({"hypotheses": data, "statements": data}), asked(), BY)
+
+
+def test_what_was_measured_against_a_cause_refutes_a_hypothesis_of_it() -> None:
+    found = answer(hypothesis(cause="allocation-churn"), hypothesis()).hypotheses
+    by_cause = {each.cause: each for each in found}
+    assert by_cause["allocation-churn"].status == "refuted"
+    assert "Allocating and releasing memory takes" in by_cause["allocation-churn"].against[0]
+    assert not by_cause["allocation-churn"].is_shown
+    assert by_cause["omp-load-imbalance"].status == "suspected"

@@ -26,6 +26,9 @@ ANY = "any"
 _IMPLIED = {"openmp": "openmp", "mpi": "mpi"}
 _CXX = frozenset({"cuda", "hip", "sycl"})
 
+#: What `refuted_by` may ask for: chathpc.diagnosis.refutation measures it.
+MEASURES = ("allocation", "files", "mpi", "openmp", "threads")
+
 #: What a repair can remove at most.
 BOUNDS = ("none", "cost", "waiting")
 
@@ -110,6 +113,15 @@ class NextMeasurement:
 
 
 @dataclass(frozen=True, slots=True)
+class Refutation:
+    """What excludes a cause: a measure (of chathpc.diagnosis.refutation) below a value, a share (0..1) or a count; and why."""
+
+    measure: str
+    below: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """An entry of the catalogue.
 
@@ -117,7 +129,8 @@ class Cause:
     `bound` says what a repair can remove at most (one of BOUNDS), and `bound_source` why: "cost" what the finding costs, "waiting" all
     waiting of the run, "none" where a repair may also remove work around it, so that no bound is stated.
     `detected` is false while no rule finds this cause. `keywords` are words (lower case) by any of which a text may be
-    taken to name this cause. `functions` are patterns of names (as in a shell, `MKL_*`) by which a user's entry is found;
+    taken to name this cause. `refuted_by` says what excludes it where it is measured.
+    `functions` are patterns of names (as in a shell, `MKL_*`) by which a user's entry is found;
     `origin` the user's files that it comes from or was changed by, empty for a built-in one.
     """
 
@@ -139,6 +152,7 @@ class Cause:
     next_measurement: NextMeasurement
     references: tuple[str, ...]
     keywords: tuple[str, ...]
+    refuted_by: tuple[Refutation, ...] = ()
     functions: tuple[str, ...] = ()
     origin: tuple[str, ...] = ()
 

@@ -90,6 +90,10 @@ def _entry(cause: Cause) -> Iterator[str]:
     yield _escape(cause.why)
     yield "Evidence:\n\n" + _list(cause.evidence)
     yield "Against it speaks:\n\n" + _list(cause.speaks_against)
+    if cause.refuted_by:
+        yield "What excludes it:\n\n" + _list(
+            [f"`{row.measure}` below {row.below:g}: {row.source}" for row in cause.refuted_by]
+        )
     yield f"Gain: {_escape(cause.gain)} Headroom {cause.headroom:.0%} ({_escape(cause.headroom_source)})."
     yield f"At most: {_BOUNDS[cause.bound]} ({_escape(cause.bound_source)})."
     if cause.thresholds:

@@ -12,10 +12,12 @@ from chathpc.diagnosis.catalogue.entry import (
     BOUNDS,
     FAMILIES,
     GROUPS,
+    MEASURES,
     UNITS,
     Advice,
     Cause,
     NextMeasurement,
+    Refutation,
     Threshold,
 )
 from chathpc.diagnosis.catalogue.fields import HINT, Fields, parse
@@ -62,6 +64,7 @@ def cause_of(fields: Fields, *, detected: bool) -> Cause:
         next_measurement=NextMeasurement(following.text("command"), following.text("tells")),
         references=fields.texts("references"),
         keywords=keywords_of(fields),
+        refuted_by=refutations_of(fields),
     )
     for each in (headroom, bound, following):
         if each is not None:
@@ -116,6 +119,15 @@ def _advice(fields: Fields) -> Advice:
 def advice_of(fields: Fields) -> tuple[Advice, ...]:
     """The list of advice under the key `advice`."""
     return tuple(_advice(each) for each in fields.sections("advice"))
+
+
+def refutations_of(fields: Fields) -> tuple[Refutation, ...]:
+    """The rows under the key `refuted_by`, which may be absent."""
+    found = []
+    for each in fields.sections("refuted_by") if fields.has("refuted_by") else ():
+        found.append(Refutation(each.choice("measure", MEASURES), each.number("below"), each.text("source")))
+        each.end()
+    return tuple(found)
 
 
 def keywords_of(fields: Fields) -> tuple[str, ...]:
