@@ -91,8 +91,11 @@ class SourceText:
         # By row and column: the grammar may have read a text whose lines are longer or shorter (fixed form, macros).
         rows = [bytearray(line.encode("utf-8", "replace")) for line in self.raw.split("\n")]
         names: dict[int, set[str]] = {}
+        strings: list[Node] = []
         for node in _leaves(self._file.tree.root_node):
             text = node.text or b""
+            if node.type in _STRINGS:
+                strings.append(node)
             if node.type == "comment":
                 if not (is_fortran(self.name) and _DIRECTIVE.match(text)):
                     _cut(rows, node)
@@ -110,6 +113,8 @@ class SourceText:
                 names.setdefault(row + 1, set()).update({*_IDENTIFIER.findall(plain)} - _KEYWORDS)
             elif not node.children and _is_name(node):
                 names.setdefault(node.start_point.row + 1, set()).add(text.decode("utf-8", "replace"))
+        if not is_fortran(self.name):
+            names = _without_open_comment(rows, strings, names)
         kept = [row.decode("utf-8", "replace").rstrip() for row in rows]
         if is_fortran(self.name):
             # A comment between two lines of one statement in fixed form is none of the nodes.
@@ -442,6 +447,23 @@ def _cut(rows: list[bytearray], node: Node, mark: str = "") -> None:
         line[start:stop] = b" " * len(line[start:stop])
     if mark and first < len(rows):
         rows[first][begin : begin + len(mark)] = mark.encode()
+
+
+def _without_open_comment(
+    rows: list[bytearray], strings: Sequence[Node], names: dict[int, set[str]]
+) -> dict[int, set[str]]:
+    """Blank all behind a comment that nobody closed, which the grammar takes for code; the names that are left."""
+    bare = [bytearray(row) for row in rows]
+    for node in strings:
+        _cut(bare, node)
+    at = next(((row, line.find(b"/*")) for row, line in enumerate(bare) if b"/*" in line), None)
+    if at is None:
+        return names
+    row, column = at
+    del rows[row][column:]
+    for line in rows[row + 1 :]:
+        line.clear()
+    return {line: found for line, found in names.items() if line <= row}
 
 
 def _is_fixed_comment(name: str, line: str) -> bool:
