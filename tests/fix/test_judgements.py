@@ -63,7 +63,11 @@ def test_functions_that_a_finding_names_are_its_own_and_what_only_it_calls(tmp_p
     found = replace(diagnose(profile), findings=(finding(function="slow"),))
     assert plausibility.named_functions(profile, found) == {"slow", "inner"}
     # Everything is called from the main program.
-    assert plausibility.named_functions(profile, replace(found, findings=(finding(function="main"),))) == {"main"}
+    of_main = finding(function="main")
+    assert plausibility.named_functions(profile, replace(found, findings=(of_main,))) == {"main"}
+    # What was inlined on the way to a place in it tells more.
+    inlined = replace(of_main, where=replace(of_main.where, path=("app", "main", "slow", "main")))
+    assert plausibility.named_functions(profile, replace(found, findings=(inlined,))) == {"main", "slow", "inner"}
 
 
 def test_functions_of_the_program_are_those_that_its_sources_define() -> None:

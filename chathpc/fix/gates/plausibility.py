@@ -15,6 +15,10 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 
 
+#: The main program, from which everything is called.
+_MAIN = frozenset({"main", "MAIN__"})
+
+
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A function that has less time than before, beyond noise: its name, seconds and the part of the time before."""
@@ -93,9 +97,9 @@ def named_functions(profile: Profile, diagnosis: Diagnosis) -> set[str]:
     """Functions that findings are about, and what is only called from there."""
     tree = profile.tree
     label, texts = tree.function_labels
-    places = {each.where.function for each in diagnosis.findings if each.where.function}
+    places = {name for each in diagnosis.findings for name in _places(each)}
     found = set(places)
-    for place in places - {"main", "MAIN__"}:
+    for place in places - _MAIN:
         # Everything is called from the main program, which makes nothing plausible.
         inside = np.zeros(len(tree) + 1, dtype=np.int64)
         at = np.flatnonzero(label == texts.index(place)) if place in texts else np.zeros(0, dtype=np.int64)
@@ -105,6 +109,17 @@ def named_functions(profile: Profile, diagnosis: Diagnosis) -> set[str]:
         everywhere = set(np.unique(label[~below]).tolist())
         found |= {texts[number] for number in np.unique(label[below]).tolist() if number not in everywhere}
     return found
+
+
+def _places(finding: Finding) -> set[str]:
+    """The function that a finding is about; of one in the main program, about which that says nothing, also those that were inlined on
+    the way to its place.
+    """
+    name, path = finding.where.function, finding.where.path
+    if not name:
+        return set()
+    first = next((at for at, each in enumerate(path) if each in _MAIN), len(path))
+    return {name, *path[first + 1 :]} if name in _MAIN else {name}
 
 
 def _plain(name: str) -> str:
