@@ -17,6 +17,7 @@ from chathpc.privacy.credentials import redact
 from chathpc.privacy.placeholders import Mode, Placeholders, Restorer
 
 if TYPE_CHECKING:
+    from chathpc.llm.recorded import Recording
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice
 
@@ -33,11 +34,13 @@ class GuardedBackend:
         placeholders: Placeholders,
         log: Log | None = None,
         purse: Purse | None = None,
+        recording: Recording | None = None,
     ) -> None:
         self._backend = backend
         self._placeholders = placeholders
         self._log = log
         self._purse = purse
+        self._recording = recording
 
     @property
     def name(self) -> str:
@@ -66,6 +69,18 @@ class GuardedBackend:
 
     def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
         """Answer `request`; see Backend."""
+        if self._recording is None:
+            return self._complete(request, on_token)
+        asked = changed(request, redact)
+        found = self._recording.find(asked)
+        if found is None:
+            found = self._complete(request, on_token)
+            self._recording.keep(asked, found)
+        elif on_token is not None:
+            on_token(found.text)
+        return found
+
+    def _complete(self, request: Request, on_token: OnToken | None) -> Completion:
         sent = self.concealed(request)
         if self._purse is not None:
             self._purse.afford(sent)
@@ -111,19 +126,7 @@ class GuardedBackend:
 
     def concealed(self, request: Request) -> Request:
         """`request` as the back end behind gets it."""
-        return replace(
-            request,
-            system=self._leaving(request.system),
-            user=self._leaving(request.user),
-            turns=tuple(
-                replace(
-                    turn,
-                    content=self._leaving(turn.content),
-                    calls=tuple(replace(call, arguments=self._leaving(call.arguments)) for call in turn.calls),
-                )
-                for turn in request.turns
-            ),
-        )
+        return changed(request, self._leaving)
 
     def outgoing(self, request: Request) -> bytes:
         """The bytes that `complete` would send for `request`, or, where nothing is sent, the messages as JSON; nothing is called."""
@@ -158,6 +161,23 @@ class GuardedBackend:
         )
 
 
+def changed(request: Request, change: Callable[[str], str]) -> Request:
+    """`request` with `change` made to each of its texts."""
+    return replace(
+        request,
+        system=change(request.system),
+        user=change(request.user),
+        turns=tuple(
+            replace(
+                turn,
+                content=change(turn.content),
+                calls=tuple(replace(call, arguments=change(call.arguments)) for call in turn.calls),
+            )
+            for turn in request.turns
+        ),
+    )
+
+
 def _as_text(message: Mapping[str, Any]) -> str:
     """A message of the user as it stands; one that came later with its role and the tools that it asks for."""
     calls = [call["function"] for call in message.get("tool_calls", ())]
@@ -179,8 +199,12 @@ def guarded(
     """
     if choice.backend is None:
         raise ValueError("there is no back end to guard")
-    mode = settings.confidential if choice.serves else "none"
-    return GuardedBackend(choice.backend, placeholders(mode), open_log(settings), Purse(choice, settings, notice))
+    from chathpc.llm.hosted import HostedBackend
+
+    mode = settings.confidential if isinstance(choice.backend, HostedBackend) else "none"
+    return GuardedBackend(
+        choice.backend, placeholders(mode), open_log(settings), Purse(choice, settings, notice), choice.recording
+    )
 
 
 def new_answer(backend: Backend) -> None:

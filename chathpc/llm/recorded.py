@@ -1,8 +1,9 @@
 """Answers of a model kept in a file with the questions that they answer, and given again: `record:FILE:MODEL`, `replay:FILE`.
 
 A recording is JSON, one object a line: {"system": id, "text": …} for each system text, and for each answer {"key", "model", "system": id,
-"user", "answer", "prompt_tokens", "completion_tokens"}. The key is the SHA-256 of the messages as they left; a question that has changed
-since has none, and is told so.
+"user", "answer", "prompt_tokens", "completion_tokens"}. Questions and answers stand there with their names, whatever placeholders a
+server was sent: what may stay as it is changes with each word that chathpc learns. The key is the SHA-256 of the messages; a question
+that has changed since has no answer, and is told so.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any
 
 from chathpc.errors import ModelUnavailableError
 from chathpc.llm.backend import Completion, Form, OnToken, Request
-from chathpc.llm.hosted import HostedBackend
 
 RENEW = "Renew the recording: chathpc bench diagnosis SET --llm openai:MODEL --record FILE"
 
@@ -26,33 +26,37 @@ def key_of(request: Request) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-class RecordingBackend:
-    """Passes questions on to a server, and adds each with its answer to a file, unless the file has it already."""
+class Recording:
+    """A file of answers; one that is not there yet is empty."""
 
-    def __init__(self, backend: HostedBackend, file: Path) -> None:
-        self._backend, self._file = backend, file
-        self._kept = ReplayBackend(file) if file.exists() else None
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._answers: dict[str, dict[str, Any]] = {}
+        self._systems: set[str] = set()
+        try:
+            for line in file.read_text("utf-8").splitlines() if file.exists() else ():
+                entry = json.loads(line)
+                self._systems.add(entry["system"])
+                if "key" in entry:
+                    self._answers[entry["key"]] = entry
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelUnavailableError(f"{file}: it is no recording ({type(error).__name__}).", hint=RENEW) from None
 
     @property
-    def name(self) -> str:
-        """That of the server's model."""
-        return self._backend.name
+    def models(self) -> list[str]:
+        """The models that answered."""
+        return sorted({str(entry["model"]) for entry in self._answers.values()})
 
-    @property
-    def label(self) -> str:
-        """That of the server's model."""
-        return self._backend.label
+    def find(self, request: Request) -> Completion | None:
+        """The answer to `request`; None if there is none."""
+        entry = self._answers.get(key_of(request))
+        if entry is None:
+            return None
+        tokens = entry["prompt_tokens"], entry["completion_tokens"]
+        return Completion(entry["answer"], str(entry["model"]), *tokens, "stop", 0.0)
 
-    @property
-    def form(self) -> Form:
-        """That of the server's model."""
-        return self._backend.form
-
-    def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
-        """Answer `request` from the file or from the server; see Backend."""
-        if self._kept is not None and self._kept.knows(request):
-            return self._kept.complete(request, on_token=on_token)
-        found = self._backend.complete(request, on_token=on_token)
+    def keep(self, request: Request, found: Completion) -> None:
+        """Add an answer to the file, in one write: several processes may record."""
         system = hashlib.sha256(request.system.encode()).hexdigest()[:16]
         entry = {
             "key": key_of(request),
@@ -64,18 +68,15 @@ class RecordingBackend:
             "completion_tokens": found.completion_tokens,
         }
         lines = [json.dumps(entry, ensure_ascii=False)]
-        if self._kept is None or system not in self._kept.systems:
+        if system not in self._systems:
             lines.insert(0, json.dumps({"system": system, "text": request.system}, ensure_ascii=False))
-        written = ("\n".join(lines) + "\n").encode()
-        handle = os.open(
-            self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644
-        )  # one write: several processes may record
+        handle = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            os.write(handle, written)
+            os.write(handle, ("\n".join(lines) + "\n").encode())
         finally:
             os.close(handle)
-        self._kept = ReplayBackend(self._file)
-        return found
+        self._systems.add(system)
+        self._answers[str(entry["key"])] = entry
 
 
 class ReplayBackend:
@@ -83,43 +84,25 @@ class ReplayBackend:
 
     form: Form = "structured"
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._answers: dict[str, dict[str, Any]] = {}
-        self.systems: set[str] = set()
-        try:
-            for line in file.read_text("utf-8").splitlines():
-                entry = json.loads(line)
-                self.systems.add(entry["system"])
-                if "key" in entry:
-                    self._answers[entry["key"]] = entry
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelUnavailableError(f"{file}: it is no recording ({type(error).__name__}).", hint=RENEW) from None
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
 
     @property
     def name(self) -> str:
         """`replay:` and the file."""
-        return f"replay:{self._file}"
+        return f"replay:{self._recording.file}"
 
     @property
     def label(self) -> str:
         """The models that answered, and that these are recordings."""
-        models = sorted({str(entry["model"]) for entry in self._answers.values()})
-        return f"{', '.join(models)} (recorded)"
-
-    def knows(self, request: Request) -> bool:
-        """Whether there is an answer to `request`."""
-        return key_of(request) in self._answers
+        return f"{', '.join(self._recording.models)} (recorded)"
 
     def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
         """The recorded answer to `request`; ModelUnavailableError if there is none."""
-        entry = self._answers.get(key_of(request))
-        if entry is None:
-            raise ModelUnavailableError(
-                f"{self._file} has no answer to this question, which has changed since.", hint=RENEW
-            )
+        found = self._recording.find(request)
+        if found is None:
+            file = self._recording.file
+            raise ModelUnavailableError(f"{file} has no answer to this question, which has changed since.", hint=RENEW)
         if on_token is not None:
-            on_token(entry["answer"])
-        return Completion(
-            entry["answer"], str(entry["model"]), entry["prompt_tokens"], entry["completion_tokens"], "stop", 0.0
-        )
+            on_token(found.text)
+        return found

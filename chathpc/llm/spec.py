@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm import fitness
@@ -28,7 +28,7 @@ from chathpc.llm.weights import installed_file, known_weights, models_folder
 from chathpc.profile.text import clean
 
 if TYPE_CHECKING:
-    from chathpc.llm.hosted import HostedBackend
+    from chathpc.llm.recorded import Recording
     from chathpc.llm.settings import Settings
 
 #: Why there are no words of a model though one was asked for, as in a report.
@@ -59,6 +59,7 @@ class Choice:
     `lack` is set where one was asked for that cannot be had. `identity` tells the model from others in the results of
     `chathpc models test`. `hosted` says that it runs on another
     machine, `price` what it costs, `prompt_tokens` the longest prompt that it has shown to read in time; null if that is not known.
+    `recording` keeps its answers.
     """
 
     backend: Backend | None
@@ -68,14 +69,15 @@ class Choice:
     hosted: bool = False
     price: Price | None = None
     prompt_tokens: int | None = None
+    recording: Recording | None = None
 
     @property
     def serves(self) -> bool:
         """Whether the model is behind a server: also on this machine, for behind a local port there may be a tunnel."""
         from chathpc.llm.hosted import HostedBackend
-        from chathpc.llm.recorded import RecordingBackend, ReplayBackend
+        from chathpc.llm.recorded import ReplayBackend
 
-        return isinstance(self.backend, HostedBackend | RecordingBackend | ReplayBackend)
+        return isinstance(self.backend, HostedBackend | ReplayBackend)
 
 
 def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
@@ -146,19 +148,24 @@ def _choice(wanted: Spec, settings: Settings, environ: Mapping[str, str]) -> Cho
         return Choice(ScriptedBackend(str(wanted.model), form=settings.form or "prose"), identity=str(wanted))
     if wanted.kind == "openai":
         return _hosted(str(wanted.model), settings, environ)
-    if wanted.kind == "replay":
-        from chathpc.llm.recorded import ReplayBackend
-
-        return Choice(ReplayBackend(Path(str(wanted.model))), identity=str(wanted))
-    if wanted.kind == "record":
-        from chathpc.llm.recorded import RecordingBackend
-
-        file, _, model = str(wanted.model).rpartition(":")
-        hosted = _hosted(model, settings, environ)
-        return replace(hosted, backend=RecordingBackend(cast("HostedBackend", hosted.backend), Path(file)))
+    if wanted.kind in ("replay", "record"):
+        return _recorded(wanted, settings, environ)
     if wanted.kind == "local":
         return _local(wanted.model, settings, environ)
     return _automatic(settings, environ)
+
+
+def _recorded(wanted: Spec, settings: Settings, environ: Mapping[str, str]) -> Choice:
+    """Answers from a recording, or a model whose answers are recorded."""
+    from chathpc.llm.recorded import RENEW, Recording, ReplayBackend
+
+    if wanted.kind == "replay":
+        file = Path(str(wanted.model))
+        if not file.is_file():
+            raise ModelUnavailableError(f"{clean(str(file))}: there is no such recording.", hint=RENEW)
+        return Choice(ReplayBackend(Recording(file)), identity=str(wanted))
+    name, _, model = str(wanted.model).rpartition(":")
+    return replace(_hosted(model, settings, environ), recording=Recording(Path(name)))
 
 
 def _automatic(settings: Settings, environ: Mapping[str, str]) -> Choice:

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 from chathpc.diagnosis.catalogue import causes
 from chathpc.privacy.words import is_library, lists
@@ -163,6 +164,14 @@ def _unknown_name(word: str, known: Vocabulary) -> str:
 def _is_public(name: str) -> bool:
     plain = name.removeprefix("std")
     return is_library(name) or name.lower() in lists().languages or name in _catalogue_identifiers() or (not plain)
+
+
+@cache
+def _public_names() -> frozenset[str]:
+    import yaml
+
+    text = resources.files("chathpc.reading").joinpath("public_names.yaml").read_text("utf-8")
+    return frozenset(name for names in yaml.safe_load(text).values() for name in names.split())
 
 
 def _catalogue_texts() -> list[str]:

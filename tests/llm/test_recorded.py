@@ -10,32 +10,35 @@ import pytest
 
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Request
-from chathpc.llm.recorded import RecordingBackend, ReplayBackend, key_of
+from chathpc.llm.guard import GuardedBackend
+from chathpc.llm.recorded import Recording, ReplayBackend, key_of
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import parse, resolve
+from chathpc.privacy.placeholders import Placeholders
 
-ASK = Request("You explain.", "What is slow?", 50)
+ASK = Request("You explain.", "What is slow in quokka_step?", 50)
 
 
-def recording(tmp_path: Path, answer: str = "The loop.") -> tuple[RecordingBackend, ScriptedBackend, Path]:
+def recording(tmp_path: Path, answer: str = "The loop in fn_1.") -> tuple[GuardedBackend, ScriptedBackend, Path]:
     behind = ScriptedBackend(lambda _request: iter([answer]), form="structured")
     file = tmp_path / "answers.jsonl"
-    return RecordingBackend(behind, file), behind, file  # type: ignore[arg-type]
+    names = Placeholders("default", {"quokka_step": "fn"})
+    return GuardedBackend(behind, names, recording=Recording(file)), behind, file
 
 
 def test_an_answer_is_kept_with_its_question_and_given_again(tmp_path: Path) -> None:
     backend, behind, file = recording(tmp_path)
-    assert backend.complete(ASK).text == "The loop."
-    assert backend.complete(ASK).text == "The loop."
-    assert len(behind.requests) == 1
+    assert backend.complete(ASK).text == "The loop in quokka_step."
+    assert backend.complete(ASK).text == "The loop in quokka_step."
+    assert [each.user for each in behind.requests] == ["What is slow in fn_1?"]  # the server saw no name
     backend.complete(replace(ASK, user="And why?"))
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [sorted(line) for line in lines if "text" in line] == [["system", "text"]]
-    assert [line["user"] for line in lines if "key" in line] == ["What is slow?", "And why?"]
+    assert [line["user"] for line in lines if "key" in line] == ["What is slow in quokka_step?", "And why?"]
     told: list[str] = []
-    assert ReplayBackend(file).complete(ASK, on_token=told.append).text == "The loop."
-    assert told == ["The loop."]
+    assert ReplayBackend(Recording(file)).complete(ASK, on_token=told.append).text == "The loop in quokka_step."
+    assert told == ["The loop in quokka_step."]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +48,7 @@ def test_a_question_that_has_changed_has_no_answer(tmp_path: Path, changed: dict
     backend, _behind, file = recording(tmp_path)
     backend.complete(ASK)
     with pytest.raises(ModelUnavailableError) as told:
-        ReplayBackend(file).complete(replace(ASK, **changed))  # type: ignore[arg-type]
+        ReplayBackend(Recording(file)).complete(replace(ASK, **changed))  # type: ignore[arg-type]
     assert "--record" in (told.value.hint or "")
 
 
@@ -58,7 +61,7 @@ def test_another_file_is_no_recording(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text(text)
     with pytest.raises(ModelUnavailableError):
-        ReplayBackend(file)
+        Recording(file)
 
 
 def test_a_spec_names_a_recording(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 
-
 #: The main program, from which everything is called.
 _MAIN = frozenset({"main", "MAIN__"})
 
