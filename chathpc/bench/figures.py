@@ -71,7 +71,7 @@ def figures_of(name: str, scores: Sequence[Score]) -> Figures:
             *_calibration(labelled),
             *_floors(labelled, faults),
             *_words(labelled),
-            *_read(labelled, faults),
+            *_read(scores, faults),
             *_cost(scores),
         ),
         reliability=reliability(_stated(labelled)),
@@ -268,9 +268,9 @@ def _words(labelled: Sequence[Score]) -> Iterable[Figure]:
         yield Figure(key, title, "share", number / checked if checked else nan, low, high, checked, False)
 
 
-def _read(labelled: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figure]:
+def _read(scores: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figure]:
     """What a model that reads suspects, where one was asked: its first hypothesis, and what a report prints of all."""
-    asked = [each for each in labelled if each.outcome.read is not None]
+    asked = [each for each in scores if each.outcome.read is not None]
     if not asked:
         return
     of = [each for each in faults if each.outcome.read is not None]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from chathpc.bench.case import Case, Label, Split, Spot
-from chathpc.bench.outcome import Answer, Outcome, from_data, to_data
+from chathpc.bench.figures import figures_of
+from chathpc.bench.outcome import Answer, Outcome, Read, from_data, to_data
 from chathpc.bench.outcome import Words as ModelWords
 from chathpc.bench.score import answers_of, plain_name, rank_of, score
 from chathpc.bench.statistics import Stated
@@ -204,3 +205,47 @@ def test_an_outcome_survives_the_way_through_json() -> None:
     outcome = Outcome("healthy", (said("io-bound", line=3),), (Answer("hot-compute"),), "gprof", 0.5, 1 << 20, words)
     assert from_data(to_data(outcome)) == outcome
     assert from_data(to_data(Outcome(failure="x"))) == Outcome(failure="x")
+
+
+# -- what a model reads ---------------------------------------------------------------------------------------
+
+
+def read(*said: Answer, shown: int | None = None, dropped: tuple[str, ...] = ()) -> Outcome:
+    found = Read(said, said if shown is None else said[:shown], 2, dropped, (1000, 200), 1, "a model")
+    return replace(told(verdict="hot-spot"), read=found)
+
+
+def test_the_first_hypothesis_and_its_place_are_compared_with_the_label() -> None:
+    right = score(FAULT, read(said("io-bound", function="save")))
+    assert (right.read_rank, right.read_function, right.read_shown) == (1, True, 1)
+    elsewhere = score(FAULT, read(said("io-bound", function="other")))
+    assert (elsewhere.read_rank, elsewhere.read_function) == (1, False)
+    second = score(FAULT, read(said("page-faults"), said("io-bound", function="save"), shown=1))
+    assert (second.read_rank, second.read_shown) == (2, None)
+    assert score(FAULT, told()).read_rank is None
+
+
+def test_what_is_printed_about_a_healthy_or_repaired_program_counts() -> None:
+    assert score(HEALTHY, read(said("io-bound"))).read_false == ("io-bound",)
+    assert score(HEALTHY, read(said("io-bound"), shown=0)).read_false == ()
+    assert score(HEALTHY, read(said("hot-compute"))).read_false == ()
+    assert score(TWIN, read(said("io-bound"))).read_wrong == ("io-bound",)
+
+
+def test_the_figures_of_readings_are_there_where_a_model_was_asked() -> None:
+    scores = [
+        score(FAULT, read(said("io-bound", function="save"))),
+        score(FAULT, read(said("page-faults"), dropped=("number: x",))),
+        score(HEALTHY, read()),
+        score(TWIN, read(said("io-bound"))),
+    ]
+    found = {each.key: each.value for each in figures_of("set", scores).figures}
+    assert (found["read1"], found["read-place"], found["read-shown"]) == (0.5, 0.5, 0.5)
+    assert (found["read-healthy"], found["read-wrong"], found["read-dropped"], found["read-again"]) == (0, 1, 1, 0)
+    assert found["read-tokens"] == 1200
+    assert "read1" not in {each.key for each in figures_of("set", [score(FAULT, told())]).figures}
+
+
+def test_a_reading_comes_back_as_it_was_told() -> None:
+    outcome = read(said("io-bound", function="save"), dropped=("a", "b"))
+    assert from_data(to_data(outcome)) == outcome
