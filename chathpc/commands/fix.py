@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from chathpc.fix.outcome import Outcome
     from chathpc.fix.project import Allowed
     from chathpc.fix.report import FixReport
+    from chathpc.report import Report
 
 FORMATS = ("text", "markdown", "json")
 
@@ -35,6 +36,16 @@ FORMATS = ("text", "markdown", "json")
     help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also direct, or advice if the model is local.",
 )
 @click.option("--llm", metavar="SPEC", help="Model of the other strategies: local[:MODEL], openai:MODEL, auto.")
+@click.option(
+    "--report",
+    "told",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Try what the hypotheses of this report propose.",
+)
+@click.option(
+    "--hypothesis", "ids", metavar="ID", multiple=True, help="With --report: only this one, such as H1; repeatable."
+)
 @click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the program as it is.")
 @trial_options(1800.0, "in all")
 @click.option(
@@ -70,6 +81,8 @@ def command(
     init: bool,
     strategies: tuple[str, ...],
     llm: str | None,
+    told: Path | None,
+    ids: tuple[str, ...],
     profile: Path | None,
     rounds: int,
     time_limit: float,
@@ -104,6 +117,8 @@ def command(
         return _init(folder)
     if yes and not applied:
         raise click.UsageError("--yes is the answer to the question that --apply asks.")
+    if ids and told is None:
+        raise click.UsageError("--hypothesis chooses from the report that --report names.")
     check_output(output, (folder,) if profile is None else (folder, profile))
     style = style_for(output, verbose=verbose)
     with Progress(quiet=quiet) as progress:
@@ -111,10 +126,15 @@ def command(
         from chathpc.fix.project_file import read
         from chathpc.fix.result import exit_code, report
         from chathpc.fix.strategies import notes_of, proposers, usual
+        from chathpc.fix.suspected import chosen, read_report
         from chathpc.reports import fix_renderers
         from chathpc.sandbox import choose
 
-        asked = proposers(tuple(dict.fromkeys(strategies or usual(llm))), llm, progress)
+        report_before = None if told is None else read_report(told)
+        named = strategies or (() if report_before is not None else usual(llm))
+        asked = proposers(tuple(dict.fromkeys(named)), llm, progress)
+        if report_before is not None:
+            asked = (chosen(report_before, ids), *asked)
         project = read(folder)
         outcome = fix(
             replace(project, allow=tuple(dict.fromkeys((*project.allow, *allowed)))),
@@ -131,10 +151,24 @@ def command(
         found = report(outcome)
         text = fix_renderers()[chosen_format(form, output)](found, style)
     answer(text, output)
+    if told is not None and report_before is not None:
+        _tell_decided(told, report_before, outcome)
     _may_apply(outcome, applied=applied, branch=branch)
     if outcome.accepted:
         _kept(outcome, found, patch, branch, applied, yes)
     return exit_code(outcome)
+
+
+def _tell_decided(told: Path, report: Report, outcome: Outcome) -> None:
+    """Write the report with what became of its hypotheses beside it."""
+    from chathpc.fix.suspected import decided
+    from chathpc.reports.write import write_atomically
+
+    after = decided(report, outcome.attempts)
+    target = told.with_name(f"{told.stem}.tried.json")
+    write_atomically(target, after.to_json() + "\n")
+    became = ", ".join(f"{each.id} {each.status}" for each in after.hypotheses)
+    complain(f"The hypotheses: {became}. The report with that: {target}")
 
 
 def _may_apply(outcome: Outcome, *, applied: bool, branch: str | None) -> None:

@@ -63,9 +63,9 @@ def judge(
         still = _still_there(found, finding, successors)
         if still is not None:
             return _no(still, figures)
-    moved, statement, more = _moved(found, finding)
+    fell, statement, more = moved(found, finding)
     figures |= more
-    return GateResult("cause", True, statement, None, figures) if moved else _no(statement, figures)
+    return GateResult("cause", True, statement, None, figures) if fell else _no(statement, figures)
 
 
 def suspects(found: Diff, finding: Finding | None, introduced: Collection[str] = ()) -> frozenset[str]:
@@ -175,7 +175,7 @@ def _key(name: str) -> str:
     return loose_key(function_key(name))
 
 
-def _moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
+def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
     """Whether the time of the finding went down, a sentence, and the figures."""
     change = _same_finding(found, finding)
     name = finding.where.kernel or finding.where.function or ""

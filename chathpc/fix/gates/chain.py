@@ -10,6 +10,7 @@ from pathlib import Path
 
 from chathpc.comparison.record import Diff
 from chathpc.errors import MeasurementError
+from chathpc.fix import suspected
 from chathpc.fix.gates import build, cause, effects, plausibility, scope, speed
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination
@@ -175,8 +176,22 @@ class Chain:
 
     def _speed(self, changed: Built, quick: Sequence[float]) -> GateResult:
         if quick:
-            return speed.dropped(quick)
-        return speed.result(*self.session.timed(self.base.built, changed, watched=self._watched()))[0]
+            result = speed.dropped(quick)
+        else:
+            result = speed.result(*self.session.timed(self.base.built, changed, watched=self._watched()))[0]
+        if result.passed or self.candidate.proposer != suspected.NAME:
+            return result
+        return replace(result, figures={**result.figures, "moved": self._has_moved(changed)})
+
+    def _has_moved(self, changed: Built) -> bool | None:
+        """Whether what a hypothesis cites went down though the run is no faster, which refutes it; None where that cannot be told."""
+        finding = self.candidate.finding
+        if finding is None:
+            return None
+        try:
+            return cause.moved(self.session.compared(self.base, changed), finding)[0]
+        except MeasurementError:
+            return None
 
     def _watched(self) -> float | None:
         """Bytes that the change writes for each one of the original's, as both were watched; None where that is not known."""
