@@ -285,7 +285,7 @@ def _speedup(removed: float) -> float | None:
 
 def _removable(facts: Facts, draft: Draft, entry: Cause) -> float:
     """The part of the run (0..1) that a repair can remove at most; 0 where the catalogue states no bound."""
-    if entry.bound == "none" or draft.impact is not None or headroom(draft) <= 0:
+    if entry.bound == "none" or not draft.bounded or draft.impact is not None or headroom(draft) <= 0:
         return 0.0
     return max(draft.share, facts.share(*WAITING)) if entry.bound == "waiting" else draft.share
 

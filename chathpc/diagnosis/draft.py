@@ -42,7 +42,8 @@ class Draft:
     behind
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
     tell their number. `spread` tells the locations where the cost is what they differ by. `agreeing` names further tools that
-    found the same cause there by themselves. `suspected` names causes that may be behind it, which this profile cannot show.
+    found the same cause there by themselves. `suspected` names causes that may be behind it, which this profile cannot show. `bounded` is
+    False where a repair can remove more than the cost.
     """
 
     cause: str
@@ -64,6 +65,7 @@ class Draft:
     spread: Spread | None = None
     agreeing: tuple[str, ...] = ()
     suspected: tuple[str, ...] = ()
+    bounded: bool = True
 
 
 #: Log-odds that the cause of a finding is right: with one sign, what each further independent sign adds, and each thing that

@@ -422,6 +422,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         against=sign.against,
         derived=True,
         replaces=(),
+        bounded=sign.bounded,
     )
 
 

@@ -227,6 +227,6 @@ def _structures(function: Function, unit: Unit, loop: Loop, moving: list[Walk]) 
             "strided-access", walk.access.line or loop.first, loop.first, loop.last,
             f"uses {share} bytes ({fields_text}) of each of the structures of {size} bytes in {array}",
             f"reads {share} bytes of each structure of {size} bytes",
-
+            bounded=False,  # whatever else walks the structures is faster, too, where they are taken apart
         )  # fmt: skip
     return None

@@ -175,13 +175,13 @@ class Chain:
         return kernels.gate(judged, found)
 
     def _speed(self, changed: Built, quick: Sequence[float]) -> GateResult:
-        if quick:
-            result = speed.dropped(quick)
-        else:
-            result = speed.result(*self.session.timed(self.base.built, changed, watched=self._watched()))[0]
+        result = speed.dropped(quick) if quick else self._timed(changed)
         if result.passed or self.candidate.proposer != suspected.NAME:
             return result
         return replace(result, figures={**result.figures, "moved": self._has_moved(changed)})
+
+    def _timed(self, changed: Built) -> GateResult:
+        return speed.result(*self.session.timed(self.base.built, changed, watched=self._watched()))[0]
 
     def _has_moved(self, changed: Built) -> bool | None:
         """Whether what a hypothesis cites went down though the run is no faster, which refutes it; None where that cannot be told."""
