@@ -194,7 +194,7 @@ def test_less_than_the_threshold_is_not_reported(tmp_path: Path) -> None:
         ),
         ("x", "a: &a [1]\nb: *a\n", "line 2: an alias"),
         ("x", "a: " + "[" * 50 + "]" * 50, "more than 12 levels"),
-        ("x", "[" * 100_000, "more than 12 levels"),
+        ("x", "[" * 100_000, "more than 12 levels|maximum nesting depth"),  # PyYAML has a limit of its own since 6.0.4
         ("x", "? [a]\n: b\n", "not valid YAML"),
         ("x", "a: 2001-99-99\n", "not valid YAML"),
         ("x", "a: " + "9" * 5000, "not valid YAML"),
