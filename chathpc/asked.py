@@ -118,8 +118,9 @@ def reading_question(
 
 
 def reading_request(asked: Question, settings: Settings) -> Request:
-    """The question as a request."""
+    """The question as a request, with the tools that a model which calls any is offered."""
     from chathpc.llm.backend import Request
+    from chathpc.reading.look import TOOLS
 
     return Request(
         system=asked.system,
@@ -127,6 +128,7 @@ def reading_request(asked: Question, settings: Settings) -> Request:
         max_tokens=asked.max_tokens,
         json_schema=asked.schema,
         deadline=settings.deadline,
+        tools=TOOLS,
     )
 
 

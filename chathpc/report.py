@@ -302,9 +302,12 @@ class ClaimStatistics(Record):
 
 
 class UsageRecord(Record):
-    """What a model's answer took; null where its server does not count, or its price is not in the settings."""
+    """What a model's answer took: how often it was asked, calls of tools, tokens, money; null where its server does not count, or its price
+    is not in the settings.
+    """
 
     tries: int
+    calls: int = 0
     prompt_tokens: int | None
     completion_tokens: int | None
     cost: float | None

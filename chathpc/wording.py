@@ -81,7 +81,7 @@ def explain_in_words(
             try:
                 if backend.form == "structured":
                     question = reading_question(seen, shown, pruning, backend, settings, choice.prompt_tokens)
-                    last, read = _by_reader(diagnosis, asked, question, settings, reader)
+                    last, read = _by_reader(seen, diagnosis, asked, question, settings, reader)
                 else:
                     sent = request(seen, shown, pruning, backend, settings, choice.prompt_tokens)
                     last = _by_model(seen, shown, asked, sent, settings, reader)
@@ -101,17 +101,21 @@ def explain_in_words(
 
 
 def _by_reader(
-    diagnosis: Diagnosis, choice: Choice, question: Question, settings: Settings, reader: Reader
+    profile: Profile, diagnosis: Diagnosis, choice: Choice, question: Question, settings: Settings, reader: Reader
 ) -> tuple[ExplanationRecord, tuple[HypothesisRecord, ...]]:
     """The catalogue's words, and beside them what a model that reads said under its name."""
+    from chathpc.diagnosis.facts import Facts
     from chathpc.llm.asking import ask
     from chathpc.reading.answer import problem, read
+    from chathpc.reading.look import CALLS, Looking
 
     backend = choice.backend
     if backend is None:
         raise ValueError("there is no back end to ask")
-    answer = ask(choice, reading_request(question, settings), problem=problem)
-    found = read(answer.text, question, backend.label)
+    looking = Looking(question, Facts(profile))
+    asked = reading_request(question, settings)
+    answer = ask(choice, asked, problem=problem, look_up=looking, most_calls=CALLS)
+    found = read(answer.text, looking.question, backend.label)
     told = from_catalogue(diagnosis, reader, note=choice.note or None)
     wrong = problem(answer.text)
     if wrong:
@@ -131,6 +135,7 @@ def _by_reader(
 def _usage(answer: Answer, settings: Settings) -> UsageRecord:
     return UsageRecord(
         tries=answer.tries,
+        calls=answer.calls,
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
         cost=answer.cost,

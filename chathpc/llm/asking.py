@@ -9,12 +9,15 @@ from time import monotonic
 
 from chathpc.errors import BudgetSpentError
 from chathpc.llm import price as prices
-from chathpc.llm.backend import FinishReason, OnToken, Request
+from chathpc.llm.backend import Backend, Completion, FinishReason, OnToken, Request, ToolCall, Turn
 from chathpc.llm.guard import new_answer
 from chathpc.llm.spec import Choice
 
 #: What is wrong with an answer's form, in one clause ("line 3 is not JSON"); empty if nothing is.
 Problem = Callable[[str], str]
+
+#: What a tool that the model calls says.
+LookUp = Callable[[ToolCall], str]
 
 #: Of an answer that was refused, the beginning is shown to the model again (characters).
 _SHOWN = 2000
@@ -22,7 +25,7 @@ _SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, how it ended, and what it took: tries, tokens (null where the server tells none), money (null without a price)."""
+    """An answer, how it ended, and what it took: tries, calls of tools, tokens (null where the server tells none), money (null without a price)."""
 
     text: str
     finish: FinishReason
@@ -30,6 +33,7 @@ class Answer:
     prompt_tokens: int | None
     completion_tokens: int | None
     cost: float | None
+    calls: int = 0
 
 
 def ask(
@@ -38,31 +42,56 @@ def ask(
     *,
     problem: Problem | None = None,
     on_token: OnToken | None = None,
+    look_up: LookUp | None = None,
+    most_calls: int = 0,
 ) -> Answer:
     """The answer of `choice` to `request`; if `problem` finds fault with its form, the model is told so and asked once more.
 
-    Both tries are one answer to the guard before the back end, which holds the money that it may cost. Raises what `complete` raises.
+    Where the back end calls tools, those of the request are offered first: `look_up` answers up to `most_calls` calls. All of it is one
+    answer to the guard before the back end, which holds the money that it may cost. Raises what `complete` raises.
     """
     if choice.backend is None:
         raise ValueError("there is no back end to ask")
     until = monotonic() + request.deadline
     new_answer(choice.backend)
-    completions = [choice.backend.complete(request, on_token=on_token)]
-    wrong = "" if problem is None else problem(completions[0].text)
+    completions, request = _looking(choice.backend, request, until, on_token, look_up, most_calls)
+    looked = len(completions) - 1
+    wrong = "" if problem is None else problem(completions[-1].text)
     remaining = until - monotonic()
-    if wrong and remaining > 0 and completions[0].finish_reason == "stop":
-        again = replace(request, user=_once_more(request, completions[0].text, wrong), deadline=remaining)
+    if wrong and remaining > 0 and completions[-1].finish_reason == "stop":
+        again = replace(request, user=_once_more(request, completions[-1].text, wrong), deadline=remaining, tools=())
         with suppress(BudgetSpentError):  # the first answer stands; what can be read of it is judged like any other
             completions.append(choice.backend.complete(again, on_token=on_token))
     costs = [prices.cost(one, choice.price) for one in completions]
     return Answer(
         text=completions[-1].text,
         finish=completions[-1].finish_reason,
-        tries=len(completions),
+        tries=len(completions) - looked,
         prompt_tokens=_sum([one.prompt_tokens for one in completions]),
         completion_tokens=_sum([one.completion_tokens for one in completions]),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        calls=sum(len(one.tool_calls) for one in completions[:looked]),
     )
+
+
+def _looking(
+    backend: Backend, request: Request, until: float, on_token: OnToken | None, look_up: LookUp | None, most: int
+) -> tuple[list[Completion], Request]:
+    """The completions up to the one that calls no tool, and the request that this one answers."""
+    if look_up is None or not getattr(backend, "calls_tools", False):
+        request = replace(request, tools=())
+    completions = [backend.complete(request, on_token=on_token)]
+    turns: list[Turn] = []
+    called = 0
+    while look_up is not None and request.tools and completions[-1].tool_calls:
+        calls = completions[-1].tool_calls[: most - called]
+        called += len(calls)
+        turns.append(Turn("assistant", completions[-1].text, calls))
+        turns += [Turn("tool", look_up(one), call_id=one.id) for one in calls]
+        left = max(until - monotonic(), 0.001)
+        request = replace(request, turns=tuple(turns), deadline=left, tools=request.tools if called < most else ())
+        completions.append(backend.complete(request, on_token=on_token))
+    return completions, request
 
 
 def _once_more(request: Request, answer: str, wrong: str) -> str:

@@ -33,7 +33,7 @@ _SCHEMA_FORMS: tuple[Callable[[dict[str, Any]], dict[str, Any] | None], ...] = (
     lambda schema: None,
 )
 #: Parameters that some servers refuse by name. Without them the answer is less repeatable, or its length less bound.
-_OPTIONAL = ("stream_options", "max_tokens", "temperature", "seed")
+_OPTIONAL = ("stream_options", "max_tokens", "temperature", "seed", "tools")
 _EMPTY = "empty"  # the code of a stream without any event
 
 

@@ -1,9 +1,9 @@
 """Answers of a model kept in a file with the questions that they answer, and given again: `record:FILE:MODEL`, `replay:FILE`.
 
 A recording is JSON, one object a line: {"system": id, "text": …} for each system text, and for each answer {"key", "model", "system": id,
-"user", "answer", "prompt_tokens", "completion_tokens"}. Questions and answers stand there with their names, whatever placeholders a
-server was sent: what may stay as it is changes with each word that chathpc learns. The key is the SHA-256 of the messages; a question
-that has changed since has no answer, and is told so.
+"user", "answer", "prompt_tokens", "completion_tokens"}, and "calls" where it called tools. Questions and answers stand there with their
+names, whatever placeholders a server was sent: what may stay as it is changes with each word that chathpc learns. The key is the SHA-256 of
+the messages; a question that has changed since has no answer, and is told so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chathpc.errors import ModelUnavailableError
-from chathpc.llm.backend import Completion, Form, OnToken, Request
+from chathpc.llm.backend import Completion, Form, OnToken, Request, ToolCall
 
 RENEW = "Renew the recording: chathpc bench diagnosis SET --llm openai:MODEL --record FILE"
 
@@ -53,12 +53,13 @@ class Recording:
         if entry is None:
             return None
         tokens = entry["prompt_tokens"], entry["completion_tokens"]
-        return Completion(entry["answer"], str(entry["model"]), *tokens, "stop", 0.0)
+        calls = tuple(ToolCall(*map(str, call)) for call in entry.get("calls", ()))
+        return Completion(entry["answer"], str(entry["model"]), *tokens, "stop", 0.0, calls)
 
     def keep(self, request: Request, found: Completion) -> None:
         """Add an answer to the file, in one write: several processes may record."""
         system = hashlib.sha256(request.system.encode()).hexdigest()[:16]
-        entry = {
+        entry: dict[str, object] = {
             "key": key_of(request),
             "model": found.model,
             "system": system,
@@ -67,6 +68,8 @@ class Recording:
             "prompt_tokens": found.prompt_tokens,
             "completion_tokens": found.completion_tokens,
         }
+        if found.tool_calls:
+            entry["calls"] = [[call.id, call.name, call.arguments] for call in found.tool_calls]
         lines = [json.dumps(entry, ensure_ascii=False)]
         if system not in self._systems:
             lines.insert(0, json.dumps({"system": system, "text": request.system}, ensure_ascii=False))
@@ -83,6 +86,7 @@ class ReplayBackend:
     """Gives the answers of a recording."""
 
     form: Form = "structured"
+    calls_tools = True
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -103,6 +107,6 @@ class ReplayBackend:
         if found is None:
             file = self._recording.file
             raise ModelUnavailableError(f"{file} has no answer to this question, which has changed since.", hint=RENEW)
-        if on_token is not None:
+        if on_token is not None and found.text:
             on_token(found.text)
         return found

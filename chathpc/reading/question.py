@@ -104,7 +104,7 @@ def question(
     view = NOTHING
     if source:
         view = shown_at(profile, facts, listed, int(min(room, _SOURCE_TOKENS) * CHARACTERS_PER_TOKEN))
-    code = [_as_written(line) for line in view.block()]
+    code = [as_written(line) for line in view.block()]
     room -= estimate_tokens("\n".join(code))
     tree = _within([quote_tree(line) for line in outline.split("\n") if line], room)
     parts = [*told[:4], ("source", code), ("call tree", tree), *told[4:]]
@@ -162,7 +162,8 @@ def quote_tree(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" "))] + quote(line)
 
 
-def _as_written(line: str) -> str:
+def as_written(line: str) -> str:
+    """A line of source as it leaves: no control characters, no tokens of chat templates, of bounded length."""
     from chathpc.llm.backend import strip_template_tokens
     from chathpc.profile.text import clean
 

@@ -215,7 +215,7 @@ def shown(read: SourceReader, hot: Sequence[tuple[str, int]], callers: Sequence[
 
     `callers` are lines from which the hot ones are called, the most important first.
     """
-    files = _Files(read)
+    files = Files(read)
     room = most
     lines: dict[str, set[int]] = {}
     taken: set[tuple[str, int]] = set()
@@ -256,10 +256,10 @@ def shown(read: SourceReader, hot: Sequence[tuple[str, int]], callers: Sequence[
                 following += sorted(part.uses)
         used = following
     kept = {name: frozenset(each) for name, each in lines.items() if each}
-    return Shown({name: text for name in kept if (text := files.of(name))}, kept, _labels(kept))
+    return Shown({name: text for name in kept if (text := files.of(name))}, kept, labels_of(kept))
 
 
-class _Files:
+class Files:
     """The program's files that can be read, parsed when they are first asked for."""
 
     def __init__(self, read: SourceReader) -> None:
@@ -268,10 +268,16 @@ class _Files:
         self._asked = 0
 
     def of(self, name: str) -> SourceText | None:
+        """A file by its recorded name; None where it cannot be read."""
         if name not in self._read:
             self._asked += 1
             self._read[name] = self._open(name) if self._asked <= _MOST_FILES else None
         return self._read[name]
+
+    def open(self, names: Iterable[str]) -> None:
+        """Read these files, as far as they can be."""
+        for name in names:
+            self.of(name)
 
     def _open(self, name: str) -> SourceText | None:
         if kind_of(name) is None:
@@ -282,7 +288,7 @@ class _Files:
         text = SourceText(name, excerpt.lines)
         return text if text.has_tree or grammar_of(name) is None else None
 
-    def _all(self) -> list[tuple[str, SourceText]]:
+    def all(self) -> list[tuple[str, SourceText]]:
         """The files read so far, and those that they include."""
         pending = [name for name, text in self._read.items() if text is not None]
         for name in pending:
@@ -295,7 +301,7 @@ class _Files:
     def defining(self, names: Mapping[str, None]) -> list[tuple[str, int, Part]]:
         """The definitions of `names` in all files of the program that are known, in the order of the names."""
         where: dict[str, list[tuple[str, int, Part]]] = {}
-        for name, text in self._all():
+        for name, text in self.all():
             for at, part in enumerate(text.parts):
                 for each in part.defines:
                     where.setdefault(each, []).append((name, at, part))
@@ -308,7 +314,7 @@ def _part_at(text: SourceText, line: int) -> tuple[int, Part | None]:
     return (min(holding)[1], text.parts[min(holding)[1]]) if holding else (-1, None)
 
 
-def _labels(names: Iterable[str]) -> dict[str, str]:
+def labels_of(names: Iterable[str]) -> dict[str, str]:
     """The last part of each path, with as many folders before it as tell it from the others."""
     known = list(names)
     labels = {}
