@@ -253,6 +253,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     probability, reason = confidence(facts, draft)
     on_device = entry.family.startswith("gpu-") or (draft.samples == 0 and facts.timeline is not None)
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
+    at_place = _inclusive_share(facts, draft, on_device)
     return Finding(
         cause=draft.cause,
         title=entry.title,
@@ -261,8 +262,8 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         seconds=draft.cost if timed else None,
         share=draft.share,
         headroom=part,
-        speedup_bound=_speedup(_removable(facts, draft, entry)),
-        speedup_if_free=_speedup(_inclusive_share(facts, draft, on_device)),
+        speedup_bound=_speedup(_removable(facts, draft, entry, at_place)),
+        speedup_if_free=_speedup(at_place),
         typical_gain=typical_gain(draft.cause),
         confidence=probability,
         confidence_reason=reason,
@@ -283,11 +284,17 @@ def _speedup(removed: float) -> float | None:
     return 1 / (1 - removed) if 0 < removed < 1 else None
 
 
-def _removable(facts: Facts, draft: Draft, entry: Cause) -> float:
-    """The part of the run (0..1) that a repair can remove at most; 0 where the catalogue states no bound."""
+def _removable(facts: Facts, draft: Draft, entry: Cause, at_place: float) -> float:
+    """The part of the run (0..1) that a repair can remove at most; 0 where the catalogue states no bound. `at_place` is that of the place's
+    function with all that it calls.
+    """
     if entry.bound == "none" or not draft.bounded or draft.impact is not None or headroom(draft) <= 0:
         return 0.0
-    return max(draft.share, facts.share(*WAITING)) if entry.bound == "waiting" else draft.share
+    return {
+        "cost": draft.share,
+        "place": max(draft.share, at_place),
+        "waiting": max(draft.share, facts.share(*WAITING)),
+    }[entry.bound]
 
 
 def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:

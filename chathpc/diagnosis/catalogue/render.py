@@ -34,7 +34,12 @@ _ABOUT = {
 }
 
 #: What a repair can remove at most, in words.
-_BOUNDS = {"none": "not stated", "cost": "what the finding costs", "waiting": "all waiting of the run"}
+_BOUNDS = {
+    "none": "not stated",
+    "cost": "what the finding costs",
+    "place": "all that the function has with what it calls",
+    "waiting": "all waiting of the run",
+}
 
 
 def markdown(causes: Iterable[Cause], common: Mapping[str, Threshold]) -> str:
