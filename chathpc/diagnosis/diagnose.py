@@ -254,6 +254,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     on_device = entry.family.startswith("gpu-") or (draft.samples == 0 and facts.timeline is not None)
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
     at_place = _inclusive_share(facts, draft, on_device)
+    bound = _speedup(_removable(facts, draft, entry, at_place))
     return Finding(
         cause=draft.cause,
         title=entry.title,
@@ -262,9 +263,9 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         seconds=draft.cost if timed else None,
         share=draft.share,
         headroom=part,
-        speedup_bound=_speedup(_removable(facts, draft, entry, at_place)),
+        speedup_bound=bound,
         speedup_if_free=_speedup(at_place),
-        typical_gain=typical_gain(draft.cause),
+        typical_gain=typical_gain(draft.cause, bound),
         confidence=probability,
         confidence_reason=reason,
         evidence=ids,

@@ -25,9 +25,11 @@ class TypicalGain:
     cases: int
 
 
-def typical_gain(cause: str) -> TypicalGain | None:
-    """What measured repairs of a cause gave; None where none was measured."""
-    found = sorted(_measured().get(cause, ()))
+def typical_gain(cause: str, bound: float | None = None) -> TypicalGain | None:
+    """What measured repairs of a cause gave; None where none was measured, or none that this run allows: more than its `bound` was won
+    where the place had more of the run.
+    """
+    found = sorted(each for each in _measured().get(cause, ()) if bound is None or each <= bound)
     if not found:
         return None
     low, high = (
