@@ -28,8 +28,9 @@ METRIC = Metric(
 _AT_THE_SWITCH = 50e-6
 #: Time beyond a sample's period that is no more than so many periods is that timers are late.
 _LATE = 1.0
-#: Processes with less than this part of the samples of the largest only wait for it: shells, launchers.
-_LEAST_PART = 0.05
+#: Processes with less than this part of the samples of the largest, and blocked for more than that of their time, only wait for it: shells,
+#: launchers. What a program starts to work for it, such as gzip, may have few samples but is seldom blocked.
+_LEAST_PART, _MOST_BLOCKED = 0.05, 0.5
 
 Thread = tuple[int, int]
 
@@ -45,6 +46,8 @@ class _Thread:
     samples: int = 0
     away: str = ""  #: blocked, preempted, or empty while it runs
     ran: float = 0.0  #: seconds on a core since the last sample of the CPU clock
+    blocked: float = 0.0  #: seconds of all
+    present: float = 0.0
     spent: dict[int, float] = field(default_factory=dict)
     unclear: dict[tuple[int, int], float] = field(
         default_factory=dict
@@ -104,6 +107,8 @@ class WallClock:
         passed = known.since - begun
         if passed <= 0:
             return known
+        known.present += passed
+        known.blocked += passed * (known.away == "blocked")
         if known.away == "preempted":
             self.preempted += passed
         elif known.away == "":
@@ -120,14 +125,22 @@ class WallClock:
     def _behind(self, node: int, name: str) -> int:
         return self.stacks.step(node, self.stacks.frame(name, kind=NodeKind.PLACEHOLDER))
 
+    def _blocked(self, process: int) -> float:
+        """The part of a process's time (0..1) in which its threads were blocked."""
+        threads = [thread for (its, _), thread in self._threads.items() if its == process]
+        present = sum(thread.present for thread in threads)
+        return sum(thread.blocked for thread in threads) / present if present > 0 else 1.0
+
     def times(self) -> Iterator[tuple[Thread, int, float]]:
         """Thread, context and seconds; without processes that only wait for another one, and threads of which there is no sample."""
         samples: dict[int, int] = {}
         for (process, _), thread in self._threads.items():
             samples[process] = samples.get(process, 0) + thread.samples
         least = _LEAST_PART * max(samples.values(), default=0)
+        few = {process for process, count in samples.items() if count < least}
+        waits = {process for process in few if self._blocked(process) > _MOST_BLOCKED}
         for key, thread in self._threads.items():
-            if samples[key[0]] < least or thread.node < 0:
+            if key[0] in waits or thread.node < 0:
                 continue
             yield key, thread.node, thread.ran  # since the last sample
             for node, seconds in thread.spent.items():

@@ -127,6 +127,14 @@ def test_a_process_that_waits_for_the_program_is_left_out() -> None:
     assert spent(recording.profile()) == {"app/main": 40_000 + 400 - 1000}
 
 
+def test_a_short_process_that_works_for_the_program_counts() -> None:
+    recording = Recording().back(0)
+    for number in range(40):
+        recording.sample(1000 + 1000 * number, MAIN)
+    recording.back(41_000, pid=9, tid=9).sample(42_000, "deflate (/bin/gzip)", pid=9, tid=9).out(42_300, pid=9, tid=9)
+    assert spent(recording.profile()) == {"app/main": 40_000, "app/deflate": 1300}
+
+
 def test_without_records_of_switches_nothing_changes() -> None:
     profile = Recording().sample(1000, MAIN).sample(9000, MAIN).profile()
     assert set(profile.metrics) == {"cpu.time"}
