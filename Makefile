@@ -40,6 +40,7 @@ demo: $(VENV)/.installed-demo
 	$(VENV)/bin/chathpc models pull || echo "The first look goes on without a model."
 	$(TITLE) "chathpc explain examples/omp-triangle/database"
 	$(VENV)/bin/chathpc explain examples/omp-triangle/database --llm local,none
+	@echo "A model that reads source would add what it suspects, with lines and a change to try: --llm openai:MODEL, or chathpc models list."
 
 # Every section runs, also after one that failed.
 check: $(ENVIRONMENT) check-tools

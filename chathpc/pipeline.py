@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chathpc.asked import Outgoing, outgoing
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
@@ -21,6 +20,8 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
 from chathpc.profile.source_text import check_named
 from chathpc.profile.text import clean
+from chathpc.reading.asking import Outgoing, outgoing
+from chathpc.reading.explaining import explain_in_words
 from chathpc.report import (
     EvidenceRecord,
     ExaminedRecord,
@@ -36,7 +37,6 @@ from chathpc.report import (
     TreeRow,
     VerdictName,
 )
-from chathpc.wording import explain_in_words
 
 if TYPE_CHECKING:
     from chathpc.llm.settings import Settings
@@ -62,7 +62,6 @@ def explain(
     patterns: Path | None = None,
     source: Sequence[str | Path] = (),
     audience: Audience | None = None,
-    language: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
@@ -71,14 +70,13 @@ def explain(
     the numbers do not depend on it. `base_url` is the server of openai:MODEL; `confidential` (none, default, all) says what it gets
     placeholders for. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of your own; without it the one
     of the settings is taken. `source` are folders with source that the profile did not bring; below the working folder a file is
-    found by its name where one only fits, and a hosted model is not shown it. `audience` (expert, newcomer, manager) and `language`
-    (by code or English name; only a model translates) are those of the settings if not given. `progress` is told the stage that
-    begins.
+    found by its name where one only fits, and a hosted model is not shown it. `audience` (expert, newcomer, manager)
+    is that of the settings if not given. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import load_settings, patterns_of
 
-    given = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
+    given = {"base_url": base_url, "confidential": confidential, "audience": audience}
     settings = load_settings({**given, "patterns": patterns, "source": source})
     with extended(patterns_of(settings)):
         return _explain(profile, llm=llm, settings=settings, tokens=tokens, progress=progress)
@@ -94,14 +92,13 @@ def prompt(
     patterns: Path | None = None,
     source: Sequence[str | Path] = (),
     audience: Audience | None = None,
-    language: str | None = None,
     progress: Progress | None = None,
 ) -> Outgoing:
     """What `explain` with the same arguments would send to the model first; no model is called. UsageError if nothing would be sent."""
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import load_settings, patterns_of
 
-    given = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
+    given = {"base_url": base_url, "confidential": confidential, "audience": audience}
     settings = load_settings({**given, "patterns": patterns, "source": source})
     stages = _Stages(progress or (lambda stage: None))
     with extended(patterns_of(settings)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field
 
 from chathpc.diagnosis.fact import Fact, Kind, sentence
 from chathpc.profile.run import RunFacts
@@ -232,73 +232,15 @@ class HypothesisRecord(Record):
 
 
 class StatementRecord(Record):
-    """A sentence of a model under its name, and why it is not printed if it is not."""
+    """A sentence under its author's name, and why it is not printed if it is not: a reading of the source or a piece of advice by a model, or
+    a fact told by a model or by the catalogue.
+    """
 
     kind: Literal["reading", "advice", "retold"]
     text: str
     cites: list[str]
     by: str
     dropped_because: str | None
-
-
-class ClaimRecord(Record):
-    """One claim of a model's sentence, and what it rests on."""
-
-    kind: str = Field(
-        description="number, name, line, subject, cause, comparison, level, verdict, or quotation of the evidence."
-    )
-    text: str
-    status: Literal["supported", "repaired", "struck"]
-    evidence: list[str]
-    query: str | None = Field(
-        default=None,
-        description="How it was found: evidence; diagnosis (its advice, what a cause means); ratio, sum, difference, part, complement, "
-        "mean (computed from the evidence), count (of the names in the sentence); time of, time of line, count of, spread over, "
-        "callers of (asked of the profile).",
-    )
-
-
-class SentenceRecord(Record):
-    """One sentence of the explanation and how it fared in the claim check."""
-
-    text: str
-    evidence: list[str]
-    status: Literal["supported", "repaired", "struck", "catalogue"]
-    reason: str | None = Field(default=None, description="Why it was struck, or what was repaired; else absent.")
-    claims: list[ClaimRecord] = Field(
-        default_factory=list, description="The claims of a model's sentence; absent where there are none."
-    )
-
-    translation: str | None = Field(
-        default=None,
-        description="The sentence in the language asked for, with the same numbers and names; null for English.",
-    )
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
-
-    @model_serializer(mode="wrap")
-    def _without_empty(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def] # else no schema
-        """Sentences of the catalogue have no claims, and keep the fields that they always had."""
-        absent = {
-            key
-            for key, empty in (("reason", None), ("claims", []), ("translation", None))
-            if getattr(self, key) == empty
-        }
-        return {key: value for key, value in handler(self).items() if key not in absent}
-
-    @property
-    def shown(self) -> str:
-        """The sentence as a reader gets it."""
-        return self.text if self.translation is None else self.translation
-
-
-class ClaimStatistics(Record):
-    """How many claims of the explanation were checked, and what became of them."""
-
-    checked: int = 0
-    supported: int = 0
-    repaired: int = 0
-    struck: int = 0
 
 
 class UsageRecord(Record):
@@ -315,30 +257,21 @@ class UsageRecord(Record):
 
 
 class ExplanationRecord(Record):
-    """The explanation in words; `model` is null where it was put together from the catalogue."""
+    """The explanation: `text` is the facts that matter most in words, `statements` who said which sentence, also those that were dropped.
+    `model` is null where none spoke.
+    """
 
     text: str
-    sentences: list[SentenceRecord]
     model: str | None
-    claims: ClaimStatistics
     audience: Literal["expert", "newcomer", "manager"] = "expert"
-    language: str = Field(
-        default="en", description="Language asked for, ISO 639-1; what stays in English has no translation."
-    )
+    statements: list[StatementRecord] = Field(default_factory=list)
     note: str | None = Field(default=None, description="Why there is no model, or what went wrong with it.")
     lack: Literal["unavailable", "budget", "unsupported"] | None = Field(
         default=None,
         description="Why no model's words are used though one was asked: none could be had, a limit on time, tokens or money was "
-        "reached, or the evidence supports too little of what was said.",
+        "reached, or nothing of what was said holds.",
     )
     usage: UsageRecord | None = Field(default=None, description="What the model's answer took; null without one.")
-    statements: list[StatementRecord] = Field(
-        default_factory=list, description="What a model that reads said beside its hypotheses, also what was dropped."
-    )
-    refused: list[SentenceRecord] = Field(
-        default_factory=list,
-        description="What a model said where too little of it holds, so that `sentences` are the catalogue's; else absent.",
-    )
 
 
 class TreeRow(Record):

@@ -9,10 +9,6 @@ from collections.abc import Iterable
 from chathpc.llm.backend import strip_template_tokens
 from chathpc.profile.text import clean
 
-#: Stands for the blanks of untrusted text, so that no sentence in it reads like one of ours ("datamarking": Hines et al., Defending
-#: Against Indirect Prompt Injection Attacks With Spotlighting, 2024, section 3.2).
-DATAMARK = "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}"
-
 #: What data ends with, before the marker.
 MARK = "<<end"
 
@@ -22,27 +18,9 @@ LONGEST_TEXT = 200
 
 def quote(text: str, *, longest: int = LONGEST_TEXT) -> str:
     """`text` on one line, normalised (NFKC), without control, formatting and chat-template tokens, cut at `longest` characters."""
-    flat = " ".join(unicodedata.normalize("NFKC", text).replace(DATAMARK, "^").split())
+    flat = " ".join(unicodedata.normalize("NFKC", text).split())
     flat = strip_template_tokens(clean(flat).replace("\N{REPLACEMENT CHARACTER}", ""))
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
-
-
-def datamarked(text: str, *, longest: int = LONGEST_TEXT) -> str:
-    """`text` as quoted, with marks for its blanks."""
-    return quote(text, longest=longest).replace(" ", DATAMARK)
-
-
-def sentence(text: str, names: Iterable[str], *, longest: int = LONGEST_TEXT) -> str:
-    """A sentence of ours as quoted, with marks in those of the untrusted `names` in it that have blanks; the longest name first."""
-    quoted = quote(text, longest=longest)
-    for name in sorted({quote(name) for name in names if " " in name}, key=len, reverse=True):
-        quoted = quoted.replace(name, name.replace(" ", DATAMARK))
-    return quoted
-
-
-def unmarked(text: str) -> str:
-    """An answer with blanks for the marks that a model has copied."""
-    return text.replace(DATAMARK, " ")
 
 
 def marker_of(lines: Iterable[str]) -> str:

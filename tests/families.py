@@ -55,8 +55,6 @@ FAMILIES = (
     Family("injection", "what a profile's texts order a model to do has no effect", 2,
            ("tests/security/test_injection.py::test_a_model_that_obeys", "tests/security/test_injection.py::test_with_placeholders")),
     Family("measured", "profilers that are here measure programs with a known share", 2, ("tests/conformance/test_measure_here.py",), alone=True),
-    Family("rates", "what the claim check catches and loses of labelled sentences", 8,
-           ("tests/grounding/test_measured_rates.py", "tests/grounding/test_check.py::test_hardly_a_number")),
     Family("metamorphic", "names, length and width of a run change no diagnosis", 50, ("tests/accuracy/test_metamorphic.py",)),
 )  # fmt: skip
 

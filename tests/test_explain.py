@@ -35,7 +35,7 @@ KEYS = {
     },
     "evidence": {"id", "kind", "statement", "subject", "metric", "value", "unit", "whole", "parts", "where", "source", "tool", "error"},
     "hypotheses": None,
-    "explanation": {"text", "sentences", "statements", "model", "claims", "audience", "language", "lack", "note", "refused", "usage"},
+    "explanation": {"text", "statements", "model", "audience", "lack", "note", "usage"},
     "examined": {"run", "skipped"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {
@@ -66,8 +66,7 @@ def test_the_report_has_the_keys_that_programs_rely_on() -> None:
             assert set(item) == inside, key
     assert set(data["findings"][0]["where"]) == PLACE
     assert set(data["evidence"][1]["where"]) == PLACE
-    assert set(data["explanation"]["sentences"][0]) == {"text", "evidence", "status"}
-    assert set(data["explanation"]["claims"]) == {"checked", "supported", "repaired", "struck"}
+    assert set(data["explanation"]["statements"][0]) == {"kind", "text", "cites", "by", "dropped_because"}
     assert set(data["profile"]["metrics"][0]) == {"id", "source_name", "unit", "total"}
     assert set(data["tree"]["rows"][0]) == {"depth", "label", "place", "inclusive", "exclusive", "share"}
 
@@ -82,8 +81,8 @@ def test_the_report_says_what_the_diagnosis_found() -> None:
     assert found.where.path == ["<program root>", "main", "GOMP_parallel [libgomp.so.1.0.0]", "forces._omp_fn.0"]
     assert report.headline == found.summary
     assert report.explanation.model is None
-    assert report.explanation.text == " ".join(sentence.text for sentence in report.explanation.sentences)
-    assert {sentence.status for sentence in report.explanation.sentences} == {"catalogue"}
+    assert report.explanation.text == " ".join(each.text for each in report.explanation.statements)
+    assert {(each.kind, each.by) for each in report.explanation.statements} == {("retold", "the catalogue")}
     assert report.profile.paths == ["db/profile.db", "db"]
     assert report.profile.shape == "2 threads"
     assert (report.profile.contexts, report.profile.locations) == (len(uneven().tree), 2)
@@ -195,5 +194,5 @@ def test_any_profile_makes_a_report_that_validates(profile: Profile) -> None:
     report = chathpc.explain(profile)
     assert Report.model_validate_json(report.to_json()) == report
     ids = {item.id for item in report.evidence}
-    for sentence in report.explanation.sentences:
-        assert set(sentence.evidence) <= ids
+    for each in report.explanation.statements:
+        assert set(each.cites) <= ids

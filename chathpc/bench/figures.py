@@ -70,7 +70,6 @@ def figures_of(name: str, scores: Sequence[Score]) -> Figures:
             *_false(scores, labelled),
             *_calibration(labelled),
             *_floors(labelled, faults),
-            *_words(labelled),
             *_read(scores, faults),
             *_cost(scores),
         ),
@@ -243,29 +242,6 @@ def _floor(key: str, what: str, faults: Sequence[Score], rank: Callable[[Score],
     yield _share(f"{key}1", f"Floor, {what}: detection@1", (within(rank(each), 1) for each in faults))
     yield _share(f"{key}3", f"Floor, {what}: detection@3", (within(rank(each), FIRST_THREE) for each in faults))
     yield _ranked(f"{key}-mrr", f"Floor, {what}: mean reciprocal rank", faults, rank)
-
-
-def _words(labelled: Sequence[Score]) -> Iterable[Figure]:
-    told = [(each.case, each.words) for each in labelled if each.words is not None]
-    if not told:
-        return
-    faults = [(case, words) for case, words in told if case.has_fault]
-    named = [bool(set(words.named) & case.right) for case, words in faults]
-    kept = [bool(set(words.kept) & case.right) for case, words in faults]
-    yield _share("model-named", "Faults that the model's text names rightly", named)
-    yield _share("model-kept", "The same in what passed the check", kept)
-    only_wrong = [bool(words.named) and not set(words.named) & case.right for case, words in told]
-    yield _count("model-wrong", "Texts that name only other causes", [int(flag) for flag in only_wrong])
-    yield _count(
-        "model-fallback", "Texts replaced by the catalogue's words", [int(words.model is None) for _, words in told]
-    )
-    checked = sum(words.checked for _, words in told)
-    for key, title, number in (
-        ("model-struck", "Claims of the model struck", sum(words.struck for _, words in told)),
-        ("model-repaired", "Claims of the model repaired", sum(words.repaired for _, words in told)),
-    ):
-        low, high = wilson(number, checked)
-        yield Figure(key, title, "share", number / checked if checked else nan, low, high, checked, False)
 
 
 def _read(scores: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figure]:

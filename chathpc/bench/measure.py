@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chathpc.bench.floors import biggest_nodes
-from chathpc.bench.outcome import Answer, Outcome, Read, Words
+from chathpc.bench.outcome import Answer, Outcome, Read
 from chathpc.errors import ChathpcError
 from chathpc.profile.text import clean
 
@@ -37,11 +37,6 @@ def measure(paths: Sequence[Path], llm: str = "none", base_url: str | None = Non
         biggest = biggest_nodes(facts)
     except ChathpcError as error:
         return Outcome(failure=clean(error.message), seconds=time.perf_counter() - begin)
-    words: Words | None = None
-    if llm != "none":
-        from chathpc.bench.words import words_of
-
-        words = words_of(report.explanation)
     return Outcome(
         verdict=report.verdict,
         findings=tuple(Answer.of(finding) for finding in findings),
@@ -49,7 +44,6 @@ def measure(paths: Sequence[Path], llm: str = "none", base_url: str | None = Non
         format=profile.format,
         seconds=seconds,
         peak=peak,
-        words=words,
         read=_read(report),
     )
 
@@ -57,14 +51,16 @@ def measure(paths: Sequence[Path], llm: str = "none", base_url: str | None = Non
 def _read(report: Report) -> Read | None:
     """What a model suspects in a report; None where none was asked that reads."""
     told = report.explanation
-    if not told.statements and not report.hypotheses and (told.model is None or told.claims.checked):
+    own = [each for each in told.statements if each.kind != "retold"]
+    retells = any(each.kind == "retold" and each.by == told.model for each in told.statements)
+    if not own and not report.hypotheses and (told.model is None or retells):
         return None
     usage = told.usage
     return Read(
         said=tuple(_suspected(each) for each in report.hypotheses),
         shown=tuple(_suspected(each) for each in report.suspected),
-        statements=len(told.statements),
-        dropped=tuple(f"{each.dropped_because}: {each.text[:200]}" for each in told.statements if each.dropped_because),
+        statements=len(own),
+        dropped=tuple(f"{each.dropped_because}: {each.text[:200]}" for each in own if each.dropped_because),
         tokens=(0, 0) if usage is None else (usage.prompt_tokens or 0, usage.completion_tokens or 0),
         tries=0 if usage is None else usage.tries,
         by=told.model or "",

@@ -61,22 +61,6 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What a model made of it: causes that its text names, those in the sentences that passed the check, and its claims.
-
-    `model` is None where the model said too little that holds and the catalogue's words were printed; `note` says why.
-    """
-
-    model: str | None
-    note: str | None
-    named: tuple[str, ...]
-    kept: tuple[str, ...]
-    checked: int
-    repaired: int
-    struck: int
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """The answer to one case and its cost; `failure` is a sentence where there is none.
 
@@ -91,7 +75,6 @@ class Outcome:
     format: str = ""
     seconds: float = 0.0
     peak: int = 0
-    words: Words | None = None
     read: Read | None = None
     failure: str = ""
 
@@ -103,13 +86,12 @@ def to_data(outcome: Outcome) -> dict[str, Any]:
 
 def from_data(data: Mapping[str, Any]) -> Outcome:
     """The outcome that `to_data` wrote."""
-    words, read = data["words"], data["read"]
+    read = data["read"]
     return Outcome(
         **{
             **data,
             "findings": _answers(data["findings"]),
             "biggest": _answers(data["biggest"]),
-            "words": words and Words(**{**words, "named": tuple(words["named"]), "kept": tuple(words["kept"])}),
             "read": read
             and Read(
                 **{

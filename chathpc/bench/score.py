@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chathpc.bench.case import HEALTHY, HOT_SPOT, INSUFFICIENT, SUSPECTED, Case, Label, Spot
-from chathpc.bench.outcome import Answer, Outcome, Words
+from chathpc.bench.outcome import Answer, Outcome
 from chathpc.bench.statistics import Stated
 from chathpc.diagnosis.catalogue import cause as entry
 from chathpc.diagnosis.catalogue import common, ids
@@ -54,7 +54,6 @@ class Score:
     wrong: tuple[str, ...]
     abstains_rightly: bool
     biggest: Floor = field(default=Floor(None))
-    words: Words | None = None
     read_rank: int | None = None  #: of the first right one among a model's hypotheses
     read_function: bool | None = None  #: whether the place of that one is right
     read_shown: int | None = None  #: its rank among those that a report prints
@@ -102,7 +101,6 @@ def score(case: Case, outcome: Outcome) -> Score:
         wrong=tuple(sorted(said & case.wrong)),
         abstains_rightly=_abstains_rightly(case, outcome),
         biggest=_biggest(case, outcome),
-        words=outcome.words,
         **_read(case, outcome),
     )
 

@@ -1,4 +1,4 @@
-"""A model that calls tools: rounds of calls and results, bounded, and then its answer, checked."""
+"""A model that reads and calls tools: rounds of calls and results, bounded, and then its statements, checked by construction."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from time import monotonic
 from chathpc.chat.record import Answer
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result
-from chathpc.chat.wording import Checking, OnSentence, Worded, known, numbered, tokens_of, worded
-from chathpc.diagnosis.fact import Fact
-from chathpc.diagnosis.records import Diagnosis
+from chathpc.chat.wording import Material, OnSentence, Worded, tokens_of
 from chathpc.errors import BudgetSpentError
-from chathpc.grounding.check import Checker
-from chathpc.llm.backend import Backend, Completion, Request, ToolCall, Turn
+from chathpc.llm.backend import Backend, Request, ToolCall, Turn
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, quote
+from chathpc.reading.answer import statements
 
 #: Rounds of calls before the model has to answer, and calls in all; a question seldom needs more than three.
 ROUNDS = 5
@@ -42,7 +40,7 @@ def converse(
     tokens: int,
     on_sentence: OnSentence | None = None,
 ) -> Worded:
-    """The model's answer to `question`, after it looked things up by `look_up`, checked against what it was told.
+    """What the model says to `question`, after it looked things up by `look_up`.
 
     At most ROUNDS rounds and CALLS calls; after that it is asked without tools. `tokens` bounds what all rounds read and write,
     `deadline` their seconds: BudgetSpentError beyond.
@@ -51,7 +49,7 @@ def converse(
     marker = secrets.token_hex(4)
     until = monotonic() + deadline
     turns: list[Turn] = []
-    facts: list[Fact] = []
+    material = Material()
     used = called = 0
     for rounds in range(ROUNDS + 1):
         offered = tool_descriptions() if rounds < ROUNDS and called < CALLS else ()
@@ -66,31 +64,28 @@ def converse(
             form.max_output_tokens,
             deadline=max(until - monotonic(), 0.001),
             tools=offered,
+            json_schema=form.schema,
             turns=tuple(turns),
         )
         completion = backend.complete(request)
         used += tokens_of(completion) or read + estimate_tokens(completion.text)
         calls = completion.tool_calls[: CALLS - called] if offered else ()
         if not calls:
-            return _answered(completion, facts, session.diagnosis, used, on_sentence)
+            said = tuple(statements(completion.text, material.vocabulary(), backend.label))
+            for each in said if on_sentence is not None else ():
+                if each.dropped_because is None and on_sentence is not None:
+                    on_sentence(each.text)
+            return Worded(said, used)
         turns.append(Turn("assistant", completion.text, calls))
         for one in calls:
             result = look_up(one.name, one.arguments)
-            facts += result.facts
-            turns.append(Turn("tool", _told(one, result, marker), call_id=one.id))
+            turns.append(Turn("tool", _told(one, result, material.add(result), marker), call_id=one.id))
         called += len(calls)
         if monotonic() >= until:
             raise BudgetSpentError(f"No answer within {deadline:g} s.", hint=session.asker.patience)
     raise BudgetSpentError(
         "The model called tools and gave no answer."
     )  # pragma: no cover  # the last round has no tools
-
-
-def _answered(
-    completion: Completion, facts: Sequence[Fact], diagnosis: Diagnosis, used: int, on_sentence: OnSentence | None
-) -> Worded:
-    checking = Checking(Checker.of(known(numbered(facts), diagnosis)), on_sentence)
-    return worded(completion, checking.end(completion.text), used - tokens_of(completion))
 
 
 def tool_descriptions() -> tuple[Mapping[str, object], ...]:
@@ -113,11 +108,10 @@ def _user(question: str, earlier: Sequence[Answer], task: str, marker: str) -> s
     return "\n\n".join([*parts, block("question", [quote(question, longest=4_000)], marker), task])
 
 
-def _told(call: ToolCall, result: Result, marker: str) -> str:
+def _told(call: ToolCall, result: Result, facts: Sequence[str], marker: str) -> str:
     """A result as the model reads it: data between marks."""
     text = result.as_text()
     lines = [line[:_LONGEST_LINE] for line in text[:_LONGEST_RESULT].splitlines()]
     if len(text) > _LONGEST_RESULT:
         lines.append("(cut)")
-    statements = [quote(fact.statement, longest=_LONGEST_LINE) for fact in result.facts[:20]]
-    return block(f"result of {quote(call.name, longest=40)}", [*lines, *statements], marker)
+    return block(f"result of {quote(call.name, longest=40)}", [*lines, *facts[:20]], marker)

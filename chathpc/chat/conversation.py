@@ -9,7 +9,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from chathpc.chat import slash
-from chathpc.chat.intents import match
+from chathpc.chat.follow_up import askable, last_of
+from chathpc.chat.intents import Last, match
 from chathpc.chat.record import Answer, Chat, StepRecord
 from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call
@@ -18,7 +19,7 @@ from chathpc.diagnosis.fact import Fact
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
-from chathpc.report import ClaimStatistics, EvidenceRecord
+from chathpc.report import EvidenceRecord
 
 if TYPE_CHECKING:
     from chathpc.llm.spec import Lack
@@ -110,20 +111,18 @@ class Conversation:
         lack: Lack | None = None,
     ) -> Answer:
         """Code picks the tool; a model, if there is one, words the facts."""
-        intent = match(question, self.session)
+        intent = match(question, self.session, self.last)
         if not intent.tool:
-            return self._answer(question, [], suggestions=intent.suggestions, note=note, lack=lack)
+            return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
         step = self._look_up(intent.tool, intent.arguments, tell)
         note = f"{intent.note} {note}".strip()
-        facts = numbered(step.result.facts)
-        if backend is None or not facts or step.result.complete:
+        if backend is None or not step.result.facts or step.result.complete:
             return self._answer(question, [step], note=note, lack=lack)
         try:
             self._check_budget()
             found = word(
                 question,
-                facts,
-                step.result.text,
+                step.result,
                 self.session.diagnosis,
                 backend,
                 deadline=self.deadline,
@@ -133,6 +132,12 @@ class Conversation:
         except _MODEL_ERRORS as error:
             return self._answer(question, [step], note=f"{note} {error}".strip(), lack=_lack(error))
         return self._answer(question, [step], found=found, note=note)
+
+    @property
+    def last(self) -> Last | None:
+        """What the last answer was about, for questions that go on from there."""
+        steps = [step for turn in self.turns for step in turn.steps if not step.error]
+        return last_of(steps[-1], self.session) if steps else None
 
     def _check_budget(self) -> None:
         if self.used >= self.budget:
@@ -173,7 +178,7 @@ class Conversation:
             return self._by_intent(
                 question, None, tell, None, note=f"The model did not answer: {error}", lack=_lack(error)
             )
-        if steps or found.text:
+        if steps or found.holds:
             return self._answer(question, steps, found=found)
         self._calls_none = backend
         return self._by_intent(
@@ -202,17 +207,16 @@ class Conversation:
         )
         facts: list[Fact] = [fact for step in steps for fact in step.result.facts]
         model = None if found is None or self.backend is None else self.backend.label
-        if found is not None and not found.text:
-            note = f"{note} Nothing that {model} said is supported by the facts.".strip()
+        if found is not None and not found.holds:
+            note = f"{note} Nothing that {model} said can be printed.".strip()
             lack = "unsupported"
         return Answer(
             question=quote(question, longest=_LONGEST_QUESTION),
-            matched=bool(steps) or bool(found is not None and found.text),
-            text=(found.text if found is not None else "") or said,
+            matched=bool(steps) or (found is not None and found.holds),
+            text=said,
             steps=[StepRecord.of(step.tool, _simple(step.arguments), step.result) for step in steps],
             facts=[EvidenceRecord.of(fact) for fact in numbered(facts)],
-            sentences=[] if found is None else list(found.sentences),
-            claims=ClaimStatistics() if found is None else found.claims,
+            statements=[] if found is None else list(found.statements),
             model=model,
             note=quote(note, longest=600),
             lack=lack,

@@ -33,8 +33,8 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
     It is behind the guard: names and keys do not leave, what is said is logged, and what would cost too much is not asked.
     UsageError for what is no SPEC, ModelUnavailableError if none can be had.
     """
-    from chathpc.asked import guard
     from chathpc.llm.spec import choices
+    from chathpc.reading.asking import guard
 
     notes: list[str] = []
     for choice in choices(spec or "auto", settings):

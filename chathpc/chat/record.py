@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import ConfigDict, Field
 
-from chathpc.report import ClaimStatistics, EvidenceRecord, Record, SentenceRecord
+from chathpc.report import EvidenceRecord, Record, StatementRecord
 
 if TYPE_CHECKING:
     from chathpc.chat.tools.record import Result
@@ -41,32 +41,34 @@ class StepRecord(Record):
         return cls.model_validate({"tool": tool, "arguments": arguments, **said})
 
 
-class CheckedSentence(SentenceRecord):
-    """A sentence of a model and how it fared in the claim check."""
-
-    reason: str = Field(default="", description="Why it was struck, or what was repaired.")
-
-
 class Answer(Record):
-    """A question and its answer: what was looked up, and a model's words for it as far as the facts support them."""
+    """A question and its answer: what was looked up, and what a model says to it under its name."""
 
     schema_: Literal["chathpc-answer/1"] = Field(default="chathpc-answer/1", alias="schema")
     question: str
     matched: bool = Field(description="False if nothing that can be looked up answers the question.")
-    text: str = Field(description="The answer in words: the model's checked ones, else those of the tools.")
+    text: str = Field(description="The answer in words, as code looked it up.")
     steps: list[StepRecord]
     facts: list[EvidenceRecord]
-    sentences: list[CheckedSentence] = Field(default_factory=list, description="All sentences of the model.")
-    claims: ClaimStatistics = Field(default_factory=ClaimStatistics)
+    statements: list[StatementRecord] = Field(
+        default_factory=list, description="All that a model said to it, also what was dropped."
+    )
     model: str | None = None
     note: str = ""
     lack: Literal["unavailable", "budget", "unsupported"] | None = Field(
         default=None, description="Why there are no words of a model, where one was asked; see note."
     )
-    suggestions: list[str] = Field(default_factory=list, description="Commands that may help, where nothing matched.")
+    suggestions: list[str] = Field(
+        default_factory=list, description="Questions that this profile answers, where nothing matched."
+    )
     tokens: int = Field(default=0, description="Tokens that the model read and wrote.")
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @property
+    def said(self) -> list[str]:
+        """The model's statements that are printed."""
+        return [each.text for each in self.statements if each.dropped_because is None]
 
     def to_json(self, *, indent: int = 2) -> str:
         """The answer as JSON text that validates against docs/answer-schema.json."""

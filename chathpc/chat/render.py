@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chathpc.chat.asker import CHAT, Asker
-from chathpc.chat.slash import COMMANDS, usages
+from chathpc.chat.slash import usages
 from chathpc.chat.tools.record import SHARE, Cell, Column
 from chathpc.profile import numbers
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LEAST_PROSE = 24
 #: Characters from which a command stands above what it does.
 _LONG_USAGE = 36
-NO_QUESTION = "That is no question that can be looked up in the profile."
+NO_QUESTION = "I cannot tell what that asks of this profile."
 
 
 def step_text(step: StepRecord | Result, style: Style) -> str:
@@ -99,8 +99,8 @@ def words_text(answer: Answer, style: Style, asker: Asker = CHAT, *, said: bool 
     from chathpc.reports.page import Page
 
     page = Page(style)
-    if answer.model and said and any(one.status != "struck" for one in answer.sentences):
-        page.paragraph(answer.text, indent=0)
+    for each in answer.said if said else ():
+        page.paragraph(each, indent=0, style="italic")
     if answer.model:
         page.paragraph(provenance(answer), indent=0, style="dim")
     if not answer.matched:
@@ -112,22 +112,16 @@ def words_text(answer: Answer, style: Style, asker: Asker = CHAT, *, said: bool 
 
 
 def provenance(answer: Answer) -> str:
-    """Whose words these are, and how they were checked."""
-    claims = answer.claims
-    return (
-        f"Words: {answer.model}. {claims.checked} claims checked, {claims.repaired} repaired, {claims.struck} struck."
-    )
+    """Who said what stands in italics, and what of it is not printed."""
+    dropped = sum(each.dropped_because is not None for each in answer.statements)
+    left = f"; {dropped} of its {len(answer.statements)} statements dropped" if dropped else ""
+    return f"Said by {answer.model}, a language model, not measured{left}."
 
 
 def nearest(answer: Answer, asker: Asker) -> str:
-    """What to type instead of a question that nothing matched, as `asker` types it; empty without suggestions."""
-    usages = [_usage(name, asker) for name in answer.suggestions]
-    return f"Nearest: {', '.join(usages)}. {asker.commands}".strip() if usages else asker.commands
-
-
-def _usage(tool: str, asker: Asker) -> str:
-    command = next((one for one in COMMANDS.values() if one.tool == tool), None)
-    return tool if command is None else f"{asker.before}{f'{command.name} {command.usage}'.strip()}{asker.after}"
+    """What may be asked instead of a question that nothing matched, and where all commands are listed."""
+    asked = ", ".join(f'"{question}"' for question in answer.suggestions)
+    return f"You can ask, for example: {asked}. {asker.commands}".strip() if asked else asker.commands
 
 
 def help_text(style: Style) -> str:
@@ -149,17 +143,16 @@ def help_text(style: Style) -> str:
     return page.text()
 
 
-def claims_text(answer: Answer, style: Style) -> str:
-    """Each sentence that the model wrote, and what became of it."""
+def statements_text(answer: Answer, style: Style) -> str:
+    """Each statement of the model, and what became of it."""
     from chathpc.reports.page import Page
 
     page = Page(style)
-    if not answer.sentences:
-        page.paragraph("No model worded the last answer.", indent=0)
-    for one in answer.sentences:
-        why = f" ({one.reason})" if one.reason else ""
-        on = f" [{', '.join(one.evidence)}]" if one.evidence else ""
-        page.item(f"{one.status}{why}: {one.text}{on}")
+    if not answer.statements:
+        page.paragraph("No model said anything to the last answer.", indent=0)
+    for one in answer.statements:
+        on = f" [{', '.join(one.cites)}]" if one.cites else ""
+        page.item(f"{one.dropped_because or 'printed'}: {one.text}{on}")
     return page.text()
 
 
@@ -177,8 +170,7 @@ def markdown(answer: Answer, style: Style) -> str:
         if form:
             blocks.append(fenced(form))
     if answer.model:
-        kept = [one.text for one in answer.sentences if one.status != "struck"]
-        blocks += [prose(" ".join(kept)), prose(provenance(answer))]
+        blocks += [*(f"*{prose(each)}*" for each in answer.said), prose(provenance(answer))]
     if not answer.matched:
         blocks.append(prose(NO_QUESTION))
     if answer.note:

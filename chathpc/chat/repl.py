@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 from chathpc.chat import saved, slash
 from chathpc.chat.conversation import Conversation, Step
 from chathpc.chat.record import Answer
-from chathpc.chat.render import answer_text, claims_text, help_text, step_text, words_text
+from chathpc.chat.render import answer_text, help_text, statements_text, step_text, words_text
 from chathpc.errors import ChathpcError
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
+from chathpc.prompts.untrusted import quote
 
 if TYPE_CHECKING:
     from chathpc.llm.backend import Backend
     from chathpc.reports.style import Style
 
 _OPTION = re.compile(r"(metric|limit)=")
+#: Characters of a line that stand above its answer.
+_LONGEST_ECHO = 400
 
 Write = Callable[[str], None]
 Complain = Callable[[str, str], None]
@@ -65,6 +68,8 @@ class Repl:
         line = line.strip()
         if not line or line.startswith("#"):
             return True
+        if not self._live:  # what is typed stands on the terminal already
+            self._write(self.style.prose(f"> {quote(line, longest=_LONGEST_ECHO)}") + "\n")
         try:
             if line.startswith("/"):
                 return self._command(slash.parse(line), line)
@@ -106,7 +111,7 @@ class Repl:
             line = self._diff(words)
         own = {
             "help": self._help,
-            "claims": self._claims,
+            "statements": self._statements,
             "model": self._model,
             "budget": self._budget,
             "save": self._save,
@@ -134,11 +139,11 @@ class Repl:
     def _help(self, words: Sequence[str]) -> None:
         self._write(help_text(self.style) + "\n")
 
-    def _claims(self, words: Sequence[str]) -> None:
-        worded = [turn for turn in self.conversation.turns if turn.sentences]
+    def _statements(self, words: Sequence[str]) -> None:
+        worded = [turn for turn in self.conversation.turns if turn.statements]
         last: Answer | None = next(reversed(worded), None)
         nothing = "No model has worded an answer yet.\n"
-        self._write(self.style.fit(nothing) if last is None else claims_text(last, self.style))
+        self._write(self.style.fit(nothing) if last is None else statements_text(last, self.style))
 
     def _model(self, words: Sequence[str]) -> None:
         if words:

@@ -74,6 +74,9 @@ class Session:
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Diagnose the profile, build the indexes, and compare with the other profile if there is one."""
+        from chathpc.chat.intents import match
+        from chathpc.chat.tools.one_location import computing_by_function
+
         tell = progress or (lambda stage: None)
         tell("diagnosing")
         _ = self.diagnosis
@@ -82,6 +85,9 @@ class Session:
         if self.measured.time is not None:
             self.level("function")
             self.rows("line", self.measured.time)
+        match("", self)  # builds its index of examples
+        if self.facts.has_host_time and self.facts.thread_count > 1:
+            computing_by_function(self)
         if len(self.others) == 1:  # of several one is named first
             tell("comparing")
             with suppress(ChathpcError):  # told to who asks for it
@@ -125,6 +131,12 @@ class Session:
 
         with extended(self.patterns):
             return report_of(self.measured, self.facts, self.diagnosis)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What to bear in mind of the profile, as the report says it."""
+        helpers = self.measured.helpers.sentence
+        return (*([helpers] if helpers else []), *self.measured.caveats)
 
     # -- metrics -------------------------------------------------------------------------------------------
 
@@ -272,6 +284,22 @@ class Session:
         numbers = self.files.get(file.rsplit("/", 1)[-1].casefold())
         tree = self.measured.tree
         return not line or not numbers or bool(np.any(np.isin(tree.file, numbers) & (tree.line == line)))
+
+    def file_of_line(self, line: int) -> str:
+        """The base name of the file that a line without one means: the one with most time at it, else with most time; empty for none."""
+        try:
+            table = self.rows("line", self.metric())
+        except UsageError:
+            return ""
+        tree = self.measured.tree
+        bases = [path.rsplit("/", 1)[-1] for path in tree.files]
+        known = [base if base.casefold() in self.files else "" for base in bases]
+        of_file = tree.file[table.node]
+        for rows in (np.flatnonzero((tree.line[table.node] == line) & (of_file >= 0)), np.flatnonzero(of_file >= 0)):
+            for row in rows.tolist():  # those with most time first
+                if name := known[int(of_file[row])]:
+                    return name
+        return ""
 
     def no_place(self, text: str) -> UsageError:
         """The error for a name that nothing has, with the nearest names."""

@@ -1,118 +1,138 @@
-"""A model's words for what was looked up, sentence by sentence, each checked against the facts before it is shown."""
+"""What a model says to what was looked up: a small one tells the facts in its words, one that reads makes statements; each part is checked."""
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from chathpc.chat.record import CheckedSentence
+from chathpc.chat.tools import Result
 from chathpc.diagnosis.fact import Fact
-from chathpc.diagnosis.records import Diagnosis, Verdict
-from chathpc.grounding.check import Checker, GroundedText
-from chathpc.grounding.evidence.names import reads_like_a_sentence
-from chathpc.grounding.language.sentences import split
+from chathpc.diagnosis.records import Diagnosis
 from chathpc.llm.backend import Backend, Completion, Request
+from chathpc.profile import numbers
 from chathpc.prompts.build import build_chat
-from chathpc.prompts.whole_facts import key_lines
-from chathpc.report import ClaimStatistics
+from chathpc.prompts.loader import template
+from chathpc.prompts.untrusted import block, quote
+from chathpc.reading.answer import statements
+from chathpc.reading.narrative import narrate
+from chathpc.reading.retelling import Told, retold, sentences, speaks, statement
+from chathpc.reading.shown import SourceText
+from chathpc.reading.wording import Vocabulary
+from chathpc.report import StatementRecord
 
-#: Is given each sentence that passed the check, as soon as it is complete.
+#: Is given each sentence that may be printed, as soon as it is complete.
 OnSentence = Callable[[str], None]
 
-
-#: Facts that are weighed for a prompt; it has room for fewer.
-_LOOKED_AT = 12
+#: Facts that a small model is told: its prompt has room for no more.
+_TOLD = 6
+#: A numbered line of source as the tools show it: share, number, text.
+_SOURCE_LINE = re.compile(r"^.{8} +(\d+)(?:  (.*))?$")
 
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A model's answer after the check: what is left of it, and all its sentences."""
+    """A model's statements, also those that were dropped, and the tokens that they took."""
 
-    text: str
-    sentences: tuple[CheckedSentence, ...]
-    claims: ClaimStatistics
+    statements: tuple[StatementRecord, ...]
     tokens: int
 
+    @property
+    def holds(self) -> bool:
+        """Whether any is printed."""
+        return any(each.dropped_because is None for each in self.statements)
 
-def numbered(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+
+def numbered(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """The facts of several tools under ids of their own, F1, F2, …; evidence of the diagnosis keeps its id, each fact once."""
     seen: dict[object, Fact] = {}
     for fact in facts:
-        seen.setdefault(fact.id if fact.id.startswith("E") else fact.says, fact)
+        seen.setdefault(_key(fact), fact)
     named: list[Fact] = []
     for fact in seen.values():
-        own = fact.id.startswith("E")
         number = 1 + sum(one.id.startswith("F") for one in named)
-        named.append(fact if own else replace(fact, id=f"F{number}"))
+        named.append(fact if fact.id.startswith("E") else replace(fact, id=f"F{number}"))
     return tuple(named)
 
 
-def known(facts: Sequence[Fact], diagnosis: Diagnosis) -> Diagnosis:
-    """What an answer may say: the facts that were looked up, and the findings whose evidence is among them.
-
-    Facts about names that read like sentences are left out: whoever chose such a name would otherwise have it said as a fact.
-    """
-    facts = [fact for fact in facts if not any(map(reads_like_a_sentence, _names(fact)))]
-    ids = {fact.id for fact in facts}
-    findings = tuple(finding for finding in diagnosis.findings if ids & set(finding.evidence))
-    verdict = diagnosis.verdict if findings or not facts else Verdict.BOTTLENECK
-    headline = diagnosis.headline if findings else ""
-    evidence = [*facts, *(item for item in diagnosis.evidence if item.id not in ids and _cited(item, findings))]
-    return Diagnosis(verdict, headline, findings, tuple(evidence))
+def _key(fact: Fact) -> object:
+    return fact.id if fact.id.startswith("E") else fact.says
 
 
-def _names(fact: Fact) -> list[str]:
-    where = fact.where
-    return [fact.subject, *([] if where is None else [name for name in (where.function, where.kernel) if name])]
+class Material:
+    """What a model that reads was told in an answer: facts, the places that they are about, and source."""
+
+    def __init__(self) -> None:
+        self._facts: list[Fact] = []
+        self._places: dict[str, str] = {}  #: name → id
+        self._names: set[str] = set()
+        self._numbers: set[str] = set()
+
+    def add(self, result: Result) -> list[str]:
+        """Take up a result; its facts as the model reads them, with their ids and those of their places."""
+        self._facts += result.facts
+        ids = {_key(fact): fact.id for fact in numbered(self._facts)}
+        self._read(result)
+        told = []
+        for fact in result.facts:
+            place = "" if fact.where is None else fact.where.kernel or fact.where.function or ""
+            at = f" {{{self._places.setdefault(place, f'P{len(self._places) + 1}')}}}: {quote(place)}." if place else ""
+            told.append(f"{ids[_key(fact)]}: {quote(fact.statement, longest=300)}{at}")
+        return told
+
+    def _read(self, result: Result) -> None:
+        """The names in source that a tool showed."""
+        file = next((fact.where.file for fact in result.facts if fact.where is not None and fact.where.file), None)
+        lines = [found[2] or "" for line in result.lines if (found := _SOURCE_LINE.match(line))]
+        if file and lines:
+            text = SourceText(file, lines)
+            self._names |= text.names_on(range(1, len(lines) + 1))
+            self._numbers |= {number for line in text.lines for number in re.findall(r"\d[\w.]*", line)}
+
+    def vocabulary(self) -> Vocabulary:
+        """What statements may use."""
+        values = {fact.id: numbers.quantity(fact.value, fact.unit) for fact in numbered(self._facts)}
+        values |= {id: quote(name) for name, id in self._places.items()}
+        return Vocabulary(values.get, frozenset(self._names), frozenset(self._numbers))
 
 
-def _cited(item: Fact, findings: Sequence[object]) -> bool:
-    return any(item.id in getattr(finding, "evidence", ()) for finding in findings)
+class Retelling:
+    """Sentences of a small model as they arrive: each must tell one of the facts, and no two the same one."""
 
-
-class Checking:
-    """Checks an answer while it arrives, and passes on each sentence that holds."""
-
-    def __init__(self, checker: Checker, on_sentence: OnSentence | None) -> None:
-        self._checker = checker
-        self._on_sentence = on_sentence
+    def __init__(self, facts: Sequence[Told], by: str, on_sentence: OnSentence | None) -> None:
+        self._left = [fact for fact in facts if fact.offered]
+        self._by, self._on_sentence = by, on_sentence
         self._text = ""
-        self._complete = 0
-        self._shown: list[str] = []
+        self.said: list[StatementRecord] = []
 
     def token(self, piece: str) -> None:
-        """A piece of the answer has arrived."""
-        if self._on_sentence is None:
-            return
+        """A piece of the answer has arrived; the last sentence may go on."""
         self._text += piece
-        if not any(mark in piece for mark in ".!?\n"):
-            return
-        # The last sentence may go on: `1.` may become `1.5`.
-        whole = split(self._text)[:-1]
-        if len(whole) > self._complete:
-            self._complete = len(whole)
-            self._show(self._checker.check(" ".join(whole), form="prose"))
+        if any(mark in piece for mark in ".!?\n"):
+            self._judge(sentences(self._text)[len(self.said) : -1])
 
-    def end(self, text: str) -> GroundedText:
-        """The answer is complete: what came of it."""
-        grounded = self._checker.check(text, form="prose")
-        if self._on_sentence is not None:
-            self._show(grounded)
-        return grounded
+    def end(self, text: str) -> tuple[StatementRecord, ...]:
+        """The answer is complete."""
+        self._judge(sentences(text)[len(self.said) :])
+        return tuple(self.said)
 
-    def _show(self, grounded: GroundedText) -> None:
-        for sentence in grounded.sentences:
-            if sentence.status != "struck" and sentence.text not in self._shown:
-                self._shown.append(sentence.text)
-                if self._on_sentence is not None:
-                    self._on_sentence(sentence.text)
+    def _judge(self, new: Sequence[str]) -> None:
+        for said in new:
+            fact = next((each for each in self._left if not retold(said, each.text)), None)
+            if fact is None:
+                why = retold(said, self._left[0].text) if self._left else ""
+                self.said.append(statement(said[:600], (), self._by, why or "it tells no fact that is left"))
+                continue
+            self._left.remove(fact)
+            self.said.append(statement(said, fact.cites, self._by))
+            if self._on_sentence is not None:
+                self._on_sentence(said)
 
 
 def word(
     question: str,
-    facts: Sequence[Fact],
-    lead: str,
+    result: Result,
     diagnosis: Diagnosis,
     backend: Backend,
     *,
@@ -120,45 +140,39 @@ def word(
     about_all: bool = False,
     on_sentence: OnSentence | None = None,
 ) -> Worded:
-    """`backend`'s words for `facts`, which answer `question`; `lead` is what the tool says itself.
-
-    A question `about_all` is told what matters most of the whole diagnosis, as an explanation is.
+    """What `backend` says to the `result` that answers `question`; to one `about_all` from what matters most of the whole diagnosis.
 
     Raises what the back end raises.
     """
-    allowed = diagnosis if about_all else known(facts, diagnosis)
-    checker = Checker.of(allowed)
-    told = key_lines(diagnosis) if about_all else _offered(allowed.evidence, lead, checker)
-    prompt = build_chat(question, told, marker=secrets.token_hex(4))
-    checking = Checking(checker, on_sentence)
+    if backend.form == "structured":
+        return _read(question, result, backend, deadline)
+    told = narrate(diagnosis) if about_all else [_told(fact) for fact in numbered(result.facts)]
+    offered = [fact for fact in told if fact.offered][:_TOLD]
+    if not offered:
+        return Worded((), 0)
+    prompt = build_chat(question, [fact.text for fact in offered], marker=secrets.token_hex(4))
+    retelling = Retelling(offered, backend.label, on_sentence)
     request = Request(prompt.system, prompt.user, prompt.max_tokens, deadline=deadline)
-    completion = backend.complete(request, on_token=checking.token)
-    return worded(completion, checking.end(completion.text))
+    completion = backend.complete(request, on_token=retelling.token)
+    return Worded(retelling.end(completion.text), tokens_of(completion))
 
 
-def _offered(facts: Sequence[Fact], lead: str, checker: Checker) -> list[str]:
-    """What a model is told: facts whose statement would pass the check, for it will repeat them; else what the tool says."""
-    statements = [fact.statement for fact in facts[:_LOOKED_AT]]
-    good = [
-        text
-        for text in statements
-        if all(one.status == "supported" for one in checker.check(text, form="prose").sentences)
-    ]
-    return good or [lead, *statements]
+def _told(fact: Fact) -> Told:
+    where = fact.where
+    names = [fact.subject, *([] if where is None else [name for name in (where.function, where.kernel) if name])]
+    return Told(fact.statement, (fact.id,), offered=not any(map(speaks, names)))
 
 
-def worded(completion: Completion, grounded: GroundedText, more_tokens: int = 0) -> Worded:
-    """A checked answer as it is recorded."""
-    found = grounded.statistics
-    return Worded(
-        grounded.text,
-        tuple(
-            CheckedSentence(text=one.text, evidence=list(one.evidence), status=one.status, reason=one.reason)
-            for one in grounded.sentences
-        ),
-        ClaimStatistics(checked=found.checked, supported=found.supported, repaired=found.repaired, struck=found.struck),
-        tokens_of(completion) + more_tokens,
+def _read(question: str, result: Result, backend: Backend, deadline: float) -> Worded:
+    """The statements of a model that reads and calls no tools."""
+    form, marker, material = template("tools"), secrets.token_hex(4), Material()
+    told = block("looked up", [*material.add(result), *result.lines], marker)
+    asked = block("question", [quote(question, longest=4_000)], marker)
+    user = f"{told}\n\n{asked}\n\n{form.task}"
+    completion = backend.complete(
+        Request(form.system, user, form.max_output_tokens, json_schema=form.schema, deadline=deadline)
     )
+    return Worded(tuple(statements(completion.text, material.vocabulary(), backend.label)), tokens_of(completion))
 
 
 def tokens_of(completion: Completion) -> int:

@@ -32,7 +32,8 @@ _LONGEST_LINE = 100_000
 def command(paths: tuple[Path, ...], options: ConversationOptions, resume: Path | None) -> None:
     """Ask about a profile, line by line.
 
-    Answers are looked up in the profile; a language model, if there is one, only words them, and its claims are checked.
+    Answers are looked up in the profile; a language model, if there is one, says what it makes of them under its
+    own name.
     Commands begin with a slash: /help lists them. In a pipe, each line of stdin is a question.
 
     For example: chathpc chat hpctoolkit-app-database

@@ -114,6 +114,8 @@ def _settings() -> Iterator[Check]:
     folder = models_folder(settings.models)
     for weights in known_weights():
         file = installed_file(weights, folder)
+        if file is None and weights.sha256 is None:
+            continue  # it is not fetched by its name alone
         remedy = "" if file else f"optional: chathpc models pull {weights.name}"
         yield Check("local models", weights.name, file is not None, str(file or ""), remedy)
     user = config_file(os.environ)

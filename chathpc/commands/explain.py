@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @source_option
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
-@click.option("--language", metavar="LANG", help="Of the commentary, by code or English name; a model translates.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
-@click.option("--show-claims", is_flag=True, help="Print the claims of a model's sentences, and what each rests on.")
+@click.option("--show-statements", is_flag=True, help="Print each statement of a model, and what became of it.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(
@@ -54,16 +53,15 @@ def command(
     patterns: Path | None,
     source: tuple[Path, ...],
     audience: Audience | None,
-    language: str | None,
     tokens: int | None,
-    show_claims: bool,
+    show_statements: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
     """Find what costs time in a profile, why, and what to do.
 
     PATH is the folder or file that a profiler wrote. Every number is computed from it; a language model, if there is one,
-    only words the result, and its claims are checked.
+    says under its own name what it suspects, or tells the facts in its words.
 
     For example: chathpc explain hpctoolkit-app-database
 
@@ -74,7 +72,7 @@ def command(
     What a hosted model would be sent: chathpc explain db --llm openai:MODEL --show-prompt
     """
     check_output(output, paths)
-    style = style_for(output, verbose=verbose, claims=show_claims)
+    style = style_for(output, verbose=verbose, statements=show_statements)
     with Progress(quiet=quiet) as progress:
         keep_freed_memory(paths)
         import chathpc
@@ -89,7 +87,6 @@ def command(
             "patterns": patterns,
             "source": source,
             "audience": audience,
-            "language": language,
             "progress": progress,
             **({} if tokens is None else {"tokens": tokens}),
         }

@@ -47,12 +47,12 @@ def chosen_format(form: str | None, output: str | None) -> str:
 
 
 def style_for(
-    output: str | None, *, verbose: bool = False, claims: bool = False, environ: Mapping[str, str] = os.environ
+    output: str | None, *, verbose: bool = False, statements: bool = False, environ: Mapping[str, str] = os.environ
 ) -> Style:
     """What the place that the answer goes to can show. Colours only on a terminal, and not with NO_COLOR (no-color.org)."""
     plain = _plain_locale(environ)
     if output not in (None, "-") or sys.stdout is None:
-        return Style(width=_PIPED_WIDTH, encoding="ascii" if plain else "utf-8", verbose=verbose, claims=claims)
+        return Style(width=_PIPED_WIDTH, encoding="ascii" if plain else "utf-8", verbose=verbose, statements=statements)
     terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
     return Style(
@@ -60,7 +60,7 @@ def style_for(
         colour=terminal and not environ.get("NO_COLOR") and environ.get("TERM") not in ("dumb", "", None),
         encoding="ascii" if plain else sys.stdout.encoding or "ascii",
         verbose=verbose,
-        claims=claims,
+        statements=statements,
     )
 
 

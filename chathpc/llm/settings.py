@@ -75,9 +75,6 @@ class Values(BaseModel):
     audience: Literal["expert", "newcomer", "manager"] | None = Field(
         default=None, description="Who reads the explanation."
     )
-    language: Text | None = Field(
-        default=None, max_length=40, description="Language of the explanation, by code or name."
-    )
     patterns: Text | None = Field(default=None, description="Folder with your own performance-problem patterns.")
     source: tuple[Text, ...] | None = Field(
         default=None, max_length=100, description="Folders with source that profiles do not bring; only in files."
@@ -130,7 +127,6 @@ class Settings:
     currency: str = "USD"
     spend: float | None = None
     audience: Literal["expert", "newcomer", "manager"] = "expert"
-    language: str = "en"
     patterns: Path | None = None
     source: tuple[Path, ...] = ()
     confidential: Mode = "default"

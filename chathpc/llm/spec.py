@@ -6,8 +6,8 @@ local:MODEL      a local model by name, or a GGUF file by path
 openai:MODEL     a model at an OpenAI-compatible server
 replay:FILE      the answers of a recording, for the questions that it holds
 record:FILE:MODEL  as openai:MODEL, and each answer is added to the recording
-auto             what is configured, else a local model that is installed, else none; never one on another machine
-                 that the user did not configure
+auto             what is configured, else an installed local model that reads source (`chathpc models test` has shown it), else
+                 none; never one on another machine that the user did not configure
 A,B,…            several of these, tried in turn: the next one where one cannot be had or cannot answer
 """
 
@@ -169,17 +169,36 @@ def _recorded(wanted: Spec, settings: Settings, environ: Mapping[str, str]) -> C
 
 
 def _automatic(settings: Settings, environ: Mapping[str, str]) -> Choice:
-    found = _installed(settings, environ)
-    if found is None:
-        engine = "" if installed_engines() else f" and an engine: {INSTALL_HINT.rstrip('.')}"
-        return Choice(None, f"no model: none is installed; get one with `chathpc models pull`{engine}")
-    if not installed_engines():
-        return Choice(None, f"no model: {found[0]} is here, but no engine; {INSTALL_HINT.rstrip('.')}")
-    name, path = found
-    shown = fitness.remembered(_file_identity(path), environ)
-    if shown is not None and not shown.forms:
-        return Choice(None, f"no model: {name} is here, but failed `chathpc models test`")
-    return _from_file(path, name, settings, environ)
+    """The local model that reads best, as `chathpc models test` has shown; one that only retells adds nothing unasked."""
+    here = _here(settings, environ)
+    shown = {path: fitness.remembered(file_identity(path), environ) for _, path in here}
+    reading = [
+        (result.reads.right / result.reads.asked, name, path)
+        for name, path in here
+        if (result := shown[path]) is not None and result.ability == "reads"
+    ]
+    if reading and installed_engines():
+        _, name, path = max(reading, key=lambda each: each[0])
+        return _from_file(path, name, settings, environ)
+    if reading:
+        return Choice(None, f"no model: {reading[0][1]} is here, but no engine; {INSTALL_HINT.rstrip('.')}")
+    untested = [name for name, path in here if shown[path] is None]
+    if untested:
+        return Choice(
+            None, f"no model: {untested[0]} has not shown that it reads source (`chathpc models test {untested[0]}`)"
+        )
+    if here:
+        return Choice(None, f"no model: {here[0][0]} does not read source; for its prose: --llm local:{here[0][0]}")
+    return Choice(None, "no model: none is here that reads source; `chathpc models list` shows some")
+
+
+def _here(settings: Settings, environ: Mapping[str, str]) -> list[tuple[str, Path]]:
+    """All local models in the folder, those of the manifest first."""
+    folder = models_folder(settings.models, environ)
+    known = [(weights.name, path) for weights in known_weights() if (path := installed_file(weights, folder))]
+    files = {path for _, path in known} | {folder / weights.file for weights in known_weights() if folder}
+    others = sorted(folder.glob("*.gguf")) if folder is not None and folder.is_dir() else []
+    return known + [(clean(path.stem), path) for path in others if path not in files]
 
 
 def _installed(settings: Settings, environ: Mapping[str, str]) -> tuple[str, Path] | None:
@@ -232,7 +251,7 @@ def find_local(model: str, settings: Settings, environ: Mapping[str, str] | None
 def _from_file(path: Path, name: str, settings: Settings, environ: Mapping[str, str]) -> Choice:
     from chathpc.llm.local import LocalBackend
 
-    identity = _file_identity(path)
+    identity = file_identity(path)
     shown = fitness.remembered(identity, environ)
     form, note = _form(shown, "prose", name, settings)
     backend = LocalBackend(
@@ -246,7 +265,8 @@ def _from_file(path: Path, name: str, settings: Settings, environ: Mapping[str, 
     return Choice(backend, note, identity, prompt_tokens=None if shown is None else shown.prompt_tokens)
 
 
-def _file_identity(path: Path) -> str:
+def file_identity(path: Path) -> str:
+    """What tells a model's file from others in the results of tests."""
     try:
         size = path.stat().st_size
     except OSError:
@@ -281,7 +301,7 @@ def _form(shown: fitness.Fitness | None, usual: Form, model: str, settings: Sett
     """The prompt form: as set, else the best that the model has shown, else the usual one."""
     note = ""
     if shown is not None and not shown.forms:
-        note = f"{clean(model)} failed `chathpc models test`; its sentences may be of little use"
+        note = f"{clean(model)} failed `chathpc models test`: it neither reads nor retells; its sentences may be of little use"
     if settings.form is not None:
         return settings.form, note
     return (shown.forms[0] if shown is not None and shown.forms else usual if shown is None else "prose"), note

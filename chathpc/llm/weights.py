@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from io import BufferedRandom
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Protocol
 
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.places import cache_folder
+from chathpc.profile.text import clean
 
 #: Called with the bytes that are here and the source that they come from.
 Progress = Callable[[int, str], None]
@@ -46,15 +48,19 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A model file: what it must be, and where it can be had."""
+    """A model file: what it must be, and where it can be had.
+
+    Without a sum it is only listed, with about so many bytes: nobody here has tried it. `memory` is what it needs, in GB.
+    """
 
     name: str
     file: str
     bytes: int
-    sha256: str
+    sha256: str | None
     licence: str
+    memory: float
     about: str
-    automatic: bool  # whether `--llm auto` and `--llm local` may choose it
+    automatic: bool  # whether `--llm local` may choose it
     hub: Hub | None
     index: Index | None
 
@@ -65,6 +71,9 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """How messages call it."""
+
+    def size(self, weights: Weights) -> int | None:
+        """Bytes of the file there; None where that cannot be told."""
 
     def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Append to `part` what it lacks, from its end on, or write it anew.
@@ -82,7 +91,9 @@ def _manifest() -> tuple[str, dict[str, Weights]]:
     for entry in content["weights"]:
         hub, index = entry.pop("hub", None), entry.pop("index", None)
         known[entry["name"]] = Weights(
-            **entry, hub=None if hub is None else Hub(**hub), index=None if index is None else Index(**index)
+            **{"sha256": None, **entry},
+            hub=None if hub is None else Hub(**hub),
+            index=None if index is None else Index(**index),
         )
     return content["default"], known
 
@@ -111,14 +122,68 @@ def models_folder(folder: Path | None = None, environ: Mapping[str, str] | None 
 
 
 def installed_file(weights: Weights, folder: Path | None) -> Path | None:
-    """The file of `weights` if it is in `folder` with its right size; its sum was checked when it was fetched."""
+    """The file of `weights` if it is in `folder` with its right size, or with the sum that it was taken by beside it; that was
+    checked when it came.
+    """
     if folder is None:
         return None
     path = folder / weights.file
     try:
-        return path if path.stat().st_size == weights.bytes else None
+        here = path.stat().st_size == weights.bytes if weights.sha256 else _sum_file(path).is_file() and path.is_file()
     except OSError:
         return None
+    return path if here else None
+
+
+def _sum_file(path: Path) -> Path:
+    """Where the sum of a file stands that the manifest has none of, as sha256sum writes it."""
+    return path.with_name(path.name + ".sha256")
+
+
+def take(weights: Weights, folder: Path | None, path: Path) -> Path:
+    """Take the user's own file for `weights` into `folder`, by a link where the file system can, and note its SHA-256 sum.
+
+    Raises UsageError if it cannot be read, is no GGUF file, or has another sum than the manifest's.
+    """
+    target = _writable(folder) / weights.file
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"GGUF":
+                raise UsageError(f"{path}: this is no GGUF file.", hint=_source_hint(weights))
+        sum_ = sha256(path)
+        if weights.sha256 not in (None, sum_):
+            raise UsageError(f"{path}: this is another file than {weights.name}: its SHA-256 sum is {sum_}.")
+        if not (target.exists() and target.samefile(path)):
+            unfinished = target.with_name(target.name + ".part")
+            unfinished.unlink(missing_ok=True)
+            try:
+                unfinished.hardlink_to(path.resolve())
+            except OSError:
+                shutil.copyfile(path, unfinished)
+            unfinished.replace(target)
+        if weights.sha256 is None:
+            _note_sum(target, sum_)
+    except OSError as error:
+        raise UsageError(f"{error.filename or path}: {error.strerror}.", hint=_source_hint(weights)) from error
+    return target
+
+
+def _note_sum(path: Path, sum_: str) -> None:
+    _sum_file(path).write_text(f"{sum_}  {path.name}\n", encoding="utf-8")
+
+
+def _source_hint(weights: Weights) -> str:
+    return "" if weights.hub is None else f"It is {weights.file} of {weights.hub.repository} on the Hugging Face hub."
+
+
+def _writable(folder: Path | None) -> Path:
+    if folder is None:
+        raise UsageError("There is no folder for models.", hint="Set CHATHPC_MODELS to one: there is no home folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written: {error.strerror}.", hint="Set CHATHPC_MODELS.") from error
+    return folder
 
 
 def sha256(path: Path) -> str:
@@ -136,14 +201,21 @@ def pull(
     manifest's is deleted. The result is renamed into place, so that a file of that name is always whole. Raises
     ModelUnavailableError if no source helps, and says what else can be done; UsageError if the folder cannot be written.
     """
-    if folder is None:
-        raise UsageError("There is no folder for models.", hint="Set CHATHPC_MODELS to one: there is no home folder.")
+    folder = _writable(folder)
     here = installed_file(weights, folder)
     if here is not None:
         return here
+    if weights.sha256 is None:
+        raise ModelUnavailableError(
+            f"{weights.name} is not fetched just so: nobody here has tried it, and there is no SHA-256 sum to check it by.",
+            hint=(
+                f"{_source_hint(weights)}\n"
+                f"  have the file?  chathpc models pull {weights.name} --path FILE\n"
+                f"  know its sum?   chathpc models pull {weights.name} --sha256 SUM   (the hub shows it on the file's page)"
+            ),
+        )
     unfinished = folder / (weights.file + ".part")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with unfinished.open("ab+") as part:
             _lock(part, weights)
             _check_space(weights, folder, part)
@@ -157,6 +229,28 @@ def pull(
             hint="Set CHATHPC_MODELS to a folder of your own with enough space.",
         ) from error
     return folder / weights.file
+
+
+def pull_by_sum(
+    weights: Weights,
+    folder: Path | None,
+    sources: Sequence[Source],
+    sum_: str,
+    *,
+    progress: Progress = lambda done, source: None,
+) -> Path:
+    """Fetch `weights` of which the user knows the SHA-256 sum, as `pull` does; the sum is noted beside the file."""
+    if not re.fullmatch(r"[0-9a-f]{64}", sum_):
+        raise UsageError(f"'{clean(sum_)[:80]}' is no SHA-256 sum: that has 64 hexadecimal digits.")
+    if weights.sha256 not in (None, sum_):
+        raise UsageError(f"{weights.name} has the sum {weights.sha256}.", hint="Leave --sha256 out.")
+    size = weights.bytes
+    if weights.sha256 is None:
+        size = next((told for source in sources if (told := source.size(weights)) is not None), size)
+    path = pull(replace(weights, sha256=sum_, bytes=size), folder, sources, progress=progress)
+    if weights.sha256 is None:
+        _note_sum(path, sum_)
+    return path
 
 
 def _lock(part: BufferedRandom, weights: Weights) -> None:

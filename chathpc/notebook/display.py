@@ -160,8 +160,8 @@ def _answer_html(shown: Answer) -> str:
 
     parts = [_step_html(step) for step in shown.steps]
     if shown.model is not None:
-        kept = [one.text for one in shown.sentences if one.status != "struck"]
-        parts += [tag("p", " ".join(kept)), tag("p", provenance(shown), style="opacity:0.7")]
+        parts += [tag("p", tag("i", each)) for each in shown.said]
+        parts.append(tag("p", provenance(shown), style="opacity:0.7"))
     if not shown.matched:
         parts.append(tag("p", f"{NO_QUESTION} {nearest(shown, NOTEBOOK)}"))
     if shown.note:

@@ -30,7 +30,7 @@ _NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)*)([^\W\d_]{1,6})")
 #: Files of words that chathpc understands but does not write: what a model may say is no reason to let a name leave.
 _UNDERSTOOD = frozenset({"vocabulary.yaml", "everyday.yaml", "public_names.yaml"})
 #: Folders whose texts are in no sentence of ours: words that are looked for in what models say, and programs' code.
-_SPEECHLESS = frozenset({"grounding", "recipes"})
+_SPEECHLESS = frozenset({"grounding", "recipes", "pieces"})
 
 
 @dataclass(frozen=True, slots=True)

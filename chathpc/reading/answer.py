@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from chathpc.diagnosis.catalogue import cause as entry
 from chathpc.reading import change as changes
 from chathpc.reading.question import Question
-from chathpc.reading.wording import printed
+from chathpc.reading.wording import Vocabulary, printed
 from chathpc.report import EditRecord, HypothesisRecord, PlaceRecord, StatementRecord
 
 OTHER = "other"
@@ -79,6 +80,26 @@ def read(text: str, question: Question, by: str) -> Reading:
         reader.statement(item)
     ranked = sorted(reader.hypotheses, key=lambda each: -(each.share or 0.0) * _CONFIDENT[each.confidence])
     return Reading(tuple(ranked), tuple(reader.statements))
+
+
+def statements(text: str, known: Vocabulary, by: str) -> list[StatementRecord]:
+    """The statements of an answer that is nothing else (a turn of a chat), each as far as it holds; none where it is no such answer."""
+    found = []
+    for item in _list(_object(text) or {}, "statements", MOST_STATEMENTS):
+        with suppress(ValidationError):
+            said = _Statement.model_validate(item)
+            held = printed(said.text, known)
+            cites = [each for each in (*said.cites, *held.slots) if known.slot(each) is not None]
+            found.append(
+                StatementRecord(
+                    kind=said.kind,
+                    text=held.text,
+                    cites=list(dict.fromkeys(cites)),
+                    by=by,
+                    dropped_because=held.wrong or None,
+                )
+            )
+    return found
 
 
 Model = TypeVar("Model", bound=_Said)

@@ -16,13 +16,15 @@ from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts, run_words
 from chathpc.prompts.build import CHARACTERS_PER_TOKEN, estimate_tokens
-from chathpc.prompts.loader import Audience, template
+from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.reading.places import Listed, places, shown_at
 from chathpc.reading.shown import NOTHING, Shown
 from chathpc.reading.wording import Vocabulary
 
 _LINES = re.compile(r"(?P<file>[^:\s]+):(?P<first>[1-9]\d{0,6})(?:[-–](?P<last>[1-9]\d{0,6}))?")
+_PROFILE = re.compile(r"^<<(?:places|call tree) (\w+)>>\n(.*?)\n<<end \1>>", re.DOTALL | re.MULTILINE)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Of the question's tokens so many are for source; what it does not use the tree may have.
 _SOURCE_TOKENS = 4200
 _LONGEST_FACT = 300
@@ -50,7 +52,13 @@ class Question:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """What sentences of the answer may use."""
-        return Vocabulary(self.stands_for, self.shown.names(), self.shown.numbers())
+        named = {name for word in self._of_profile for name in _IDENTIFIER.findall(word)}
+        return Vocabulary(self.stands_for, self.shown.names() | named, self.shown.numbers())
+
+    @cached_property
+    def _of_profile(self) -> frozenset[str]:
+        """The words of the places and of the call tree as the question has them: a reader sees these names without any source."""
+        return frozenset(word.strip(".,()") for found in _PROFILE.finditer(self.user) for word in found[2].split())
 
     def place(self, id: str) -> Listed | None:
         """The listed place with that id."""
@@ -64,7 +72,9 @@ class Question:
         return self._line(slot) if place is None else place.name
 
     def _line(self, text: str) -> str | None:
-        """A shown line, or lines, by file and number: `heat.c:12`, `heat.c:12-20`."""
+        """A shown line, or lines, by file and number: `heat.c:12`, `heat.c:12-20`; or one of a place or of the tree."""
+        if text in self._of_profile and _LINES.fullmatch(text):
+            return text
         found = _LINES.fullmatch(text)
         name = None if found is None else self.shown.file_called(found["file"])
         if found is None or name is None:
@@ -95,9 +105,9 @@ def question(
             [f"{item.id}: {quote(item.statement, longest=_LONGEST_FACT)}" for item in diagnosis.evidence],
         ),
         ("what the rules found", _found(diagnosis, listed)),
-        ("places", [_place_line(each) for each in listed]),
+        ("places", [place_line(each) for each in listed]),
         ("not measured", [quote(what, longest=_LONGEST_FACT) for what in diagnosis.not_collected]),
-        ("causes", [f"{each.id}: {quote(each.meaning, longest=_LONGEST_FACT)}" for each in fit]),
+        ("causes", [cause_line(each) for each in fit]),
     ]
     fixed = estimate_tokens(form.system) + sum(estimate_tokens("\n".join(lines)) + 20 for _, lines in told)
     room = max(0, most - fixed - 200)
@@ -108,21 +118,34 @@ def question(
     room -= estimate_tokens("\n".join(code))
     tree = _within([quote_tree(line) for line in outline.split("\n") if line], room)
     parts = [*told[:4], ("source", code), ("call tree", tree), *told[4:]]
-    kept = [(name, lines) for name, lines in parts if lines]
-    marker = marker_of(line for _, lines in kept for line in lines)
-    user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
     values = {item.id: numbers.quantity(item.value, item.unit) for item in diagnosis.evidence}
     excluded = {each.id: tuple(fact.statement for fact in refuting(facts, each.id)) for each in fit}
+    refuted = {id: told for id, told in excluded.items() if told}
+    return assembled(form, parts, listed, tuple(each.id for each in fit), view, values, refuted)
+
+
+def assembled(
+    form: Template,
+    parts: Sequence[tuple[str, Sequence[str]]],
+    listed: tuple[Listed, ...],
+    fit: tuple[str, ...],
+    view: Shown,
+    values: Mapping[str, str],
+    refuted: Mapping[str, tuple[str, ...]],
+) -> Question:
+    """The question in `form`: its `parts` by their names, and what an answer may refer to."""
+    kept = [(name, list(lines)) for name, lines in parts if lines]
+    marker = marker_of(line for _, lines in kept for line in lines)
     return Question(
         system=form.system,
-        user=user,
+        user="\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task]),
         max_tokens=form.max_output_tokens,
         schema=form.schema or {},
         listed=listed,
-        causes=tuple(each.id for each in fit),
+        causes=fit,
         shown=view,
         facts=values,
-        refuted={id: told for id, told in excluded.items() if told},
+        refuted=refuted,
     )
 
 
@@ -148,7 +171,13 @@ def _found(diagnosis: Diagnosis, listed: Sequence[Listed]) -> list[str]:
     return told
 
 
-def _place_line(each: Listed) -> str:
+def cause_line(each: Cause) -> str:
+    """A cause as it stands in a question."""
+    return f"{each.id}: {quote(each.meaning, longest=_LONGEST_FACT)}"
+
+
+def place_line(each: Listed) -> str:
+    """A place as it stands in a question."""
     shares = []
     if each.share:
         shares.append(f"{numbers.percent(each.share)} of the run")

@@ -20,7 +20,7 @@ from chathpc.privacy.words import is_library, lists
 LONGEST = 700
 _SLOT = re.compile(r"\{([^{}\s]{1,120})\}")
 _CODE = re.compile(r"`([^`\n]{1,200})`")
-_NUMBER_WORDS = re.compile(
+NUMBER_WORDS = re.compile(
     r"\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
     r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?|(?:m|b|tr)illions?|dozens?|thirds?|quarters?|fifths?|tenths?"
     r"|triples?|tripled|quadruples?|quadrupled|per ?cent|\w*fold|times as (?:fast|long|slow|much|many)|orders? of magnitude)\b",
@@ -89,12 +89,20 @@ def printed(text: str, known: Vocabulary) -> Printed:
     return Printed(told, tuple(dict.fromkeys(used)), _wrong(bare, known))
 
 
-def _wrong(text: str, known: Vocabulary) -> str:
-    """Why a text without its slots may not be printed, in a clause; empty if it may."""
+def is_foreign(text: str) -> str:
+    """What no sentence may hold, in a clause: control and format characters, addresses, what reads like a command or like markup."""
     if any(unicodedata.category(letter) in _ALL_FORMS for letter in text):
         return "it has a character that controls or formats"
     if _URL.search(text):
         return "it has an address"
+    return "it reads like a command" if _SHELL.search(_CODE.sub(" ", text)) else ""
+
+
+def _wrong(text: str, known: Vocabulary) -> str:
+    """Why a text without its slots may not be printed, in a clause; empty if it may."""
+    foreign = is_foreign(text)
+    if foreign:
+        return foreign
     for code in _CODE.findall(text):
         wrong = _wrong_code(code, known)
         if wrong:
@@ -103,13 +111,11 @@ def _wrong(text: str, known: Vocabulary) -> str:
     if "`" in prose:
         return "its code has no end"
     prose = _COST.sub(lambda found: " " if _COST_PARTS.fullmatch(found[1]) and len(found[0]) <= 24 else found[0], prose)
-    if _SHELL.search(prose):
-        return "it reads like a command"
     for flag in _FLAG.findall(prose):
         if flag.rstrip(_EDGES) not in _catalogue_flags():
             return f"{flag.rstrip(_EDGES)} is no option that the catalogue knows"
     prose = _FLAG.sub(" ", prose)
-    found = next((word[0] for word in _NUMBER_WORDS.finditer(prose) if word[0].lower() not in _NOT_FOLD), None)
+    found = next((word[0] for word in NUMBER_WORDS.finditer(prose) if word[0].lower() not in _NOT_FOLD), None)
     if found is not None:
         return f"“{found}” is a number that is no slot"
     for word in prose.split():

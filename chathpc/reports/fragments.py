@@ -114,10 +114,7 @@ def _suspected(report: Report) -> list[Html]:
 
 def _explanation(report: Report) -> list[Html]:
     told = wording.told(report)
-    said = [
-        joined((one.shown, f" [{', '.join(one.evidence)}]" if one.evidence else "", " (repaired)" if one.status == "repaired" else ""))
-        for one in told
-    ]  # fmt: skip
+    said = [joined((wording.words(one), f" [{', '.join(one.cites)}]" if one.cites else "")) for one in told]
     label = wording.author(report)
     parts = []
     if said:

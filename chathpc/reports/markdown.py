@@ -44,10 +44,9 @@ def render(report: Report, style: Style) -> str:
     uncited = wording.uncited(report)
     if uncited:
         blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
-    if style.claims:
-        blocks += _claims(report)
-        fates = [f"{prose(each.text)} *({prose(wording.fate(each))})*" for each in report.explanation.statements]
-        blocks += ["## Statements", _list(fates)] if fates else []
+    if style.statements:
+        said = wording.fates(report)
+        blocks += ["## Statements", _list(map(prose, said)) if said else "No model said anything."]
     blocks += _tree(report)
     if report.profile.caveats or report.notes:
         blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]
@@ -110,27 +109,15 @@ def _suspected(report: Report) -> list[str]:
 def _explanation(report: Report) -> list[str]:
     explanation = report.explanation
     sentences = []
-    for sentence in wording.told(report):
-        cited = f" ({', '.join(prose(key) for key in sentence.evidence)})" if sentence.evidence else ""
-        repaired = " *(repaired)*" if sentence.status == "repaired" else ""
-        sentences.append(f"{prose(sentence.shown)}{cited}{repaired}")
+    for one in wording.told(report):
+        cited = f" ({', '.join(prose(key) for key in one.cites)})" if one.cites else ""
+        sentences.append(f"{prose(wording.words(one))}{cited}")
     note = f"*{prose(explanation.note)}*" if explanation.note else ""
     if not sentences:
         return [note]
     label = wording.author(report)
     label = f"*{prose(label[0].upper() + label[1:])}.*" if label else ""
-    mark = "> " if wording.author(report) else ""
-    return ["## In short", label, mark + " ".join(sentences), note]
-
-
-def _claims(report: Report) -> list[str]:
-    """The sentences of a model, each with its claims; those that were struck as well."""
-    blocks = ["## Claims"]
-    for sentence in wording.judged(report):
-        blocks.append(f"{prose(sentence.text)} *({prose(wording.verdict(sentence))})*")
-        if sentence.claims:
-            blocks.append(_list(prose(wording.claim(claim)) for claim in sentence.claims))
-    return blocks if len(blocks) > 1 else [*blocks, "No sentence of a model: there is nothing to check."]
+    return ["## In short", label, " ".join(sentences), note]
 
 
 def _tree(report: Report) -> list[str]:

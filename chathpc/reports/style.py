@@ -42,14 +42,14 @@ _PLAIN = {
 class Style:
     """How to write: columns, colours or none, the encoding of the stream.
 
-    `verbose` adds timings, versions, sources; `claims` the claims of a model's sentences.
+    `verbose` adds timings, versions, sources; `statements` each statement of a model with its fate.
     """
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
     verbose: bool = False
-    claims: bool = False
+    statements: bool = False
 
     def fit(self, text: str) -> str:
         """`text` with what the encoding lacks written in other characters; the result can always be encoded."""

@@ -39,8 +39,7 @@ def render(report: Report, style: Style) -> str:
         _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told, several=several)
     _suspected(page, report)
     _measured(page, [evidence[identifier] for identifier in wording.uncited(report)], several=several)
-    if style.claims:
-        _claims(page, report)
+    if style.statements:
         _fates(page, report)
     _tree(page, report)
     _limits(page, report.profile, report.notes)
@@ -129,13 +128,10 @@ def _suspected(page: Page, report: Report) -> None:
 
 
 def _fates(page: Page, report: Report) -> None:
-    """Every statement of a model that reads, with what became of it."""
-    if report.explanation.statements:
-        page.heading("Statements")
-    for statement in report.explanation.statements:
-        page.paragraph(
-            f"{statement.text or '(no text)'} ({wording.fate(statement)})", label=statement.kind, label_style="cyan"
-        )
+    """All that models said, with what became of it."""
+    page.heading("Statements")
+    for said in wording.fates(report) or ["No model said anything."]:
+        page.item(said)
 
 
 def _where(page: Page, where: PlaceRecord) -> Text:
@@ -169,12 +165,10 @@ def _explanation(page: Page, report: Report) -> None:
     if kept:
         page.heading("In short", wording.author(report))
     pieces = []
-    for sentence in kept:
-        text = page.sentence(sentence.shown, "italic" if sentence.status != "catalogue" else "")
-        if sentence.evidence:
-            text.append(f" [{page.style.prose(', '.join(sentence.evidence))}]", style="cyan not italic")
-        if sentence.status == "repaired":
-            text.append(" (repaired)", style="dim not italic")
+    for one in kept:
+        text = page.sentence(wording.words(one))
+        if one.cites:
+            text.append(f" [{page.style.prose(', '.join(one.cites))}]", style="cyan")
         pieces.append(text)
     if pieces:
         page.flow(pieces)
@@ -182,17 +176,6 @@ def _explanation(page: Page, report: Report) -> None:
         if not pieces:
             page.blank()
         page.paragraph(explanation.note, indent=INDENT if pieces else 0, style="dim")
-
-
-def _claims(page: Page, report: Report) -> None:
-    sentences = wording.judged(report)
-    page.heading("Claims")
-    if not sentences:
-        page.paragraph("No sentence of a model: there is nothing to check.", style="dim")
-    for number, sentence in enumerate(sentences, 1):
-        page.paragraph(f"{sentence.text} ({wording.verdict(sentence)})", label=str(number), label_style="cyan")
-        for claim in sentence.claims:
-            page.paragraph(wording.claim(claim), indent=2 * INDENT, style="dim")
 
 
 def _tree(page: Page, report: Report) -> None:

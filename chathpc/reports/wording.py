@@ -10,15 +10,14 @@ from chathpc.diagnosis.catalogue import cause, ids
 from chathpc.diagnosis.phrasing import meaning
 from chathpc.profile import numbers
 from chathpc.profile.run import run_words
+from chathpc.reading.retelling import CATALOGUE
 from chathpc.report import (
-    ClaimRecord,
     EvidenceRecord,
     FindingRecord,
     GainRecord,
     HypothesisRecord,
     PlaceRecord,
     Report,
-    SentenceRecord,
     StatementRecord,
     UsageRecord,
 )
@@ -116,25 +115,24 @@ def summary(finding: FindingRecord, headline: str) -> str:
     return "" if finding.summary.strip() == headline.strip() else finding.summary
 
 
-def told(report: Report) -> list[SentenceRecord]:
-    """Sentences of the explanation that are shown below the headline: not struck, and not the headline itself."""
-    return [
-        one
-        for one in report.explanation.sentences
-        if one.status != "struck" and one.text.strip() != report.headline.strip()
-    ]
+def told(report: Report) -> list[StatementRecord]:
+    """The facts in words that are shown below the headline: not dropped, and not the headline itself."""
+    kept = (one for one in report.explanation.statements if one.kind == "retold" and one.dropped_because is None)
+    return [one for one in kept if one.text.strip() != report.headline.strip()]
+
+
+def words(statement: StatementRecord) -> str:
+    """A fact in its author's words; a model's stand in quotation marks."""
+    return statement.text if statement.by == CATALOGUE else f"“{statement.text}”"
 
 
 def author(report: Report) -> str:
-    """Whose words the explanation is in, and what they are worth; empty if they are the catalogue's alone."""
-    model, parts = report.explanation.model, []
-    if model is not None and any(one.status != "catalogue" for one in report.explanation.sentences):
-        parts = [f"in the words of {model}, a language model", "its claims were checked"]
-        if any(one.status == "catalogue" for one in report.explanation.sentences):
-            parts.append("what it left out is the catalogue's")
-    if any(sentence.translation is not None for sentence in report.explanation.sentences):
-        parts.append("translated by a language model; numbers and names were compared")
-    return "; ".join(parts)
+    """Whose words the facts are in, and what they are worth; empty if they are the catalogue's alone."""
+    by = {one.by for one in told(report)}
+    models = " and ".join(sorted(by - {CATALOGUE}))
+    if not models:
+        return ""
+    return f"in quotation marks {models}, a language model, with the numbers and names of the facts"
 
 
 def readers(report: Report) -> str:
@@ -177,40 +175,23 @@ def change_lines(hypothesis: HypothesisRecord) -> list[str]:
 
 def statements(report: Report) -> list[StatementRecord]:
     """What a model said beside its hypotheses, as far as it is printed."""
-    return [each for each in report.explanation.statements if each.dropped_because is None]
+    return [each for each in report.explanation.statements if each.kind != "retold" and each.dropped_because is None]
 
 
-def fate(statement: StatementRecord) -> str:
-    """What became of a statement: `printed`, or why it was dropped."""
-    return "printed" if statement.dropped_because is None else f"dropped: {statement.dropped_because}"
+def fates(report: Report) -> list[str]:
+    """All that models said, hypotheses and statements, each with what became of it."""
+    said = [f"{each.id} {each.name}: {mechanism(each)} ({_fate(each)})" for each in report.hypotheses]
+    own = (each for each in report.explanation.statements if each.by != CATALOGUE)
+    return [*said, *(f"{each.text} ({each.kind}: {each.dropped_because or 'printed'})" for each in own)]
 
 
-def judged(report: Report) -> list[SentenceRecord]:
-    """The sentences of a model, also those that were struck, and where the catalogue speaks instead all that it said."""
-    told = report.explanation
-    return [*(sentence for sentence in told.sentences if sentence.status != "catalogue"), *told.refused]
-
-
-def verdict(sentence: SentenceRecord) -> str:
-    """What became of a sentence: `supported`, `struck: number`."""
-    return f"{sentence.status}: {sentence.reason}" if sentence.reason else sentence.status
-
-
-def claim(record: ClaimRecord) -> str:
-    """One claim with what became of it: `number 3.17 s: supported by E1`, `number 71.4 %: supported by sum of E1, E4`."""
-    said = f"{record.kind} {record.text}"
-    if record.status == "struck":
-        return f"{said}: struck"
-    if record.query == "diagnosis":
-        return f"{said}: {record.status} by the diagnosis"
-    source = ", ".join(record.evidence)
-    if record.query not in (None, "evidence"):
-        source = (
-            f"{record.query} {'of ' if source else ''}{source}".strip()
-            if source
-            else "the profile's table of functions"
-        )
-    return f"{said}: {record.status} by {source}" if source else f"{said}: {record.status}"
+def _fate(hypothesis: HypothesisRecord) -> str:
+    why = hypothesis.status if hypothesis.status == "refuted" else f"held {hypothesis.confidence}"
+    return (
+        "printed"
+        if hypothesis.is_shown
+        else f"not printed: {why}, {numbers.percent(hypothesis.share or 0.0)} of the run"
+    )
 
 
 def coverage(report: Report, rows: int) -> str:
@@ -221,23 +202,22 @@ def coverage(report: Report, rows: int) -> str:
 
 
 def checked(report: Report) -> str:
-    """The last line: where the numbers come from, how many claims were checked, and which model wrote."""
-    claims = report.explanation.claims
-    counted = [f"{numbers.count(claims.checked)} claim{'s' if claims.checked != 1 else ''} checked"]
-    if claims.repaired:
-        counted.append(f"{numbers.count(claims.repaired)} repaired")
-    counted.append(f"{numbers.count(claims.struck)} struck")
-    outcome = ", ".join(counted) if claims.checked else "no claims to check"
+    """The last line: where the numbers come from, which model spoke, and how much of what it said is not printed."""
+    own = [each for each in report.explanation.statements if each.by != CATALOGUE]
+    dropped = sum(each.dropped_because is not None for each in own)
     model = report.explanation.model or "none"
-    return f"Every number above was computed from the profile ({outcome}). Model: {model}{_paid(report.explanation.usage)}."
+    left = f"; {dropped} of its {len(own)} statements dropped" if dropped else ""
+    return f"Every number above was computed from the profile. Model: {model}{_paid(report.explanation.usage)}{left}."
 
 
 def _paid(usage: UsageRecord | None) -> str:
-    """What a hosted model's answer took, where its price is known."""
-    if usage is None or usage.cost is None:
+    """What a model's answer took, where it looked things up or its price is known."""
+    if usage is None or (usage.cost is None and not usage.calls):
         return ""
-    tokens = f"{numbers.count(usage.prompt_tokens or 0)} + {numbers.count(usage.completion_tokens or 0)} tokens"
-    return f", {tokens}, {numbers.money(usage.cost, usage.currency or '')}"
+    parts = [f"{usage.calls} look-up{'s' if usage.calls != 1 else ''}"] if usage.calls else []
+    parts.append(f"{numbers.count(usage.prompt_tokens or 0)} + {numbers.count(usage.completion_tokens or 0)} tokens")
+    parts += [] if usage.cost is None else [numbers.money(usage.cost, usage.currency or "")]
+    return f", {', '.join(parts)}"
 
 
 def uncited(report: Report) -> list[str]:

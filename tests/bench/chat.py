@@ -26,7 +26,8 @@ LINES = (
     '/query ["*", {{"name": "{name}"}}]', "/summary", "/findings", "/findings 1", "/evidence", "/evidence E1", "/top", "/top line 100",
     "/top loop", "/top module", "/top kernel", "/activities", "/activities waiting", "/findings false sharing",
     "/tree", "/tree {name} depth=20 limit=100", "/tree by=line", "/callers {name}", "/callees {name}",
-    "/source {name}", "/locations", "/locations {name}", "/whatif {name} 2x", "/diff", "/timeline", "/metrics", "/missing",
+    "/source {name}", "/loops {name}", "/examined", "/scaling", '/locations who="rank 1"', "/locations",
+    "/locations {name}", "/whatif {name} 2x", "/diff", "/timeline", "/metrics", "/missing",
     "/catalogue false sharing", '/query ["+", {{"line": "> 3"}}, "*"]',
 )  # fmt: skip
 QUESTIONS = (
@@ -34,7 +35,9 @@ QUESTIONS = (
     "call tree below {name}", "who calls {name}?", "what does {name} call?", "source of {name}", "is {name} balanced over the ranks?",
     "which ranks are slow?", "what if {name} were twice as fast?", "who calls {slip}?", "what is false sharing?",
     "how much time is spent in MPI?", "is it memory bound?", "which metrics are there?",
-    "what was not measured?", "show the timeline", "hotest functoins", "sing a song",
+    "what was not measured?", "show the timeline", "hotest functoins", "sing a song", "why is rank 1 slower?",
+    "what about rank 0", "how long did it run",
+    "who calls {name}?", "and the lines of it", "will it scale?", "what is occupency", "show line 12", "who calls it",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from chathpc.bench.case import Case, Label, Split, Spot
 from chathpc.bench.figures import Figures, figures_of
 from chathpc.bench.floors import prior
 from chathpc.bench.gates import failures, parse_gate
-from chathpc.bench.outcome import Answer, Outcome, Words
+from chathpc.bench.outcome import Answer, Outcome
 from chathpc.bench.render import renderers
 from chathpc.bench.result import result_of, shown
 from chathpc.bench.score import Score, score
@@ -169,17 +169,6 @@ def test_tables_hold_each_labelled_case_once() -> None:
 
 
 # -- a model's words ---------------------------------------------------------------------------------------------
-
-
-def test_the_words_of_a_model_are_counted_by_text_and_by_claim() -> None:
-    case, outcome = CASES[0]
-    one = replace(outcome, words=Words("m", None, ("io-bound", "page-faults"), ("io-bound",), 10, 1, 2))
-    two = replace(outcome, words=Words(None, "too little", ("page-faults",), (), 10, 0, 8))
-    found = values(figures_of("all", [score(case, one), score(case, two), score(*CASES[1])]))
-    assert found["model-named"] == 0.5
-    assert found["model-kept"] == 0.5
-    assert (found["model-wrong"], found["model-fallback"]) == (1, 1)
-    assert (found["model-struck"], found["model-repaired"]) == (0.5, 0.05)
 
 
 # -- gates -------------------------------------------------------------------------------------------------------

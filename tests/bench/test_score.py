@@ -8,7 +8,6 @@ import pytest
 from chathpc.bench.case import Case, Label, Split, Spot
 from chathpc.bench.figures import figures_of
 from chathpc.bench.outcome import Answer, Outcome, Read, from_data, to_data
-from chathpc.bench.outcome import Words as ModelWords
 from chathpc.bench.score import answers_of, plain_name, rank_of, score
 from chathpc.bench.statistics import Stated
 
@@ -201,8 +200,7 @@ def test_names_are_compared_without_what_compilers_add(name: str, plain: str) ->
 
 
 def test_an_outcome_survives_the_way_through_json() -> None:
-    words = ModelWords("m", None, ("io-bound",), (), 5, 1, 2)
-    outcome = Outcome("healthy", (said("io-bound", line=3),), (Answer("hot-compute"),), "gprof", 0.5, 1 << 20, words)
+    outcome = Outcome("healthy", (said("io-bound", line=3),), (Answer("hot-compute"),), "gprof", 0.5, 1 << 20)
     assert from_data(to_data(outcome)) == outcome
     assert from_data(to_data(Outcome(failure="x"))) == Outcome(failure="x")
 

@@ -1,14 +1,17 @@
 """The labelled questions, and how many of them are matched to the right tool and arguments.
 
-`python -m tests.chat.questions` prints the rates of both halves, and the misses of the half that is not held out.
+`python -m tests.chat.questions [-v] [FILE...]` prints for each file how many are right, not told, and wrong; with -v which. A file has
+lists of questions by profile (omp, mpi, gpu): {ask, tool, arguments?, or?: {tool, arguments?}}; `tool: null` is no question to a profile,
+`arguments` are those that matter, `after` is the question before it, where it goes on from there.
 """
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,17 +20,24 @@ from typing import Any
 import yaml
 
 import chathpc
+from chathpc.chat.conversation import Conversation
 from chathpc.chat.intents import Intent, match
+from chathpc.chat.intents.entities import Named, words
+from chathpc.chat.intents.match import LEAST, examples, fitting
+from chathpc.chat.intents.nearest import Nearest
 from chathpc.chat.session import Session
+from chathpc.chat.tools import call
 from chathpc.errors import UsageError
 from tests.synthetic.hpctoolkit_v4 import write
 from tests.synthetic.programs import gpu
 
 FILE = Path(__file__).with_name("questions.yaml")
-#: Asked once, then looked at.
+#: Asked once, then looked at; most questions of both are among the examples.
 USED = Path(__file__).with_name("used_questions.yaml")
-#: Asked after the last change to the rules.
+#: No examples, and nothing was tuned for one of them.
 FRESH = Path(__file__).with_name("fresh_questions.yaml")
+FILES = (FILE, USED, FRESH)
+OUTCOMES = ("right", "cannot tell", "wrong")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -38,11 +48,7 @@ class Question:
     profile: str
     ask: str
     answers: tuple[tuple[str | None, Mapping[str, Any]], ...]
-
-    @property
-    def held_out(self) -> bool:
-        """Whether the matcher is written without a look at it: by a hash of its text."""
-        return hashlib.sha256(self.ask.encode()).digest()[-1] % 2 == 1
+    after: str = ""
 
 
 @cache
@@ -50,10 +56,15 @@ def questions(file: Path = FILE) -> tuple[Question, ...]:
     """All labelled questions of a file."""
     data = yaml.safe_load(file.read_text("utf-8"))
     return tuple(
-        Question(profile, entry["ask"], tuple((one["tool"], one.get("arguments", {})) for one in (entry, *([entry["or"]] if "or" in entry else []))))
+        Question(
+            profile,
+            entry["ask"],
+            tuple((one["tool"], one.get("arguments", {})) for one in (entry, entry.get("or")) if one),
+            entry.get("after", ""),
+        )
         for profile, entries in data.items()
         for entry in entries
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -73,13 +84,16 @@ def right(question: Question, intent: Intent) -> bool:
     return any(_fits(tool, wanted, intent, session(question.profile)) for tool, wanted in question.answers)
 
 
-def _fits(tool: str | None, wanted: Mapping[str, Any], intent: Intent, asked: Session) -> bool:
+def _fits(tool: str | None, wanted: Mapping[str, Any], intent: Intent, about: Session) -> bool:
     if tool is None or intent.tool != tool:
         return tool is None and not intent.tool
     for key, value in wanted.items():
         given = intent.arguments.get(key, "" if isinstance(value, str) else 0)
-        if key in ("place", "name") and value and given:
-            if _nodes(asked, str(given)) != _nodes(asked, value):
+        if key == "words" and value and given:
+            if call(about, "catalogue", {key: given}).text != call(about, "catalogue", {key: value}).text:
+                return False
+        elif key in ("place", "name") and value and given:
+            if _nodes(about, str(given)) != _nodes(about, value):
                 return False
         elif (given.casefold() if isinstance(given, str) else given) != (
             value.casefold() if isinstance(value, str) else value
@@ -89,38 +103,80 @@ def _fits(tool: str | None, wanted: Mapping[str, Any], intent: Intent, asked: Se
 
 
 def _nodes(asked: Session, place: str) -> object:
-    """The contexts of a place; the place itself where the profile has none."""
-    try:
-        return list(asked.find(place).nodes)
-    except UsageError:
-        return place.casefold()
+    """The contexts of a place, or of MPI's profiling interface to it; the place itself where the profile has none."""
+    for name in (place, f"P{place}"):
+        with suppress(UsageError):
+            return list(asked.find(name).nodes)
+    return place.casefold()
 
 
-def rates() -> tuple[float, float, list[tuple[Question, Intent]]]:
-    """Part of the questions (0..1) that are matched, seen and held out, and the misses among those seen."""
-    hits: dict[bool, list[bool]] = {False: [], True: []}
+def asked(question: Question) -> Intent:
+    """What a question is taken for, after the one before it."""
+    about = session(question.profile)
+    conversation = Conversation(about)
+    if question.after:
+        conversation.ask(question.after)
+    return match(question.ask, about, conversation.last)
+
+
+def outcome(question: Question, intent: Intent) -> str:
+    """`right`, `cannot tell` or `wrong`. Of a question that nothing answers `cannot tell` is right."""
+    return "right" if right(question, intent) else "wrong" if intent.tool else "cannot tell"
+
+
+def rates(file: Path) -> tuple[Counter[str], list[tuple[Question, Intent]]]:
+    """How many questions of a file had which outcome, and those that were not right."""
+    found: Counter[str] = Counter()
     misses = []
-    for question in questions():
-        intent = match(question.ask, session(question.profile))
-        hit = right(question, intent)
-        hits[question.held_out].append(hit)
-        if not hit and not question.held_out:
+    for question in questions(file):
+        intent = asked(question)
+        found[outcome(question, intent)] += 1
+        if not right(question, intent):
             misses.append((question, intent))
-    return sum(hits[False]) / len(hits[False]), sum(hits[True]) / len(hits[True]), misses
+    return found, misses
 
 
-def rate(file: Path) -> float:
-    """Part of the questions (0..1) of a file that are matched."""
-    asked = questions(file)
-    return sum(right(one, match(one.ask, session(one.profile))) for one in asked) / len(asked)
+def _named(ask: str) -> Named:
+    """An example as a question that names what its marks say."""
+    function = ["f"] if "@function" in ask else []
+    return Named(ask, functions=function, file="f.c" if "@file" in ask or "@line" in ask else "", line="@line" in ask)
+
+
+def left_out() -> dict[str, float]:
+    """Parts (0..1) of the examples whose nearest other one asks the same of the same tool, is of no likeness, asks something else."""
+    known = examples()
+    index = Nearest([one.ask for one in known], words().alike)
+    same_text = [one.ask.replace("@problem", "@term") for one in known]
+    found: Counter[str] = Counter()
+    for at, example in enumerate(known):
+        likeness = index.likeness(example.ask)
+        likeness *= fitting(_named(example.ask), example.ask, None)
+        for other, text in enumerate(same_text):
+            if text == same_text[at]:
+                likeness[other] = 0
+        best = known[int(likeness.argmax())]
+        same = (best.tool, best.arguments) == (example.tool, example.arguments)
+        found["cannot tell" if likeness.max() < LEAST else "right" if same else "wrong"] += 1
+    return {name: count / len(known) for name, count in found.items()}
+
+
+def main(files: list[Path]) -> None:
+    """Print a line a file, and with `-v` what was not right."""
+    verbose = "-v" in sys.argv
+    if not files:
+        parts = left_out()
+        told = ", ".join(f"{name} {parts.get(name, 0):.1%}" for name in OUTCOMES)
+        sys.stdout.write(f"examples, each left out ({len(examples())}): {told}\n")
+    for file in files or FILES:
+        found, misses = rates(file)
+        total = sum(found.values())
+        told = ", ".join(f"{name} {found[name] / total:.1%}" for name in OUTCOMES)
+        sys.stdout.write(f"{file.name} ({total}): {told}\n")
+        for one, got in misses if verbose else ():
+            sys.stdout.write(
+                f"  {one.profile}: {one.ask}\n     wanted {one.answers}\n     got {got.tool or 'nothing'} {dict(got.arguments)}\n"
+            )
 
 
 if __name__ == "__main__":
-    seen, held, wrong = rates()
-    halves = [sum(one.held_out == half for one in questions()) for half in (False, True)]
-    sys.stdout.write(f"seen {seen:.1%} of {halves[0]}, held out {held:.1%} of {halves[1]}, ")
-    sys.stdout.write(
-        f"used {rate(USED):.1%} of {len(questions(USED))}, fresh {rate(FRESH):.1%} of {len(questions(FRESH))}\n"
-    )
-    for one, got in wrong:
-        sys.stdout.write(f"  {one.profile}: {one.ask}\n     wanted {one.answers}\n     got {got}\n")
+    main([Path(name) for name in sys.argv[1:] if name != "-v"])

@@ -2,38 +2,66 @@
 
 from __future__ import annotations
 
-from functools import cache
+import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from chathpc.chat.intents import match
-from chathpc.chat.intents.rules import rules
-from chathpc.chat.intents.spelling import complete, distance, put_right
+from chathpc.chat.intents import Last, match
+from chathpc.chat.intents.match import examples
+from chathpc.chat.intents.nearest import Nearest, words_of
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS
 from tests.chat.profiles import calls
-from tests.chat.questions import FRESH, USED, questions, rate, rates
-
-#: Part of the questions (0..1) that must be matched to the right tool and arguments.
-_LEAST = 0.9
+from tests.chat.questions import FILE, FRESH, USED, left_out, questions, rates
 
 
-def test_nine_questions_of_ten_are_matched_also_of_those_held_out() -> None:
-    seen, held_out, _ = rates()
-    assert len(questions()) >= 120
-    assert 0.4 < sum(one.held_out for one in questions()) / len(questions()) < 0.6
-    assert min(seen, held_out) >= _LEAST
-    assert rate(USED) >= _LEAST
-    assert rate(FRESH) >= 0.78  # what was measured once, 80.0 %; one question is 1.7 %
+def test_questions_find_their_tool_and_what_is_not_sure_is_not_answered() -> None:
+    for file, least in ((FILE, 0.95), (USED, 0.95)):  # most of them are examples
+        found, _ = rates(file)
+        assert found["right"] / sum(found.values()) >= least
+    fresh, _ = rates(FRESH)  # none of them is one: 88.3 %, 6.7 %; one question is 1.7 %
+    assert fresh["right"] / sum(fresh.values()) >= 0.85
+    assert fresh["wrong"] / sum(fresh.values()) <= 0.07
 
 
-def test_every_rule_asks_a_tool_that_exists_with_arguments_that_it_takes() -> None:
-    for rule in rules():
-        tool = TOOLS[rule.tool]
-        assert set(rule.arguments) <= set(tool.arguments.model_fields)
-        assert rule.needs <= {"place", "function", "file", "file-line", "evidence", "number", "topic", "only-topic"}
+def test_an_example_left_out_is_found_by_the_others_or_not_told() -> None:
+    found = left_out()
+    assert found["right"] >= 0.75  # 76.5 %, of examples that were chosen to differ
+    assert found["wrong"] <= 0.18
+
+
+def test_no_fresh_question_is_an_example() -> None:
+    known = {" ".join(words_of(one.ask)) for one in examples()}
+    assert not [one.ask for one in questions(FRESH) if " ".join(words_of(one.ask)) in known]
+
+
+def test_every_example_asks_a_tool_that_exists_with_arguments_that_it_takes() -> None:
+    used = set()
+    for example in examples():
+        used.add(example.tool)
+        if example.tool in ("again", "nothing"):
+            continue
+        assert set(example.arguments) <= set(TOOLS[example.tool].arguments.model_fields)
+    assert set(TOOLS) - used == {"query"}  # that one is for who knows hatchet's patterns
+
+
+def test_each_way_to_ask_has_many_phrasings() -> None:
+    ways: dict[object, int] = {}
+    for example in examples():
+        way = (example.tool, tuple(sorted(example.arguments.items())))
+        ways[way] = ways.get(way, 0) + 1
+    assert min(ways.values()) >= 15, {way: count for way, count in ways.items() if count < 15}
+
+
+def test_texts_are_as_alike_as_the_groups_of_letters_that_they_share() -> None:
+    index = Nearest(["who calls @function", "hottest lines"])
+    assert index.likeness("who calls @function") == pytest.approx([1.0, 0.0])
+    assert index.likeness("hotest lines")[1] > 0.5
+    assert list(index.likeness("xyzzy")) == [0.0, 0.0]
+    # One word in threes: ' ab', 'abc', 'bc '; shared with `abd` is ' ab' only, the others are in one of the two texts.
+    both = Nearest(["abc", "abd"])
+    rare, common = math.log(3 / 2) + 1, 1.0
+    assert both.likeness("abc")[1] == pytest.approx(common**2 / (2 * rare**2 + common**2))
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +92,6 @@ def test_names_numbers_and_metrics_are_read(
 
 def test_what_was_taken_for_a_slip_of_the_pen_is_said(session: Session) -> None:
     assert match("who calls dot_prodct?", session).note == "'dot_prodct' was taken for dot_product."
-
-
-def test_a_question_that_nothing_answers_gets_the_nearest_commands(session: Session) -> None:
-    intent = match("please give me a sandwich with threaded timelines", session)
-    assert intent.tool == "timeline" or "timeline" in intent.suggestions
-    assert match("sing a song", session).suggestions == ("findings", "top", "tree")
 
 
 @pytest.mark.parametrize(
@@ -107,23 +129,69 @@ def test_a_name_that_the_profile_does_not_have_is_looked_up_so_that_the_answer_s
     assert (intent.tool, dict(intent.arguments)) == ("callers", {"name": "quux_step"})
 
 
-@given(st.text("abcde", max_size=8), st.text("abcde", max_size=8))
-def test_the_distance_of_two_words_is_that_of_its_definition(one: str, other: str) -> None:
-    @cache
-    def steps(a: int, b: int) -> int:
-        """Optimal string alignment, written as its recurrence."""
-        if not a or not b:
-            return a + b
-        ways = [steps(a - 1, b) + 1, steps(a, b - 1) + 1, steps(a - 1, b - 1) + (one[a - 1] != other[b - 1])]
-        if a > 1 and b > 1 and one[a - 1] == other[b - 2] and one[a - 2] == other[b - 1]:
-            ways.append(steps(a - 2, b - 2) + 1)
-        return min(ways)
+@pytest.mark.parametrize(
+    ("question", "last", "tool", "arguments"),
+    [
+        ("and who calls it?", Last("tree", {"place": "solve"}, "`solve`"), "callers", {"name": "solve"}),
+        ("and the lines of it", Last("callers", {"name": "solve"}, "`solve`"), "source", {"place": "solve"}),
+        ("what does it call", Last("top", {"by": "function"}, "`solve`"), "callees", {"name": "solve"}),
+        ("what about main", Last("callers", {"name": "solve"}, "`solve`"), "callers", {"name": "main"}),
+        ("same for main", Last("locations", {"place": "solve"}, "`solve`"), "locations", {"place": "main"}),
+        ("what about rank 1", Last("locations", {"who": "rank 0"}, "rank 0"), "locations", {"who": "rank 1"}),
+        ("why", Last("locations", {}, "rank 1"), "locations", {"who": "rank 1"}),
+        ("callers?", Last("tree", {"place": "solve"}, "`solve`"), "callers", {"name": "solve"}),
+        ("the second one", Last("findings", {}, "finding 1", ("finding 1", "finding 2")), "findings", {"number": 2}),
+        (
+            "the second one",
+            Last("top", {"by": "function"}, "`main`", ("`main`", "`solve`")),
+            "tree",
+            {"place": "solve"},
+        ),
+        ("who calls the second one", Last("top", {}, "`main`", ("`main`", "`solve`")), "callers", {"name": "solve"}),
+        ("how long did it run", Last("tree", {"place": "solve"}, "`solve`"), "summary", {"about": "time"}),
+        ("hottest lines", Last("tree", {"place": "solve"}, "`solve`"), "top", {"by": "line"}),
+        # The last tool does not take a rank; and nobody asks for the answer that was just given.
+        ("what about rank 1", Last("source", {"place": "solve"}, "`solve`"), "locations", {"who": "rank 1"}),
+        ("what about rank 1", Last("summary", {"about": "size"}), "locations", {"who": "rank 1"}),
+        ("why", Last("source", {"place": "solve"}, "`solve`"), "findings", {}),
+        ("and the lines of it", Last("top", {"by": "function"}, "`solve`"), "source", {"place": "solve"}),
+    ],
+)
+def test_a_question_may_go_on_from_the_last_answer(
+    question: str, last: Last, tool: str, arguments: dict[str, object], session: Session
+) -> None:
+    intent = match(question, session, last)
+    assert intent.tool == tool
+    assert arguments.items() <= dict(intent.arguments).items()
 
-    assert distance(one, other) == steps(len(one), len(other))
+
+@pytest.mark.parametrize("question", ["what about main", "and who calls it?", "the second one"])
+def test_without_a_last_answer_nothing_is_gone_on_from(question: str, session: Session) -> None:
+    assert match(question, session).tool not in ("again", "callers")
 
 
-def test_known_words_and_short_ones_stay_as_they_are() -> None:
-    known = ("functions", "slow", "threads", "ranks")
-    assert put_right("slwo functoins of thraeds, tanks", known) == "slow functions of threads, ranks"
-    assert put_right("slow song xyz", known) == "slow song xyz"
-    assert complete("thrads functins ranked slwo", known) == "threads functions ranked slwo"
+@pytest.mark.parametrize(
+    ("question", "tool", "arguments"),
+    [
+        ("show line 12", "source", {"place": "heat.c:12"}),
+        ("why is rank 1 slower than the others", "locations", {"who": "rank 1"}),
+        ("is dot_product called in a loop", "loops", {"name": "dot_product"}),
+        ("how many ranks and threads", "summary", {"about": "size"}),
+        ("wall-clock time", "summary", {"about": "time"}),
+        ("how do I fix finding 1", "findings", {"number": 1, "part": "fix"}),
+        ("how confident are you", "findings", {"part": "confidence"}),
+        ("what does POP efficiency mean", "catalogue", {"words": "pop efficiency"}),
+        ("what is exclusive time", "catalogue", {"words": "exclusive time"}),
+        ("what is a roofline", "catalogue", {"words": "roofline"}),
+        ("how do I turn on load balancing", "catalogue", {"words": "load balance", "part": "advice"}),
+        ("will it scale to 64 ranks", "scaling", {}),
+        ("will it be faster with more threads", "scaling", {}),
+        ("what did you not examine", "examined", {}),
+        ("which tool measured this", "summary", {"about": "tool"}),
+    ],
+)
+def test_what_people_ask_of_a_report_is_understood(
+    question: str, tool: str, arguments: dict[str, object], session: Session
+) -> None:
+    intent = match(question, session)
+    assert (intent.tool, dict(intent.arguments)) == (tool, arguments)

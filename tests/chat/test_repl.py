@@ -31,7 +31,7 @@ from chathpc.reports.style import Style
 from tests.chat.profiles import HOSTILE, calls, hostile
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
-RIGHT = "dot has 10.0 s (50.0 %) of the run's cpu.time itself. "
+RIGHT = "The function dot takes 10.0 s of 20.0 s (50.0 %). "
 
 
 class Talk:
@@ -77,6 +77,7 @@ def test_every_command_of_the_help_works_without_a_model(tmp_path: Path) -> None
     arguments = {
         "callers": "dot",
         "callees": "main",
+        "loops": "dot",
         "source": "solve",
         "whatif": "solve 2x",
         "diff": "other/db",
@@ -90,6 +91,15 @@ def test_every_command_of_the_help_works_without_a_model(tmp_path: Path) -> None
     assert talk.complaints == []
     assert not any(step.error for turn in talk.conversation.turns for step in turn.steps)
     assert (tmp_path / "x.json").exists()
+
+
+def test_in_a_pipe_each_line_stands_above_its_answer_and_at_a_terminal_not_again() -> None:
+    talk = Talk()
+    out = talk("# a comment", "who calls dot?", "/top 1 \x1b[31m", "")
+    assert next(line for line in out.splitlines() if line.startswith(">")) == "> who calls dot?"
+    assert out.index("> who calls dot?") < out.index("is called by 2 functions") < out.index("> /top 1")
+    assert "\x1b" not in out
+    assert "> who" not in Talk(live=True)("who calls dot?")
 
 
 def test_a_wrong_line_is_told_and_not_the_end() -> None:
@@ -120,25 +130,25 @@ def test_diff_takes_options_and_paths_with_spaces() -> None:
 
 def test_model_and_budget_can_be_changed() -> None:
     talk = Talk()
-    assert talk("/model") == "Model: none.\n"
-    assert talk("/model echo") == "Model: echo (scripted).\n"
-    assert talk("/budget 5,000") == "0 of 5,000 tokens used.\n"
-    assert talk("/model none", "/claims").endswith("No model has worded an answer yet.\n")
+    assert talk("/model") == "> /model\nModel: none.\n"
+    assert talk("/model echo").endswith("\nModel: echo (scripted).\n")
+    assert talk("/budget 5,000").endswith("\n0 of 5,000 tokens used.\n")
+    assert talk("/model none", "/statements").endswith("No model has worded an answer yet.\n")
 
 
-def test_claims_tell_what_became_of_each_sentence() -> None:
+def test_statements_tell_what_became_of_each_sentence() -> None:
     talk = Talk(ScriptedBackend(lambda request: iter([RIGHT, "The function frobnicate() waits. "])))
     talk("hottest functions")
-    out = talk("/claims")
-    assert "supported: dot has 10.0 s" in out
-    assert "struck" in out
+    out = talk("/statements")
+    assert "printed: The function dot takes 10.0 s" in out
+    assert "frobnicate is not in the fact: The function frobnicate() waits." in out
 
 
 def test_live_answers_come_sentence_by_sentence_and_once() -> None:
     talk = Talk(ScriptedBackend(lambda request: iter(RIGHT)), live=True)
     out = talk("hottest functions")
-    assert out.count("dot has 10.0 s") == 1
-    assert "claims checked" in out
+    assert out.count("The function dot takes 10.0 s") == 1
+    assert "a language model, not measured" in out
 
 
 def test_an_interrupt_stops_an_answer_and_not_the_program() -> None:
@@ -238,8 +248,8 @@ def test_markdown_holds_tables_as_code_and_the_models_name() -> None:
     text = markdown(conversation.ask("hottest functions"), Style())
     assert text.startswith("**hottest functions**\n")
     assert "```" in text
-    assert "claims checked" in text
-    assert "question that can be looked up" in markdown(conversation.ask("sing"), Style())
+    assert "a language model, not measured" in text
+    assert "I cannot tell what that asks" in markdown(conversation.ask("sing"), Style())
     assert "nothing_like" in markdown(conversation.ask("/callers nothing_like"), Style())
 
 

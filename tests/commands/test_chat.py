@@ -71,14 +71,16 @@ def test_a_path_that_is_no_profile_is_told_so(run: Run, tmp_path: Path) -> None:
 
 
 def test_in_a_pipe_each_line_is_a_question(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    piped(monkeypatch, b"# comment\n/top line 1\nwho calls work_item\n\xff\xfe\n/nope\nwhy is it slow")
+    piped(monkeypatch, b"# comment\n/top line 1\nwho calls work_item\n\xff\xfe\n/nope\nwhy is the program slow")
     result = run("chat", DATABASE, "--llm", "none")
     assert result.code == 0
     assert "is called by 1 function" in result.out
     assert "shared unevenly" in result.out
     assert "/nope" in result.err
     assert "\x1b" not in result.out
-    assert not any(line.startswith(">") for line in result.out.splitlines())
+    questions = [line for line in result.out.splitlines() if line.startswith(">")]
+    assert questions[:2] == ["> /top line 1", "> who calls work_item"]
+    assert questions[-2:] == ["> /nope", "> why is the program slow"]
 
 
 def test_an_empty_pipe_ends_at_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

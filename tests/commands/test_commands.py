@@ -35,12 +35,12 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
     monkeypatch.setenv("CHATHPC_BASE_URL", "")
     run("explain", "db")
     run("explain", "db", "--llm", "none", "--tokens", "500")
-    run("explain", "db", "--audience", "manager", "--language", "de", "--source", "a", "--source", "b")
-    unset = {"base_url": None, "confidential": None, "patterns": None, "source": (), "audience": None, "language": None}
+    run("explain", "db", "--audience", "manager", "--source", "a", "--source", "b")
+    unset = {"base_url": None, "confidential": None, "patterns": None, "source": (), "audience": None}
     assert calls == [
         {**unset, "llm": "auto"},
         {**unset, "llm": "none", "tokens": 500},
-        {**unset, "llm": "auto", "audience": "manager", "language": "de", "source": (Path("a"), Path("b"))},
+        {**unset, "llm": "auto", "audience": "manager", "source": (Path("a"), Path("b"))},
     ]
 
 

@@ -11,7 +11,7 @@ import click
 import jsonschema
 import pytest
 
-from chathpc.report import ClaimStatistics, ExplanationRecord, ProfileRecord, PruningRecord, Report
+from chathpc.report import ExplanationRecord, ProfileRecord, PruningRecord, Report
 from tests.reports.sample import sample
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "generate.py"
@@ -100,7 +100,7 @@ def test_a_report_conforms_to_the_published_schema_and_one_without_its_name_does
         findings=[],
         evidence=[],
         notes=[],
-        explanation=ExplanationRecord(text="", sentences=[], model=None, claims=ClaimStatistics()),
+        explanation=ExplanationRecord(text="", model=None),
         tree=None,
         pruning=PruningRecord(
             contexts_before=0, contexts_after=0, metrics_before=0, metrics_after=0, time_kept_share=1.0, tokens=0

@@ -37,6 +37,17 @@ def test_an_example_is_explained_as_its_readme_says(name: str) -> None:
     assert (report.findings[0].cause, report.findings[0].where.function) == (cause, function)
 
 
+def test_an_example_shows_what_a_large_model_read_and_that_it_was_recorded() -> None:
+    folder = EXAMPLES / "omp-triangle"
+    report = chathpc.explain(folder / "database", llm=f"replay:{folder / 'recording.jsonl'}")
+    text = renderers()["text"](report, Style(width=80))
+    assert "by large-model (recorded), a language model" in " ".join(text.split())
+    beside = folder / "report-read.txt"
+    if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
+        beside.write_text(text, encoding="utf-8")
+    assert text == beside.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", CAUSES)
 def test_the_text_printed_for_an_example_is_the_one_beside_it(name: str) -> None:
     report = chathpc.explain(EXAMPLES / name / "database", llm="none")

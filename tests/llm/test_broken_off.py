@@ -99,10 +99,11 @@ def report(text: str) -> dict[str, Any]:
     """A report without what differs from run to run, and without the words on the model."""
     found: dict[str, Any] = json.loads(text)
     explanation = found["explanation"]
+    printed = [each for each in explanation["statements"] if each["dropped_because"] is None]
     return {
         **found,
         "timings": None,
-        "explanation": (explanation["text"], explanation["sentences"], explanation["model"]),
+        "explanation": (explanation["text"], printed, explanation["model"]),
     }
 
 

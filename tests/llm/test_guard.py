@@ -177,7 +177,7 @@ def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
         report = chathpc.explain(DATABASE, llm="openai:m", base_url=server.url)
     assert b"fn_" in replies[0]
     assert b"triangular_work" not in replies[0]
-    said = report.explanation.statements
+    said = [each for each in report.explanation.statements if each.kind == "reading"]
     assert [(each.text, each.dropped_because) for each in said] == [
         ("Threads wait for `triangular_work`, triangular_work (stencil_omp.c:61), for 4.36 s.", None)
     ]
@@ -251,8 +251,9 @@ def test_nothing_above_this_room_asks_a_back_end_that_is_not_guarded() -> None:
             asking += [
                 name for name in files if name.endswith(".py") and ".complete(" in Path(folder, name).read_text()
             ]
-    # A conversation has the guarded back end of chat/opening.py; the trial asks about invented profiles. Reports ask by llm/asking.py.
-    assert sorted(asking) == ["agent.py", "trial.py", "wording.py"]
+    # A conversation has the guarded back end of chat/opening.py. Reports ask by llm/asking.py, and the trial, about our own pieces of
+    # source, by llm/timed.py.
+    assert sorted(asking) == ["agent.py", "wording.py"]
 
 
 def test_a_conversation_gets_its_model_behind_the_guard(no_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
@@ -441,13 +442,15 @@ def test_a_question_is_answered_by_a_served_model_with_tools() -> None:
     from tests.chat.profiles import calls
 
     first = [called(0, "top", '{"limit": 2}', "a1"), fs.piece(finish="tool_calls"), fs.DONE]
-    words = "dot has 10.0 s (50.0 %) of the run's cpu.time itself. The moon has 7 s. "
+    said = [("Half of the run is in {P1}.", "F1"), ("The moon has 7 s.", "F1")]
+    words = json.dumps({"statements": [{"kind": "reading", "text": text, "cites": [fact]} for text, fact in said]})
     with fault_server(
         fs.stream(*first), fs.stream(fs.piece(words), fs.piece(finish="stop"), fs.USAGE, fs.DONE)
     ) as server:
         answer = Conversation(Session(calls()), backend(server)).ask("where is the time?")
         told = posts(server)[1]["messages"]
-    assert answer.text == "dot has 10.0 s (50.0 %) of the run's cpu.time itself."
+    assert answer.said == ["Half of the run is in dot."]
+    assert [each.text for each in answer.statements if each.dropped_because] == ["The moon has 7 s."]
     assert [step.tool for step in answer.steps] == ["top"]
     assert isinstance(told, list)
     assert "10.0 s of the 20.0 s of cpu.time (50.0 %)" in told[3]["content"]

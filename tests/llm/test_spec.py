@@ -9,7 +9,7 @@ import pytest
 
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm import fitness, spec, weights
-from chathpc.llm.fitness import Fitness, Trial
+from chathpc.llm.fitness import Fitness, Reads, Retells
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.local import LocalBackend
 from chathpc.llm.price import Price
@@ -81,12 +81,39 @@ def test_auto_takes_what_is_configured(installed: Path) -> None:
     assert isinstance(resolve("local", replace(settings, models=installed.parent)).backend, LocalBackend)
 
 
-def test_auto_takes_an_installed_local_model(installed: Path) -> None:
-    choice = resolve("auto", load_settings(site=NOWHERE))
+def test_local_takes_an_installed_model_for_prose(installed: Path) -> None:
+    choice = resolve("local", load_settings(site=NOWHERE))
     assert isinstance(choice.backend, LocalBackend)
     assert choice.backend.name == "local:qwen2.5-coder-1.5b"
     assert choice.backend.form == "prose"
     assert choice.note == ""
+
+
+def test_auto_takes_a_local_model_only_if_it_has_shown_that_it_reads(installed: Path) -> None:
+    settings = load_settings(site=NOWHERE)
+    choice = resolve("auto", settings)
+    assert choice.backend is None
+    assert "`chathpc models test qwen2.5-coder-1.5b`" in choice.note
+    _remember(resolve("local", settings), structured=False, prose=True)
+    choice = resolve("auto", settings)
+    assert choice.backend is None
+    assert "does not read source" in choice.note
+    assert "--llm local:qwen2.5-coder-1.5b" in choice.note
+    _remember(resolve("local", settings), structured=True, prose=False)
+    backend = resolve("auto", settings).backend
+    assert isinstance(backend, LocalBackend)
+    assert backend.form == "structured"
+
+
+def test_auto_takes_the_model_that_reads_best_also_one_that_is_in_no_list(installed: Path) -> None:
+    settings = load_settings(site=NOWHERE)
+    own = installed.with_name("own.gguf")
+    own.write_bytes(installed.read_bytes())
+    _remember(resolve("local", settings), structured=True, prose=True)
+    _remember(resolve("local:own", settings), structured=True, prose=False, right=25)
+    backend = resolve("auto", settings).backend
+    assert backend is not None
+    assert backend.name == "local:own"
 
 
 def test_auto_takes_no_hosted_model_because_there_is_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,30 +121,31 @@ def test_auto_takes_no_hosted_model_because_there_is_a_key(monkeypatch: pytest.M
     monkeypatch.setenv("OPENAI_BASE_URL", "https://llm.example/v1")
     choice = resolve("auto", load_settings(site=NOWHERE))
     assert choice.backend is None
-    assert choice.note.startswith("no model: none is installed; get one with `chathpc models pull`")
+    assert choice.note == "no model: none is here that reads source; `chathpc models list` shows some"
 
 
 def test_auto_without_an_engine_says_how_to_get_one(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load_settings(site=NOWHERE)
+    _remember(resolve("local", settings), structured=True, prose=True)
     monkeypatch.setattr(spec, "installed_engines", list)
-    choice = resolve("auto", load_settings(site=NOWHERE))
+    choice = resolve("auto", settings)
     assert choice.backend is None
     assert "no engine" in choice.note
     assert "local-wheel" in choice.note
-    installed.unlink()
-    assert "local-wheel" in resolve("auto", load_settings(site=NOWHERE)).note
 
 
-def _remember(choice: spec.Choice, *, structured: bool, prose: bool, read_speed: float | None = None) -> None:
-    passed, failed = Trial(5, 5, 5, 20, 20), Trial(5, 0, 0, 0, 0)
-    shown = Fitness("m", 20.0, 1.0, read_speed, 60.0, passed if prose else failed, passed if structured else failed)
-    assert fitness.remember(choice.identity, shown) is not None
+def _remember(
+    choice: spec.Choice, *, structured: bool, prose: bool, read_speed: float | None = None, right: int = 20
+) -> None:
+    reads, retells = Reads(right if structured else 5, 25, 0, 25), Retells(5 if prose else 0, 5)
+    assert fitness.remember(choice.identity, Fitness("m", 20.0, 1.0, read_speed, 60.0, reads, retells)) is not None
 
 
 def test_a_prompt_is_as_long_as_the_model_has_shown_to_read_in_time(installed: Path) -> None:
     settings = load_settings(site=NOWHERE)
     assert resolve("local", settings).prompt_tokens is None
-    _remember(resolve("local", settings), structured=True, prose=True, read_speed=50.0)
-    assert resolve("local", settings).prompt_tokens == 1500  # 30 s × 50 tokens/s
+    _remember(resolve("local", settings), structured=True, prose=True, read_speed=150.0)
+    assert resolve("local", settings).prompt_tokens == 4500  # 30 s × 150 tokens/s
 
 
 def test_a_model_is_asked_in_the_form_that_it_has_shown_to_keep(installed: Path) -> None:
@@ -139,7 +167,7 @@ def test_a_model_that_failed_its_test_is_taken_if_asked_for_but_not_by_auto(inst
     assert "failed `chathpc models test`" in choice.note
     choice = resolve("auto", settings)
     assert choice.backend is None
-    assert "failed `chathpc models test`" in choice.note
+    assert "does not read source" in choice.note
 
 
 def test_a_hosted_model_that_keeps_no_schema_is_asked_for_prose() -> None:
@@ -190,7 +218,7 @@ def test_where_a_site_forbids_hosted_models_only_this_machine_is_left() -> None:
 
 
 def test_a_file_that_vanishes_has_an_identity_of_its_own() -> None:
-    assert spec._file_identity(Path("/nonexistent/m.gguf")) == "local m.gguf 0"
+    assert spec.file_identity(Path("/nonexistent/m.gguf")) == "local m.gguf 0"
     assert os.environ.get("OPENAI_API_KEY") is None
 
 

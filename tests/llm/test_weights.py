@@ -24,7 +24,7 @@ from chathpc.llm.weights import Index, Weights, find_weights, installed_file, kn
 CONTENT = bytes(range(256)) * 1000
 INDEX = Index("tiny-model-part{part}", "1.0", 3, 100_000, "part{part:02}.bin")
 WEIGHTS = Weights(
-    "tiny", "tiny.gguf", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "CC0", "", False, hub=None, index=INDEX
+    "tiny", "tiny.gguf", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "CC0", 1.0, "", False, hub=None, index=INDEX
 )
 
 
@@ -50,6 +50,11 @@ def file_server(content: bytes = CONTENT) -> Iterator[FileServer]:
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data[: state.cut_after.pop(0)] if state.cut_after else data)
+
+        def do_HEAD(self) -> None:
+            self.send_response(state.status)
+            self.send_header("Content-Length", str(len(state.content)))
+            self.end_headers()
 
         def log_message(self, *_: object) -> None:
             pass
@@ -318,15 +323,37 @@ def test_without_pip_the_message_says_so(command: list[str], message: str, tmp_p
 
 # The manifest.
 def test_the_manifest_is_complete_and_consistent() -> None:
-    names = [weights.name for weights in known_weights()]
-    assert names == ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b", "smollm2-135m"]
-    for weights in known_weights():
-        assert re.fullmatch("[0-9a-f]{64}", weights.sha256)
+    tried = [weights for weights in known_weights() if weights.sha256 is not None]
+    assert [weights.name for weights in tried] == ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b", "smollm2-135m"]
+    for weights in tried:
+        assert re.fullmatch("[0-9a-f]{64}", weights.sha256 or "")
         assert weights.licence == "Apache-2.0"
         assert weights.index is not None
         # The last part has what is left, and is not empty.
         assert 0 < weights.bytes - (weights.index.parts - 1) * weights.index.part_bytes <= weights.index.part_bytes
     assert find_weights().bytes == 1_117_320_768
+
+
+def test_models_that_were_not_tried_say_whence_they_come_and_are_never_chosen() -> None:
+    listed = [weights for weights in known_weights() if weights.sha256 is None]
+    assert len(listed) >= 6
+    for weights in listed:
+        assert weights.hub is not None
+        assert weights.index is None
+        assert not weights.automatic
+        assert weights.licence in ("Apache-2.0", "DeepSeek")
+        # Weights of 4 to 5 bits, and what they need is more than the file.
+        assert 4e9 < weights.bytes < weights.memory * 1e9 < weights.bytes + 5e9
+
+
+def test_a_file_of_unknown_size_is_fetched_by_its_sum(tmp_path: Path) -> None:
+    listed = replace(WEIGHTS, sha256=None, bytes=7)
+    with file_server() as server:
+        path = store.pull_by_sum(listed, tmp_path, [source(server)], hashlib.sha256(CONTENT).hexdigest())
+    assert path.read_bytes() == CONTENT
+    assert installed_file(listed, tmp_path) == path
+    assert source(server).size(listed) is None  # the server is gone
+    assert IndexSource(INDEX).size(listed) == 7
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:

@@ -91,7 +91,7 @@ def test_a_question_in_plain_language_may_end_with_a_question_mark(notebook: Not
 def test_a_question_that_means_nothing_gets_the_nearest(notebook: Notebook) -> None:
     notebook.value(f"%chathpc open {TRIANGLE}")
     shown = safe(notebook.shown("%ask xyzzy plugh")["text/html"]).text
-    assert "no question that can be looked up" in shown
+    assert "I cannot tell what that asks" in shown
 
 
 def test_a_model_words_answers_where_one_was_chosen(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_a_model_words_answers_where_one_was_chosen(notebook: Notebook, monkeypa
     notebook.value("%chathpc model scripted:liar")
     answer: Answer = notebook.value("%ask who calls work_item")
     assert answer.model == "liar (scripted)"
-    assert "claims checked" in safe(notebook.shown("_")["text/html"]).text
+    assert "a language model, not measured" in safe(notebook.shown("_")["text/html"]).text
     assert "4711" not in safe(notebook.shown("_")["text/html"]).text
     notebook.value("%chathpc model none")
     assert notebook.value("%ask who calls work_item").model is None

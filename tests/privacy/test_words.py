@@ -12,6 +12,6 @@ def test_words_of_sentences_are_our_own(word: str) -> None:
     assert word in own_words()
 
 
-@pytest.mark.parametrize("word", ["owned", "pooled_malloc", "block_seek", "painfully"])
-def test_words_of_the_claim_check_and_of_changed_programs_are_not(word: str) -> None:
+@pytest.mark.parametrize("word", ["owned", "pooled_malloc", "block_seek", "painfully", "gather_moments"])
+def test_words_of_the_claim_check_of_changed_programs_and_of_pieces_for_models_are_not(word: str) -> None:
     assert word not in own_words()

@@ -54,6 +54,21 @@ def dropped(reading: Reading) -> list[str]:
     return [each.dropped_because for each in reading.statements if each.dropped_because]
 
 
+def test_names_and_lines_of_the_tree_and_of_places_may_be_said_and_no_others() -> None:
+    profile = chathpc.load(DATABASE)
+    facts = Facts(profile)
+    bare = question(profile, facts, diagnose(profile, facts), "100.0% main\n  5.0% only_here mesh.c:7", source=False)
+    said = [
+        ("`only_here` waits at {mesh.c:7}.", True),
+        ("`elsewhere` waits.", False),
+        ("It waits at {mesh.c:8}.", False),
+    ]
+    told = json.dumps(
+        {"hypotheses": [], "statements": [{"kind": "reading", "text": text, "cites": []} for text, _ in said]}
+    )
+    assert [each.dropped_because is None for each in read(told, bare, BY).statements] == [right for _, right in said]
+
+
 def test_the_question_has_facts_places_source_tree_and_causes_in_their_room() -> None:
     user = asked().user
     for part in ("measured facts", "places", "source", "call tree", "causes", "not measured"):

@@ -9,8 +9,6 @@ from chathpc.diagnosis.fact import Kind
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.run import RunFacts
 from chathpc.report import (
-    ClaimRecord,
-    ClaimStatistics,
     EditRecord,
     EvidenceRecord,
     ExaminedRecord,
@@ -22,7 +20,6 @@ from chathpc.report import (
     ProfileRecord,
     PruningRecord,
     Report,
-    SentenceRecord,
     SkippedRecord,
     StatementRecord,
     TreeRecord,
@@ -149,20 +146,21 @@ _ROWS = [
     (1, "initialise", "main.c:71", 0.22, 0.22),
 ]
 
-MODEL_TEXT = [
-    ("Threads wait 3.17 s at the end of the loop in triangular_work.", ["E1"], "supported"),
-    ("The busiest thread computes 1.47 s, the idlest 0.34 s.", ["E2"], "repaired"),
-    ("The program is limited by memory bandwidth.", [], "struck"),
-]
 
-
-MODEL_CLAIMS = [
-    ClaimRecord(kind="number", text="1.47 s", status="supported", evidence=["E2"], query="evidence"),
-    ClaimRecord(kind="number", text="0.43 s", status="repaired", evidence=["E2"], query="evidence"),
-    ClaimRecord(kind="number", text="4 times", status="supported", evidence=["E1", "E2"], query="ratio"),
-    ClaimRecord(kind="number", text="2 s", status="supported", evidence=[], query="time of"),
-]
-STRUCK_CLAIMS = [ClaimRecord(kind="cause", text="memory bandwidth", status="struck", evidence=[])]
+def told(model: str | None) -> list[StatementRecord]:
+    """The facts in words: the catalogue's alone, or a model's with one of the catalogue's and one that was dropped."""
+    text = "A loop with the default schedule gives every thread the same number of iterations, not the same work."
+    rows = [(text, ["E1", "E3"], "the catalogue", None)]
+    if model is not None:
+        rows = [
+            ("Threads wait 3.17 s at the end of the loop in triangular_work.", ["E1"], model, None),
+            ("The busiest thread computes 1.47 s, the idlest 0.34 s.", ["E2"], "the catalogue", None),
+            ("The program is limited by memory bandwidth.", [], model, "most of its words are not the fact's"),
+        ]
+    return [
+        StatementRecord(kind="retold", text=text, cites=cites, by=by, dropped_because=why)
+        for text, cites, by, why in rows
+    ]
 
 
 def hypotheses(by: str) -> list[HypothesisRecord]:
@@ -232,17 +230,7 @@ def statements(by: str) -> list[StatementRecord]:
 
 def sample(*, model: str | None = None, reader: str | None = None) -> Report:
     """The report, without a model, with sentences by `model`, or with what `reader` suspects."""
-    if model is None:
-        text = "A loop with the default schedule gives every thread the same number of iterations, not the same work."
-        sentences = [SentenceRecord(text=text, evidence=["E1", "E3"], status="catalogue")]
-        claims = ClaimStatistics(checked=23, supported=23)
-    else:
-        sentences = [
-            SentenceRecord.model_validate(dict(zip(("text", "evidence", "status"), s, strict=True))) for s in MODEL_TEXT
-        ]
-        sentences[1] = sentences[1].model_copy(update={"reason": "number", "claims": MODEL_CLAIMS})
-        sentences[2] = sentences[2].model_copy(update={"reason": "cause", "claims": STRUCK_CLAIMS})
-        claims = ClaimStatistics(checked=7, supported=5, repaired=1, struck=1)
+    facts = told(model)
     return Report(
         profile=ProfileRecord(
             format="hpctoolkit",
@@ -283,11 +271,9 @@ def sample(*, model: str | None = None, reader: str | None = None) -> Report:
         notes=["The kernel counted 0.3 s of system time; it is too little to be judged."],
         hypotheses=[] if reader is None else hypotheses(reader),
         explanation=ExplanationRecord(
-            text=" ".join(sentence.text for sentence in sentences),
-            sentences=sentences,
+            text=" ".join(each.text for each in facts if each.dropped_because is None),
             model=model or reader,
-            claims=claims,
-            statements=[] if reader is None else statements(reader),
+            statements=[*facts, *([] if reader is None else statements(reader))],
         ),
         examined=ExaminedRecord(
             run=["load imbalance", "barrier waiting", "late senders"],

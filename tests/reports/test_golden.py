@@ -19,7 +19,7 @@ GOLDEN = Path(__file__).parent / "golden"
 SMALL, LARGE = {"model": "qwen2.5-coder-1.5b on this machine"}, {"reader": "big at models.example.org"}
 CASES: dict[str, tuple[str, Style, dict[str, str]]] = {
     "text-80.txt": ("text", Style(width=80), {}),
-    "text-80-read.txt": ("text", Style(width=80, claims=True), LARGE),
+    "text-80-read.txt": ("text", Style(width=80, statements=True), LARGE),
     "text-110-model.txt": ("text", Style(width=110, verbose=True), SMALL),
     "text-80-ascii.txt": ("text", Style(width=80, encoding="ascii"), SMALL),
     "report.md": ("markdown", Style(), {}),
@@ -79,26 +79,25 @@ def test_the_verdict_comes_first() -> None:
     assert lines[3].startswith("BOTTLENECK  35.2 % of the thread time")
 
 
-def test_what_the_claim_check_struck_is_not_shown_but_counted() -> None:
+def test_what_was_dropped_is_not_shown_but_counted() -> None:
     for form in ("text", "markdown"):
         text = renderers()[form](sample(model="m"), Style(width=110))
         assert "memory bandwidth" not in text
-        assert "7 claims checked, 1 repaired, 1 struck" in text
-        assert "(repaired)" in text
+        assert "1 of its 2 statements dropped" in text
 
 
 def test_the_words_of_a_model_are_labelled_with_its_name() -> None:
     for form in ("text", "markdown"):
         shown = " ".join(renderers()[form](sample(model="tiny-7b"), Style()).split())
-        assert "n the words of tiny-7b, a language model; its claims were checked" in shown
-        assert "n the words of" not in renderers()[form](sample(), Style())
+        assert "n quotation marks tiny-7b, a language model, with the numbers and names of the facts" in shown
+        assert "n quotation" not in renderers()[form](sample(), Style())
 
 
 def test_the_headline_is_not_told_again_right_below_it() -> None:
     report = sample(model="m")
-    first, second, *_ = report.explanation.sentences
+    first, second, *_ = report.explanation.statements
     again = first.model_copy(update={"text": report.headline})
-    told = report.explanation.model_copy(update={"sentences": [again, second]})
+    told = report.explanation.model_copy(update={"statements": [again, second]})
     assert wording.told(report.model_copy(update={"explanation": told})) == [second]
 
 

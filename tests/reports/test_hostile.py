@@ -80,7 +80,7 @@ ACTIVE = {"link_open", "image", "html_inline", "html_block", "table_open"}
 def everywhere(text: str, *, model: str | None = "m") -> Report:
     """The sample with every text that does not come from chathpc itself replaced by `text`."""
     keep = {"schema", "id", "kind", "verdict", "unit", "metric", "status", "evidence", "model", "timings", "versions"}
-    keep |= {"audience", "language", "origin", "clock", "collected"}
+    keep |= {"audience", "origin", "clock", "collected"}
 
     def replaced(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -92,7 +92,7 @@ def everywhere(text: str, *, model: str | None = "m") -> Report:
             }
         if isinstance(value, list):
             return [part if key in keep and isinstance(part, str) else replaced(part, key) for part in value]
-        return text if isinstance(value, str) or (key == "translation" and model == "translator") else value
+        return text if isinstance(value, str) else value
 
     return Report.model_validate(replaced(json.loads(sample(model=model).to_json())))
 

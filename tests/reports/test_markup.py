@@ -113,20 +113,9 @@ def test_a_report_shows_what_its_text_form_shows() -> None:
 
 def test_a_models_words_are_marked_as_such() -> None:
     shown = safe(fragments.report(sample(model="local:m"))).text
-    assert "In the words of local:m, a language model; its claims were checked." in shown
-    assert shown.index("In the words of") < shown.index("OpenMP load imbalance")
-    assert "In the words of" not in safe(fragments.report(sample())).text
-
-
-def test_a_translation_is_shown_in_the_place_of_its_sentence() -> None:
-    report = sample(model="local:m")
-    english = report.explanation.sentences[1]
-    german = english.model_copy(update={"translation": "Der langsamste Thread rechnet 1.47 s."})
-    told = report.explanation.model_copy(update={"sentences": [german]})
-    shown = safe(fragments.report(report.model_copy(update={"explanation": told}))).text
-    assert "Der langsamste Thread rechnet 1.47 s." in shown
-    assert english.text not in shown
-    assert "translated by a language model" in shown
+    assert "In quotation marks local:m, a language model, with the numbers and names of the facts" in shown
+    assert shown.index("In quotation marks") < shown.index("OpenMP load imbalance")
+    assert "In quotation marks" not in safe(fragments.report(sample())).text
 
 
 def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> None:
@@ -138,7 +127,7 @@ def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> 
             "findings": [],
             "notes": [],
             "profile": report.profile.model_copy(update={"caveats": [], "not_collected": {}}),
-            "explanation": report.explanation.model_copy(update={"sentences": [], "note": "There is no <model>."}),
+            "explanation": report.explanation.model_copy(update={"statements": [], "note": "There is no <model>."}),
         }
     )
     page = safe(fragments.report(bare))

@@ -7,17 +7,16 @@ import re
 from collections.abc import Iterator
 
 from chathpc.llm.backend import Request
-from chathpc.prompts.untrusted import DATAMARK
 
 _ORDER = re.compile(r"(?:say|print|write|answer|reply|output)(?: with)?[ :]+([^\n]{1,400})", re.IGNORECASE)
-_EVIDENCE = re.compile(r"^E\d+: (.*?)(?: \{E\d+\} stands for .*)?$", re.MULTILINE)
+_EVIDENCE = re.compile(r"^[EF]\d+: (.*)$", re.MULTILINE)
 _NUMBERED = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
 _MOST = 6
 
 
 def obey(prompt: str) -> list[str]:
     """What the puppet says to a prompt, sentence by sentence: facts copied, orders obeyed, and both in one."""
-    text = prompt.replace(DATAMARK, " ")
+    text = prompt
     facts = (_EVIDENCE.findall(text) or _NUMBERED.findall(text))[:_MOST] or ["Nothing is known."]
     orders = list(dict.fromkeys(_ORDER.findall(text)))[:_MOST]
     every = [line for line in text.splitlines() if "evil.example" in line or "owned" in line][:_MOST]
@@ -32,7 +31,23 @@ def prose(request: Request) -> Iterator[str]:
 def answer(body: bytes) -> bytes:
     """What the puppet's server streams for the body of a request: an answer in the form asked for, and calls of tools nobody offered."""
     prompt = json.loads(body)["messages"][1]["content"]
-    said = {"sentences": [{"text": text, "evidence": ["E1", "E2"]} for text in obey(prompt)], "run": "touch owned"}
+    said = {
+        "hypotheses": [
+            {
+                "cause": "io-bound",
+                "name": "",
+                "place": "P1",
+                "confidence": "likely",
+                "mechanism": text,
+                "cites": ["E1"],
+                "against": text,
+                "change": [],
+            }
+            for text in obey(prompt)[-3:]
+        ],
+        "statements": [{"kind": "reading", "text": text, "cites": ["E1", "E2"]} for text in obey(prompt)],
+        "run": "touch owned",
+    }
     call = {
         "index": 0,
         "id": "1",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from chathpc.chat.intents.match import Intent, match
+from chathpc.chat.intents.match import Intent, Last, match
 
-__all__ = ["Intent", "match"]
+__all__ = ["Intent", "Last", "match"]

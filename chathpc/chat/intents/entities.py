@@ -1,25 +1,31 @@
-"""What a question names: functions, files and lines of the profile, metrics, numbers, factors, evidence."""
+"""What a question names: functions, files and lines of the profile, ranks and threads, metrics, numbers, factors, evidence.
+
+In its text each of these is replaced by a mark (`@function`), so that one example serves every program.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 from chathpc.chat.index import short_name
-from chathpc.chat.intents.rules import Words, words
-from chathpc.chat.intents.spelling import complete
 from chathpc.chat.session import PATH_SEPARATOR, Session
+from chathpc.chat.tools.one_location import AGAINST
+from chathpc.chat.tools.what_if import NO_TIME
 
+_WORDS = Path(__file__).with_name("words.yaml")
 #: Longer questions are no questions; only their beginning is read.
 LONGEST_QUESTION = 1_000
 #: How alike (0..1) a name and a slip of the pen are; below it, the name stands among the suggestions only.
 _ALIKE = 0.8
 #: The same for a word that could be one of English, where a name can stand.
 _VERY_ALIKE, _LONG_ENOUGH = 0.87, 6
-#: So many times as fast stands for "no time at all".
-NO_TIME = 1e9
 
 _TOKEN = re.compile(r"`[^`]+`|\"[^\"]+\"|<[^<>\s][^<>]*>|\S+")
 _PLACE = re.compile(r"([\w./+-]+\.\w+):(\d{1,7})\b")
@@ -29,14 +35,18 @@ _OF_LINE = re.compile(
 )
 _EVIDENCE = re.compile(r"\[?\b(E\d{1,5})\b\]?", re.IGNORECASE)
 _NUMBERED = re.compile(
-    r"#\s?(\d{1,3})\b|\b(?:finding|problem|issue|bottleneck|fix|number|no\.?) (?:number |no\.? )?#?(\d{1,3})\b"
+    r"#\s?(\d{1,3})\b|\b(?:finding|problem|issue|bottleneck|fix|number|num|nr|no\.?) (?:number |no\.? )?#?(\d{1,3})\b"
 )
+_RANK = r"(?:mpi )?(?:rank|process|thread|task|node)s? ?#?(?:no\.? |number )?\d{1,7}"
+_LOCATION = re.compile(rf"\b{_RANK}(?:,? \(?{_RANK}\)?)?", re.IGNORECASE)
+_BARE_LINE = re.compile(r"\b(?:line|ln|l\.) ?(\d{1,7})\b", re.IGNORECASE)
 _TIMES = re.compile(r"(\d+(?:\.\d+)?) ?(?:x\b|times\b|-?fold\b)")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?(?:%|percent)")
 _COUNT = re.compile(
     r"\b(?:top|first|largest|biggest|hottest) (\d{1,3})\b"
-    r"|\b(\d{1,3}) (?:of (?:them|these|those)|most|hottest|largest|biggest|slowest|functions|lines|loops|kernels|ranks|threads|modules)"
+    r"|\b(\d{1,3}) (?:of (?:them|these|those)|(?:most|hottest|largest|biggest|slowest|heaviest|worst|functions|lines|loops|kernels|modules)\b)"
 )
+_NUMBER = re.compile(r"(?<![\w@.])\d+(?:\.\d+)?(?!\w)")
 _CODE = re.compile(r"[A-Za-z]_|_[A-Za-z]|::|\w\(|[a-z][A-Z]|\.\w|^[~<]|\w\d")
 _BEFORE_NAMES = ("calls", "callers", "callees", "calling", "launches", "invokes", "of", "below", "under", "inside")
 #: Names that are no words of English: with underscores, scopes, brackets of a call, or the ending of a source file.
@@ -47,9 +57,34 @@ _VERBS = ("calls", "invokes", "launches")
 _EDGES = "?!,;:'\"`"
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Word lists; see words.yaml."""
+
+    ordinals: Mapping[str, int]
+    numbers: Mapping[str, int]
+    factors: Mapping[str, float]
+    nothing: re.Pattern[str]
+    slots: frozenset[str]
+    plain: frozenset[str]
+    alike: Mapping[str, str]
+
+
+@cache
+def words() -> Words:
+    """The word lists."""
+    from chathpc.diagnosis.catalogue.fields import parse
+
+    data: Any = parse(_WORDS.read_bytes(), _WORDS)
+    slots, plain = (frozenset(map(str, data[key])) for key in ("slots", "plain"))
+    nothing = re.compile(r"\b(?:" + "|".join(data["nothing"]) + ")")
+    alike = {word: meaning for meaning, each in data["alike"].items() for word in map(str, each)}
+    return Words(data["ordinals"], data["numbers"], data["factors"], nothing, slots, plain, alike)
+
+
 @dataclass(slots=True)
 class Named:
-    """What was found, and the question in small letters with @ in the place of functions, files and lines."""
+    """What was found, and the question in small letters with marks in the place of what it names."""
 
     text: str
     functions: list[str] = field(default_factory=list)
@@ -58,6 +93,7 @@ class Named:
     metric: str = ""
     evidence: str = ""
     number: int = 0
+    who: str = ""  #: a rank or thread: `rank 0 thread 2`
     factor: float | None = None
     limit: int | None = None
     corrected: str = ""  #: what the question had instead of the name that was taken
@@ -69,22 +105,29 @@ class Named:
             return f"{self.file}:{self.line}"
         return self.functions[0] if self.functions else self.file
 
+    @property
+    def names_something(self) -> bool:
+        """Whether the question says by itself what it is about."""
+        return bool(self.place or self.who or self.number or self.evidence)
 
-def read(question: str, session: Session) -> Named:
-    """Find what `question` names; names of the profile in any case and without their scopes and parameters."""
+
+def read(question: str, session: Session, plain: frozenset[str] = frozenset()) -> Named:
+    """Find what `question` names; names of the profile in any case and without their scopes and parameters.
+
+    Words that are `plain` are no slips of the pen for a name.
+    """
     known = words()
-    text = " ".join(question[:LONGEST_QUESTION].split())
-    found = Named(text)
+    found = Named(" ".join(question[:LONGEST_QUESTION].replace("’", "'").split()))
+    if locations := [location[0].casefold() for location in _LOCATION.finditer(found.text)]:
+        found.who = AGAINST.join(locations[:2])
+        found.text = _LOCATION.sub("@rank", found.text)
     _places(found, session)
-    _names(found, session, known)
-    text = " ".join(
-        known.aliases.get(word.strip(_EDGES), word) for word in found.text.casefold().replace("’", "'").split()
-    )
-    text = " ".join(word for word in text.split() if word.strip(_EDGES) not in known.fillers)
-    found.text = text = complete(text, known.spelled)
-    if evidence := _EVIDENCE.search(text):
+    _names(found, session, known, plain)
+    found.text = found.text.casefold()
+    if evidence := _EVIDENCE.search(found.text):
         found.evidence = evidence[1].upper()
-    _figures(found, text, known)
+        found.text = found.text.replace(evidence[0], "@evidence")
+    _figures(found, known)
     return found
 
 
@@ -98,39 +141,43 @@ def _places(found: Named, session: Session) -> None:
     for match in _PLACE.finditer(found.text):
         if name := file_of(match[1]):
             found.file, found.line = name, int(match[2])
-            found.text = found.text.replace(match[0], "@", 1)
+            found.text = found.text.replace(match[0], "@line", 1)
             return
     for pattern, file, line in ((_LINE_OF, 2, 1), (_OF_LINE, 1, 2)):
         for match in pattern.finditer(found.text):
             if name := file_of(match[file]):
                 found.file, found.line = name, int(match[line])
-                found.text = found.text.replace(match[0], "@", 1)
+                found.text = found.text.replace(match[0], "@line", 1)
                 return
+    if (bare := _BARE_LINE.search(found.text)) and (name := session.file_of_line(int(bare[1]))):
+        found.file, found.line = name, int(bare[1])
+        found.text = found.text.replace(bare[0], "@line", 1)
+        return
     for token in found.text.split():
         if name := file_of(token):
             found.file = name
-            found.text = found.text.replace(token, "@", 1)
+            found.text = found.text.replace(token, "@file", 1)
             return
 
 
-def _names(found: Named, session: Session, known: Words) -> None:
+def _names(found: Named, session: Session, known: Words, plain: frozenset[str]) -> None:
     out: list[str] = []
     tokens = _TOKEN.findall(found.text)
     for at, token in enumerate(tokens):
         quoted = token[0] in '`"' and len(token) > 2  # something between quotes
         bare = token.strip(_EDGES).rstrip(".") if not token.startswith("<") else token
         subject = not at and len(tokens) > 1 and tokens[1].casefold() in _VERBS  # `main calls what?`
-        name = _name(bare, out, session, known, quoted=quoted or (subject and bool(session.index.find(bare))))
+        name = _name(bare, out, session, known, plain, quoted=quoted or (subject and bool(session.index.find(bare))))
         if name:
             found.functions.append(name)
             if short_name(name).casefold() != short_name(bare).casefold():
                 found.corrected = bare
-            out.append("@")
+            out.append("@function")
         elif not found.metric and (metric := _metric(bare, session)):
             found.metric = metric
-            out.append("metric")
+            out.append("@metric")
         elif bare.casefold() in session.modules:
-            out.append("module")
+            out.append("@module")
         else:
             out.append(token)
     if not found.functions and not found.file:
@@ -146,13 +193,13 @@ def _unknown(found: Named, out: list[str]) -> None:
         bare = token.strip(_EDGES).rstrip(".")
         if _SURELY_CODE.fullmatch(bare):
             found.functions.append(bare)
-            out[at] = "@"
+            out[at] = "@function"
             return
 
 
-def _name(bare: str, before: list[str], session: Session, known: Words, *, quoted: bool) -> str:
+def _name(bare: str, before: list[str], session: Session, known: Words, plain: frozenset[str], *, quoted: bool) -> str:
     """The function that a word stands for, or nothing."""
-    if not bare or bare.isdigit() or bare == "@":
+    if not bare or bare.isdigit() or bare.startswith("@"):
         return ""
     code = quoted or bool(_CODE.search(bare))
     exact = session.index.find(bare)
@@ -167,7 +214,7 @@ def _name(bare: str, before: list[str], session: Session, known: Words, *, quote
         parts = session.index.containing(bare, 1) if behind in _BEFORE_NAMES and len(bare) > 4 else []
         if parts and folded not in known.plain:
             return parts[0]
-        slip = behind in known.slots and len(bare) >= _LONG_ENOUGH and folded not in (*known.plain, *known.spelled)
+        slip = behind in known.slots and len(bare) >= _LONG_ENOUGH and folded not in known.plain | plain
         return _slip_of(folded, session, _VERY_ALIKE) if slip else ""
     if wrapped := session.index.find(f"p{bare}"):  # MPI's profiling interface: MPI_Bcast is PMPI_Bcast
         return wrapped[0]
@@ -196,31 +243,46 @@ def _metric(bare: str, session: Session) -> str:
     return next((one for one in session.additive if one.casefold().startswith(f"{folded}.")), "")
 
 
-def _figures(found: Named, text: str, known: Words) -> None:
+def _figures(found: Named, known: Words) -> None:
     """Numbers of findings, of rows, and factors."""
-    if numbered := _NUMBERED.search(text):
+
+    def mark(pattern: str, name: str) -> None:
+        found.text = re.sub(pattern, name, found.text, count=1)
+
+    if numbered := _NUMBERED.search(found.text):
         found.number = int(numbered[1] or numbered[2])
+        mark(re.escape(numbered[0]), "@finding")
     for word, value in known.ordinals.items():
-        if re.search(rf"\b{word} (finding|problem|issue|cause|bottleneck|one)\b", text):
+        if re.search(pattern := rf"\b{word} (finding|problem|issue|cause|bottleneck|one)\b", found.text):
             found.number = value
-    if counted := re.search(rf"\b(?:finding|problem|issue|number) ({'|'.join(known.numbers)})\b", text):
+            mark(pattern, "@finding")
+    pattern = rf"\b(?:finding|problem|issue|number) ({'|'.join(known.numbers)})\b"
+    if counted := re.search(pattern, found.text):
         found.number = known.numbers[counted[1]]
-    tokens = [token.strip(_EDGES) for token in text.split()]
-    if times := _TIMES.search(text):
+        mark(pattern, "@finding")
+    tokens = [token.strip(_EDGES) for token in found.text.split()]
+    if times := _TIMES.search(found.text):
         found.factor = float(times[1])
-    elif percent := _PERCENT.search(text):
+        mark(re.escape(times[0]), "@factor")
+    elif percent := _PERCENT.search(found.text):
         part = float(percent[1]) / 100
         found.factor = 1 / (1 - part) if part < 1 else NO_TIME
+        mark(re.escape(percent[0]), "@factor")
     for token, after in pairwise([*tokens, ""]):
         if token in known.factors:
             found.factor = known.factors[token]
         elif token in known.numbers and after in ("times", "fold", "x"):
             found.factor = float(known.numbers[token])
+            mark(rf"\b{token} {after}\b", "@factor")
         elif after in known.numbers and token.endswith("top"):
             found.limit = known.numbers[after]
+            mark(rf"\b{after}\b", "@count")
         elif token in known.numbers and after not in ("", "of", "rank", "thread") and found.limit is None:
             found.limit = known.numbers[token] if known.numbers[token] > 1 else None
-    if known.nothing.search(text):
+            if found.limit:
+                mark(rf"\b{token}\b", "@count")
+    if known.nothing.search(found.text):
         found.factor = NO_TIME
-    if count := _COUNT.search(text):
+    if count := _COUNT.search(found.text):
         found.limit = int(count[1] or count[2])
+    found.text = _NUMBER.sub("@count", found.text)

@@ -1,27 +1,76 @@
-"""From a question in plain language to a tool and its arguments."""
+"""From a question in plain language to a tool and its arguments: as the most similar example asks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from chathpc.chat.intents.entities import Named, read
-from chathpc.chat.intents.rules import Words, rules, words
-from chathpc.chat.intents.spelling import put_right
+import numpy as np
+
+from chathpc.chat.intents.entities import Named, read, words
+from chathpc.chat.intents.nearest import Nearest, words_of
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS
 from chathpc.chat.tools.amounts import MOST_ROWS
-from chathpc.diagnosis.catalogue.about import WORD, covers, entry_words
+from chathpc.chat.tools.catalogue import is_problem, topics
+from chathpc.profile.tree import FloatArray, IntArray
 
-#: Commands that are offered to a question that nothing matches.
-_OFFERED = 3
+_EXAMPLES = Path(__file__).with_name("examples.yaml")
+#: Cosine (0..1) below which a question is like no example; by leave-one-out over the examples (python -m tests.chat.questions).
+LEAST = 0.35
+#: The same for a term of the glossary or the catalogue, at first and if nothing else fits; and the most words of one.
+_TERMS, _LONGEST_TERM = (0.7, 0.5), 4
+_ARTICLES = frozenset({"a", "an", "the"})
+#: Letters from which on a slip of the pen is told from another word; shorter ones must be the same.
+_SHORTEST_SLIP, _SAME = 8, 0.99
+#: What is left of the likeness where a term is taken for the topic that could be words like others.
+_MEANT = 0.97
+#: What is left of the likeness where a question names something that the example says nothing of.
+_UNSAID = 0.7
+#: The same where it asks for loops and the example for functions.
+_OTHER_THING = 0.8
+_THINGS = frozenset({"worker", "function", "line", "loop", "library", "kernel", "gpu"})
+#: What an answer to the last question is preferred by.
+_GOES_ON = 0.04
+#: Scores that differ by less are equal: what comes first is meant.
+_EQUAL = 1e-6
+_MARK = re.compile(r"@\w+")
+#: Marks without which an example that has them cannot be meant, and that it should have if the question does.
+_PLACES = frozenset({"@function", "@line", "@file"})
+_NAMING = _PLACES | {"@rank", "@finding", "@evidence", "@problem", "@term"}
+#: Words that stand for what the last answer was about.
+_PRONOUN = re.compile(
+    r"\b(?:(?:this|that) (?:one|function|routine|loop|line|rank|thread|kernel|place|finding|problem)|it|its|this|that|them|there)\b(?!')",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(r"\b(first|second|third|fourth|fifth|1st|2nd|3rd|4th|5th|last|top) (?:one|row)\b", re.IGNORECASE)
+_ORDINALS = {
+    "first": 0,
+    "1st": 0,
+    "top": 0,
+    "second": 1,
+    "2nd": 1,
+    "third": 2,
+    "3rd": 2,
+    "fourth": 3,
+    "4th": 3,
+    "fifth": 4,
+    "5th": 4,
+    "last": -1,
+}
+#: Words of a question that says nothing of what it is about.
+_ELLIPSIS = 4
+#: The tool of examples that ask for the last one again, for something else; and of those that nothing answers.
+_AGAIN, _NOTHING = "again", "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a question asks for. `tool` is empty where nothing fits; then `suggestions` are the nearest commands.
+    """What a question asks for. `tool` is empty where nothing fits.
 
     `note` says what was understood otherwise than it was written.
     """
@@ -29,46 +78,191 @@ class Intent:
     tool: str
     arguments: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
-    suggestions: tuple[str, ...] = ()
 
 
-def match(question: str, session: Session) -> Intent:
-    """The tool that answers `question`; rules and words are in rules.yaml."""
-    named = read(question, session)
-    found = _fitting(named, session)
-    if found is None:
-        named.text = put_right(named.text, _vocabulary(session))
-        found = _fitting(named, session)
-    return found or Intent("", suggestions=_nearest(named.text))
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last answer: its tool and arguments, what `it` means after it (a place, a rank, `finding 2`), and what its rows are about.
+
+    Where its subject is not `named`, but the first of a list, `it` rather means the program. A line is `inside` a function.
+    """
+
+    tool: str
+    arguments: Mapping[str, object]
+    subject: str = ""
+    rows: Sequence[str] = ()
+    named: bool = True
+    inside: str = ""
 
 
-def _fitting(named: Named, session: Session) -> Intent | None:
-    """What the first rule that fits asks for."""
-    topic = _topic(named.text, session, words())
-    flags = _flags(named, topic)
-    for rule in rules():
-        if rule.fits(named.text, flags):
-            arguments = {**rule.arguments, **_arguments(rule.tool, named, topic)}
-            if rule.tool == "top" and re.search(
-                r"\bincl(usive|uding|\.)?\b|\bwith (all )?(their |its )?(callees|children|they call)\b", named.text
-            ):
-                arguments["order"] = "inclusive"
-            return Intent(rule.tool, arguments, _note(named))
-    return None
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with marks for names, the tool that answers it, and the arguments that it fixes."""
+
+    ask: str
+    tool: str
+    arguments: Mapping[str, object]
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """What it names."""
+        return frozenset(_MARK.findall(self.ask))
 
 
-def _flags(named: Named, topic: str) -> frozenset[str]:
-    flags = {
-        "place": named.place,
-        "function": named.functions,
-        "file": named.file,
-        "file-line": named.file and named.line,
-        "evidence": named.evidence,
-        "number": named.number,
-        "topic": topic,
-        "only-topic": topic and topic.split() == WORD.findall(named.text),
-    }
-    return frozenset(name for name, value in flags.items() if value)
+@cache
+def examples() -> tuple[Example, ...]:
+    """The labelled questions of examples.yaml."""
+    from chathpc.diagnosis.catalogue.fields import parse
+
+    data: Any = parse(_EXAMPLES.read_bytes(), _EXAMPLES)
+    return tuple(
+        Example(text, group["tool"], group.get("arguments", {}))
+        for group in data
+        for ask in group["ask"]
+        for text in ([ask.replace("@topic", mark) for mark in ("@problem", "@term")] if "@topic" in ask else [ask])
+    )
+
+
+@cache
+def _groups() -> tuple[tuple[Example, frozenset[str], frozenset[str], IntArray], ...]:
+    """Examples of the same tool that name and are about the same: one of them, what they name, their things, and their numbers."""
+    rows: dict[object, list[int]] = {}
+    for at, one in enumerate(examples()):
+        rows.setdefault((one.tool, one.marks & _NAMING, _thing(one.ask), frozenset(one.arguments)), []).append(at)
+    firsts = [(examples()[found[0]], np.array(found, dtype=np.int32)) for found in rows.values()]
+    return tuple((first, first.marks & _NAMING, _thing(first.ask), found) for first, found in firsts)
+
+
+def _thing(text: str) -> frozenset[str]:
+    """Which of lines, loops, ranks, … a question is about by its words."""
+    return frozenset(words().alike.get(word, "") for word in words_of(text)) & _THINGS
+
+
+@cache
+def _index() -> Nearest:
+    return Nearest([example.ask for example in examples()], words().alike)
+
+
+@cache
+def _plain() -> frozenset[str]:
+    """Words of the examples, which are no slips of the pen for names."""
+    return frozenset(word for example in examples() for word in words_of(example.ask))
+
+
+@cache
+def _telling() -> frozenset[str]:
+    """Words of the examples that ask something."""
+    return frozenset(word for example in examples() if example.tool != _NOTHING for word in words_of(example.ask))
+
+
+def match(question: str, session: Session, last: Last | None = None) -> Intent:
+    """The tool that answers `question`, which may go on from the `last` answer."""
+    for alike in _TERMS:  # words that are only near to a term are taken for it where nothing else is meant
+        best, intent = 0.0, Intent("")
+        for text, bonus in _readings(question, session, last):
+            named = read(text, session, _plain())
+            for marked, term in _with_topic(named.text, session, alike):
+                scores = _index().likeness(marked) * fitting(named, marked, last) * (_MEANT if term else 1.0)
+                at = int(np.argmax(scores))
+                if scores[at] < LEAST or scores[at] + bonus <= best + _EQUAL:
+                    continue
+                meant = _intent(examples()[at], named, term, last)
+                if bonus and last is not None and (meant.tool, meant.arguments) == (last.tool, last.arguments):
+                    continue  # nobody asks for the answer that was just given
+                best, intent = float(scores[at]) + bonus, meant
+        if intent.tool:
+            return intent
+    return Intent("")
+
+
+def _intent(example: Example, named: Named, term: str, last: Last | None) -> Intent:
+    """What an example asks for with the names of a question."""
+    if example.tool == _NOTHING:
+        return Intent("")
+    note = f"'{named.corrected}' was taken for {named.functions[0]}." if named.corrected and named.functions else ""
+    tool, fixed = example.tool, example.arguments
+    if tool == _AGAIN and last is not None:
+        tool, fixed = last.tool, last.arguments
+    return Intent(tool, {**fixed, **_arguments(tool, named, term)}, note)
+
+
+def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float]]:
+    """The question as it stands, and as it reads after the last answer, which is preferred by so much."""
+    ordinal = _ORDINAL.search(question)
+    row = _ORDINALS[ordinal[1].casefold()] if ordinal else 0
+    if ordinal and last is not None and row < len(last.rows):  # of what was just listed
+        yield f"{question[: ordinal.start()]}{last.rows[row]}{question[ordinal.end() :]}", 0.0
+        return
+    yield question, 0.0
+    if last is None or not last.subject:
+        return
+    found = None
+    for found in _PRONOUN.finditer(question):
+        for subject in filter(None, (last.subject, last.inside)):
+            yield f"{question[: found.start()]}{subject}{question[found.end() :]}", _GOES_ON if last.named else 0.0
+    short = found is None and len(question.split()) <= _ELLIPSIS and not _telling().isdisjoint(words_of(question))
+    if short and "words" not in last.arguments and not read(question, session, _plain()).names_something:
+        yield f"{question.strip(' ?.!')} of {last.subject}", _GOES_ON
+        yield f"{question.strip(' ?.!')} {last.subject}", _GOES_ON
+
+
+def _with_topic(text: str, session: Session, alike: float) -> Iterator[tuple[str, str]]:
+    """A question as it is, and with a mark for the term of the catalogue or the glossary that it has; and that term."""
+    yield text, ""
+    said = words_of(text)
+    best, span, term = 0.0, (0, 0), ""
+    known = session.once("topics", lambda: Nearest(topics(session)))
+    lengths = session.once("lengths of topics", lambda: np.array([len(words_of(one)) for one in known.texts]))
+    for begin in range(len(said)):
+        for end in range(begin + 1, min(begin + _LONGEST_TERM, len(said)) + 1):
+            if any(word[0] == "@" for word in said[begin:end]):
+                break
+            if said[begin] in _ARTICLES:
+                continue
+            least = alike if sum(map(len, said[begin:end])) >= _SHORTEST_SLIP else _SAME
+            likeness = known.likeness(" ".join(said[begin:end])) * (lengths == end - begin)
+            at = int(np.argmax(likeness))
+            score = float(likeness[at]) ** 2 * (end - begin) ** 0.5  # of two terms that are as near the longer one
+            if likeness[at] >= least and score > best:
+                best, span, term = score, (begin, end), known.texts[at]
+    if term:
+        # One word that questions are made of anyway (`files`) is a topic only where its meaning is asked for.
+        plain = span[1] - span[0] == 1 and term in _plain()
+        mark = "@problem" if is_problem(session, term) and not plain else "@term"
+        yield " ".join([*said[: span[0]], mark, *said[span[1] :]]), term
+
+
+def fitting(named: Named, marked: str, last: Last | None) -> FloatArray:
+    """For each example 0 if it names what the question does not, less than 1 if the question names more, or is about other things."""
+    marks = frozenset(_MARK.findall(marked)) & _NAMING
+    things = _thing(marked)
+    found = np.zeros(len(examples()))
+    for first, theirs, about, rows in _groups():
+        if theirs - marks or (first.tool == _AGAIN and not _again(named, last)) or _lacks(first, named, marks):
+            continue
+        part = 1.0 if things == about else _OTHER_THING
+        if (marks - theirs) and not (marks & _PLACES and theirs & _PLACES and not marks - theirs - _PLACES):
+            part *= _UNSAID
+        found[rows] = part
+    return found
+
+
+def _again(named: Named, last: Last | None) -> bool:
+    """Whether the last tool takes what the question names, or a topic, which is named by no entity."""
+    if last is None:
+        return False
+    return not named.names_something or bool(_arguments(last.tool, named, ""))
+
+
+def _lacks(example: Example, named: Named, marks: frozenset[str]) -> bool:
+    """Whether the tool needs a place that nothing names."""
+    if example.tool in (_AGAIN, _NOTHING):
+        return False
+    fields = TOOLS[example.tool].arguments.model_fields
+    needs = {name for name, one in fields.items() if one.is_required()} - set(example.arguments)
+    if ("place" in needs and not named.place) or ("name" in needs and not named.functions):
+        return True
+    return bool(needs & {"words"} and not marks & {"@problem", "@term"})
 
 
 def _arguments(tool: str, named: Named, topic: str) -> dict[str, object]:
@@ -80,57 +274,10 @@ def _arguments(tool: str, named: Named, topic: str) -> dict[str, object]:
         "id": named.evidence,
         "number": named.number,
         "words": topic,
+        "who": named.who,
         "metric": named.metric,
         "factor": named.factor,
         "limit": None if named.limit is None else min(named.limit, MOST_ROWS),
     }
     taken = TOOLS[tool].arguments.model_fields
     return {name: value for name, value in values.items() if name in taken and value}
-
-
-def _note(named: Named) -> str:
-    return f"'{named.corrected}' was taken for {named.functions[0]}." if named.corrected and named.functions else ""
-
-
-def _topic(text: str, session: Session, known: Words) -> str:
-    """The performance problem that a question is about, as words that the catalogue has; empty for none."""
-    words_ = WORD.findall(text.replace("@", " "))
-    found = [word for word in words_ if word not in known.before and word not in known.after]
-    if not found or len(found) > 5 or all(word in known.generic for word in found):  # no longer a name
-        return ""
-    return " ".join(found) if any(covers(entry, found) for entry in _entries(session)) else ""
-
-
-def _entries(session: Session) -> list[frozenset[str]]:
-    """The words of each entry of the catalogue's title, id and keywords."""
-    from chathpc.diagnosis.catalogue import causes, extended
-
-    with extended(session.patterns):
-        return [entry_words(one) for one in causes()]
-
-
-def _vocabulary(session: Session) -> frozenset[str]:
-    """Words that a question may mean."""
-    known = words()
-    lists = (
-        known.spelled,
-        known.generic,
-        known.before,
-        known.after,
-        known.slots,
-        known.plain,
-        known.numbers,
-        known.factors,
-    )
-    return frozenset().union(*lists, *_entries(session))
-
-
-def _nearest(text: str) -> tuple[str, ...]:
-    """Tools whose name or description has words of the question, else the ones to begin with."""
-    found = [word for word in WORD.findall(text) if len(word) > 3]  # shorter words say nothing
-    scores = {}
-    for name, tool in TOOLS.items():
-        vocabulary = WORD.findall(f"{name.replace('_', ' ')} {tool.description}".casefold())
-        scores[name] = sum(bool(get_close_matches(word, vocabulary, n=1, cutoff=0.85)) for word in found)
-    best = [name for name in sorted(scores, key=lambda one: -scores[one]) if scores[name]]
-    return tuple((best or ["findings", "top", "tree"])[:_OFFERED])

@@ -26,6 +26,8 @@ from chathpc.chat.tools import (
     lanes,
     lines,
     locations,
+    loops,
+    of_run,
     query,
     summary,
     top,
@@ -41,22 +43,25 @@ __all__ = ["TOOLS", "Arguments", "Column", "Result", "Session", "Tool", "call"]
 _LONGEST_ARGUMENTS = 20_000
 
 _ALL = (
-    Tool("summary", "Say what was measured and the diagnosis' verdict.", NoArguments, summary.summary),
-    Tool("findings", "List the performance problems that were found, or one in full with advice.", summary.FindingArguments, summary.findings),
+    Tool("summary", "Say what was measured and the verdict; or ranks and threads, time, tool.", summary.SummaryArguments, summary.summary),
+    Tool("findings", "List the performance problems that were found, or one in full, its repair, its confidence.", summary.FindingArguments, summary.findings),
     Tool("evidence", "Show a measured fact behind the findings by its id.", summary.EvidenceArguments, summary.evidence),
     Tool("top", "List the functions, lines, loops, load modules or GPU kernels with most of a metric.", top.TopArguments, top.top),
     Tool("activities", "Say how much time goes into computing, MPI, OpenMP, waiting, files or memory.", activities.ActivityArguments, activities.activities),
     Tool("tree", "Show the calling context tree, or the part of it below a place.", tree.TreeArguments, tree.tree),
     Tool("callers", "List who calls a function, with its time below each caller.", calls.CallArguments, calls.callers),
     Tool("callees", "List what a function calls, with the time of each.", calls.CallArguments, calls.callees),
+    Tool("loops", "Say in which loops a function is called.", loops.LoopArguments, loops.loops),
     Tool("source", "Show the source lines of a function, file or line with their time.", lines.SourceArguments, lines.source),
-    Tool("locations", "Show how time is spread over ranks and threads, and which stand out.", locations.LocationArguments, locations.locations),
+    Tool("locations", "Show how time is spread over ranks and threads; or compare one with the others.", locations.LocationArguments, locations.locations),
     Tool("what_if", "Compute how much faster the run would be if a place were faster (Amdahl's law).", what_if.WhatIfArguments, what_if.what_if),
     Tool("compare", "Compare with another loaded profile: what changed beyond noise.", compare.CompareArguments, compare.compare),
     Tool("metrics", "List the metrics that were measured, with units and totals.", summary.MetricArguments, summary.metrics),
     Tool("missing", "Say what the profile cannot tell and which command would measure it.", NoArguments, summary.missing),
+    Tool("examined", "Say which checks the diagnosis ran, which it could not run, and the caveats.", NoArguments, of_run.examined),
+    Tool("scaling", "Say what one run tells of more ranks or threads, and what to measure.", NoArguments, of_run.scaling),
     Tool("timeline", "Show how long GPUs and calls were busy or idle in a recorded trace.", NoArguments, lanes.timeline),
-    Tool("catalogue", "Look up a performance problem: what it is, how it is recognised, what to do.", catalogue.CatalogueArguments, catalogue.catalogue),
+    Tool("catalogue", "Look up a performance problem (signs, what to do) or a term (roofline).", catalogue.CatalogueArguments, catalogue.catalogue),
     Tool("query", "Find contexts by a hatchet query on the hottest part of the tree.", query.QueryArguments, query.query),
 )  # fmt: skip
 

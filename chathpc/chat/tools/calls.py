@@ -106,7 +106,8 @@ def _calls(
         if called
         else f"{target.title} is called by {numbers.count(len(order))} {what}"
     )
-    text = f"{relation}; {metric.id} of {'each where it is called' if called else f'{target.title} below each'}."
+    which = "each as called from there" if called else f"{target.title} below each caller"
+    text = f"{relation}. {metric.id} is that of {which}."
     facts.add(Kind.COUNT, target.title, len(order), "called functions" if called else "callers")
     unit = metric.unit.value
     columns = (

@@ -1,8 +1,11 @@
-"""The catalogue of performance problems: look up one, or find some by words."""
+"""The catalogue of performance problems and the glossary of terms: look up one, or find some by words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -16,41 +19,120 @@ if TYPE_CHECKING:
     from chathpc.diagnosis.catalogue.entry import Cause
 
 _LONGEST = 1_000
+_GLOSSARY = Path(__file__).parents[1] / "glossary.yaml"
+#: The family of causes of a programming model, by the start of a term that means all of them.
+_FAMILIES = ("gpu", "mpi", "omp", "io")
 
 
 class CatalogueArguments(Arguments):
     """Words, or the id of a problem."""
 
-    words: str = Field(min_length=1, max_length=300, description="An id (omp-load-imbalance) or words (false sharing).")
+    words: str = Field(
+        min_length=1,
+        max_length=300,
+        description="An id (omp-load-imbalance), words (false sharing) or a term (roofline).",
+    )
+    part: Literal["all", "advice"] = Field(
+        default="all", description="advice: what to do about a problem, before all else."
+    )
     limit: int = limit(5)
 
 
+@cache
+def glossary() -> Mapping[str, tuple[str, str]]:
+    """Each name of a term, in small letters → the term and what it is."""
+    from chathpc.diagnosis.catalogue.fields import parse
+
+    entries: Any = parse(_GLOSSARY.read_bytes(), _GLOSSARY)
+    return {
+        name.casefold(): (entry["term"], entry["is"]) for entry in entries for name in (entry["term"], *entry["also"])
+    }
+
+
+def topics(session: Session) -> tuple[str, ...]:
+    """What a question can be about: terms of the glossary, and ids, titles and keywords of the catalogue."""
+    found: dict[str, None] = dict.fromkeys(glossary())
+    for cause in _known(session):
+        plain = cause.id.replace("-", " ")
+        short = plain.partition(" ")[2] if plain.partition(" ")[0] in _FAMILIES else plain
+        found |= dict.fromkeys((plain, short, cause.title.casefold(), *(one.casefold() for one in cause.keywords)))
+    return tuple(found)
+
+
+def is_problem(session: Session, words: str) -> bool:
+    """Whether the catalogue has a problem of that name."""
+    from chathpc.diagnosis.catalogue.about import about
+
+    return bool(about(words, _known(session)))
+
+
 def catalogue(session: Session, asked: CatalogueArguments) -> Result:
-    """What a performance problem is, how it is recognised and what is done about it."""
-    from chathpc.diagnosis.catalogue import causes, extended
+    """What a performance problem is, how it is recognised and what is done about it; or what a term means."""
+    from chathpc.diagnosis.catalogue.about import about
     from chathpc.diagnosis.catalogue.search import search
 
-    with extended(session.patterns):
-        known = causes()
-    wanted = "-".join(asked.words.casefold().split())
-    exact = next((one for one in known if wanted in (one.id, "-".join(one.title.casefold().split()))), None)
+    known = _known(session)
+    wanted = " ".join(asked.words.casefold().replace("-", " ").split())
+    names = {name.replace("-", " "): told for name, told in glossary().items()}
+    term = names.get(wanted) or names.get(wanted.removesuffix("s"))
+    exact = [one for one in known if wanted in (one.id.replace("-", " "), one.title.casefold().replace("-", " "))]
+    near = exact or _nearest_first(session, about(wanted, known, keywords=False) or about(wanted, known))
+    if near and asked.part == "advice":
+        return _advice(session, near[0])
+    if term is not None and not exact:
+        titled = about(wanted, known, keywords=False)[:2]
+        also = f" In the catalogue: {', '.join(f'{one.title} ({one.id})' for one in titled)}." if titled else ""
+        return Result(f"{term[0][:1].upper()}{term[0][1:]}: {term[1]}{also}")
+    if near:
+        others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit]]
+        return _entry(near[0], others)
     hits = search([asked.words], known)
-    if exact is not None:
-        return _entry(exact)
     if not hits:
-        raise UsageError(f"The catalogue has nothing about '{quote(asked.words)}'.", hint="Use other words.")
+        raise UsageError(
+            f"Neither catalogue nor glossary has anything about '{quote(asked.words)}'.", hint="Use other words."
+        )
     rows = tuple((hit.cause.id, f"{quote(hit.cause.title)}: {_flat(hit.text)}") for hit in hits[: asked.limit])
     best = hits[0].cause
     text = f"Nearest: {best.title} ({best.id}). {_flat(best.what)}"
     return Result(text, (Column("id"), Column("problem", prose=True)), rows, omitted=len(hits) - len(rows))
 
 
-def _entry(cause: Cause) -> Result:
+def _known(session: Session) -> tuple[Cause, ...]:
+    from chathpc.diagnosis.catalogue import causes, extended
+
+    with extended(session.patterns):
+        return tuple(causes())
+
+
+def _nearest_first(session: Session, meant: tuple[Cause, ...]) -> list[Cause]:
+    """Of several problems with the same words those that were found first, then those of the program's way to be parallel."""
+    found = [one.cause for one in session.diagnosis.findings]
+    shape = session.measured.counts
+    families = {"mpi": shape.ranks > 1, "openmp": shape.threads > 1, "host": True}
+    families |= dict.fromkeys(("gpu-system", "gpu-kernel"), bool(session.measured.devices) or shape.streams > 0)
+    return sorted(
+        meant,
+        key=lambda one: (found.index(one.id) if one.id in found else len(found), not families.get(one.family, False)),
+    )
+
+
+def _entry(cause: Cause, others: list[str]) -> Result:
     text = f"{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
+    text += f" Near to it: {', '.join(others)}." if others else ""
     lines = [f"Do: {_flat(one.do)}" for one in cause.advice]
     lines += [f"Against it: {_flat(one)}" for one in cause.speaks_against]
     lines.append(f"Next: {_flat(cause.next_measurement.command)} ({_flat(cause.next_measurement.tells)})")
     return Result(text, lines=tuple(lines))
+
+
+def _advice(session: Session, cause: Cause) -> Result:
+    """What to do about a problem, and whether this run has it."""
+    found = next((number for number, one in enumerate(session.diagnosis.findings, 1) if one.cause == cause.id), 0)
+    here = f" This run has it: finding {found}." if found else " It was not found in this run."
+    advice = session.diagnosis.findings[found - 1].advice if found else [one.do for one in cause.advice]
+    lines = [f"Do: {_flat(one)}" for one in advice]
+    lines.append(f"To check: {_flat(cause.next_measurement.command)} ({_flat(cause.next_measurement.tells)})")
+    return Result(f"{cause.title} ({cause.id}): {_flat(cause.what)}{here}", lines=tuple(lines))
 
 
 def _flat(text: str) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from pydantic import Field
 
-from chathpc.chat.session import Session, split_place
-from chathpc.chat.tools.amounts import METRIC, NAME, run_total, share_of, source_of
+from chathpc.chat.session import Session, Target, split_place
+from chathpc.chat.tools.amounts import METRIC, NAME, has, held, run_total, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
+from chathpc.profile.metric import Metric
+from chathpc.profile.tree import NodeKind
 from chathpc.prompts.untrusted import quote
 
 #: Lines shown around the hottest one, at most, and characters of a line.
@@ -70,23 +74,56 @@ def source(session: Session, asked: SourceArguments) -> Result:
         rows.append((place, value, share_of(value, total)))
     (file, line), _ = next(iter(hot.items()))
     excerpt = session.measured.read_source(tree.files[file], line if measured else wanted, asked.context)
-    lines = [] if excerpt is None else [
-        _numbered(excerpt.first + offset, text, hot.get((file, excerpt.first + offset)), total)
-        for offset, text in enumerate(excerpt.lines)
-    ]  # fmt: skip
-    text = f"{target.title}: {numbers.count(len(hot))} line{'s' if len(hot) != 1 else ''} with {metric.id}."
-    facts.add(Kind.COUNT, target.title, len(hot), "lines", metric=metric.id)
+    shown = {} if excerpt is None else dict(enumerate(excerpt.lines, excerpt.first))
+    around = _of_lines(session, metric, file_name, shown) if wanted else {one: (hot.get((file, one)),) for one in shown}
+    lines = [_numbered(one, line_text, around[one], total) for one, line_text in shown.items()]
+    if wanted and measured:  # what it calls is what a reader sees on the line
+        itself, below = session.value_at(target, metric)
+        text = has(target.title, itself, below, total, metric)
+        if (tree.kind[target.nodes] == NodeKind.LOOP).any():
+            text = text.replace("with all it calls", "with the loop that begins there")
+        parts = held(itself, below, metric)
+        facts.add(
+            Kind.AMOUNT,
+            target.title,
+            itself,
+            metric.unit.value,
+            whole=run_total(total, metric),
+            parts=parts,
+            metric=metric.id,
+        )
+    else:
+        several = len(hot) != 1
+        text = f"{numbers.count(len(hot))} line{'s' if several else ''} of {target.title} {'have' if several else 'has'} {metric.id}."
+        facts.add(Kind.COUNT, target.title, len(hot), "lines", metric=metric.id)
     if not measured:
-        text += f" Line {wanted} is not among them."
+        text += f" At line {wanted} nothing was measured."
+    if wanted and lines:
+        lines.insert(0, f"{'itself':>8}{'in all':>8} {'line':>6}")
     if not lines:
         text += " The profile did not come with the source text."
     columns = (Column("line"), Column("itself", metric.unit.value), Column("share", SHARE))
+    if wanted and measured:  # the text has it already
+        return Result(text, facts=facts.all(), lines=tuple(lines))
     return Result(text, columns, tuple(rows), facts.all(), omitted=max(0, len(hot) - len(rows)), lines=tuple(lines))
 
 
-def _numbered(number: int, text: str, value: float | None, total: float) -> str:
-    """A line with its number, its share where it has any, and its indentation."""
-    share = "" if value is None or total <= 0 else numbers.percent_cell(value / total)
+def _of_lines(
+    session: Session, metric: Metric, file: str, numbers_of: Iterable[int]
+) -> dict[int, tuple[float | None, ...]]:
+    """Values of lines themselves, and with what they call or the loop that begins there; None where nothing was measured."""
+    here = session.find(file).nodes
+    lines = session.measured.tree.line[here]
+    nodes = {number: here[lines == number] for number in numbers_of}
+    return {
+        number: session.value_at(Target(file, found), metric) if len(found) else (None, None)
+        for number, found in nodes.items()
+    }
+
+
+def _numbered(number: int, text: str, values: Sequence[float | None], total: float) -> str:
+    """A line with its number, its shares where it has any, and its indentation."""
+    shares = ("" if not value or total <= 0 else numbers.percent_cell(value / total) for value in values)
     text = text.expandtabs(4)
     indent = " " * min(len(text) - len(text.lstrip(" ")), 40)
-    return f"{share:>8} {number:6d}  {indent}{quote(text, longest=_LONGEST_LINE)}".rstrip()
+    return f"{''.join(f'{share:>8}' for share in shares)} {number:6d}  {indent}{quote(text, longest=_LONGEST_LINE)}".rstrip()

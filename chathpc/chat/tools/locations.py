@@ -7,34 +7,30 @@ from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import METRIC, NAME, limit, source_of
+from chathpc.chat.tools.one_location import NOT_WORKING, WORKING, WORTH_MENTIONING, error, is_real, one_location
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result
 from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
 from chathpc.profile.tree import FloatArray
 
 #: Contexts of a place whose values by location are read, those with most of the value first.
 _MOST_CONTEXTS = 1_000
 #: A location is an outlier this many quartile distances beyond the quartiles (Tukey 1977, Exploratory Data Analysis).
 _FENCE = 1.5
-#: And by this part of the median at least: where all are as good as equal, the quartiles are no measure of what matters.
-_WORTH_MENTIONING = 0.05
 #: With fewer locations quartiles say nothing.
 _FEWEST = 4
-
-
-#: What is no work of a thread's own.
-_NOT_WORKING = (
-    Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD, Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN,
-    Activity.MPI, Activity.MPI_SETUP, Activity.GPU_SYNC, Activity.HELPER, Activity.PROFILER,
-)  # fmt: skip
 
 
 class LocationArguments(Arguments):
     """Ranks and threads at a place."""
 
     place: str = Field(default="", max_length=2_000, description=f"{NAME} Empty: the whole run.")
+    who: str = Field(
+        default="",
+        max_length=100,
+        description="One rank or thread (rank 0 thread 2), compared with the others, or with one (rank 0 against rank 3).",
+    )
     metric: str = METRIC
     limit: int = limit()
 
@@ -43,6 +39,8 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     """Smallest, median, mean and largest value over the ranks and threads, and which of them stand out."""
     metric = session.metric(asked.metric)
     profile = session.measured
+    if asked.who and not asked.place:
+        return one_location(session, asked.who, metric, asked.limit)
     totals = profile.location_totals(metric.id)
     used = np.flatnonzero(np.isfinite(totals))
     facts_of = session.facts
@@ -56,8 +54,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     if of_host and not asked.place and not asked.metric:
         # What a thread waits, the others work: in all, threads of one run take the same time.
         what = "computing time"
-        working = [kind for kind in Activity if kind not in _NOT_WORKING]
-        values = facts_of.matrix[np.searchsorted(facts_of.locations, used)][:, working].sum(axis=1)
+        values = facts_of.matrix[np.searchsorted(facts_of.locations, used)][:, WORKING].sum(axis=1)
         note = f" Computing time is {metric.id} without waiting and calls of MPI."
     if asked.place:
         target = session.find(asked.place)
@@ -71,9 +68,9 @@ def locations(session: Session, asked: LocationArguments) -> Result:
             nodes = nodes[largest]
         values = profile.values.per_location(metric.id, nodes).sum(axis=1)[used]
         if of_host:
-            waited = float(profile.tree.inclusive(facts_of.of(*_NOT_WORKING))[nodes].sum())
+            waited = float(profile.tree.inclusive(facts_of.of(*NOT_WORKING))[nodes].sum())
             share = waited / values.sum() if values.sum() > 0 else 0.0
-            if share >= _WORTH_MENTIONING:
+            if share >= WORTH_MENTIONING:
                 note += f" Of that, {numbers.percent(min(share, 1.0))} is waiting or calls of MPI."
     unit = metric.unit.value
     source = source_of(session, metric, "by location; a location without a value counts as zero")
@@ -91,27 +88,32 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     for name, at in (("smallest", low), ("median", -1), ("mean", -1), ("largest", high)):
         who = f" ({label(int(used[at]))})" if at >= 0 else ""
         facts.add(Kind.VALUE, f"the {name} {what} of {of}{who}", figures[name], unit, form=Form.ONE, metric=metric.id)
-    text = f"{title} over {count} locations with {what}: smallest {written['smallest']} ({label(int(used[low]))}), median {written['median']}, "
-    text += f"mean {written['mean']}, largest {written['largest']} ({label(int(used[high]))})."
+    slowest, fastest = label(int(used[high])), label(int(used[low]))
+    if len(values) == 1:
+        text = f"{title} has one location, {slowest}, with {written['largest']} of {what}."
+    elif of_host and not is_real(facts_of, figures["largest"], figures["smallest"]):
+        text = f"All {count} take about as long{f' in {title}' if asked.place else ''}: {written['smallest']} ({fastest}) to "
+        text += f"{written['largest']} ({slowest}) of {what}, {written['mean']} on average, {written['median']} in the median."
+        text += " The difference is too little to matter, or could be one of sampling."
+    else:
+        text = f"The slowest is {slowest} with {written['largest']} of {what}{f' in {title}' if asked.place else ''}, "
+        text += f"the fastest {fastest} with {written['smallest']}; the mean of {count} is {written['mean']}, the median {written['median']}."
     if figures["mean"] > 0 and len(values) > 1:
         ratio = figures["largest"] / figures["mean"]
         text += f" The largest is {numbers.speedup(ratio)} the mean."
         facts.add(
-            Kind.COMPARISON,
-            f"the largest {what} of {of}",
-            ratio,
-            "times",
-            form=Form.ONE,
-            whole=Quantity(of="the mean"),
+            Kind.COMPARISON, f"the largest {what} of {of}", ratio, "times", form=Form.ONE, whole=Quantity(of="the mean"),
             metric=metric.id,
-        )
+        )  # fmt: skip
+    if of_host and len(values) > 1:
+        text += _significance(session, figures["largest"], figures["smallest"], unit, facts)
     outliers = _outliers(values)
     if len(values) >= _FEWEST:
         said = [
             f"{label(int(used[at]))} with {numbers.quantity(float(values[at]), unit)}" for at in outliers[: asked.limit]
         ]
         more = f" and {len(outliers) - len(said)} more" if len(outliers) > len(said) else ""
-        text += f" Outliers: {', '.join(said)}{more}." if said else " No location stands out."
+        text += f" Outliers: {', '.join(said)}{more}." if said else ""
         for at in outliers[: asked.limit]:
             facts.add(
                 Kind.VALUE,
@@ -133,13 +135,24 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     )
 
 
+def _significance(session: Session, high: float, low: float, unit: str, facts: FactList) -> str:
+    """How sure it is that the slowest and the fastest differ."""
+    if not is_real(session.facts, high, low):
+        return ""
+    spread = (error(session.facts, high) ** 2 + error(session.facts, low) ** 2) ** 0.5
+    if spread <= 0:
+        return ""
+    facts.add(Kind.VALUE, "the standard error of the difference", spread, unit, form=Form.ONE)
+    return f" That difference is real: its standard error from sampling is {numbers.quantity(spread, unit)}."
+
+
 def _outliers(values: FloatArray) -> list[int]:
     """Positions beyond the fences, the most distant first."""
     if len(values) < _FEWEST:
         return []
     first, median, third = np.quantile(values, [0.25, 0.5, 0.75])
     reach = _FENCE * (third - first)
-    far = np.abs(values - median) >= _WORTH_MENTIONING * abs(median)
+    far = np.abs(values - median) >= WORTH_MENTIONING * abs(median)
     outside = np.flatnonzero(far & ((values < first - reach) | (values > third + reach)))
     found: list[int] = outside[np.argsort(-np.abs(values[outside] - median), kind="stable")].tolist()
     return found

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
+from chathpc.chat.tools.of_run import of_run
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.phrasing import gain_sentence
@@ -23,8 +25,18 @@ from chathpc.prompts.untrusted import quote
 _LONGEST = 600
 
 
-def summary(session: Session, asked: NoArguments) -> Result:
-    """What was measured, and the verdict of the diagnosis in one sentence."""
+class SummaryArguments(Arguments):
+    """What of the run."""
+
+    about: Literal["all", "size", "time", "tool"] = Field(
+        default="all", description="size: ranks and threads; time: how long it ran; tool: how it was measured."
+    )
+
+
+def summary(session: Session, asked: SummaryArguments) -> Result:
+    """What was measured, and the verdict of the diagnosis in one sentence; or one thing about the run."""
+    if asked.about != "all":
+        return of_run(session, asked.about)
     profile = session.measured
     title = quote(profile.title)
     run = run_facts(profile, session.facts.samples if session.facts.has_host_time else None)
@@ -74,6 +86,9 @@ class FindingArguments(Arguments):
     words: str = Field(
         default="", max_length=300, description="A performance problem (false sharing): whether it was found."
     )
+    part: Literal["all", "fix", "confidence"] = Field(
+        default="all", description="Of one finding: what to change, or how sure it is and what speaks against it."
+    )
     limit: int = limit()
 
 
@@ -82,9 +97,12 @@ def findings(session: Session, asked: FindingArguments) -> Result:
     found = session.diagnosis.findings
     headline = quote(session.diagnosis.headline, longest=_LONGEST)
     if asked.number > len(found):
-        raise UsageError(f"There is no finding {asked.number}.", hint=f"There are {len(found)}.")
-    if asked.number:
-        return _in_full(session, asked.number, found[asked.number - 1])
+        there = f"There are {len(found)}." if found else headline
+        raise UsageError(f"There is no finding {asked.number}.", hint=there)
+    if found and (asked.number or asked.part != "all"):
+        number = max(asked.number, 1)
+        how = {"all": _in_full, "fix": fix, "confidence": confidence}[asked.part]
+        return replace(how(session, number, found[number - 1]), facts=_of_findings(session, [found[number - 1]]))
     if asked.words:
         return _whether(session, asked.words)
     if not found:
@@ -163,11 +181,41 @@ def _in_full(session: Session, number: int, one: Finding) -> Result:
     if won is not None:
         parts.append(won)
     parts += [f"Against it: {quote(text, longest=_LONGEST)}" for text in one.against]
-    parts.append(f"Confidence {numbers.percent(one.confidence)}: {quote(one.confidence_reason, longest=_LONGEST)}")
+    parts.append(
+        f"Confidence {numbers.percent(one.confidence)}: {quote(one.confidence_reason, longest=_LONGEST).rstrip('.')}."
+    )
     lines = [f"Do: {quote(text, longest=_LONGEST)}" for text in one.advice]
     if one.next_measurement:
         lines.append(f"Next: {quote(one.next_measurement, longest=_LONGEST)}")
     return Result(" ".join(parts), facts=_of_findings(session, [one]), lines=tuple(lines))
+
+
+def fix(session: Session, number: int, one: Finding) -> Result:
+    """What to change for a finding: where, what, and how to try it."""
+    won, where = gain_sentence(one), one.where
+    place = " at ".join(quote(part) for part in (where.function or where.kernel or "", where.short) if part)
+    text = f"{number}. {quote(one.title)}{f', in {place}' if place else ''}."
+    text += f" {won}" if won else ""
+    excerpt = session.measured.read_source(where.file, where.line, 0) if where.file and where.line else None
+    code = [f"Code: {quote(line.strip(), longest=_LONGEST)}" for line in (excerpt.lines if excerpt else ())]
+    changes = [f"{'Change' if not at else 'or'}: {quote(text, longest=_LONGEST)}" for at, text in enumerate(one.advice)]
+    to_try = [f"To check: {quote(one.next_measurement, longest=_LONGEST)}"] if one.next_measurement else []
+    shell = "chathpc fix FOLDER    (the folder with the sources; changes are built, checked and timed in a copy)"
+    return Result(text, lines=(*code, *changes, *to_try, f"Or let chathpc try: {shell}"))
+
+
+def confidence(session: Session, number: int, one: Finding) -> Result:
+    """How sure a finding is, why, and what speaks against it."""
+    how = "read in the source; only the time there was measured" if one.status == "derived" else "measured"
+    text = f"Finding {number}, {quote(one.title)}: {numbers.percent(one.confidence)} sure ({how})."
+    reason = quote(one.confidence_reason, longest=_LONGEST).rstrip(".")
+    text += f" It weighs {reason}." if reason else ""
+    against = [quote(each, longest=_LONGEST) for each in one.against]
+    text += f" Against it: {' '.join(against)}" if against else " Nothing was found that speaks against it."
+    lines = [f"{item.id}: {item.statement}" for item in _of_findings(session, [one])]
+    if one.next_measurement:
+        lines.append(f"What would settle it: {quote(one.next_measurement, longest=_LONGEST)}")
+    return Result(text, lines=tuple(lines))
 
 
 def _of_findings(session: Session, chosen: list[Finding] | tuple[Finding, ...]) -> tuple[Fact, ...]:
@@ -210,12 +258,11 @@ def evidence(session: Session, asked: EvidenceArguments) -> Result:
 
 def missing(session: Session, asked: NoArguments) -> Result:
     """What the profile cannot tell, and the command that would measure it."""
-    profile = session.measured
     lacking = session.diagnosis.not_collected
     lines = []
     for what, how in list(lacking.items())[:MOST_ROWS]:
         lines += [f"{quote(what)}:", f"    {quote(how, longest=_LONGEST)}"]
-    lines += [f"Bear in mind: {quote(text, longest=_LONGEST)}" for text in profile.caveats[:MOST_ROWS]]
+    lines += [f"Bear in mind: {quote(text, longest=_LONGEST)}" for text in session.caveats[:MOST_ROWS]]
     text = "Not collected, and what would show it." if lacking else "Nothing is known to be missing."
     return Result(text, lines=tuple(lines))
 

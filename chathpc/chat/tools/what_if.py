@@ -11,6 +11,9 @@ from chathpc.diagnosis.fact import Form, Kind
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 
+#: So many times as fast stands for "no time at all".
+NO_TIME = 1e9
+
 
 class WhatIfArguments(Arguments):
     """A place that is made faster."""
@@ -39,6 +42,7 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     speedup = 1 / left
     bound = 1 / (1 - part) if part < 1 else float("inf")
     factor = numbers.speedup(asked.factor)
+    gone = asked.factor >= NO_TIME and bound != float("inf")
     name = f"{target.title} itself" if asked.itself else target.title
     facts = FactList(source_of(session, metric, "Amdahl's law: 1 / (1 - p + p / f)"))
     facts.add(Kind.AMOUNT, name, value, metric.unit.value, whole=run_total(total, metric), metric=metric.id)
@@ -67,14 +71,16 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
         form=Form.ONE,
         metric=metric.id,
     )
-    text = f"{first}: {name} has {amount(value, total, metric)} of {whole(metric)}, and that {change}."
+    has = f"{name} has {amount(value, total, metric)} of {whole(metric)}"
+    text = f"{first}: {has}, and that {change}."
     several = len(session.measured.where) > 1
     if bound != float("inf"):
         limit = f"If {name} took no time, it would be {numbers.speedup(bound)}."
         facts.add(
             Kind.VALUE, f"the speed-up of the run if {name} took no time", bound, "x", form=Form.ONE, metric=metric.id
         )
-        text += f" {limit}"
+        taken = f"If {name} took no time, the run would be {numbers.speedup(bound)} as fast: {has}."
+        text = taken if gone else f"{text} {limit}"
     if several:
         text += (
             " This takes all threads together: where others wait for it the gain is larger, where nobody does smaller."

@@ -97,7 +97,7 @@ class ModelAsker:
     def _behind_guard(self, choice: Choice, problem: Problem, profile: Profile) -> GuardedBackend:
         """The back end behind the guard for this problem."""
         if self._guarded is None or self._guarded[0] is not problem:
-            from chathpc.asked import guard
+            from chathpc.reading.asking import guard
 
             self._guarded = problem, guard(profile, problem.diagnosis, choice, self.settings, self.notice)
         return self._guarded[1]

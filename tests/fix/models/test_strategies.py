@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import chathpc
-from chathpc.asked import guard
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.errors import UsageError
 from chathpc.fix.models import Advice, Direct, Team
@@ -21,6 +20,7 @@ from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.profile.profile import Profile
+from chathpc.reading.asking import guard
 from tests.fix.models.programs import FASTER, FUNCTION, SOURCE, Scripted, attempt, block, problem
 from tests.fix.models.test_answers import LOOP, TURNED
 
@@ -217,7 +217,7 @@ def test_strategies_share_one_back_end_and_each_problem_has_one_guard(monkeypatc
         return guard(profile, diagnosis, *more)
 
     monkeypatch.setattr("chathpc.llm.scripted.ScriptedBackend", Counted)
-    monkeypatch.setattr("chathpc.asked.guard", counted)
+    monkeypatch.setattr("chathpc.reading.asking.guard", counted)
     profile = chathpc.load(Path("examples/omp-triangle/database"))
     given = [replace(problem(), profile=profile) for _ in range(2)]
     made = proposers(("direct", "advice", "team"), "scripted:echo")

@@ -1,0 +1,124 @@
+"""The run as a whole: how many ranks and threads, how long, measured with what; what was examined; whether it would scale."""
+
+from __future__ import annotations
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import MOST_ROWS
+from chathpc.chat.tools.record import FactList, NoArguments, Result, escaped
+from chathpc.diagnosis.fact import Form, Kind
+from chathpc.profile import numbers
+from chathpc.profile.location import LocationCounts
+from chathpc.profile.run import RunFacts, run_facts
+from chathpc.prompts.untrusted import quote
+
+_LONGEST = 600
+
+
+def of_run(session: Session, about: str) -> Result:
+    """How many ranks and threads a run has (size), how long it took (time), or what it was measured with (tool)."""
+    profile = session.measured
+    run = run_facts(profile, session.facts.samples if session.facts.has_host_time else None)
+    facts = FactList(quote(profile.sources[0].path.name if profile.sources else profile.format))
+    if about == "size":
+        return Result(_size(session, run, facts), facts=facts.all())
+    if about == "time":
+        return Result(_time(run, facts), facts=facts.all())
+    return Result(_tool(session, run, facts), facts=facts.all())
+
+
+def _size(session: Session, run: RunFacts, facts: FactList) -> str:
+    counts = LocationCounts(run.nodes, run.ranks, run.threads, run.gpu_streams)
+    words = counts.words(thread="OpenMP thread" if run.openmp else "thread", gpus=run.gpus)
+    for what, value in (("nodes", run.nodes), ("ranks", run.ranks), ("threads", run.threads), ("GPUs", run.gpus)):
+        if value:
+            facts.add(Kind.COUNT, "the run", value, what, form=Form.ONE)
+    text = f"The run had {words or 'one thread'}."
+    if run.ranks <= 1:
+        text += (
+            " It was one process; no MPI ranks were recorded." if run.threads > 1 else " No MPI ranks were recorded."
+        )
+    elif run.threads <= 1:
+        text += " Each rank has one thread of the program."
+    helpers = session.measured.helpers.sentence
+    return f"{text} {helpers}" if helpers else text
+
+
+def _time(run: RunFacts, facts: FactList) -> str:
+    parts = []
+    if run.wall_seconds is not None:
+        parts.append(f"The run took {numbers.seconds(run.wall_seconds)} of wall-clock time.")
+        facts.add(Kind.VALUE, "the wall-clock time of the run", run.wall_seconds, "s", form=Form.ONE)
+    else:
+        parts.append("The profile does not tell the wall-clock time of the run.")
+    if run.total is not None and run.unit is not None and run.metric is not None:
+        several = run.threads > 1 or run.ranks > 1
+        over = f" over all {'threads' if run.threads > 1 else 'ranks'}" if several else ""
+        parts.append(f"Added up{over}, {run.metric} is {numbers.quantity(run.total, run.unit.value)}.")
+        facts.add(Kind.VALUE, f"{run.metric} of the run{over}", run.total, run.unit.value, metric=run.metric)
+    return " ".join(parts)
+
+
+def _tool(session: Session, run: RunFacts, facts: FactList) -> str:
+    profile = session.measured
+    text = f"{quote(profile.title)} was measured with {quote(profile.format)}"
+    if run.collected:
+        text += f": {run.collected}{f' with {quote(run.event)}' if run.event else ''}"
+    if run.samples is not None:
+        text += f", {numbers.count(run.samples)} samples"
+        facts.add(Kind.COUNT, "the run", run.samples, "samples", form=Form.ONE)
+        if run.total and run.unit is not None and run.unit.value == "s":
+            period = run.total / run.samples
+            text += f", one each {numbers.quantity(period, 's')} of {run.metric}"
+            facts.add(Kind.VALUE, "the time between samples", period, "s", form=Form.ONE, metric=run.metric)
+    files = ", ".join(dict.fromkeys(quote(source.path.name) for source in profile.sources[:3]))
+    return f"{text}. It was read from {files}." if files else f"{text}."
+
+
+def examined(session: Session, asked: NoArguments) -> Result:
+    """The checks that ran, and those that could not with what would make them possible."""
+    found = session.diagnosis.examined
+    facts = FactList("the diagnosis")
+    facts.add(Kind.COUNT, "the diagnosis", len(found.run), "checks", form=Form.ONE)
+    count = len(session.diagnosis.findings)
+    facts.add(Kind.COUNT, "the diagnosis", count, "findings", form=Form.ONE)
+    text = f"{_checks(len(found.run))} ran; {count} finding{'s' if count != 1 else ''} came out of them."
+    names = dict.fromkeys(quote(name).replace("-", " ") for name in found.run)
+    lines = [f"Examined: {', '.join(names)}."] if names else []
+    for each in found.skipped[:MOST_ROWS]:
+        lines.append(f"Not examined ({', '.join(map(quote, each.checks))}): {quote(each.reason, longest=_LONGEST)}.")
+        lines.append(f"    {quote(each.remedy, longest=_LONGEST)}")
+    lines += [f"Bear in mind: {quote(caveat, longest=_LONGEST)}" for caveat in session.caveats[:MOST_ROWS]]
+    return Result(text, facts=facts.all(), lines=tuple(lines))
+
+
+def _checks(count: int) -> str:
+    return f"{numbers.count(count)} check{'s' if count != 1 else ''}"
+
+
+def scaling(session: Session, asked: NoArguments) -> Result:
+    """What one run tells of more ranks or threads, and which measurement would tell the rest."""
+    profile = session.measured
+    run = run_facts(profile)
+    known = [escaped(one) for one in session.diagnosis.evidence if one.kind == Kind.EFFICIENCY]
+    unit = "ranks" if run.ranks > 1 else "threads"
+    text = f"One run cannot tell how the program scales: that takes runs with at least two different numbers of {unit}."
+    if known:
+        text += f" What this run has: {' '.join(one.statement for one in known)}"
+        text += f" What is lost at this size already, more {unit} will not bring back."
+    elif run.ranks <= 1 and run.threads <= 1:
+        text += " This run has one thread, so that nothing is known of waiting or imbalance."
+    else:
+        text += " This profile does not tell its parallel efficiency either."
+    count = run.ranks if run.ranks > 1 else max(run.threads, 1)
+    program = quote(profile.title) or "app"
+    starts = [
+        f"srun -n {many} hpcrun -e REALTIME -t ./{program}" if run.ranks > 1
+        else f"OMP_NUM_THREADS={many} hpcrun -e REALTIME -t ./{program}"
+        for many in (count, 2 * count)
+    ]  # fmt: skip
+    lines = [
+        "Measure the same problem twice, with the program's own arguments, and compare:",
+        *(f"    {each}" for each in starts),
+        "    chathpc diff FIRST SECOND",
+    ]
+    return Result(text, facts=tuple(known), lines=tuple(lines))

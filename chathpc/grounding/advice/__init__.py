@@ -1,1 +1,0 @@
-"""Sentences that say what to do or to measure: allowed where a finding advises it."""

@@ -1,1 +1,0 @@
-"""What a sentence denies, supposes or foretells, and whether the diagnosis knows of it."""

@@ -1,1 +1,0 @@
-"""What a diagnosis says, as facts that sentences can be compared with."""

@@ -1,1 +1,0 @@
-"""Whether a number is one that the evidence has, or follows from it."""

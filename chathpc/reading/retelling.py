@@ -1,0 +1,147 @@
+"""What a small model makes of whole facts: one sentence a fact, with the fact's own numbers and names, else the fact as code tells it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chathpc.reading.wording import NUMBER_WORDS, is_foreign
+from chathpc.report import StatementRecord
+
+#: Who signs what no model wrote.
+CATALOGUE = "the catalogue"
+#: Part of a sentence's content words that must be the fact's for it to be the same fact in other words. Our choice: of ten words that say
+#: something three may be new, and one of fewer.
+LEAST_OF_THE_FACT = 0.7
+_LONGEST, _MOST_SENTENCES = 600, 40
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z`\"'(])|\s*\n\s*")
+_NUMBERED = re.compile(r"(?:\A|(?<=\n)|(?<=[.!?)] ))\s*(?:[-*•]|\(?\d{1,2}[.):])\s+")
+_EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|[`\"“”]")
+_UNIT = r"%|[nmuµ]?s\b|min\b|h\b|[kKMGT]?i?B\b|bytes\b|x\b|×"
+_NUMBER = re.compile(rf"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?:\s?(?:{_UNIT}))?")
+_PERCENT = re.compile(r"\bper ?cent\b", re.IGNORECASE)
+_NAME = re.compile(r"[^\s\"'`,;!?]*(?:_|::|\w\(|[a-z][A-Z]|[A-Za-z]\d|\w[./:]\w)[^\s\"'`,;!?]*")
+_WORD = re.compile(r"[^\W\d_]+")
+_DENIALS = frozenset(
+    ["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "hardly", "barely"]
+)
+_STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """a an and are as at be been being by can do does each for from has have in into is it its more of on only or out over so some such
+        than that the their them there these they this those through to up was were what when where which while who with would you your""",
+    )
+)
+#: Plain words in a name: `unsigned long f`, `main thread`, `loop at heat.c:12`.
+_MOST_WORDS = 3
+_BRACKETS = re.compile(r"<[^<>]*>|\([^()]*\)|\[[^\[\]]*\]")
+_ENDINGS = ".,;:!?()[]\"'"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A fact as code tells it, and the ids of the evidence that it rests on; one that is not `offered` no model is asked to retell."""
+
+    text: str
+    cites: tuple[str, ...] = ()
+    offered: bool = True
+
+
+def speaks(name: str) -> bool:
+    """Whether a name has more plain words, outside of brackets, than names of functions have (`unsigned long f`): whoever chose it would
+    have it said as a fact.
+    """
+    for _ in range(4):  # templates of templates
+        name = _BRACKETS.sub(" ", name)
+    return sum(word.strip(_ENDINGS).isalpha() for word in name.split()) > _MOST_WORDS
+
+
+def retold(sentence: str, fact: str) -> str:
+    """Why `sentence` does not tell `fact` again, in a clause; empty if it does."""
+    said, known = _plain(sentence), _plain(fact)
+    if not said or len(said) > _LONGEST:
+        return "it says nothing" if not said else f"it has more than {_LONGEST} characters"
+    foreign = is_foreign(sentence)
+    if foreign:
+        return foreign
+    strange = next((name for name in _names(said) if name not in known), None)
+    if strange is not None:
+        return f"{strange} is not in the fact"
+    numbers, left = _numbers(said), iter(_numbers(known))
+    extra = next(
+        (number for number in numbers if number not in left), None
+    )  # `in` goes on from the last one: the order counts
+    if extra is not None:
+        return f"{extra} is not in the fact, or not at that place"
+    if _denials(said) != _denials(known):
+        return "it denies what the fact says, or says what the fact denies"
+    if any(letter.isalpha() and letter > "\x7f" and letter not in known for letter in said):
+        return "it has letters that the fact does not have"
+    words, stems = _content(said), set(_content(known))
+    new = sum(word not in stems for word in words)
+    if new > max(1, (1 - LEAST_OF_THE_FACT) * len(words)) or 2 * new >= len(words):
+        return "most of its words are not the fact's"
+    return ""
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of an answer, without numbers or bullets before them."""
+    found = (each.strip() for each in _SENTENCE_END.split(_NUMBERED.sub("\n", text)))
+    return [each for each in found if each][:_MOST_SENTENCES]
+
+
+def retelling(answer: str, facts: Sequence[Told], by: str) -> list[StatementRecord]:
+    """Each fact in the first sentence of `answer` that tells it, signed by the model, else as it stands; then the sentences that tell none."""
+    left = sentences(answer)
+    told: list[StatementRecord] = []
+    for fact in facts:
+        own = next((each for each in left if fact.offered and not retold(each, fact.text)), None)
+        if own is not None:
+            left.remove(own)
+        told.append(statement(own or fact.text, fact.cites, CATALOGUE if own is None else by))
+    return [*told, *(statement(each[:_LONGEST], (), by, _why_not(each, facts)) for each in left)]
+
+
+def statement(text: str, cites: Sequence[str], by: str, wrong: str = "") -> StatementRecord:
+    """A fact told by somebody."""
+    return StatementRecord(kind="retold", text=text, cites=list(cites), by=by, dropped_because=wrong or None)
+
+
+def _why_not(sentence: str, facts: Sequence[Told]) -> str:
+    """Why a sentence tells none of the facts: what is wrong with it as the nearest of them."""
+    words = set(_content(_plain(sentence)))
+    nearest = max(facts, key=lambda fact: len(words & set(_content(_plain(fact.text)))), default=None)
+    return (
+        "there is no fact" if nearest is None else retold(sentence, nearest.text) or "another sentence tells its fact"
+    )
+
+
+def _plain(text: str) -> str:
+    """A text without emphasis and quotation marks, compatible characters as one, and the percent sign for the word."""
+    return " ".join(_PERCENT.sub("%", _EMPHASIS.sub("", unicodedata.normalize("NFKC", text))).split())
+
+
+def _numbers(text: str) -> list[str]:
+    """The numbers with their units in their order, in digits, then in words from three up."""
+    found = [
+        each[0].replace(",", "").replace(" ", "").replace("−", "-").rstrip(".").lower()
+        for each in _NUMBER.finditer(text)
+    ]
+    others = [letter for letter in text if unicodedata.numeric(letter, None) is not None and not letter.isdecimal()]
+    return [*found, *others, *(each[0].lower() for each in NUMBER_WORDS.finditer(text))]
+
+
+def _names(text: str) -> list[str]:
+    return [name for each in _NAME.findall(text) if (name := each.strip(_ENDINGS)) and not name[0].isdigit()]
+
+
+def _denials(text: str) -> int:
+    words = text.lower().replace("’", "'").split()
+    return sum(word.strip(_ENDINGS) in _DENIALS or word.strip(_ENDINGS).endswith("n't") for word in words)
+
+
+def _content(text: str) -> list[str]:
+    """The beginnings of the words that say something."""
+    return [word[:5] for each in _WORD.findall(text) if (word := each.lower()) not in _STOP_WORDS and len(word) > 1]
