@@ -12,6 +12,7 @@ from chathpc.diagnosis.source.hot import Hot
 from chathpc.profile.languages import kind_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
+from chathpc.reading.retelling import speaks
 from chathpc.reading.shown import NOTHING, Shown, shown
 
 #: So many functions of the program are listed by their own time, and so many by what they call.
@@ -37,6 +38,11 @@ class Listed:
         named = self.place.kernel or self.place.function or ""
         where = self.place.short
         return f"{named} ({where})" if named and where else named or where or "the program"
+
+    @property
+    def said(self) -> str:
+        """The place as a model may say it: a name that reads like a sentence is none of its words."""
+        return self.place.short or "that place" if speaks(self.place.kernel or self.place.function or "") else self.name
 
 
 def places(facts: Facts, diagnosis: Diagnosis) -> tuple[Listed, ...]:

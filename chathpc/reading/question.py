@@ -69,7 +69,7 @@ class Question:
         if slot in self.facts:
             return self.facts[slot]
         place = self.place(slot)
-        return self._line(slot) if place is None else place.name
+        return self._line(slot) if place is None else place.said
 
     def _line(self, text: str) -> str | None:
         """A shown line, or lines, by file and number: `heat.c:12`, `heat.c:12-20`; or one of a place or of the tree."""

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chathpc.reading.wording import NUMBER_WORDS, is_foreign
+from chathpc.reading.wording import number_words, unprintable
 from chathpc.report import StatementRecord
 
 #: Who signs what no model wrote.
@@ -63,7 +63,7 @@ def retold(sentence: str, fact: str) -> str:
     said, known = _plain(sentence), _plain(fact)
     if not said or len(said) > _LONGEST:
         return "it says nothing" if not said else f"it has more than {_LONGEST} characters"
-    foreign = is_foreign(sentence)
+    foreign = unprintable(sentence)
     if foreign:
         return foreign
     strange = next((name for name in _names(said) if name not in known), None)
@@ -130,7 +130,7 @@ def _numbers(text: str) -> list[str]:
         for each in _NUMBER.finditer(text)
     ]
     others = [letter for letter in text if unicodedata.numeric(letter, None) is not None and not letter.isdecimal()]
-    return [*found, *others, *(each[0].lower() for each in NUMBER_WORDS.finditer(text))]
+    return [*found, *others, *number_words(text)]
 
 
 def _names(text: str) -> list[str]:

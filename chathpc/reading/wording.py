@@ -20,24 +20,27 @@ from chathpc.privacy.words import is_library, lists
 LONGEST = 700
 _SLOT = re.compile(r"\{([^{}\s]{1,120})\}")
 _CODE = re.compile(r"`([^`\n]{1,200})`")
-NUMBER_WORDS = re.compile(
-    r"\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
-    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?|(?:m|b|tr)illions?|dozens?|thirds?|quarters?|fifths?|tenths?"
+_NUMBER_WORDS = re.compile(
+    r"\b(?:three|four|five|six|seven|eight|nine|tens?|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?|(?:m|b|tr)illions?|dozens?|thirds?(?!-party)"
+    r"|quarters?|fourths?|(?:fif|six|seven|eigh|nin|ten)ths?"
     r"|triples?|tripled|quadruples?|quadrupled|per ?cent|\w*fold|times as (?:fast|long|slow|much|many)|orders? of magnitude)\b",
     re.IGNORECASE,
 )
-#: `manifold`, `unfold`, `blindfold` are no multiples.
+#: `manifold`, `unfold`, `scaffold` are no multiples.
 _NOT_FOLD = frozenset({"manifold", "unfold", "scaffold", "fold"})
-_COST = re.compile(r"[OΘΩ]\(([^()]{1,20}(?:\([^()]{1,8}\)[^()]{0,10})?)\)")
-_COST_PARTS = re.compile(r"\s*(?:[A-Za-z]|log|sqrt|[+*^()·\s]|\^[2-9]|[²³])+\s*")
+#: A complexity: letters, log, sqrt, sums and products, exponents up to 9, in at most 24 characters. O(1) is constant cost.
+_COST = re.compile(r"[OΘΩ]\((?:[^()]|\([^()]*\))*\)")
+_COST_PARTS = re.compile(r"[OΘΩ]\((?:1|(?:[A-Za-z]|[+*()·\s]|\^[1-9](?!\d)|\^(?=[A-Za-z(])|[²³])+)\)")
+_LONGEST_COST = 24
 _URL = re.compile(r"://|\bwww\.|\b[\w.-]+@[\w-]+\.\w", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w+=.,:/-]*")
-#: Signs of a shell, and of a terminal.
-_SHELL = re.compile(r"[$|\\]|&&|>>|<<|\bsudo\b")
-_EDGES = "\"'()[],.;:!?…“”‘’–—*"
+#: Signs of a shell, of data and of addresses, which no English sentence has.
+_SHELL = re.compile(r"[$|\\{}@]|&&|>>|<<|\bsudo\b")
+EDGES = "\"'()[],.;:!?…“”‘’–—*"
 #: Marks by which a word is a name and no English: inside it, not at its edges.
-_MARKED = re.compile(r"_|::|\w\(|[a-z][A-Z]|\w\.\w|/|\w:\w|->|=")
+_MARKED = re.compile(r"_|::|\w\(|[a-z][A-Z]|\w\.\w|/|\w:\w")
 #: What is of a standard library: `std::lower_bound`, `#include <unordered_map>`.
 _STANDARD = re.compile(r"std::(\w+)|#include <(\w+)")
 _ENGLISH_MARKED = frozenset(
@@ -89,8 +92,8 @@ def printed(text: str, known: Vocabulary) -> Printed:
     return Printed(told, tuple(dict.fromkeys(used)), _wrong(bare, known))
 
 
-def is_foreign(text: str) -> str:
-    """What no sentence may hold, in a clause: control and format characters, addresses, what reads like a command or like markup."""
+def unprintable(text: str) -> str:
+    """Why no text may be printed that holds what this one does: addresses, signs of a shell, control or format characters."""
     if any(unicodedata.category(letter) in _ALL_FORMS for letter in text):
         return "it has a character that controls or formats"
     if _URL.search(text):
@@ -98,11 +101,28 @@ def is_foreign(text: str) -> str:
     return "it reads like a command" if _SHELL.search(_CODE.sub(" ", text)) else ""
 
 
+def number_words(text: str) -> list[str]:
+    """The words of a text that are numbers from three up, parts or multiples."""
+    return [word[0].lower() for word in _NUMBER_WORDS.finditer(text) if word[0].lower() not in _NOT_FOLD]
+
+
+def is_marked(word: str) -> bool:
+    """Whether a word is a name by its form and no English."""
+    return bool(_MARKED.search(word)) and word.lower() not in _ENGLISH_MARKED
+
+
+def trimmed(word: str) -> str:
+    """A word without the punctuation around it; a bracket that belongs to it stays."""
+    bare = word.strip(EDGES)
+    return f"{bare})" if bare.count("(") > bare.count(")") else bare
+
+
 def _wrong(text: str, known: Vocabulary) -> str:
     """Why a text without its slots may not be printed, in a clause; empty if it may."""
-    foreign = is_foreign(text)
-    if foreign:
-        return foreign
+    text = _COST.sub(_without_cost, text)
+    wrong = unprintable(text)
+    if wrong:
+        return wrong
     for code in _CODE.findall(text):
         wrong = _wrong_code(code, known)
         if wrong:
@@ -110,66 +130,59 @@ def _wrong(text: str, known: Vocabulary) -> str:
     prose = _CODE.sub(" ", text)
     if "`" in prose:
         return "its code has no end"
-    prose = _COST.sub(lambda found: " " if _COST_PARTS.fullmatch(found[1]) and len(found[0]) <= 24 else found[0], prose)
     for flag in _FLAG.findall(prose):
-        if flag.rstrip(_EDGES) not in _catalogue_flags():
-            return f"{flag.rstrip(_EDGES)} is no option that the catalogue knows"
+        if flag.rstrip(EDGES) not in _catalogue_flags():
+            return f"{flag.rstrip(EDGES)} is no option that the catalogue knows"
     prose = _FLAG.sub(" ", prose)
-    found = next((word[0] for word in NUMBER_WORDS.finditer(prose) if word[0].lower() not in _NOT_FOLD), None)
-    if found is not None:
-        return f"“{found}” is a number that is no slot"
+    for number in number_words(prose):
+        return f"“{number}” is a number that is no slot"
     for word in prose.split():
-        wrong = _wrong_word(word.strip(_EDGES), known)
+        wrong = _wrong_word(trimmed(word), known)
         if wrong:
             return wrong
     return ""
 
 
+def _without_cost(found: re.Match[str]) -> str:
+    return " " if len(found[0]) <= _LONGEST_COST and _COST_PARTS.fullmatch(found[0]) else found[0]
+
+
 def _wrong_word(word: str, known: Vocabulary) -> str:
-    if not word:
-        return ""
-    if _MARKED.search(word) and word.lower() not in _ENGLISH_MARKED and word not in _catalogue_words():
-        unknown = _unknown_name(word, known)
-        if unknown:
+    names = _IDENTIFIER.findall(word)
+    if is_marked(word):
+        if names and word in _catalogue_words():  # a clause: schedule(dynamic,16)
+            return ""
+        unknown = next((name for name in names if not known.knows(name)), None)
+        if unknown is not None:
             return f"{unknown} is no name in what was shown"
-    if any(unicodedata.numeric(letter, None) is not None for letter in unicodedata.normalize("NFKC", word)):
-        names = _IDENTIFIER.findall(word)
-        whole = word in names and known.knows(word)
-        if not whole and word not in _catalogue_words() and not all(known.knows(each) for each in names or ("",)):
-            return f"“{word}” is a number that is no slot"
-        if not whole and re.search(r"(?<![A-Za-z_\d])\d", unicodedata.normalize("NFKC", word)):
-            return f"“{word}” is a number that is no slot"
+    # What is left of a word without the names in it that are known holds no numeral.
+    rest = _IDENTIFIER.sub(lambda found: "" if known.knows(found[0]) else found[0], word)
+    if any(unicodedata.numeric(letter, None) is not None for letter in unicodedata.normalize("NFKC", rest)):
+        return f"“{word}” is a number that is no slot"
     return ""
 
 
 def _wrong_code(code: str, known: Vocabulary) -> str:
     """Why what stands between backticks may not be printed."""
-    if any(flag.rstrip(_EDGES) not in _catalogue_flags() for flag in _FLAG.findall(code) if not code[:1].isalnum()):
-        return f"`{code}` is no option that the catalogue knows"
+    if code[:1] == "-":
+        unknown = next((flag for flag in code.split() if flag.rstrip(EDGES) not in _catalogue_flags()), None)
+        return "" if unknown is None else f"`{unknown}` is no option that the catalogue knows"
     names = _IDENTIFIER.findall(code)
-    if code[:1] != "-":
-        unknown = next((name for name in names if not known.knows(name)), None)
-        if unknown is not None:
-            return f"{unknown} is no name in what was shown"
-    if not names:
-        numbers = re.findall(r"\d[\w.]*", code)
-        if any(number not in known.numbers for number in numbers):
-            return f"`{code}` is a number that is not in the shown code"
+    unknown = next((name for name in names if not known.knows(name)), None)
+    if unknown is not None:
+        return f"{unknown} is no name in what was shown"
+    if not names and any(number not in known.numbers for number in re.findall(r"\d[\w.]*", code)):
+        return f"`{code}` is a number that is not in the shown code"  # a number alone is no code
     if any(letter > "\x7f" and unicodedata.numeric(letter, None) is not None for letter in code):
         return f"`{code}` has a number that is no slot"
     return ""
 
 
-def _unknown_name(word: str, known: Vocabulary) -> str:
-    """The first part of a compound name that is not known."""
-    return next((name for name in _IDENTIFIER.findall(word) if not known.knows(name)), "")
-
-
-#: Words of languages and of C's library are public, and all that the catalogue writes.
 @cache
 def _is_public(name: str) -> bool:
-    plain = name.removeprefix("std")
-    return is_library(name) or name.lower() in lists().languages or name in _catalogue_identifiers() or (not plain)
+    """Whether a name is in the table of public interfaces: of libraries and languages, of hardware, or what the catalogue writes."""
+    known = (_public_names(), _catalogue_identifiers(), ("std",))
+    return is_library(name) or name.lower() in lists().languages or any(name in names for names in known)
 
 
 @cache
@@ -191,7 +204,7 @@ def _catalogue_texts() -> list[str]:
 
 @cache
 def _catalogue_words() -> frozenset[str]:
-    return frozenset(word.strip(_EDGES) for text in _catalogue_texts() for word in text.split())
+    return frozenset(trimmed(word) for text in _catalogue_texts() for word in text.split())
 
 
 @cache
@@ -214,4 +227,4 @@ def _catalogue_identifiers() -> frozenset[str]:
 
 @cache
 def _catalogue_flags() -> frozenset[str]:
-    return frozenset(flag.rstrip(_EDGES) for text in _catalogue_texts() for flag in _FLAG.findall(text))
+    return frozenset(flag.rstrip(EDGES) for text in _catalogue_texts() for flag in _FLAG.findall(text))
