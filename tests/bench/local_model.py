@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -19,12 +19,14 @@ from time import monotonic
 import chathpc
 from chathpc.chat.conversation import Conversation
 from chathpc.chat.session import Session
-from chathpc.grounding import check
 from chathpc.llm.backend import Completion, Form, OnToken, Request
 from chathpc.llm.engine import installed_engines
 from chathpc.llm.local import LocalBackend
 from chathpc.llm.weights import installed_file, known_weights, models_folder
 from chathpc.prompts.build import build_prose
+from chathpc.reading.narrative import narrate
+from chathpc.reading.retelling import retelling
+from chathpc.report import StatementRecord
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
 QUESTIONS = ("why is it slow?", "which lines are hottest?", "who calls {name}?", "what if {name} were twice as fast?")
@@ -83,10 +85,10 @@ def measured(profile: chathpc.Profile, model: Path, engine: str) -> Iterator[str
     yield f"\n{backend.label}: loaded, and a word said, in {monotonic() - began:.1f} s\n"
     yield "| what | prompt | read anew | written | first token, s | whole, s | sentences kept | target | met |"
     yield "|---|---|---|---|---|---|---|---|---|"
-    prompt = build_prose(session.diagnosis)
+    facts = narrate(session.diagnosis)
+    prompt = build_prose([fact.text for fact in facts if fact.offered])
     answer = backend.complete(Request(prompt.system, prompt.user, prompt.max_tokens, deadline=PATIENCE))
-    checked = check(answer.text, session.diagnosis, form="prose").sentences
-    kept = f"{sum(one.status != 'struck' for one in checked)} of {len(checked)}"
+    kept = printed(retelling(answer.text, facts, "model"), "model")
     yield row("explanation", backend, kept, f"whole ≤ {EXPLANATION:g} s", answer.seconds <= EXPLANATION)
     conversation = Conversation(session, backend, deadline=PATIENCE)
     for turn, question in enumerate(QUESTIONS, 1):
@@ -95,11 +97,17 @@ def measured(profile: chathpc.Profile, model: Path, engine: str) -> Iterator[str
         if len(backend.rows) == before:
             yield f"| {asked} | no model was asked: {told.note} | | | | | | | |"
             continue
-        kept = f"{sum(one.status != 'struck' for one in told.sentences)} of {len(told.sentences)}"
+        kept = printed(told.statements, backend.label)
         later = turn > 1
         met = backend.rows[-1][1] <= FIRST_TOKEN
         yield row(asked, backend, kept, f"first ≤ {FIRST_TOKEN:g} s" if later else "", met if later else None)
     backend.close()
+
+
+def printed(said: Sequence[StatementRecord], by: str) -> str:
+    """How many of a model's sentences are printed."""
+    own = [each for each in said if each.by == by]
+    return f"{sum(each.dropped_because is None for each in own)} of {len(own)}"
 
 
 def row(what: str, backend: Timed, kept: str, target: str, met: bool | None) -> str:
