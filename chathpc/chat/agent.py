@@ -72,9 +72,10 @@ def converse(
         calls = completion.tool_calls[: CALLS - called] if offered else ()
         if not calls:
             said = tuple(statements(completion.text, material.vocabulary(), backend.label))
-            for each in said if on_sentence is not None else ():
-                if each.dropped_because is None and on_sentence is not None:
-                    on_sentence(each.text)
+            if on_sentence is not None:
+                for each in said:
+                    if each.dropped_because is None:
+                        on_sentence(each.text)
             return Worded(said, used)
         turns.append(Turn("assistant", completion.text, calls))
         for one in calls:

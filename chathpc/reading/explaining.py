@@ -57,7 +57,7 @@ def explain_in_words(
         else:
             last = from_catalogue(facts, settings.audience, note=choice.note or None)
             try:
-                last, read = _asked(profile, diagnosis, pruning, choice, settings, last, notice)
+                last, read = _asked(profile, diagnosis, facts, pruning, choice, settings, last, notice)
             except (ModelUnavailableError, BudgetSpentError) as error:
                 lack = "unavailable" if isinstance(error, ModelUnavailableError) else "budget"
                 last = last.model_copy(update={"note": str(error), "lack": lack})
@@ -85,6 +85,7 @@ def _with(told: ExplanationRecord, statements: list[StatementRecord]) -> Explana
 def _asked(
     profile: Profile,
     diagnosis: Diagnosis,
+    facts: Sequence[Told],
     pruning: PruningResult,
     choice: Choice,
     settings: Settings,
@@ -99,9 +100,7 @@ def _asked(
         question = reading_question(seen, shown, pruning, backend, settings, choice.prompt_tokens)
         return _by_reader(seen, asked, question, settings, told)
     visible = {fact.text for fact in narrate(shown, settings.audience)}
-    facts = [
-        fact if fact.text in visible else replace(fact, offered=False) for fact in narrate(diagnosis, settings.audience)
-    ]
+    facts = [fact if fact.text in visible else replace(fact, offered=False) for fact in facts]
     sent = request(seen, shown, pruning, backend, settings, choice.prompt_tokens)
     return _by_reteller(facts, asked, sent, settings, told), ()
 
