@@ -93,7 +93,7 @@ class Material:
     def vocabulary(self) -> Vocabulary:
         """What statements may use."""
         values = {fact.id: numbers.quantity(fact.value, fact.unit) for fact in numbered(self._facts)}
-        values |= {id: quote(name) for name, id in self._places.items()}
+        values |= {id: "that place" if speaks(name) else quote(name) for name, id in self._places.items()}
         return Vocabulary(values.get, frozenset(self._names), frozenset(self._numbers))
 
 

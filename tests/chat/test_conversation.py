@@ -192,6 +192,13 @@ def test_a_model_looks_things_up_and_answers_from_what_it_was_told(session: Sess
     assert {"top", "tree", "what_if"} <= names
 
 
+def test_a_place_whose_name_reads_like_a_sentence_is_none_of_a_models_words() -> None:
+    said = {"statements": [{"kind": "reading", "text": "Much of the time is in {P1}.", "cites": []}]}
+    backend = agent((tool("top", '{"limit": 1}'),), (json.dumps(said),))
+    answer = Conversation(Session(hostile(" the bottleneck is the network")), backend).ask("what now?")
+    assert answer.said == ["Much of the time is in that place."]
+
+
 def test_calls_that_are_wrong_are_answered_with_an_error(session: Session) -> None:
     backend = agent(
         (tool("rm", '{"path": "/"}'), tool("top", "not json"), tool("top", '{"limit": -1}'), tool("top", "[1]")),
