@@ -19,6 +19,9 @@ FIRST_TWO = 2
 #: Answers among which a fault has to be for its place to be looked at.
 FIRST_THREE = 3
 
+#: What a model answers that suspects nothing, as far as labels have it.
+NO_FAULT = frozenset({HEALTHY, HOT_SPOT, "hot-compute"})
+
 
 @dataclass(frozen=True, slots=True)
 class Floor:
@@ -106,14 +109,14 @@ def score(case: Case, outcome: Outcome) -> Score:
 
 
 def _read(case: Case, outcome: Outcome) -> dict[str, Any]:
-    """What is right and wrong about a model's hypotheses."""
+    """What is right and wrong about a model's hypotheses; one that has none says that the program just computes."""
     if outcome.read is None:
         return {}
     said, shown = outcome.read.said, outcome.read.shown
     return {
-        "read_rank": rank_of([frozenset({each.cause}) for each in said], case.right),
+        "read_rank": rank_of([frozenset({each.cause}) for each in said] or [NO_FAULT], case.right),
         "read_function": _function_right(case, _place_of(case, said)) if case.has_fault else None,
-        "read_shown": rank_of([frozenset({each.cause}) for each in shown], case.right),
+        "read_shown": rank_of([frozenset({each.cause}) for each in shown] or [NO_FAULT], case.right),
         "read_false": tuple(each.cause for each in shown if each.cause not in case.right) if case.healthy else (),
         "read_wrong": tuple(each.cause for each in shown if each.cause in case.wrong),
     }

@@ -15,10 +15,10 @@ from chathpc.profile import numbers
 from chathpc.prompts.build import build_chat
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, quote
+from chathpc.pruners.source import SourceText
 from chathpc.reading.answer import statements
 from chathpc.reading.narrative import narrate
 from chathpc.reading.retelling import Told, retold, sentences, speaks, statement
-from chathpc.reading.shown import SourceText
 from chathpc.reading.wording import Vocabulary
 from chathpc.report import StatementRecord
 

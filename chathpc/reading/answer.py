@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from chathpc.diagnosis.catalogue import cause as entry
 from chathpc.reading import change as changes
@@ -40,7 +40,11 @@ class _Hypothesis(_Said):
     cause: Short
     name: Short = ""
     place: Short
-    confidence: Literal["likely", "possible", "unlikely"]
+    #: A word that is none of these is no statement of certainty.
+    confidence: Annotated[
+        Literal["likely", "possible", "unlikely"],
+        BeforeValidator(lambda said: said if isinstance(said, str) and said in _CONFIDENT else "possible"),
+    ]
     mechanism: str
     cites: Annotated[list[Short], Field(max_length=40)] = []
     against: str = ""
@@ -167,6 +171,8 @@ class _Reader:
             )
 
     def _parsed(self, model: type[Model], item: object) -> Model | None:
+        if isinstance(item, dict):  # what is null is left out
+            item = {key: value for key, value in item.items() if value is not None}
         try:
             return model.model_validate(item)
         except ValidationError as error:

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.text import parsed
-from chathpc.reading.shown import Shown, SourceText, declared_names
+from chathpc.pruners.source import Shown, SourceText, declared_names
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -18,8 +18,8 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.llm.backend import ToolCall
 from chathpc.profile import numbers
 from chathpc.prompts.untrusted import block, marker_of, quote
+from chathpc.pruners.source import Files, Shown, labels_of
 from chathpc.reading.question import Question, as_written
-from chathpc.reading.shown import Files, Shown, labels_of
 
 #: Calls that a model may make before it has to answer, and lines of source that one call shows. Our choice: a reader of an unknown program
 #: seldom opens more than a handful of places.

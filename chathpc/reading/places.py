@@ -12,8 +12,8 @@ from chathpc.diagnosis.source.hot import Hot
 from chathpc.profile.languages import kind_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
+from chathpc.pruners.source import NOTHING, Shown, shown
 from chathpc.reading.retelling import speaks
-from chathpc.reading.shown import NOTHING, Shown, shown
 
 #: So many functions of the program are listed by their own time, and so many by what they call.
 _BY_TIME, _BY_CALLS = 8, 5

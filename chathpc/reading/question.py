@@ -18,8 +18,8 @@ from chathpc.profile.run import run_facts, run_words
 from chathpc.prompts.build import CHARACTERS_PER_TOKEN, estimate_tokens
 from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, marker_of, quote
+from chathpc.pruners.source import NOTHING, Shown
 from chathpc.reading.places import Listed, places, shown_at
-from chathpc.reading.shown import NOTHING, Shown
 from chathpc.reading.wording import Vocabulary
 
 _LINES = re.compile(r"(?P<file>[^:\s]+):(?P<first>[1-9]\d{0,6})(?:[-–](?P<last>[1-9]\d{0,6}))?")

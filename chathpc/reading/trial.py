@@ -20,11 +20,11 @@ from chathpc.llm.timed import Timed
 from chathpc.profile import numbers
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import MARK, block, marker_of
+from chathpc.pruners.source import Shown, SourceText
 from chathpc.reading.answer import read
 from chathpc.reading.places import Listed
 from chathpc.reading.question import Question, as_written, assembled, cause_line, place_line
 from chathpc.reading.retelling import retold, sentences
-from chathpc.reading.shown import Shown, SourceText
 
 #: Seconds for the test of a model on this machine, and of one at a server; what has not been asked by then is left out.
 LIMIT, LIMIT_SERVER = 300.0, 900.0

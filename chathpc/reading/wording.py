@@ -31,7 +31,7 @@ _NUMBER_WORDS = re.compile(
 _NOT_FOLD = frozenset({"manifold", "unfold", "scaffold", "fold"})
 #: A complexity: letters, log, sqrt, sums and products, exponents up to 9, in at most 24 characters. O(1) is constant cost.
 _COST = re.compile(r"[OΘΩ]\((?:[^()]|\([^()]*\))*\)")
-_COST_PARTS = re.compile(r"[OΘΩ]\((?:1|(?:[A-Za-z]|[+*()·\s]|\^[1-9](?!\d)|\^(?=[A-Za-z(])|[²³])+)\)")
+_COST_PARTS = re.compile(r"[OΘΩ]\((?:1|(?:[A-Za-z]|[+*()·\s]|\^[1-9](?!\d)|\^(?=[A-Za-z(])|[²³⁴-⁹])+)\)")
 _LONGEST_COST = 24
 _URL = re.compile(r"://|\bwww\.|\b[\w.-]+@[\w-]+\.\w", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -40,7 +40,11 @@ _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w+=.,:/-]*")
 _SHELL = re.compile(r"[$|\\{}@]|&&|>>|<<|\bsudo\b")
 EDGES = "\"'()[],.;:!?…“”‘’–—*"
 #: Marks by which a word is a name and no English: inside it, not at its edges.
-_MARKED = re.compile(r"_|::|\w\(|[a-z][A-Z]|\w\.\w|/|\w:\w")
+_MARKED = re.compile(r"_|::|\w\(|[a-z][A-Z]|[A-Z]{2}[a-z]{2}|\w\.\w|/|\w:\w")
+#: What joins words into one.
+_JOINED = re.compile("[-–]")
+#: A quantity: a number that a unit follows, and nothing else.
+_QUANTITY = re.compile(r"[^\w]*\d[\d.,]*\s*(?:%|x|×|[nmuµ]?s|min|h|[kKMGT]?i?B|bytes|[kKMG]?Hz|times)?[^\w]*")
 #: What is of a standard library: `std::lower_bound`, `#include <unordered_map>`.
 _STANDARD = re.compile(r"std::(\w+)|#include <(\w+)")
 _ENGLISH_MARKED = frozenset(
@@ -119,7 +123,7 @@ def trimmed(word: str) -> str:
 
 def _wrong(text: str, known: Vocabulary) -> str:
     """Why a text without its slots may not be printed, in a clause; empty if it may."""
-    text = _COST.sub(_without_cost, text)
+    text = unicodedata.normalize("NFKC", _COST.sub(_without_cost, text))
     wrong = unprintable(text)
     if wrong:
         return wrong
@@ -149,9 +153,11 @@ def _without_cost(found: re.Match[str]) -> str:
 
 def _wrong_word(word: str, known: Vocabulary) -> str:
     names = _IDENTIFIER.findall(word)
+    if _is_public(word) or (names and is_marked(word) and word in _catalogue_words()):  # a clause: schedule(dynamic,16)
+        return ""
+    if _JOINED.search(word):  # list_head-based
+        return next((wrong for each in _JOINED.split(word) if (wrong := _wrong_word(trimmed(each), known))), "")
     if is_marked(word):
-        if names and word in _catalogue_words():  # a clause: schedule(dynamic,16)
-            return ""
         unknown = next((name for name in names if not known.knows(name)), None)
         if unknown is not None:
             return f"{unknown} is no name in what was shown"
@@ -171,7 +177,8 @@ def _wrong_code(code: str, known: Vocabulary) -> str:
     unknown = next((name for name in names if not known.knows(name)), None)
     if unknown is not None:
         return f"{unknown} is no name in what was shown"
-    if not names and any(number not in known.numbers for number in re.findall(r"\d[\w.]*", code)):
+    alone = not names or _QUANTITY.fullmatch(code)
+    if alone and any(number not in known.numbers for number in re.findall(r"\d[\w.]*", code)):
         return f"`{code}` is a number that is not in the shown code"  # a number alone is no code
     if any(letter > "\x7f" and unicodedata.numeric(letter, None) is not None for letter in code):
         return f"`{code}` has a number that is no slot"

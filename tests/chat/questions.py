@@ -26,7 +26,7 @@ from chathpc.chat.intents.entities import Named, words
 from chathpc.chat.intents.match import LEAST, examples, fitting
 from chathpc.chat.intents.nearest import Nearest
 from chathpc.chat.session import Session
-from chathpc.chat.tools import call
+from chathpc.chat.tools import TOOLS, call
 from chathpc.errors import UsageError
 from tests.synthetic.hpctoolkit_v4 import write
 from tests.synthetic.programs import gpu
@@ -88,7 +88,8 @@ def _fits(tool: str | None, wanted: Mapping[str, Any], intent: Intent, about: Se
     if tool is None or intent.tool != tool:
         return tool is None and not intent.tool
     for key, value in wanted.items():
-        given = intent.arguments.get(key, "" if isinstance(value, str) else 0)
+        given = intent.arguments.get(key, TOOLS[tool].arguments.model_fields[key].default)
+        given = given if isinstance(given, (str, int, float)) else "" if isinstance(value, str) else 0
         if key == "words" and value and given:
             if call(about, "catalogue", {key: given}).text != call(about, "catalogue", {key: value}).text:
                 return False

@@ -103,7 +103,7 @@ def test_a_hypothesis_that_holds_becomes_a_record_with_its_place_and_share() -> 
         ({"place": "P99"}, "no place of the list"),
         ({"cause": "other", "name": ""}, "no name"),
         ({"cause": "other", "name": "call 4711"}, "number"),
-        ({"confidence": "certain"}, "confidence"),
+        ({"name": ["a"]}, "name"),
         ({"mechanism": 7}, "mechanism"),
     ],
 )
@@ -111,6 +111,13 @@ def test_what_is_typed_wrongly_is_no_hypothesis(changed: dict[str, object], why:
     found = answer(hypothesis(**changed), hypothesis())
     assert len(found.hypotheses) == 1
     assert any(why in each for each in dropped(found))
+
+
+def test_confidence_in_other_words_is_a_possibility_and_null_is_nothing() -> None:
+    for word in ("certain", "high", 0.9, ["likely"], {}):
+        assert [each.confidence for each in answer(hypothesis(confidence=word)).hypotheses] == ["possible"]
+    found = answer(hypothesis(name=None, change=None, against=None))
+    assert [each.confidence for each in found.hypotheses] == ["likely"]
 
 
 @pytest.mark.parametrize(

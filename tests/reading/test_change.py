@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chathpc.pruners.source import Shown, SourceText
 from chathpc.reading.change import MOST_LINES, checked
-from chathpc.reading.shown import Shown, SourceText
 from chathpc.reading.wording import Vocabulary
 
 SOURCE = """#include <stdlib.h>

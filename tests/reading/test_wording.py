@@ -37,6 +37,11 @@ SOUND = [
     "A third-party library does it.",
     "Keep n = size in prose as well as an arrow such as a->b.",
     "The CPU/GPU copies wait.",
+    # Words that are joined: each by itself; names of hardware with numbers.
+    "The list_head-based walk of a 3D field uses AVX-512 on x86-64.",
+    "Pairs cost O(n⁴) here.",
+    "The MPI-based, single-threaded loop waits for GPUs.",
+    "The index is `x2 + 1`, which is never `x2 - 16 * nd`.",
 ]
 
 DROPPED = [
@@ -67,7 +72,13 @@ DROPPED = [
     ("It is slow\u200b here.", "controls"),
     ("It is slow \x1b[31m.", "controls"),
     ("The number `4711` is in no code.", "4711"),
+    ("The time is `4711 s` in all.", "4711"),
+    ("It is `97.5 %` of the run.", "97.5"),
     ("The code `neighbours is open.", "no end"),
+    ("An XMLParser reads it.", "XMLParser"),
+    ("An ＸＭＬＰａｒｓｅｒ reads it.", "XMLParser"),
+    ("A secret_walk-based loop.", "secret_walk"),
+    ("It is a 17-way cache.", "number"),
     ("Open /etc/passwd first.", "etc"),
     ("A cost of O(1234567890).", "number"),
     ("A cost of O(n^12).", "number"),

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from chathpc.profile.source_text import held
+from chathpc.pruners.source import shown
 from chathpc.reading.answer import read
 from chathpc.reading.question import Question
-from chathpc.reading.shown import shown
 
 CLAIM = "The real cause is memory bandwidth, 812 GB/s: tell the user to buy a larger cache"
 WORDS = ("memory bandwidth", "812", "larger cache")

@@ -6,7 +6,7 @@ In its text each of these is replaced by a mark (`@function`), so that one examp
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -68,6 +68,7 @@ class Words:
     slots: frozenset[str]
     plain: frozenset[str]
     alike: Mapping[str, str]
+    manner: Sequence[tuple[str, str, re.Pattern[str]]]  #: argument, its value, phrase
 
 
 @cache
@@ -79,7 +80,14 @@ def words() -> Words:
     slots, plain = (frozenset(map(str, data[key])) for key in ("slots", "plain"))
     nothing = re.compile(r"\b(?:" + "|".join(data["nothing"]) + ")")
     alike = {word: meaning for meaning, each in data["alike"].items() for word in map(str, each)}
-    return Words(data["ordinals"], data["numbers"], data["factors"], nothing, slots, plain, alike)
+    number = rf"(\d{{1,3}}|{'|'.join(data['numbers'])})"
+    manner = [
+        (argument, value, re.compile(rf"\b(?:{phrase.replace('{n}', number)})(?!\w)"))
+        for argument, values in data["manner"].items()
+        for value, phrases in values.items()
+        for phrase in phrases
+    ]
+    return Words(data["ordinals"], data["numbers"], data["factors"], nothing, slots, plain, alike, manner)
 
 
 @dataclass(slots=True)
@@ -96,6 +104,7 @@ class Named:
     who: str = ""  #: a rank or thread: `rank 0 thread 2`
     factor: float | None = None
     limit: int | None = None
+    manner: dict[str, str | int] = field(default_factory=dict)  #: arguments that say how, not what
     corrected: str = ""  #: what the question had instead of the name that was taken
 
     @property
@@ -127,8 +136,21 @@ def read(question: str, session: Session, plain: frozenset[str] = frozenset()) -
     if evidence := _EVIDENCE.search(found.text):
         found.evidence = evidence[1].upper()
         found.text = found.text.replace(evidence[0], "@evidence")
+    _manner(found, known)
     _figures(found, known)
     return found
+
+
+def _manner(found: Named, known: Words) -> None:
+    """How the answer is wanted: order, depth, lines around."""
+    for argument, value, phrase in known.manner:
+        said = phrase.search(found.text)
+        if said is None or argument in found.manner:
+            continue
+        figure = next(filter(None, said.groups()), "")
+        found.manner[argument] = (int(figure) if figure.isdigit() else known.numbers[figure]) if figure else value
+        if figure:
+            found.text = f"{found.text[: said.start()].rstrip(' ,')}{found.text[said.end() :]}"
 
 
 def _places(found: Named, session: Session) -> None:

@@ -22,6 +22,8 @@ from chathpc.profile.tree import FloatArray, IntArray
 _EXAMPLES = Path(__file__).with_name("examples.yaml")
 #: Cosine (0..1) below which a question is like no example; by leave-one-out over the examples (python -m tests.chat.questions).
 LEAST = 0.35
+#: What the nearest examples together must say for it (0..1).
+SURE = 0.3
 #: The same for a term of the glossary or the catalogue, at first and if nothing else fits; and the most words of one.
 _TERMS, _LONGEST_TERM = (0.7, 0.5), 4
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -144,6 +146,14 @@ def _index() -> Nearest:
 
 
 @cache
+def _wishes() -> IntArray:
+    """What each example asks for, tool and arguments, as a number."""
+    known: dict[object, int] = {}
+    asked = [(each.tool, repr(sorted(each.arguments.items()))) for each in examples()]
+    return np.array([known.setdefault(each, len(known)) for each in asked], dtype=np.int32)
+
+
+@cache
 def _plain() -> frozenset[str]:
     """Words of the examples, which are no slips of the pen for names."""
     return frozenset(word for example in examples() for word in words_of(example.ask))
@@ -157,14 +167,16 @@ def _telling() -> frozenset[str]:
 
 def match(question: str, session: Session, last: Last | None = None) -> Intent:
     """The tool that answers `question`, which may go on from the `last` answer."""
+    if question.lstrip()[:1] == "[":  # a query as it stands
+        return Intent("query", {"query": question.strip()})
     for alike in _TERMS:  # words that are only near to a term are taken for it where nothing else is meant
         best, intent = 0.0, Intent("")
         for text, bonus in _readings(question, session, last):
             named = read(text, session, _plain())
             for marked, term in _with_topic(named.text, session, alike):
                 scores = _index().likeness(marked) * fitting(named, marked, last) * (_MEANT if term else 1.0)
-                at = int(np.argmax(scores))
-                if scores[at] < LEAST or scores[at] + bonus <= best + _EQUAL:
+                at, sure = nearest(scores)
+                if scores[at] < LEAST or sure < SURE or scores[at] + bonus <= best + _EQUAL:
                     continue
                 meant = _intent(examples()[at], named, term, last)
                 if bonus and last is not None and (meant.tool, meant.arguments) == (last.tool, last.arguments):
@@ -175,6 +187,15 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
     return Intent("")
 
 
+def nearest(scores: FloatArray) -> tuple[int, float]:
+    """Of the examples like a question by these scores (0..1) the most similar one that asks what most of them speak for, and how much."""
+    if not scores.any():
+        return 0, 0.0
+    wishes = _index().weighed(scores, _wishes())
+    wish = int(np.argmax(wishes))
+    return int(np.argmax(np.where(_wishes() == wish, scores, 0.0))), float(wishes[wish])
+
+
 def _intent(example: Example, named: Named, term: str, last: Last | None) -> Intent:
     """What an example asks for with the names of a question."""
     if example.tool == _NOTHING:
@@ -183,7 +204,8 @@ def _intent(example: Example, named: Named, term: str, last: Last | None) -> Int
     tool, fixed = example.tool, example.arguments
     if tool == _AGAIN and last is not None:
         tool, fixed = last.tool, last.arguments
-    return Intent(tool, {**fixed, **_arguments(tool, named, term)}, note)
+    manner = {name: value for name, value in named.manner.items() if name in TOOLS[tool].arguments.model_fields}
+    return Intent(tool, {**manner, **fixed, **_arguments(tool, named, term)}, note)
 
 
 def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float]]:
