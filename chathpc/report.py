@@ -220,12 +220,13 @@ class HypothesisRecord(Record):
     change: list[EditRecord] = Field(description="Proposed, not tried.")
     status: Literal["suspected", "proved", "refuted", "undecided"]
     by: str = Field(description="The model.")
+    supported: bool = Field(default=False, description="Whether a finding names the same cause.")
 
     @property
     def is_shown(self) -> bool:
-        """Whether a reader is shown it: the place has a part of the run that is worth a trial, and nothing rules it out."""
+        """Whether a reader is shown it: its author or a measured finding holds it likely, nothing rules it out, and its place is worth a trial."""
         return (
-            self.confidence != "unlikely"
+            (self.confidence == "likely" or (self.confidence == "possible" and self.supported))
             and self.status != "refuted"
             and (self.share is None or self.share >= SMALLEST_SHARE)
         )

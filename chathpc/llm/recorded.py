@@ -32,12 +32,10 @@ class Recording:
     def __init__(self, file: Path) -> None:
         self.file = file
         self._answers: dict[str, dict[str, Any]] = {}
-        self._systems: set[str] = set()
         try:
             for line in file.read_text("utf-8").splitlines() if file.exists() else ():
                 entry = json.loads(line)
-                self._systems.add(entry["system"])
-                if "key" in entry:
+                if entry["system"] and "key" in entry:
                     self._answers[entry["key"]] = entry
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelUnavailableError(f"{file}: it is no recording ({type(error).__name__}).", hint=RENEW) from None
@@ -71,14 +69,16 @@ class Recording:
         if found.tool_calls:
             entry["calls"] = [[call.id, call.name, call.arguments] for call in found.tool_calls]
         lines = [json.dumps(entry, ensure_ascii=False)]
-        if system not in self._systems:
-            lines.insert(0, json.dumps({"system": system, "text": request.system}, ensure_ascii=False))
+        text = json.dumps({"system": system, "text": request.system}, ensure_ascii=False)
+        if not self.file.exists() or text not in self.file.read_text(
+            "utf-8"
+        ):  # another process may have written it by now
+            lines.insert(0, text)
         handle = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, ("\n".join(lines) + "\n").encode())
         finally:
             os.close(handle)
-        self._systems.add(system)
         self._answers[str(entry["key"])] = entry
 
 

@@ -151,6 +151,7 @@ class _Reader:
                 change=[EditRecord(file=each.file, search=each.search, replace=each.replace) for each in change.edits],
                 status="refuted" if said.cause in self.question.refuted else "suspected",
                 by=self.by,
+                supported=said.cause in self.question.found,
             )
         )
         return None

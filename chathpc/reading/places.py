@@ -62,7 +62,8 @@ def places(facts: Facts, diagnosis: Diagnosis) -> tuple[Listed, ...]:
     for item in diagnosis.evidence:
         if item.where is not None and (item.where.kernel or item.where.line):
             add(item.where, item.share)
-    return tuple(Listed(f"P{number}", *each) for number, each in enumerate(found.values(), 1))
+    listed = list(found.values()) or [(Place(), None, None)]  # the program as a whole
+    return tuple(Listed(f"P{number}", *each) for number, each in enumerate(listed, 1))
 
 
 def _hottest(facts: Facts) -> list[tuple[Place, float, float]]:

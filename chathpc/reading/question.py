@@ -48,6 +48,7 @@ class Question:
     shown: Shown
     facts: Mapping[str, str]  #: the value of each fact with its unit, by its id
     refuted: Mapping[str, tuple[str, ...]]  #: what was measured that excludes a cause, by its id
+    found: frozenset[str] = frozenset()  #: the causes that rules found
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -121,7 +122,8 @@ def question(
     values = {item.id: numbers.quantity(item.value, item.unit) for item in diagnosis.evidence}
     excluded = {each.id: tuple(fact.statement for fact in refuting(facts, each.id)) for each in fit}
     refuted = {id: told for id, told in excluded.items() if told}
-    return assembled(form, parts, listed, tuple(each.id for each in fit), view, values, refuted)
+    found = frozenset(finding.cause for finding in diagnosis.findings)
+    return assembled(form, parts, listed, tuple(each.id for each in fit), view, values, refuted, found)
 
 
 def assembled(
@@ -132,6 +134,7 @@ def assembled(
     view: Shown,
     values: Mapping[str, str],
     refuted: Mapping[str, tuple[str, ...]],
+    found: frozenset[str] = frozenset(),
 ) -> Question:
     """The question in `form`: its `parts` by their names, and what an answer may refer to."""
     kept = [(name, list(lines)) for name, lines in parts if lines]
@@ -146,6 +149,7 @@ def assembled(
         shown=view,
         facts=values,
         refuted=refuted,
+        found=found,
     )
 
 

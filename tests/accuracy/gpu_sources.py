@@ -165,6 +165,12 @@ def t_blocks(draw: Draw, folder: Path) -> Truth:
     )
 
 
+#: Sums of each thread, and the sum over a warp, in its first thread.
+STRIDE_LOOP = "  float s = 0.0f;\n  for (int j = i; j < n; j += gridDim.x * blockDim.x)\n    s += b[j];\n"
+LANE_LOOP = "  int lane = threadIdx.x & 31, row = i >> 5;\n  float s = 0.0f;\n  for (int j = lane; j < m; j += 32)\n    s += b[row * m + j];\n"
+WARP_SUM = "  for (int d = 16; d > 0; d /= 2)\n    s += __shfl_down_sync(~0u, s, d);\n"
+
+
 @recipe("healthy", KERNEL, 8)
 def t_sound(draw: Draw, folder: Path) -> Truth:
     """Kernels that look like the faults above: columns, padded tiles, borders, sums by block, literals of floats, unrolled arrays."""
@@ -172,10 +178,10 @@ def t_sound(draw: Draw, folder: Path) -> Truth:
         f"  float s = 0.0f;\n{loop(draw, 's += b[j * n + i];')}\n  a[i] = s;",
         "  __shared__ float tile[32][33];\n  tile[threadIdx.y][threadIdx.x] = b[i];\n  __syncthreads();\n  a[i] = tile[threadIdx.x][threadIdx.y];",
         "  for (int j = 0; j < m; ++j) {\n    if (i < n - 1) {\n      a[i] = a[i] * 1.5f + b[j * n + i];\n    }\n  }",
-        "  float s = 0.0f;\n  for (int j = i; j < n; j += gridDim.x * blockDim.x)\n    s += b[j];\n  if (threadIdx.x == 0)\n    atomicAdd(a, s);",
+        f"{STRIDE_LOOP}{WARP_SUM}  if (threadIdx.x % 32 == 0)\n    atomicAdd(a, s);",
         loop(draw, "a[i] = a[i] * 0.1f + b[j * n + i];"),
         "  float own[4];\n  for (int q = 0; q < 4; ++q)\n    own[q] = b[q * n + i];\n  for (int q = 0; q < 4; ++q)\n    a[q * n + i] = own[q] * 2.0f;",
-        "  int lane = threadIdx.x & 31, row = i >> 5;\n  float s = 0.0f;\n  for (int j = lane; j < m; j += 32)\n    s += b[row * m + j];\n  a[i] = s;",
+        f"{LANE_LOOP}{WARP_SUM}  if (lane == 0)\n    a[row] = s;",
         "  if ((threadIdx.x / 32) % 2 == 0) {\n    a[i] = sinf(b[i]) + b[i] * b[i] * 3.0f;\n  } else {\n    a[i] = cosf(b[i]) - b[i] * 1.5f;\n  }",
     )  # fmt: skip
     return sound(

@@ -23,7 +23,7 @@ import chathpc
 from chathpc.chat.conversation import Conversation
 from chathpc.chat.intents import Intent, match
 from chathpc.chat.intents.entities import Named, words
-from chathpc.chat.intents.match import LEAST, examples, fitting
+from chathpc.chat.intents.match import LEAST, SURE, examples, fitting, nearest
 from chathpc.chat.intents.nearest import Nearest
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, call
@@ -105,7 +105,7 @@ def _fits(tool: str | None, wanted: Mapping[str, Any], intent: Intent, about: Se
 
 def _nodes(asked: Session, place: str) -> object:
     """The contexts of a place, or of MPI's profiling interface to it; the place itself where the profile has none."""
-    for name in (place, f"P{place}"):
+    for name in (place, f"P{place}", f"__GI___{place}"):  # aliases of MPI's and of the C library
         with suppress(UsageError):
             return list(asked.find(name).nodes)
     return place.casefold()
@@ -144,20 +144,18 @@ def _named(ask: str) -> Named:
 
 
 def left_out() -> dict[str, float]:
-    """Parts (0..1) of the examples whose nearest other one asks the same of the same tool, is of no likeness, asks something else."""
+    """Parts (0..1) of the examples whose nearest others ask the same of the same tool, is of no likeness, asks something else."""
     known = examples()
     index = Nearest([one.ask for one in known], words().alike)
     same_text = [one.ask.replace("@problem", "@term") for one in known]
     found: Counter[str] = Counter()
     for at, example in enumerate(known):
-        likeness = index.likeness(example.ask)
-        likeness *= fitting(_named(example.ask), example.ask, None)
-        for other, text in enumerate(same_text):
-            if text == same_text[at]:
-                likeness[other] = 0
-        best = known[int(likeness.argmax())]
-        same = (best.tool, best.arguments) == (example.tool, example.arguments)
-        found["cannot tell" if likeness.max() < LEAST else "right" if same else "wrong"] += 1
+        likeness = index.likeness(example.ask) * fitting(_named(example.ask), example.ask, None)
+        likeness[[other for other, text in enumerate(same_text) if text == same_text[at]]] = 0
+        best, sure = nearest(likeness)
+        same = (known[best].tool, known[best].arguments) == (example.tool, example.arguments)
+        told = likeness[best] >= LEAST and sure >= SURE
+        found["cannot tell" if not told else "right" if same else "wrong"] += 1
     return {name: count / len(known) for name, count in found.items()}
 
 

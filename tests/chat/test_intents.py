@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from chathpc.chat.intents import Last, match
@@ -64,6 +65,17 @@ def test_texts_are_as_alike_as_the_groups_of_letters_that_they_share() -> None:
     assert both.likeness("abc")[1] == pytest.approx(common**2 / (2 * rare**2 + common**2))
 
 
+def test_neighbours_that_say_the_same_in_the_same_words_count_once() -> None:
+    index = Nearest(["who calls @function", "who calls @function now", "who is called by @function", "hottest lines"])
+    kinds = np.array([0, 0, 1, 2])
+    said = index.weighed(index.likeness("who calls @function"), kinds)
+    assert said[0] > 0.6 > said[1]
+    # Ridge regression by the book: k(x)' (K + 0.3 I)^-1 for the texts of a kind.
+    kernel = np.array([index.likeness(text) for text in index.texts])
+    weights = np.linalg.solve(kernel + 0.3 * np.eye(4), index.likeness("who calls @function"))
+    assert said == pytest.approx([weights[:2].sum(), weights[2], weights[3]])
+
+
 @pytest.fixture(scope="module")
 def session() -> Session:
     return Session(calls(("main", "solve", "dot_product", "std::vector<double>::resize(int)")))
@@ -114,6 +126,12 @@ def test_text_that_is_no_question_is_no_error(question: str, session: Session) -
         ("heat.c around 12", "source", {"place": "heat.c:12"}),
         ("how much is heat", "top", {"by": "module"}),
         ("who calls product", "callers", {"name": "dot_product"}),
+        # How the answer is wanted.
+        ("top 3 functions, inclusive", "top", {"by": "function", "order": "inclusive", "limit": 3}),
+        ("tree below solve, two levels deep", "tree", {"depth": 2}),
+        ("source of solve, 20 lines above and below", "source", {"context": 20}),
+        ("which metrics about the cache were measured", "metrics", {"search": "cache"}),
+        ('["*", {"name": "PMPI_*"}]', "query", {"query": '["*", {"name": "PMPI_*"}]'}),
     ],
 )
 def test_what_tired_people_type_is_understood(

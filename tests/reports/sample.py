@@ -201,6 +201,7 @@ def hypotheses(by: str) -> list[HypothesisRecord]:
             change=[],
             status="suspected",
             by=by,
+            supported=True,
         ),
         HypothesisRecord(
             id="H3",

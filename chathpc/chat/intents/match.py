@@ -31,6 +31,8 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _SHORTEST_SLIP, _SAME = 8, 0.99
 #: What is left of the likeness where a term is taken for the topic that could be words like others.
 _MEANT = 0.97
+#: What a word of the examples counts as a topic beside other words.
+_PLAIN = 0.5
 #: What is left of the likeness where a question names something that the example says nothing of.
 _UNSAID = 0.7
 #: The same where it asks for loops and the example for functions.
@@ -175,8 +177,9 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
             named = read(text, session, _plain())
             for marked, term in _with_topic(named.text, session, alike):
                 scores = _index().likeness(marked) * fitting(named, marked, last) * (_MEANT if term else 1.0)
-                at, sure = nearest(scores)
-                if scores[at] < LEAST or sure < SURE or scores[at] + bonus <= best + _EQUAL:
+                least = max(LEAST, best - bonus + _EQUAL)
+                at, sure = nearest(scores) if scores.max() >= least else (0, 0.0)
+                if scores[at] < least or sure < SURE:
                     continue
                 meant = _intent(examples()[at], named, term, last)
                 if bonus and last is not None and (meant.tool, meant.arguments) == (last.tool, last.arguments):
@@ -245,6 +248,8 @@ def _with_topic(text: str, session: Session, alike: float) -> Iterator[tuple[str
             likeness = known.likeness(" ".join(said[begin:end])) * (lengths == end - begin)
             at = int(np.argmax(likeness))
             score = float(likeness[at]) ** 2 * (end - begin) ** 0.5  # of two terms that are as near the longer one
+            if end - begin == 1 and said[begin] in _plain():
+                score *= _PLAIN
             if likeness[at] >= least and score > best:
                 best, span, term = score, (begin, end), known.texts[at]
     if term:

@@ -67,7 +67,9 @@ class Nearest:
         """
         near = np.argsort(-likeness, kind="stable")[:_NEIGHBOURS]
         near = near[likeness[near] > 0]
-        columns = {part: at for at, part in enumerate(dict.fromkeys(part for row in near for part in self._vectors[row]))}
+        columns = {
+            part: at for at, part in enumerate(dict.fromkeys(part for row in near for part in self._vectors[row]))
+        }
         vectors = np.zeros((len(near), len(columns)))
         for at, row in enumerate(near.tolist()):
             held = self._vectors[row]
