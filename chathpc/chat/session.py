@@ -19,7 +19,7 @@ from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
 from chathpc.profile.source_text import Provenance
 from chathpc.profile.tables import Grouping, TableRows, group_nodes, rows_of
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 from chathpc.prompts.untrusted import quote
 
 if TYPE_CHECKING:
@@ -228,6 +228,11 @@ class Session:
             names = []
         present = np.unique(labels).tolist()
         return NameIndex([*names, *(texts[number] for number in present)])
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether any work of GPUs is in the tree."""
+        return bool((self.measured.tree.kind == NodeKind.GPU_KERNEL).any())
 
     @cached_property
     def files(self) -> dict[str, list[int]]:

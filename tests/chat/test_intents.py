@@ -78,7 +78,7 @@ def test_neighbours_that_say_the_same_in_the_same_words_count_once() -> None:
 
 @pytest.fixture(scope="module")
 def session() -> Session:
-    return Session(calls(("main", "solve", "dot_product", "std::vector<double>::resize(int)")))
+    return Session(calls(("main", "solve", "dot_product", "std::vector<double>::resize(int)", "kernel")))
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,8 @@ def test_text_that_is_no_question_is_no_error(question: str, session: Session) -
         ("heat.c around 12", "source", {"place": "heat.c:12"}),
         ("how much is heat", "top", {"by": "module"}),
         ("who calls product", "callers", {"name": "dot_product"}),
+        # No kernel of a GPU is there that the word could mean.
+        ("kernel time per rank", "locations", {"place": "kernel"}),
         # How the answer is wanted.
         ("top 3 functions, inclusive", "top", {"by": "function", "order": "inclusive", "limit": 3}),
         ("tree below solve, two levels deep", "tree", {"depth": 2}),

@@ -228,7 +228,8 @@ def _name(bare: str, before: list[str], session: Session, known: Words, plain: f
     folded = bare.casefold()
     if exact:
         previous = before[-1].casefold().strip(_EDGES) if before else ""
-        if code or folded not in known.plain or previous in known.slots:
+        plain_here = folded in known.plain and (folded != "kernel" or session.has_kernels)
+        if code or not plain_here or previous in known.slots:
             return exact[0]
         return ""
     behind = before[-1].casefold() if before else ""
