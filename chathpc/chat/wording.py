@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chathpc.chat.tools import Result
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, amount
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.llm.backend import Backend, Completion, Request
-from chathpc.profile import numbers
 from chathpc.prompts.build import build_chat
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, quote
@@ -92,7 +91,7 @@ class Material:
 
     def vocabulary(self) -> Vocabulary:
         """What statements may use."""
-        values = {fact.id: numbers.quantity(fact.value, fact.unit) for fact in numbered(self._facts)}
+        values = {fact.id: amount(fact) for fact in numbered(self._facts)}
         values |= {id: "that place" if speaks(name) else quote(name) for name, id in self._places.items()}
         return Vocabulary(values.get, frozenset(self._names), frozenset(self._numbers))
 

@@ -134,6 +134,14 @@ def sentence(fact: Fact) -> str:
     return _TEMPLATES[fact.kind](fact)
 
 
+def amount(fact: Fact) -> str:
+    """The fact's number as it stands in another sentence: with its unit and bound, of a spread the least and the most."""
+    ends = [part for part in fact.parts if part.label in ("least", "most") and part.value is not None]
+    if fact.kind == Kind.SPREAD and len(ends) == 2:
+        return " to ".join(told(part.value or 0.0, part.unit or fact.unit) for part in ends)
+    return f"{fact.bound} {told(fact.value, fact.unit)}".lstrip()
+
+
 def told(value: float, unit: str) -> str:
     """A value with its unit as it stands in a sentence: `1.2 s`, `45.2 %`, `12 MB a second`, `1 thread`."""
     if unit == "ratio":

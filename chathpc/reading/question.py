@@ -9,6 +9,7 @@ from functools import cached_property
 
 from chathpc.diagnosis.catalogue import Cause, causes
 from chathpc.diagnosis.diagnose import models_of
+from chathpc.diagnosis.fact import amount
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.diagnosis.refutation import refuting
@@ -119,7 +120,7 @@ def question(
     room -= estimate_tokens("\n".join(code))
     tree = _within([quote_tree(line) for line in outline.split("\n") if line], room)
     parts = [*told[:4], ("source", code), ("call tree", tree), *told[4:]]
-    values = {item.id: numbers.quantity(item.value, item.unit) for item in diagnosis.evidence}
+    values = {item.id: amount(item) for item in diagnosis.evidence}
     excluded = {each.id: tuple(fact.statement for fact in refuting(facts, each.id)) for each in fit}
     refuted = {id: told for id, told in excluded.items() if told}
     found = frozenset(finding.cause for finding in diagnosis.findings)

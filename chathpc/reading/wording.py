@@ -88,7 +88,11 @@ def printed(text: str, known: Vocabulary) -> Printed:
     def resolved(found: re.Match[str]) -> str:
         stands_for = known.slot(found[1])
         (unknown if stands_for is None else used).append(found[1])
-        return found[0] if stands_for is None else stands_for
+        if stands_for is None:
+            return found[0]
+        unit = stands_for.partition(" ")[2]  # which who wrote the sentence may have written again
+        again = bool(unit) and re.match(rf" {re.escape(unit)}(?!\w)", flat[found.end() :]) is not None
+        return stands_for.removesuffix(f" {unit}") if again else stands_for
 
     bare, told = _SLOT.sub(" ", flat), _SLOT.sub(resolved, flat)
     if unknown:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, sentence, told
+from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, amount, sentence, told
 from chathpc.diagnosis.records import Place
 
 TIME = Fact("E1", Kind.AMOUNT, "file operations", 2.0, "s", "perf, cycles: sum", form=Form.MANY)
@@ -145,3 +145,11 @@ def test_names_are_changed_wherever_the_sentence_holds_them() -> None:
 )  # fmt: skip
 def test_a_value_is_told_with_its_unit(value: float, unit: str, expected: str) -> None:
     assert told(value, unit) == expected
+
+
+def test_the_number_of_a_fact_stands_in_another_sentence_with_its_unit_its_bound_and_its_range() -> None:
+    ends = (Part("least", 7.61, "s"), Part("median", 14.0, "s"), Part("most", 20.4, "s"))
+    assert amount(Fact("E1", Kind.SPREAD, "f", 14.0, "s", "", Quantity(8, "threads"), ends)) == "7.61 s to 20.4 s"
+    assert amount(Fact("E2", Kind.SHARE, "f", 0.982, "ratio", "", bound=Bound.AT_MOST)) == "at most 98.2 %"
+    assert amount(Fact("E3", Kind.RATE, "copies", 25e9, "bytes/s", "")) == "25.0 GB a second"
+    assert amount(Fact("E4", Kind.COUNT, "f", 1, "threads", "")) == "1 thread"

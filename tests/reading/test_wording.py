@@ -118,6 +118,14 @@ def test_slots_are_printed_with_what_they_stand_for_and_told() -> None:
     assert found.slots == ("P1", "E1", "E2")
 
 
+def test_a_unit_that_is_written_behind_a_slot_is_printed_once() -> None:
+    known = Vocabulary({"E1": "168 registers per thread", "E2": "1.20 s"}.get, frozenset(), frozenset())
+    assert printed("It uses {E1} registers per thread and {E1}.", known).text == (
+        "It uses 168 registers per thread and 168 registers per thread."
+    )
+    assert printed("It takes {E2} so that {E2} s go by.", known).text == "It takes 1.20 s so that 1.20 s go by."
+
+
 @given(st.text(max_size=80))
 def test_no_digit_is_printed_that_is_not_of_the_code_or_the_catalogue(text: str) -> None:
     plain = Vocabulary({}.get, frozenset(), frozenset())

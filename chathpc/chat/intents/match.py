@@ -32,7 +32,7 @@ _SHORTEST_SLIP, _SAME = 8, 0.99
 #: What is left of the likeness where a term is taken for the topic that could be words like others.
 _MEANT = 0.97
 #: What a word of the examples counts as a topic beside other words.
-_PLAIN = 0.5
+_PLAIN = 0.8
 #: What is left of the likeness where a question names something that the example says nothing of.
 _UNSAID = 0.7
 #: The same where it asks for loops and the example for functions.
