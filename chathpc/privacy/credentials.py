@@ -30,13 +30,16 @@ _KNOWN = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-#: Without any of these no key of _KNOWN is in a text. Looking for them takes a hundredth of the time of the pattern, which matters
-#: for names of megabytes.
-_BEGINNINGS = (
-    *("sk-", "pk-", "rk-", "sk_", "pk_", "rk_", "whsec_", "A3T", "AKIA", "ASIA", "AGPA", "AIDA", "AROA"),
-    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glcbt-", "hf_", "npm_"),
-    *("nvapi-", "xox", "AIza", "ya29.", "pypi-", "tskey-", "eyJ", "-----BEGIN"),
-)
+#: Without any of these no key of _KNOWN is in a text; by a character that they have, for which is looked first. That takes a hundredth of
+#: the time of the pattern, which matters for names of megabytes.
+_BEGINNINGS = {
+    "-": ("sk-", "pk-", "rk-", "glpat-", "gldt-", "glrt-", "glcbt-", "nvapi-", "pypi-", "tskey-", "-----BEGIN"),
+    "_": ("sk_", "pk_", "rk_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "npm_"),
+    "A": ("A3T", "AKIA", "ASIA", "AGPA", "AIDA", "AROA", "AIza"),
+    ".": ("ya29.",),
+    "x": ("xox",),
+    "J": ("eyJ",),
+}
 _HEADER = re.compile(
     rf"(\bAuthorization[\"']?{_B}*[:=]{_B}*[\"']?(?:(?:Bearer|Basic|Token|Digest){_B}+)?|\bBearer{_B}+(?={_S}*\d))[A-Za-z0-9+/=_\-.~]{{8,}}",
     re.IGNORECASE | re.ASCII,
@@ -77,7 +80,7 @@ def redactor(environ: Mapping[str, str] | None = None) -> Callable[[str], str]:
         for value in values:
             if value in text:
                 text = text.replace(value, REDACTED)
-        if any(each in text for each in _BEGINNINGS):
+        if any(letter in text and any(each in text for each in those) for letter, those in _BEGINNINGS.items()):
             text = _KNOWN.sub(REDACTED, text)
         if "://" in text and "@" in text:
             text = _IN_URL.sub(rf"\g<1>{REDACTED}@", text)

@@ -194,7 +194,10 @@ def base_name(name: str) -> str:
     """A frame's name without library suffix, symbol version and the underscores of internal aliases: `__GI___poll
     [libc.so.6]` → `poll`.
     """
-    stem = _VERSION_SUFFIX.sub("", _ADDRESS_SUFFIX.sub("", name))
+    # Looking for what a suffix must have is cheap; the patterns are not, for names of megabytes.
+    stem = _ADDRESS_SUFFIX.sub("", name) if "]" in name else name
+    if "@" in stem or "." in stem:
+        stem = _VERSION_SUFFIX.sub("", stem)
     if (wrapper := _WRAPPER.match(stem)) is not None:
         stem = wrapper[1]
     if stem.startswith("__GI_"):

@@ -28,9 +28,8 @@ from typing import Any
 
 from chathpc.errors import AdapterError
 
-#: A case may take this much processor time; the wall clock is only for the watchdog, since tests share their machine. Two seconds were
-#: enough until a slower machine took 2.6 for a name of eight mebibytes.
-CPU_SECONDS = 3.0
+#: A case may take this much processor time; the wall clock is only for the watchdog, since tests share their machine.
+CPU_SECONDS = 2.0
 WALL_SECONDS = 15.0
 
 #: A case may take this much memory on top of the server's: a constant and a multiple of the size of the input.
