@@ -104,7 +104,7 @@ def prompt(
     with extended(patterns_of(settings)):
         profile, facts, diagnosis = _diagnosed(profile, settings, stages)
         with stages("prune"):
-            pruning = _prune(profile, facts, diagnosis, tokens)
+            pruning = pruned(profile, facts, diagnosis, tokens)
         return outgoing(profile, diagnosis, pruning, llm=llm, settings=settings)
 
 
@@ -154,7 +154,7 @@ def _reported(
     notice: Progress | None = None,
 ) -> Report:
     with stages("prune"):
-        pruning = _prune(profile, facts, diagnosis, tokens)
+        pruning = pruned(profile, facts, diagnosis, tokens)
     with stages("explain"):
         explanation, hypotheses = explain_in_words(
             profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice
@@ -228,7 +228,8 @@ class _Stages:
 # -- pruning -------------------------------------------------------------------------------------------------
 
 
-def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) -> PruningResult:
+def pruned(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int = TREE_TOKENS) -> PruningResult:
+    """The tree and metrics that bear on a diagnosis, the tree in about `tokens` tokens."""
     from chathpc.pruners.prune import prune
 
     focus = [finding.where.node for finding in diagnosis.findings if finding.where.node >= 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ FIRST_TWO = 2
 FIRST_THREE = 3
 
 #: What a model answers that suspects nothing, as far as labels have it.
-NO_FAULT = frozenset({HEALTHY, HOT_SPOT, "hot-compute"})
+_NO_FAULT = frozenset({HEALTHY, HOT_SPOT, "hot-compute"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +109,22 @@ def score(case: Case, outcome: Outcome) -> Score:
 
 
 def _read(case: Case, outcome: Outcome) -> dict[str, Any]:
-    """What is right and wrong about a model's hypotheses; one that has none says that the program just computes."""
+    """What is right and wrong about a model's hypotheses."""
     if outcome.read is None:
         return {}
     said, shown = outcome.read.said, outcome.read.shown
     return {
-        "read_rank": rank_of([frozenset({each.cause}) for each in said] or [NO_FAULT], case.right),
+        "read_rank": rank_of(read_answers(each.cause for each in said), case.right),
         "read_function": _function_right(case, _place_of(case, said)) if case.has_fault else None,
-        "read_shown": rank_of([frozenset({each.cause}) for each in shown] or [NO_FAULT], case.right),
+        "read_shown": rank_of(read_answers(each.cause for each in shown), case.right),
         "read_false": tuple(each.cause for each in shown if each.cause not in case.right) if case.healthy else (),
         "read_wrong": tuple(each.cause for each in shown if each.cause in case.wrong),
     }
+
+
+def read_answers(suspected: Iterable[str]) -> list[frozenset[str]]:
+    """The causes that a model suspects as answers, first things first; one that suspects none says that the program just computes."""
+    return [frozenset({cause}) for cause in suspected] or [_NO_FAULT]
 
 
 def answers_of(outcome: Outcome) -> tuple[frozenset[str], ...]:

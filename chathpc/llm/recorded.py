@@ -70,9 +70,8 @@ class Recording:
             entry["calls"] = [[call.id, call.name, call.arguments] for call in found.tool_calls]
         lines = [json.dumps(entry, ensure_ascii=False)]
         text = json.dumps({"system": system, "text": request.system}, ensure_ascii=False)
-        if not self.file.exists() or text not in self.file.read_text(
-            "utf-8"
-        ):  # another process may have written it by now
+        written = self.file.read_text("utf-8") if self.file.exists() else ""  # by other processes as well
+        if text not in written:
             lines.insert(0, text)
         handle = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:

@@ -17,14 +17,14 @@ from pathlib import Path
 import chathpc
 from chathpc.bench.case import Case, Label
 from chathpc.bench.folders import find_cases
-from chathpc.bench.score import NO_FAULT, rank_of
+from chathpc.bench.score import rank_of, read_answers
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
+from chathpc.pipeline import pruned
 from chathpc.profile.profile import Profile
 from chathpc.prompts.build import estimate_tokens
 from chathpc.pruners.outline import render_outline
-from chathpc.pruners.prune import prune
 from chathpc.reading.answer import read
 from chathpc.reading.question import Question, question
 
@@ -38,7 +38,7 @@ def usual(profile: Profile) -> Question:
     """The question as a report asks it."""
     facts = Facts(profile)
     diagnosis = diagnose(profile, facts)
-    pruning = prune(profile, focus=[finding.where.node for finding in diagnosis.findings if finding.where.node >= 0])
+    pruning = pruned(profile, facts, diagnosis)
     tree = "" if pruning.metric is None else render_outline(pruning.pruned, pruning.metric)
     return question(profile, facts, diagnosis, tree)
 
@@ -97,7 +97,7 @@ def main(way: str, folder: Path, labelled: Path) -> None:
         answers += 1
         tokens += estimate_tokens(put.system + put.user) + estimate_tokens(text)
         shown = [each for each in found.hypotheses if each.is_shown]
-        first = rank_of([frozenset({each.cause}) for each in shown] or [NO_FAULT], case.right)
+        first = rank_of(read_answers(each.cause for each in shown), case.right)
         faults += case.has_fault
         right += case.has_fault and first == 1
         blamed += case.healthy and bool(shown)
