@@ -16,7 +16,7 @@ from types import CodeType
 
 #: Typographic signs of our own texts; every other character beyond ASCII counts as a letter, so that no name is made of
 #: characters that nobody looks at.
-_SIGNS = "×±–—…≤≥≈·→←↑↓“”‘’«»²³≠∞%‰°▏▎▍▌▋▊▉█▇│├└─┬ˆ"
+_SIGNS = "×±–—…≤≥≈·→←↑↓“”‘’«»²³≠∞%‰°▏▎▍▌▋▊▉█▇│├└─┬"
 LETTER = rf"[^\x00-#%-/:-@\[-^`{{-\x7f\s{_SIGNS}]"
 #: Letters in a row, with dots, hyphens and @ between them: `heat.c`, `node-012`, `libm.so.6`, `who@host.org`, `3.17`.
 GROUP = re.compile(rf"{LETTER}+(?:[.\-@]+{LETTER}+)*")
@@ -27,10 +27,10 @@ NUMBER = re.compile(r"\d+(?:\.\d+)*(?:[eE][-+]?\d+)?|0[xX][0-9a-fA-F]{1,16}|[Ee]
 _NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)*)([^\W\d_]{1,6})")
 
 
-#: Files of words that chathpc understands but does not write: what a model may say is no reason to let a name leave.
-_UNDERSTOOD = frozenset({"vocabulary.yaml", "everyday.yaml", "public_names.yaml"})
-#: Folders whose texts are in no sentence of ours: words that are looked for in what models say, and programs' code.
-_SPEECHLESS = frozenset({"grounding", "recipes", "pieces"})
+#: Files of words that chathpc understands but does not write: what a user may ask or a model may say is no reason to let a name leave.
+_UNDERSTOOD = frozenset({"public_names.yaml", "examples.yaml", "words.yaml"})
+#: Folders whose texts are in no sentence of ours: programs' code.
+_SPEECHLESS = frozenset({"recipes", "pieces"})
 
 
 @dataclass(frozen=True, slots=True)

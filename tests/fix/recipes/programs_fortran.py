@@ -35,7 +35,7 @@ program main
   real(wp) :: x, total
   n = 3000
   x = 0.5_wp
-  allocate(hits(0))
+  allocate(hits(0), evens(0))
   do i = 1, n
     x = 3.9_wp * x * (1.0_wp - x)
     if (x > 0.5_wp) then
