@@ -46,17 +46,15 @@ def build_prose(
     """
     form = template("prose", audience)
     lines = [f"{number}. {_told(line)}" for number, line in enumerate(facts[: form.key_lines], 1)]
-    return _fit(form, [("facts", lines)], "", count_tokens, most_tokens)
+    return _fit(form, [("facts", lines)], count_tokens, most_tokens)
 
 
-def build_chat(
-    question: str, facts: Sequence[str], *, marker: str, count_tokens: CountTokens = estimate_tokens
-) -> Prompt:
+def build_chat(question: str, facts: Sequence[str], *, count_tokens: CountTokens = estimate_tokens) -> Prompt:
     """The prompt for a question whose answer was looked up: the facts, most important first, and the question."""
     form = template("chat")
     lines = [f"{number}. {_told(fact)}" for number, fact in enumerate(facts[: form.key_lines], 1)]
     asked = [quote(question, longest=_LONGEST_QUESTION)]
-    return _fit(form, [("question", asked), ("facts", lines)], marker, count_tokens)
+    return _fit(form, [("question", asked), ("facts", lines)], count_tokens)
 
 
 def _told(text: str) -> str:
@@ -66,14 +64,13 @@ def _told(text: str) -> str:
 def _fit(
     form: Template,
     parts: list[tuple[str, list[str]]],
-    marker: str,
     count_tokens: CountTokens,
     most_tokens: int | None = None,
 ) -> Prompt:
-    """The prompt within its limit: lines go from the end, where the least important ones stand. Without a marker the lines give one."""
+    """The prompt within its limit: lines go from the end, where the least important ones stand."""
     most = form.max_prompt_tokens if most_tokens is None else min(most_tokens, form.max_prompt_tokens)
     kept = [(name, list(lines)) for name, lines in parts if any(lines)]
-    marker = marker or marker_of(line for _, lines in parts for line in lines)
+    marker = marker_of(line for _, lines in parts for line in lines)
     while True:
         user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
         if count_tokens(form.system) + count_tokens(user) <= most or not kept:

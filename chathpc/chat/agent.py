@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
@@ -14,7 +13,7 @@ from chathpc.errors import BudgetSpentError
 from chathpc.llm.backend import Backend, Request, ToolCall, Turn
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.loader import template
-from chathpc.prompts.untrusted import block, quote
+from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.reading.answer import statements
 
 #: Rounds of calls before the model has to answer, and calls in all; a question seldom needs more than three.
@@ -46,14 +45,13 @@ def converse(
     `deadline` their seconds: BudgetSpentError beyond.
     """
     form = template("tools")
-    marker = secrets.token_hex(4)
+    user = _user(question, earlier, form.task)
     until = monotonic() + deadline
     turns: list[Turn] = []
     material = Material()
     used = called = 0
     for rounds in range(ROUNDS + 1):
         offered = tool_descriptions() if rounds < ROUNDS and called < CALLS else ()
-        user = _user(question, earlier, form.task, marker)
         read = estimate_tokens(form.system + user + "".join(turn.content for turn in turns))
         if used + read + form.max_output_tokens > tokens or read > form.max_prompt_tokens:
             raise BudgetSpentError("The question needs more tokens than are left.", hint=session.asker.tokens)
@@ -80,7 +78,7 @@ def converse(
         turns.append(Turn("assistant", completion.text, calls))
         for one in calls:
             result = look_up(one.name, one.arguments)
-            turns.append(Turn("tool", _told(one, result, material.add(result), marker), call_id=one.id))
+            turns.append(Turn("tool", _told(one, result, material.add(result)), call_id=one.id))
         called += len(calls)
         if monotonic() >= until:
             raise BudgetSpentError(f"No answer within {deadline:g} s.", hint=session.asker.patience)
@@ -96,7 +94,7 @@ def tool_descriptions() -> tuple[Mapping[str, object], ...]:
     )
 
 
-def _user(question: str, earlier: Sequence[Answer], task: str, marker: str) -> str:
+def _user(question: str, earlier: Sequence[Answer], task: str) -> str:
     before = [
         line
         for turn in earlier[-_EARLIER:]
@@ -105,14 +103,17 @@ def _user(question: str, earlier: Sequence[Answer], task: str, marker: str) -> s
             f"Answered: {quote(turn.text, longest=_LONGEST_LINE)}",
         )
     ]
+    asked = [quote(question, longest=4_000)]
+    marker = marker_of([*before, *asked])
     parts = [block("earlier", before, marker)] if before else []
-    return "\n\n".join([*parts, block("question", [quote(question, longest=4_000)], marker), task])
+    return "\n\n".join([*parts, block("question", asked, marker), task])
 
 
-def _told(call: ToolCall, result: Result, facts: Sequence[str], marker: str) -> str:
+def _told(call: ToolCall, result: Result, facts: Sequence[str]) -> str:
     """A result as the model reads it: data between marks."""
     text = result.as_text()
     lines = [line[:_LONGEST_LINE] for line in text[:_LONGEST_RESULT].splitlines()]
     if len(text) > _LONGEST_RESULT:
         lines.append("(cut)")
-    return block(f"result of {quote(call.name, longest=40)}", [*lines, *facts[:20]], marker)
+    lines += facts[:20]
+    return block(f"result of {quote(call.name, longest=40)}", lines, marker_of(lines))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,11 +12,11 @@ from chathpc.diagnosis.records import Diagnosis
 from chathpc.llm.backend import Backend, Completion, Request
 from chathpc.prompts.build import build_chat
 from chathpc.prompts.loader import template
-from chathpc.prompts.untrusted import block, quote
+from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.pruners.source import SourceText
 from chathpc.reading.answer import statements
 from chathpc.reading.narrative import narrate
-from chathpc.reading.retelling import Told, retold, sentences, speaks, statement
+from chathpc.reading.retelling import Told, amounts, retold, sentences, speaks, statement
 from chathpc.reading.wording import Vocabulary
 from chathpc.report import StatementRecord
 
@@ -26,8 +25,9 @@ OnSentence = Callable[[str], None]
 
 #: Facts that a small model is told: its prompt has room for no more.
 _TOLD = 6
-#: A numbered line of source as the tools show it: share, number, text.
-_SOURCE_LINE = re.compile(r"^.{8} +(\d+)(?:  (.*))?$")
+#: A numbered line of source as the tools show it: one share or two, number, text.
+_SOURCE_LINE = re.compile(r"^(?:.{8}){1,2} +(\d+)(?:  (.*))?$")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +81,23 @@ class Material:
         return told
 
     def _read(self, result: Result) -> None:
-        """The names in source that a tool showed."""
+        """The names in source, in tables and in trees that a tool showed."""
         file = next((fact.where.file for fact in result.facts if fact.where is not None and fact.where.file), None)
         lines = [found[2] or "" for line in result.lines if (found := _SOURCE_LINE.match(line))]
-        if file and lines:
+        if not lines:
+            cells = (str(cell) for row in result.rows for cell in row)
+            self._names.update(name for text in (*cells, *result.lines) for name in _IDENTIFIER.findall(text))
+        elif file:
             text = SourceText(file, lines)
             self._names |= text.names_on(range(1, len(lines) + 1))
             self._numbers |= {number for line in text.lines for number in re.findall(r"\d[\w.]*", line)}
 
     def vocabulary(self) -> Vocabulary:
         """What statements may use."""
-        values = {fact.id: amount(fact) for fact in numbered(self._facts)}
+        facts = numbered(self._facts)
+        values = {fact.id: amount(fact) for fact in facts}
         values |= {id: "that place" if speaks(name) else quote(name) for name, id in self._places.items()}
-        return Vocabulary(values.get, frozenset(self._names), frozenset(self._numbers))
+        return Vocabulary(values.get, frozenset(self._names), frozenset(self._numbers), amounts(facts))
 
 
 class Retelling:
@@ -149,7 +153,7 @@ def word(
     offered = [fact for fact in told if fact.offered][:_TOLD]
     if not offered:
         return Worded((), 0)
-    prompt = build_chat(question, [fact.text for fact in offered], marker=secrets.token_hex(4))
+    prompt = build_chat(question, [fact.text for fact in offered])
     retelling = Retelling(offered, backend.label, on_sentence)
     request = Request(prompt.system, prompt.user, prompt.max_tokens, deadline=deadline)
     completion = backend.complete(request, on_token=retelling.token)
@@ -164,9 +168,10 @@ def _told(fact: Fact) -> Told:
 
 def _read(question: str, result: Result, backend: Backend, deadline: float) -> Worded:
     """The statements of a model that reads and calls no tools."""
-    form, marker, material = template("tools"), secrets.token_hex(4), Material()
-    told = block("looked up", [*material.add(result), *result.lines], marker)
-    asked = block("question", [quote(question, longest=4_000)], marker)
+    form, material = template("tools"), Material()
+    known, said = [*material.add(result), *result.lines], [quote(question, longest=4_000)]
+    marker = marker_of([*known, *said])
+    told, asked = block("looked up", known, marker), block("question", said, marker)
     user = f"{told}\n\n{asked}\n\n{form.task}"
     completion = backend.complete(
         Request(form.system, user, form.max_output_tokens, json_schema=form.schema, deadline=deadline)

@@ -14,7 +14,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
-from chathpc.diagnosis.draft import Draft, confidence, share_error
+from chathpc.diagnosis.draft import Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
@@ -36,6 +36,7 @@ from chathpc.diagnosis.rules import (
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
 from chathpc.diagnosis.start_up import only_start_up, too_brief
+from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import is_amd, too_little, window_note
 from chathpc.diagnosis.verdict import WAITING, headline_of, headroom, verdict_of
@@ -254,7 +255,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     on_device = entry.family.startswith("gpu-") or (draft.samples == 0 and facts.timeline is not None)
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
     at_place = _inclusive_share(facts, draft, on_device)
-    bound = _speedup(_removable(facts, draft, entry, at_place))
+    bound = _speedup(_at_most(_removable(facts, draft, entry, at_place), samples_behind(facts, draft) or inf))
     return Finding(
         cause=draft.cause,
         title=entry.title,
@@ -283,6 +284,11 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
 def _speedup(removed: float) -> float | None:
     """Speed-up of the run without a part of it (0..1); Amdahl, AFIPS 1967. None where nothing goes, or nothing is left."""
     return 1 / (1 - removed) if 0 < removed < 1 else None
+
+
+def _at_most(share: float, samples: float) -> float:
+    """The largest share (0..1) that so many samples of it do not exclude; the share itself where it is nothing, or all."""
+    return interval(share, samples, common()["bound_sigma"].value)[1] if 0 < share < 1 else share
 
 
 def _removable(facts: Facts, draft: Draft, entry: Cause, at_place: float) -> float:

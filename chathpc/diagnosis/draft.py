@@ -102,7 +102,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     The error has two independent parts: that of sampling (normal approximation of the binomial), and, where the cost is
     what locations differ by, that of a spread from so few of them.
     """
-    samples = _samples(facts, draft)
+    samples = samples_behind(facts, draft)
     sampling = share_error(facts, draft) or 0.0
     error = hypot(sampling, _spread_error(draft))
     above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
@@ -140,7 +140,7 @@ def _spread_error(draft: Draft) -> float:
 
 def share_error(facts: Facts, draft: Draft) -> float | None:
     """Standard error of a draft's share from sampling; None for a share that was measured."""
-    samples = _samples(facts, draft)
+    samples = samples_behind(facts, draft)
     return standard_error(min(max(draft.share, 0.0), 1.0), samples) if samples else None
 
 
@@ -148,11 +148,11 @@ def is_worth(facts: Facts, draft: Draft, headroom: float, limit: float) -> bool:
     """True if what could go of a draft's cost is at least `limit` (0..1 of the run) by more than sampling explains."""
     if draft.impact is not None or headroom <= 0:
         return (draft.impact or 0.0) >= limit
-    samples = _samples(facts, draft)
+    samples = samples_behind(facts, draft)
     return is_above(draft.share, limit / headroom, samples or inf, common()["sigma"].value)
 
 
-def _samples(facts: Facts, draft: Draft) -> float:
+def samples_behind(facts: Facts, draft: Draft) -> float:
     """Samples behind a draft's share; 0 for one that was timed."""
     samples = facts.samples if draft.samples is None else draft.samples
     return samples if isfinite(samples) else 0.0

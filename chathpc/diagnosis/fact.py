@@ -6,6 +6,7 @@ told. Nothing reads these sentences back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,6 +17,10 @@ from chathpc.profile import numbers
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.records import Place
+
+
+#: A short form behind a name: `(POP)`.
+_BRACKET = re.compile(r" \([A-Z]+\)")
 
 
 class Kind(StrEnum):
@@ -66,11 +71,12 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of several quantities of a fact, by its label; without a value where only the name is known."""
+    """One of several quantities of a fact, by its label, which may be a name `of_program`; without a value where only the name is known."""
 
     label: str
     value: float | None = None
     unit: str = ""
+    of_program: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +141,42 @@ def sentence(fact: Fact) -> str:
 
 
 def amount(fact: Fact) -> str:
-    """The fact's number as it stands in another sentence: with its unit and bound, of a spread the least and the most."""
+    """The fact's number as it stands in another sentence: with its unit and bound, of a spread the least and the most; the place of what
+    only the source says.
+    """
+    if fact.kind == Kind.SOURCE and fact.where is not None:
+        return fact.where.short
     ends = [part for part in fact.parts if part.label in ("least", "most") and part.value is not None]
     if fact.kind == Kind.SPREAD and len(ends) == 2:
         return " to ".join(told(part.value or 0.0, part.unit or fact.unit) for part in ends)
     return f"{fact.bound} {told(fact.value, fact.unit)}".lstrip()
+
+
+def topic(fact: Fact) -> str:
+    """What the fact's number is of, in a few words: its line where it is about one, else its subject. Empty where the number is beside what
+    the fact says, as with what a tool or the source says, and of counts, whose units are nouns.
+    """
+    if fact.kind in (Kind.CODE, Kind.SOURCE, Kind.REMARK, Kind.COUNT):
+        return ""
+    line = "" if fact.where is None or not fact.where.line else fact.where.short
+    return line if line and line in fact.subject else _BRACKET.sub("", fact.subject).rstrip(", ")
+
+
+def composition(fact: Fact) -> str:
+    """What the fact's number is made of, where it is a sum of many or a path over several: `317 launches, each 1.02 ms`."""
+    is_sum = any(part.label.startswith("each") for part in fact.parts)
+    return ", ".join(map(_part, fact.parts)) if fact.kind == Kind.PATH or is_sum else ""
+
+
+def statistics(fact: Fact) -> Mapping[str, str]:
+    """The values of a spread by their labels (least, median, mean, most); none of other facts."""
+    if fact.kind != Kind.SPREAD:
+        return {}
+    return {
+        part.label: told(part.value, part.unit)
+        for part in fact.parts
+        if part.label in _STATISTICS and part.value is not None
+    }
 
 
 def told(value: float, unit: str) -> str:

@@ -35,6 +35,8 @@ _IDLE = (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.HELPER)
 #: Labels of time that is no function's work.
 _OTHER, _MESSAGES, _LOCKS = -1, -2, -3
 _OTHERS = {_OTHER: "other code", _MESSAGES: "messages and other calls of MPI", _LOCKS: "locks"}
+_OF_HOST = {OWN_CODE: "the host's own code", CALLS: "calls of the device's runtime"}
+_OWN_WORDS = frozenset({*_OTHERS.values(), *_OF_HOST.values()})
 _NO_MEETING = (
     "The trace shows no waits in barriers or collectives of all ranks, and not which message a rank waits for, so its critical "
     "path is not known."
@@ -78,11 +80,7 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
             note=f"What the host does between its calls was not recorded, and the device works for {numbers.percent(beside)} of that "
             "time, so the critical path is not known."
         )
-    known = {
-        OWN_CODE: "the host's own code",
-        CALLS: "calls of the device's runtime",
-    }
-    words = {label: known.get(label) or timeline.short_name(label) for label in path.by_label}
+    words = {label: _OF_HOST.get(label) or timeline.short_name(label) for label in path.by_label}
     how = f"longest chain over {order.launched:,} launches and {order.awaited:,} waits for the device"
     return _told(facts, path, words, timeline.window, "the timeline", how)
 
@@ -232,7 +230,10 @@ def _told(
             unit="s",
             bound=Bound.NONE if is_complete else Bound.AT_LEAST,
             whole=Quantity(span, "s", place),
-            parts=(*(Part(word, spent / path.length, "ratio") for word, spent in ranked[:_NAMED]), *also),
+            parts=(
+                *(Part(word, spent / path.length, "ratio", word not in _OWN_WORDS) for word, spent in ranked[:_NAMED]),
+                *also,
+            ),
             how=how,
         ),
     )

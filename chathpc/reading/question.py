@@ -9,7 +9,7 @@ from functools import cached_property
 
 from chathpc.diagnosis.catalogue import Cause, causes
 from chathpc.diagnosis.diagnose import models_of
-from chathpc.diagnosis.fact import amount
+from chathpc.diagnosis.fact import Fact, amount
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.diagnosis.refutation import refuting
@@ -21,6 +21,7 @@ from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.pruners.source import NOTHING, Shown
 from chathpc.reading.places import Listed, places, shown_at
+from chathpc.reading.retelling import amounts
 from chathpc.reading.wording import Vocabulary
 
 _LINES = re.compile(r"(?P<file>[^:\s]+):(?P<first>[1-9]\d{0,6})(?:[-–](?P<last>[1-9]\d{0,6}))?")
@@ -47,7 +48,7 @@ class Question:
     listed: tuple[Listed, ...]
     causes: tuple[str, ...]
     shown: Shown
-    facts: Mapping[str, str]  #: the value of each fact with its unit, by its id
+    facts: Mapping[str, Fact]  #: by their ids
     refuted: Mapping[str, tuple[str, ...]]  #: what was measured that excludes a cause, by its id
     found: frozenset[str] = frozenset()  #: the causes that rules found
 
@@ -55,7 +56,8 @@ class Question:
     def vocabulary(self) -> Vocabulary:
         """What sentences of the answer may use."""
         named = {name for word in self._of_profile for name in _IDENTIFIER.findall(word)}
-        return Vocabulary(self.stands_for, self.shown.names() | named, self.shown.numbers())
+        names, numbers = self.shown.names() | named, self.shown.numbers()
+        return Vocabulary(self.stands_for, names, numbers, amounts(self.facts.values()))
 
     @cached_property
     def _of_profile(self) -> frozenset[str]:
@@ -69,7 +71,7 @@ class Question:
     def stands_for(self, slot: str) -> str | None:
         """What a slot or citation stands for: a fact's value, a place's name, a shown line; None for what was not shown."""
         if slot in self.facts:
-            return self.facts[slot]
+            return amount(self.facts[slot])
         place = self.place(slot)
         return self._line(slot) if place is None else place.said
 
@@ -120,11 +122,11 @@ def question(
     room -= estimate_tokens("\n".join(code))
     tree = _within([quote_tree(line) for line in outline.split("\n") if line], room)
     parts = [*told[:4], ("source", code), ("call tree", tree), *told[4:]]
-    values = {item.id: amount(item) for item in diagnosis.evidence}
+    told_facts = {item.id: item for item in diagnosis.evidence}
     excluded = {each.id: tuple(fact.statement for fact in refuting(facts, each.id)) for each in fit}
     refuted = {id: told for id, told in excluded.items() if told}
     found = frozenset(finding.cause for finding in diagnosis.findings)
-    return assembled(form, parts, listed, tuple(each.id for each in fit), view, values, refuted, found)
+    return assembled(form, parts, listed, tuple(each.id for each in fit), view, told_facts, refuted, found)
 
 
 def assembled(
@@ -133,7 +135,7 @@ def assembled(
     listed: tuple[Listed, ...],
     fit: tuple[str, ...],
     view: Shown,
-    values: Mapping[str, str],
+    values: Mapping[str, Fact],
     refuted: Mapping[str, tuple[str, ...]],
     found: frozenset[str] = frozenset(),
 ) -> Question:

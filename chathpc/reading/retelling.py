@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chathpc.reading.wording import number_words, unprintable
+from chathpc.diagnosis.fact import Fact, Form, composition, statistics, topic
+from chathpc.prompts.untrusted import quote
+from chathpc.reading.wording import Amount, content_words, number_words, unprintable
 from chathpc.report import StatementRecord
 
 #: Who signs what no model wrote.
@@ -16,6 +18,7 @@ CATALOGUE = "the catalogue"
 #: something three may be new, and one of fewer.
 LEAST_OF_THE_FACT = 0.7
 _LONGEST, _MOST_SENTENCES = 600, 40
+_LONGEST_NOTE = 120
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z`\"'(])|\s*\n\s*")
 _NUMBERED = re.compile(r"(?:\A|(?<=\n)|(?<=[.!?)] ))\s*(?:[-*•]|\(?\d{1,2}[.):])\s+")
 _EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|[`\"“”]")
@@ -23,16 +26,8 @@ _UNIT = r"%|[nmuµ]?s\b|min\b|h\b|[kKMGT]?i?B\b|bytes\b|x\b|×"
 _NUMBER = re.compile(rf"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?:\s?(?:{_UNIT}))?")
 _PERCENT = re.compile(r"\bper ?cent\b", re.IGNORECASE)
 _NAME = re.compile(r"[^\s\"'`,;!?]*(?:_|::|\w\(|[a-z][A-Z]|[A-Za-z]\d|\w[./:]\w)[^\s\"'`,;!?]*")
-_WORD = re.compile(r"[^\W\d_]+")
 _DENIALS = frozenset(
     ["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "hardly", "barely"]
-)
-_STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """a an and are as at be been being by can do does each for from has have in into is it its more of on only or out over so some such
-        than that the their them there these they this those through to up was were what when where which while who with would you your""",
-    )
 )
 #: Plain words in a name: `unsigned long f`, `main thread`, `loop at heat.c:12`.
 _MOST_WORDS = 3
@@ -58,6 +53,21 @@ def speaks(name: str) -> bool:
     return sum(word.strip(_ENDINGS).isalpha() for word in name.split()) > _MOST_WORDS
 
 
+def amounts(facts: Iterable[Fact]) -> dict[str, Amount]:
+    """What stands behind the number of each fact, by the fact's id; no names that are long, or that speak."""
+    found = {}
+    for fact in facts:
+        where, subject = fact.where, topic(fact)
+        names = [] if where is None else [where.function or "", where.kernel or ""]
+        names += [subject] if fact.form == Form.NAME else []
+        texts = [quote(each) for each in (subject, composition(fact))]
+        names += [part.label for part in fact.parts if part.of_program]
+        spoken = any(map(speaks, names))
+        of, made = ("" if spoken or len(each) > _LONGEST_NOTE else each for each in texts)
+        found[fact.id] = Amount(of, made, statistics(fact))
+    return found
+
+
 def retold(sentence: str, fact: str) -> str:
     """Why `sentence` does not tell `fact` again, in a clause; empty if it does."""
     said, known = _plain(sentence), _plain(fact)
@@ -79,7 +89,7 @@ def retold(sentence: str, fact: str) -> str:
         return "it denies what the fact says, or says what the fact denies"
     if any(letter.isalpha() and letter > "\x7f" and letter not in known for letter in said):
         return "it has letters that the fact does not have"
-    words, stems = _content(said), set(_content(known))
+    words, stems = content_words(said), set(content_words(known))
     new = sum(word not in stems for word in words)
     if new > max(1, (1 - LEAST_OF_THE_FACT) * len(words)) or 2 * new >= len(words):
         return "most of its words are not the fact's"
@@ -111,8 +121,8 @@ def statement(text: str, cites: Sequence[str], by: str, wrong: str = "") -> Stat
 
 def _why_not(sentence: str, facts: Sequence[Told]) -> str:
     """Why a sentence tells none of the facts: what is wrong with it as the nearest of them."""
-    words = set(_content(_plain(sentence)))
-    nearest = max(facts, key=lambda fact: len(words & set(_content(_plain(fact.text)))), default=None)
+    words = set(content_words(_plain(sentence)))
+    nearest = max(facts, key=lambda fact: len(words & set(content_words(_plain(fact.text)))), default=None)
     return (
         "there is no fact" if nearest is None else retold(sentence, nearest.text) or "another sentence tells its fact"
     )
@@ -140,8 +150,3 @@ def _names(text: str) -> list[str]:
 def _denials(text: str) -> int:
     words = text.lower().replace("’", "'").split()
     return sum(word.strip(_ENDINGS) in _DENIALS or word.strip(_ENDINGS).endswith("n't") for word in words)
-
-
-def _content(text: str) -> list[str]:
-    """The beginnings of the words that say something."""
-    return [word[:5] for each in _WORD.findall(text) if (word := each.lower()) not in _STOP_WORDS and len(word) > 1]

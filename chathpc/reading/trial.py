@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity, amount
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.records import Place
 from chathpc.llm.backend import Backend, Request
 from chathpc.llm.fitness import Fitness, Reads, Retells
@@ -177,7 +177,7 @@ def _piece(told: dict[str, Any], of: dict[str, Any], kind: str) -> Piece:
         ("call tree", tree),
         ("causes", [cause_line(cause(each)) for each in of["causes"]]),
     ]
-    values = {each.id: amount(each) for each in facts}
+    values = {each.id: each for each in facts}
     asked = assembled(template("reading"), parts, tuple(listed), tuple(of["causes"]), view, values, {})
     if kind:
         return Piece(f"{told['name']}, healthy", asked)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
@@ -41,6 +41,12 @@ _SHELL = re.compile(r"[$|\\{}@]|&&|>>|<<|\bsudo\b")
 EDGES = "\"'()[],.;:!?…“”‘’–—*"
 #: Marks by which a word is a name and no English: inside it, not at its edges.
 _MARKED = re.compile(r"_|::|\w\(|[a-z][A-Z]|[A-Z]{2}[a-z]{2}|\w\.\w|/|\w:\w")
+#: Words right before a number that say which one of a spread is meant.
+_STATISTIC = re.compile(
+    r"\b(?:(?P<most>at most|up to|most|maximum|as much as|no more than|busiest|slowest|longest)"
+    r"|(?P<least>at least|least|minimum|fastest|shortest)|(?P<median>median)|(?P<mean>mean|average))\W+(?:(?:of|is|takes|only) )*$",
+    re.IGNORECASE,
+)
 #: What joins words into one.
 _JOINED = re.compile("[-–]")
 #: A quantity: a number that a unit follows, and nothing else.
@@ -50,7 +56,29 @@ _STANDARD = re.compile(r"std::(\w+)|#include <(\w+)")
 _ENGLISH_MARKED = frozenset(
     {"e.g", "i.e", "and/or", "i/o", "read/write", "load/store", "vs", "a.k.a", "n/a", "either/or"}
 )
+_WORD = re.compile(r"[^\W\d_]+")
+_STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """a an and are as at be been being by can do does each for from has have in into is it its more of on only or out over so some such
+        than that the their them there these they this those through to up was were what when where which while who with would you your""",
+    )
+)
 _ALL_FORMS = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What a fact's number is of, what it is made of, and of a spread the values by their labels."""
+
+    topic: str = ""
+    composition: str = ""
+    statistics: Mapping[str, str] = field(default_factory=dict)
+
+    def meant(self, before: str) -> str | None:
+        """Which value of a spread is meant behind the words `before`; None where they do not tell."""
+        asked = _STATISTIC.search(before)
+        return None if asked is None or asked.lastgroup is None else self.statistics.get(asked.lastgroup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +88,7 @@ class Vocabulary:
     slot: Callable[[str], str | None]
     names: frozenset[str]
     numbers: frozenset[str]
+    amounts: Mapping[str, Amount] = field(default_factory=dict)  #: of slots that are facts
 
     def knows(self, name: str) -> bool:
         """Whether a name is one of the shown code, of the catalogue, or of a public interface."""
@@ -76,7 +105,7 @@ class Printed:
 
 
 def printed(text: str, known: Vocabulary) -> Printed:
-    """`text` with its slots filled, if it may be printed."""
+    """`text` with its slots filled, if it may be printed; a number of which the sentence does not say what it is of has that behind it."""
     flat = " ".join(text.split())
     if not flat:
         return Printed("", wrong="it says nothing")
@@ -90,11 +119,23 @@ def printed(text: str, known: Vocabulary) -> Printed:
         (unknown if stands_for is None else used).append(found[1])
         if stands_for is None:
             return found[0]
+        before, behind = flat[: found.start()], flat[found.end() :]
+        of = known.amounts.get(found[1], Amount())
+        stands_for = of.meant(before) or stands_for
+        new = bool(of.topic) and not said.issuperset(_meant(of.topic))
+        said.update(_meant(of.topic))
+        notes = [*([of.topic] if new else []), *([of.composition] if of.composition else [])]
+        if notes and before.count("(") <= before.count(")"):
+            return f"{stands_for} ({', '.join(notes)})"
+        if notes:
+            return ", ".join((stands_for, *notes)) + ("" if behind[:1] in ",.;:)" else ",")
         unit = stands_for.partition(" ")[2]  # which who wrote the sentence may have written again
-        again = bool(unit) and re.match(rf" {re.escape(unit)}(?!\w)", flat[found.end() :]) is not None
+        again = bool(unit) and re.match(rf" {re.escape(unit)}(?!\w)", behind) is not None
         return stands_for.removesuffix(f" {unit}") if again else stands_for
 
-    bare, told = _SLOT.sub(" ", flat), _SLOT.sub(resolved, flat)
+    bare = _SLOT.sub(" ", flat)
+    said = _meant(bare).union(*(_meant(known.slot(slot) or "") for slot in _SLOT.findall(flat)))
+    told = _SLOT.sub(resolved, flat)
     if unknown:
         return Printed(told, wrong=f"{{{unknown[0]}}} stands for nothing")
     return Printed(told, tuple(dict.fromkeys(used)), _wrong(bare, known))
@@ -112,6 +153,16 @@ def unprintable(text: str) -> str:
 def number_words(text: str) -> list[str]:
     """The words of a text that are numbers from three up, parts or multiples."""
     return [word[0].lower() for word in _NUMBER_WORDS.finditer(text) if word[0].lower() not in _NOT_FOLD]
+
+
+def content_words(text: str) -> list[str]:
+    """The beginnings of the words of a text that say something."""
+    return [word[:5] for each in _WORD.findall(text) if (word := each.lower()) not in _STOP_WORDS and len(word) > 1]
+
+
+def _meant(text: str) -> set[str]:
+    """What the words of a text are about, whatever their endings: `waits` and `waiting` are the same."""
+    return {word[:4] for word in content_words(text)}
 
 
 def is_marked(word: str) -> bool:

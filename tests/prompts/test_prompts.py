@@ -17,7 +17,7 @@ FACTS = ["The iterations of sweep are shared unevenly.", "Waiting takes 3.17 s o
 def test_the_facts_are_numbered_in_their_order() -> None:
     numbered = build_prose(FACTS).user.splitlines()
     assert numbered[1:3] == [f"1. {FACTS[0]}", f"2. {FACTS[1]}"]
-    asked = build_chat("why?", FACTS, marker="m").user.splitlines()
+    asked = build_chat("why?", FACTS).user.splitlines()
     assert asked[1] == "why?"
     assert [f"1. {FACTS[0]}", f"2. {FACTS[1]}"] == [line for line in asked if line[:1].isdigit()]
 
@@ -30,7 +30,7 @@ def test_the_system_text_is_constant_whatever_the_profile_says() -> None:
 def test_no_prompt_is_longer_than_its_limit(facts: list[str], most: int) -> None:
     for prompt, form in (
         (build_prose(facts, most_tokens=most), template("prose")),
-        (build_chat("why?", facts, marker="m"), template("chat")),
+        (build_chat("why?", facts), template("chat")),
     ):
         assert estimate_tokens(prompt.system) + estimate_tokens(prompt.user) <= form.max_prompt_tokens
         assert prompt.max_tokens == form.max_output_tokens

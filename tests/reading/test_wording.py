@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.reading.wording import LONGEST, Vocabulary, printed
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, amount
+from chathpc.diagnosis.records import Place
+from chathpc.reading.retelling import amounts
+from chathpc.reading.wording import LONGEST, Amount, Vocabulary, printed
 
 SLOTS = {"E1": "1.20 s", "E2": "45.2 %", "P1": "gather (mesh.c:31)", "mesh.c:24": "mesh.c:24"}
 KNOWN = Vocabulary(SLOTS.get, frozenset({"neighbours", "list_head", "Vec3", "nd", "x2"}), frozenset({"8", "1024"}))
@@ -140,3 +144,71 @@ def test_no_digit_is_printed_that_is_not_of_the_code_or_the_catalogue(text: str)
 
 def test_a_long_sentence_is_cut_before_anything_else_is_looked_at() -> None:
     assert len(printed("a" * 100_000, KNOWN).text) <= LONGEST
+
+
+def test_a_number_says_what_it_is_of_where_the_sentence_does_not() -> None:
+    slots = {"E1": "843 ms", "E2": "1.20 s", "P1": "gauss (walk.c:27)"}
+    of = {"E1": Amount("mathematical functions"), "E2": Amount("waiting in the OpenMP runtime")}
+    known = Vocabulary(slots.get, frozenset(), frozenset(), of)
+    told = {
+        "The logarithm in {P1} takes {E1}.": "The logarithm in gauss (walk.c:27) takes 843 ms (mathematical functions).",
+        "It takes {E1}, and {E1} again.": "It takes 843 ms (mathematical functions), and 843 ms again.",
+        "A mathematical function takes {E1}.": "A mathematical function takes 843 ms.",
+        "Threads wait {E2} in the OpenMP runtime.": "Threads wait 1.20 s in the OpenMP runtime.",
+        "Little (only {E1}) goes there.": "Little (only 843 ms, mathematical functions) goes there.",
+        "Little (only {E1} of it) goes there.": "Little (only 843 ms, mathematical functions, of it) goes there.",
+    }
+    assert {text: printed(text, known).text for text in told} == told
+
+
+def test_a_number_says_what_it_is_made_of_and_which_of_a_spread_is_meant() -> None:
+    spread = {"least": "257 ms", "mean": "1.22 s", "most": "2.19 s"}
+    amounts = {"E1": Amount("", "317 launches, each 1.02 ms"), "E2": Amount("", "", spread)}
+    slots = {"E1": "323 ms", "E2": "257 ms to 2.19 s"}
+    known = Vocabulary(slots.get, frozenset(), frozenset(), amounts)
+    told = {
+        "Its launches are long ({E1}).": "Its launches are long (323 ms, 317 launches, each 1.02 ms).",
+        "It works {E2}.": "It works 257 ms to 2.19 s.",
+        "The last one works up to {E2}, the first at least {E2}.": "The last one works up to 2.19 s, the first at least 257 ms.",
+        "The mean of {E2} is low.": "The mean of 1.22 s is low.",
+        "The median of {E2} is low.": "The median of 257 ms to 2.19 s is low.",
+    }
+    assert {text: printed(text, known).text for text in told} == told
+
+
+def test_what_stands_behind_a_number_is_the_facts_own_and_no_name_that_speaks() -> None:
+    speaking = "the run takes 812 s less on a larger machine"
+    solve = Place(function="solve", file="a.c", line=3)
+    each = (Part("", 5, "calls"), Part("each", 0.2, "s"))
+    path = (Part("the host's own code", 0.9, "ratio"), Part("solve", 0.1, "ratio", of_program=True))
+    ends = (Part("least", 1.0, "s"), Part("most", 3.0, "s"))
+    facts = [
+        fact(speaking, where=Place(function=speaking, file="a.c", line=3), form=Form.NAME),
+        fact("the hottest line of it, a.c:3, in the loop at a.c:3", where=solve),
+        fact("the source", where=solve, kind=Kind.SOURCE),
+        fact("sleeping (POSIX)", parts=each),
+        fact("the critical path", kind=Kind.PATH, parts=path),
+        fact("the critical path", kind=Kind.PATH, parts=(*path, Part(speaking, 0.1, "ratio", of_program=True))),
+        fact("the work of a thread", kind=Kind.SPREAD, parts=ends),
+    ]
+    assert list(amounts([replace(one, id=str(number)) for number, one in enumerate(facts)]).values()) == [
+        Amount(),
+        Amount("a.c:3"),
+        Amount(),
+        Amount("sleeping", "5 calls, each 200 ms"),
+        Amount("the critical path", "the host's own code 90.0 %, solve 10.0 %"),
+        Amount(),
+        Amount("the work of a thread", "", {"least": "1.00 s", "most": "3.00 s"}),
+    ]
+    assert amount(facts[2]) == "a.c:3"
+
+
+def fact(
+    subject: str,
+    *,
+    where: Place | None = None,
+    form: Form = Form.ONE,
+    kind: Kind = Kind.AMOUNT,
+    parts: tuple[Part, ...] = (),
+) -> Fact:
+    return Fact("E", kind, subject, 1.0, "s", "perf", where=where, form=form, parts=parts)

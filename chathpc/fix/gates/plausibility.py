@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.fix.records import GateResult, Speedup, Verdict
 from chathpc.fix.thresholds import threshold
@@ -29,7 +30,7 @@ class Lost:
 
 def bound(finding: Finding) -> float:
     """The speed-up if all of the finding's time vanished, with its error (Amdahl's law): nothing can gain more there."""
-    share = min(1.0, finding.share + threshold("share_errors") * (finding.share_error or 0.0))
+    share = min(1.0, finding.share + common()["bound_sigma"].value * (finding.share_error or 0.0))
     return 1 / max(1 - share, 1 / threshold("most_speedup"))
 
 
