@@ -25,7 +25,7 @@ from chathpc.reading.retelling import amounts
 from chathpc.reading.wording import Vocabulary
 
 _LINES = re.compile(r"(?P<file>[^:\s]+):(?P<first>[1-9]\d{0,6})(?:[-–](?P<last>[1-9]\d{0,6}))?")
-_PROFILE = re.compile(r"^<<(?:places|call tree) (\w+)>>\n(.*?)\n<<end \1>>", re.DOTALL | re.MULTILINE)
+_PROFILE = re.compile(r"^<<(?:measured facts|places|call tree) (\w+)>>\n(.*?)\n<<end \1>>", re.DOTALL | re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Of the question's tokens so many are for source; what it does not use the tree may have.
 _SOURCE_TOKENS = 4200
@@ -61,7 +61,7 @@ class Question:
 
     @cached_property
     def _of_profile(self) -> frozenset[str]:
-        """The words of the places and of the call tree as the question has them: a reader sees these names without any source."""
+        """The words of the facts, the places and the call tree as the question has them: a reader sees these names without any source."""
         return frozenset(word.strip(".,()") for found in _PROFILE.finditer(self.user) for word in found[2].split())
 
     def place(self, id: str) -> Listed | None:
@@ -76,7 +76,7 @@ class Question:
         return self._line(slot) if place is None else place.said
 
     def _line(self, text: str) -> str | None:
-        """A shown line, or lines, by file and number: `heat.c:12`, `heat.c:12-20`; or one of a place or of the tree."""
+        """A shown line, or lines, by file and number: `heat.c:12`, `heat.c:12-20`; or one of a fact, a place or the tree."""
         if text in self._of_profile and _LINES.fullmatch(text):
             return text
         found = _LINES.fullmatch(text)

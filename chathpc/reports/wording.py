@@ -142,9 +142,9 @@ def readers(report: Report) -> str:
 
 
 def standing(hypothesis: HypothesisRecord) -> str:
-    """How sure its author is of a hypothesis, and how much of the run the place has: `likely, 41.2 % of the run`."""
+    """How sure its author is of a hypothesis, and how much of the run its place has: `likely; the place has 41.2 % of the run`."""
     status = "" if hypothesis.status == "suspected" else f"{hypothesis.status}, "
-    share = "" if hypothesis.share is None else f", {numbers.percent(hypothesis.share)} of the run"
+    share = "" if hypothesis.share is None else f"; the place has {numbers.percent(hypothesis.share)} of the run"
     return f"{status}{hypothesis.confidence}{share}"
 
 
