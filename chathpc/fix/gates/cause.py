@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from chathpc.comparison.findings import WHERE_ONLY
 from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, loose_key
@@ -24,31 +24,26 @@ _NOT_THE_PROGRAMS = (
 
 
 def judge(
-    found: Diff,
-    finding: Finding | None,
-    introduced: Collection[str] = (),
-    suspected: Collection[str] | None = None,
+    found: Diff, finding: Finding | None, introduced: Collection[str] = (), earlier: Diff | None = None
 ) -> GateResult:
     """Whether the comparison of the profiles before and after a change says what the change claims. `introduced` are the functions that
-    only the changed sources define: what they take counts with the place of the finding, whose work they may do now. Where an earlier
-    comparison `suspected` some functions to take more, only these are looked at: what a change costs shows each time, and noise
-    elsewhere each time.
+    only the changed sources define: what they take counts with the place of the finding, whose work they may do now. With an `earlier`
+    comparison of the same two programs, what a change costs has to show in both, above all that either measured before: noise is
+    elsewhere each time. What was diagnosed has to go down in one of them, as in a single one.
     """
     figures: dict[str, Figure] = {"verdict": found.verdict, "headline": found.headline}
     total = found.elapsed or found.total
     if total is None:
         return _no("What was measured before and after cannot be compared.", figures)
     figures |= {"before": total.before, "after": total.after, "unit": found.unit, "error": total.error}
-    gained = total.before - total.after
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
-    if gained <= 0:
+    if total.before <= total.after:
         return _no("In the profile the run has not become shorter.", figures)
-    successors = _successors(found, introduced)
-    grown = _grown_elsewhere(found, finding, gained, successors)
-    if suspected is not None:
-        grown = [each for each in grown if each[0] in suspected]
+    grown = _grown_elsewhere(found, finding, introduced)
+    if earlier is not None:
+        grown = _in_both(grown, _grown_elsewhere(earlier, finding, introduced), _least(found))
     if grown:
-        name, worst = max(grown, key=lambda each: each[1].change)
+        name, worst = max(grown.items(), key=lambda each: each[1].change)
         figures["grown"] = {"function": name, "before": worst.before, "after": worst.after}
         return _no(f"{clean(name)} takes {_amount(worst.change, found)} more than before, beyond noise.", figures)
     if finding is None:
@@ -59,34 +54,44 @@ def judge(
             None,
             figures,
         )
-    if successors:
-        still = _still_there(found, finding, successors)
-        if still is not None:
-            return _no(still, figures)
-    fell, statement, more = moved(found, finding)
+    looks = [_gone_down(each, finding, introduced) for each in (found, earlier) if each is not None]
+    fell, statement, more = next((look for look in looks if look[0]), looks[0])
     figures |= more
     return GateResult("cause", True, statement, None, figures) if fell else _no(statement, figures)
 
 
-def suspects(found: Diff, finding: Finding | None, introduced: Collection[str] = ()) -> frozenset[str]:
-    """The functions that take more than before by a comparison, beyond noise."""
-    total = found.elapsed or found.total
-    if total is None:
-        return frozenset()
-    gained = max(total.before - total.after, 0.0)
-    return frozenset(name for name, _ in _grown_elsewhere(found, finding, gained, _successors(found, introduced)))
+def _gone_down(found: Diff, finding: Finding, introduced: Collection[str]) -> tuple[bool, str, dict[str, Figure]]:
+    """`moved`, with what the change introduced counted to the place."""
+    successors = _successors(found, introduced)
+    still = _still_there(found, finding, successors) if successors else None
+    return moved(found, finding) if still is None else (False, still, {})
 
 
 def _successors(found: Diff, introduced: Collection[str]) -> list[FunctionRecord]:
     return [row for row in found.functions if row.name in introduced and not row.inclusive_before and row.after > 0]
 
 
-def _grown_elsewhere(
-    found: Diff, finding: Finding | None, gained: float, successors: Sequence[FunctionRecord]
-) -> list[tuple[str, ChangeRecord]]:
-    known = {row.name for row in successors}
-    least = threshold("grown") * _gained(found, gained)
-    return [each for each in _grown(found, finding, least) if each[0] not in known]
+def _grown_elsewhere(found: Diff, finding: Finding | None, introduced: Collection[str]) -> dict[str, ChangeRecord]:
+    known = {row.name for row in _successors(found, introduced)}
+    return {name: row for name, row in _grown(found, finding, _least(found)) if name not in known}
+
+
+def _in_both(
+    grown: Mapping[str, ChangeRecord], earlier: Mapping[str, ChangeRecord], least: float
+) -> dict[str, ChangeRecord]:
+    """What takes by more than `least` more after a change than before it, whichever of two measurements of either is taken."""
+    return {
+        name: row
+        for name, row in grown.items()
+        if name in earlier and min(row.after, earlier[name].after) - max(row.before, earlier[name].before) > least
+    }
+
+
+def _least(found: Diff) -> float:
+    """What counts as a cost that was moved: a part of what was gained over all threads, as shares are."""
+    total, whole = found.elapsed or found.total, found.total
+    gained = 0.0 if total is None else max(total.before - total.after, 0.0)
+    return threshold("grown") * (gained if whole is None else max(whole.before - whole.after, gained))
 
 
 def vanished(before: float, cost: float, after: float) -> GateResult | None:
@@ -121,11 +126,6 @@ def lost(found: Diff) -> list[Lost]:
 
 def _no(statement: str, figures: dict[str, Figure]) -> GateResult:
     return GateResult("cause", False, statement, Verdict.CAUSE_UNMOVED, figures)
-
-
-def _gained(found: Diff, gained: float) -> float:
-    """What was gained over all threads, as shares are."""
-    return max(found.total.before - found.total.after, gained) if found.total is not None else gained
 
 
 def _is_place(name: str, finding: Finding | None) -> bool:

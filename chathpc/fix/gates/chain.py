@@ -219,15 +219,14 @@ class Chain:
         return plausibility.judge(speedup, self.candidate.finding, lost, named, own, room=room)
 
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
-        """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and those decide."""
+        """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and both looks decide."""
         first, finding = diff(), self.candidate.finding
         introduced = self._introduced(first)
         judged = cause.judge(first, finding, introduced)
         if judged.passed:
             return judged
         again = self.session.compared(self.base, changed, again=True)
-        suspected = cause.suspects(first, finding, introduced)
-        second = cause.judge(again, finding, self._introduced(again), suspected)
+        second = cause.judge(again, finding, introduced | self._introduced(again), first)
         return replace(second, figures={**second.figures, "first_profiles": judged.statement})
 
     def _introduced(self, diff: Diff) -> set[str]:
