@@ -1,4 +1,4 @@
-"""Copies of C++ objects that nobody needs: parameters, loop variables and variables become constant references."""
+"""Copies of C++ objects that nobody needs: parameters become constant references."""
 
 from __future__ import annotations
 
@@ -77,7 +77,6 @@ _READERS = frozenset(
 _LARGE = re.compile(
     r"(?:std::)?(?:vector|string|map|set|unordered_map|unordered_set|deque|list|multimap|array|function|valarray)\b"
 )
-_BLOCKS = frozenset({"compound_statement"})
 
 
 def constant_references(context: Context, spot: Spot) -> Iterator[Change]:
