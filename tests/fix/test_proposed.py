@@ -36,7 +36,6 @@ RECIPES = {
     "hist": "private-sums",
     "jobs": "wait-on-condition",
     "lake": "one-message",
-    "ledger": "drop-sections",
     "letters": "hoist-invariant-call",
     "logger": "buffer-writes",
     "mesh": "pool-records",
@@ -55,7 +54,6 @@ RECIPES = {
     "star": "fortran-hoist-invariant",
     "store": "look-up-in-table",
     "table": "bisect-table",
-    "votes": "count-privately",
     "warm": "region-if-large",
 }
 ALL = {task.name: task for task in tasks()}

@@ -9,7 +9,7 @@ from tests.fix.recipes.misses import c as miss_c
 from tests.fix.recipes.misses import cpp as miss_cpp
 from tests.fix.recipes.misses import f90 as miss_f90
 
-_ELEMENTS, _SCALARS = "atomic-instead-of-critical", "atomic-scalars-instead-of-critical"
+_ELEMENTS = "atomic-instead-of-critical"
 
 ATOMIC: tuple[Case, ...] = (
     c(
@@ -91,34 +91,6 @@ int main(void)
     return 0;
 }
 """, "#pragma omp atomic\n        mask[k] |= ", "#pragma omp atomic\n        sum[k] = w[i] * 0.5 + sum[k];", has_not=("critical",), relative=1e-9,
-    ),
-    c(
-        "scalars of the file", _SCALARS, """
-static double energy, drift;
-static long pairs;
-static double weight = 1.0;
-static void add(double e, int close)
-{
-#pragma omp critical (sums)
-    {
-        energy += e * e;
-        drift -= e;
-        if (close) --pairs;
-        weight *= close ? 1.0001 : 1.0;
-    }
-}
-int main(void)
-{
-#pragma omp parallel
-    {
-        double scale = 0.25;
-#pragma omp for nowait
-        for (int i = 0; i < 50000; i++) add(sin(i * 0.01) * scale, i % 7 == 0);
-    }
-    printf("%.9e %.9e %ld %.9e\\n", energy, drift, pairs, weight);
-    return 0;
-}
-""", "#pragma omp atomic\n        drift -= e;", "if (close) {\n#pragma omp atomic", has_not=("critical",), relative=1e-7,
     ),
     c(
         "lock", _ELEMENTS, """
@@ -584,7 +556,6 @@ _MISSES_C = (
         before="\n#pragma omp critical (other)\n{ int q = k; k = q; }\n",
         section="s->depth[k] += w; switch (k) { case 3: s->events++; }",
     ),
-    miss_c("elements are another matter", _SCALARS, base()),
     miss_c("section of a condition", _ELEMENTS, base(section="if (w > 3) { s->depth[k] += w; } else return;")),
     _alike(
         "address of a variable of the file is handed on",
@@ -597,12 +568,6 @@ _MISSES_C = (
         outside="static long total;",
         section="s->depth[k] += w; total += k;",
         late="\n#pragma omp simd reduction(+ : total)\n for (int j = 0; j < 3; j++) ;\n",
-    ),
-    miss_c(
-        "address of a variable of the function is handed on",
-        _SCALARS,
-        "static long *kept; static void keep(long *p) { kept = p; }\nint main(void) {\n  long n = 0;\n#pragma omp parallel for\n  for (int i = 0; i < 999; i++) {\n"
-        '#pragma omp critical\n    n += i;\n    keep(&n);\n  }\n  printf("%ld", n);\n  return 0;\n}',
     ),
     _alike("union", outside="typedef union { double d; long bits; } Either;"),
     _alike("several at once", section="s->depth[k] += w, s->events++;"),

@@ -231,40 +231,6 @@ int main(void) {
 """, "schedule(static, 8)",
     ),
     c(
-        "sum under a lock", "drop-sections",
-        """
-int main(void) {
-  static double v[500];
-  long s = 0;
-#pragma omp parallel for
-  for (int i = 0; i < 500; i++) {
-    v[i] = i * 0.5;
-#pragma omp critical
-    s += i % 13;
-  }
-  printf("%ld %.17g\\n", s, v[499]);
-  return 0;
-}
-""", "reduction(+ : s)", has_not=("critical",),
-    ),
-    c(
-        "ordered without need", "drop-sections",
-        """
-int main(void) {
-  static double v[500];
-#pragma omp parallel for ordered schedule(static, 1)
-  for (int i = 0; i < 500; i++) {
-#pragma omp ordered
-    v[i] = sqrt(i);
-  }
-  double s = 0;
-  for (int i = 0; i < 500; i++) s += v[i];
-  printf("%.17g\\n", s);
-  return 0;
-}
-""", has_not=("ordered",),
-    ),
-    c(
         "histogram", "private-sums",
         """
 typedef struct { long count[32]; double weight; } H;
@@ -587,20 +553,6 @@ int main(void) {
   return 0;
 }
 """, "char padding[128];",
-    ),
-    cpp(
-        "atomic counts", "count-privately",
-        """
-#include <atomic>
-#include <thread>
-static std::atomic<long> counts[4];
-static void count(int who, int n) {
-  for (int i = 0; i < n; i++) {
-    if (i % 3) counts[who].fetch_add(i, std::memory_order_relaxed);
-  }
-}
-int main() { std::thread a(count, 0, 1000), b(count, 1, 2000); a.join(); b.join(); std::printf("%ld %ld\\n", counts[0].load(), counts[1].load()); }
-""", "counts[who].fetch_add(own_",
     ),
     cpp(
         "bank", "lock-once",
