@@ -24,7 +24,6 @@ RECIPES = {
     "chain": "send-early",
     "charge": "private-sums",
     "coast": "schedule-dynamic",
-    "crystal": "fortran-double-room",
     "dedup": "look-up-in-table",
     "desk": "double-ended-queue",
     "field": "interchange-loops",

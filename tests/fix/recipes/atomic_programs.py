@@ -397,37 +397,6 @@ end program
         has_not=("critical",),
         relative=1e-9,
     ),
-    f90(
-        "scalars of a module", "fortran-atomic-scalars-instead-of-critical", """
-module sums
-  implicit none
-  real(8) :: energy = 0, top = -1d300
-  integer :: flags = 0, pairs = 0
-contains
-  subroutine add(i, e)
-    integer, intent(in) :: i
-    real(8), intent(in) :: e
-    !$omp critical (totals)
-    energy = energy + e*e
-    top = max(top, e)
-    flags = ior(flags, ishft(1, mod(i, 20)))
-    if (mod(i, 7) == 0) pairs = pairs - 1
-    !$omp end critical (totals)
-  end subroutine
-end module
-program main
-  use sums
-  implicit none
-  integer :: i
-  !$omp parallel do
-  do i = 1, 50000
-    call add(i, sin(i*0.01d0))
-  end do
-  !$omp end parallel do
-  print '(2es20.12,2(1x,i0))', energy, top, flags, pairs
-end program
-""", "!$omp atomic\n    top = max(top, e)", "!$omp atomic\n    flags = ior(", has_not=("critical",), relative=1e-9,
-    ),
 )  # fmt: skip
 
 _BASE = """
@@ -808,7 +777,6 @@ _MISSES_FORTRAN = (
         fortran_base(loop="!$omp task\n call add(t, 1, 1d0)\n !$omp end task"),
     ),
     miss_f90("no tolerance", "fortran-atomic-instead-of-critical", fortran_base(), relative=0),
-    miss_f90("elements are another matter", "fortran-atomic-scalars-instead-of-critical", fortran_base()),
     _alike_f90("two statements in a line", section="t%depth(k) = t%depth(k) + w; t%events = t%events + 1"),
     _alike_f90("two statements, the second one first", section="t%n = t%n + 1; t%depth(k) = t%depth(k) + w"),
     _alike_f90(
