@@ -39,7 +39,6 @@ RECIPES = {
     "logger": "buffer-writes",
     "mesh": "pool-records",
     "mirror": "tile-loops",
-    "norms": "reduce-vector",
     "ozone": "fortran-schedule-dynamic",
     "pairs": "schedule-dynamic",
     "plan": "one-message",
