@@ -72,7 +72,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     exact = all(one.exact for one in found.reductions.values())
     if not exact and not context.may_round:
         return None
-    costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
+    costs = [_step_cost(one.variable, body, inner, procedure, program) for one in nest]
     far = [reach(one.variable, body, inner, procedure) for one in nest]
     best: tuple[float, Sequence[int]] | None = None
     identity: Sequence[int] = tuple(range(len(nest)))
@@ -153,7 +153,7 @@ def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Prog
     return True
 
 
-def step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure, program: Program) -> float:
+def _step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure, program: Program) -> float:
     """What the accesses of a body cost when `variable` is that of the innermost loop: 1 for each that jumps from line to line of
     memory, a quarter for a step to the next element, nothing for what stays.
     """
@@ -221,7 +221,7 @@ def tiled(context: Context, spot: Spot) -> Iterator[Change]:
         if directive_before(nest[0].node) is not None or directive_inside(nest):
             continue
         inner = effects(body, procedure, program)
-        costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
+        costs = [_step_cost(one.variable, body, inner, procedure, program) for one in nest]
         found = dependences(nest, body, program)
         if (
             not found.is_known
