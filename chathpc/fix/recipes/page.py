@@ -22,8 +22,8 @@ one expression (`at(x, y)`, `operator()`, get and set): what they find there is 
 
 What a proof rests on beyond the language's rules: all sources that may be edited are the whole program; `errno` and floating-point
 exceptions are not looked at; memory that a program never frees does not matter; other programs read its files when it has ended;
-where an accessor with two arguments multiplies one by a member (`v[y * n + x]`), other arguments are other elements. Two things no source
-tells, and are left to the gates: that a table is in order, and that a step writes all of an array that is no longer copied.
+where an accessor with two arguments multiplies one by a member (`v[y * n + x]`), other arguments are other elements. One thing no source
+tells, and is left to the gates: that a table is in order.
 """
 
 

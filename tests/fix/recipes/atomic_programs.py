@@ -9,7 +9,7 @@ from tests.fix.recipes.misses import c as miss_c
 from tests.fix.recipes.misses import cpp as miss_cpp
 from tests.fix.recipes.misses import f90 as miss_f90
 
-_ELEMENTS, _SCALARS = "atomic-instead-of-critical", "atomic-scalars-instead-of-critical"
+_ELEMENTS = "atomic-instead-of-critical"
 
 ATOMIC: tuple[Case, ...] = (
     c(
@@ -91,34 +91,6 @@ int main(void)
     return 0;
 }
 """, "#pragma omp atomic\n        mask[k] |= ", "#pragma omp atomic\n        sum[k] = w[i] * 0.5 + sum[k];", has_not=("critical",), relative=1e-9,
-    ),
-    c(
-        "scalars of the file", _SCALARS, """
-static double energy, drift;
-static long pairs;
-static double weight = 1.0;
-static void add(double e, int close)
-{
-#pragma omp critical (sums)
-    {
-        energy += e * e;
-        drift -= e;
-        if (close) --pairs;
-        weight *= close ? 1.0001 : 1.0;
-    }
-}
-int main(void)
-{
-#pragma omp parallel
-    {
-        double scale = 0.25;
-#pragma omp for nowait
-        for (int i = 0; i < 50000; i++) add(sin(i * 0.01) * scale, i % 7 == 0);
-    }
-    printf("%.9e %.9e %ld %.9e\\n", energy, drift, pairs, weight);
-    return 0;
-}
-""", "#pragma omp atomic\n        drift -= e;", "if (close) {\n#pragma omp atomic", has_not=("critical",), relative=1e-7,
     ),
     c(
         "lock", _ELEMENTS, """
@@ -425,37 +397,6 @@ end program
         has_not=("critical",),
         relative=1e-9,
     ),
-    f90(
-        "scalars of a module", "fortran-atomic-scalars-instead-of-critical", """
-module sums
-  implicit none
-  real(8) :: energy = 0, top = -1d300
-  integer :: flags = 0, pairs = 0
-contains
-  subroutine add(i, e)
-    integer, intent(in) :: i
-    real(8), intent(in) :: e
-    !$omp critical (totals)
-    energy = energy + e*e
-    top = max(top, e)
-    flags = ior(flags, ishft(1, mod(i, 20)))
-    if (mod(i, 7) == 0) pairs = pairs - 1
-    !$omp end critical (totals)
-  end subroutine
-end module
-program main
-  use sums
-  implicit none
-  integer :: i
-  !$omp parallel do
-  do i = 1, 50000
-    call add(i, sin(i*0.01d0))
-  end do
-  !$omp end parallel do
-  print '(2es20.12,2(1x,i0))', energy, top, flags, pairs
-end program
-""", "!$omp atomic\n    top = max(top, e)", "!$omp atomic\n    flags = ior(", has_not=("critical",), relative=1e-9,
-    ),
 )  # fmt: skip
 
 _BASE = """
@@ -584,7 +525,6 @@ _MISSES_C = (
         before="\n#pragma omp critical (other)\n{ int q = k; k = q; }\n",
         section="s->depth[k] += w; switch (k) { case 3: s->events++; }",
     ),
-    miss_c("elements are another matter", _SCALARS, base()),
     miss_c("section of a condition", _ELEMENTS, base(section="if (w > 3) { s->depth[k] += w; } else return;")),
     _alike(
         "address of a variable of the file is handed on",
@@ -597,12 +537,6 @@ _MISSES_C = (
         outside="static long total;",
         section="s->depth[k] += w; total += k;",
         late="\n#pragma omp simd reduction(+ : total)\n for (int j = 0; j < 3; j++) ;\n",
-    ),
-    miss_c(
-        "address of a variable of the function is handed on",
-        _SCALARS,
-        "static long *kept; static void keep(long *p) { kept = p; }\nint main(void) {\n  long n = 0;\n#pragma omp parallel for\n  for (int i = 0; i < 999; i++) {\n"
-        '#pragma omp critical\n    n += i;\n    keep(&n);\n  }\n  printf("%ld", n);\n  return 0;\n}',
     ),
     _alike("union", outside="typedef union { double d; long bits; } Either;"),
     _alike("several at once", section="s->depth[k] += w, s->events++;"),
@@ -843,7 +777,6 @@ _MISSES_FORTRAN = (
         fortran_base(loop="!$omp task\n call add(t, 1, 1d0)\n !$omp end task"),
     ),
     miss_f90("no tolerance", "fortran-atomic-instead-of-critical", fortran_base(), relative=0),
-    miss_f90("elements are another matter", "fortran-atomic-scalars-instead-of-critical", fortran_base()),
     _alike_f90("two statements in a line", section="t%depth(k) = t%depth(k) + w; t%events = t%events + 1"),
     _alike_f90("two statements, the second one first", section="t%n = t%n + 1; t%depth(k) = t%depth(k) + w"),
     _alike_f90(

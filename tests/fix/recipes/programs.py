@@ -117,35 +117,6 @@ int main() { double s = 0; for (int i = 1; i < 99; i++) s += law(0.1 * i, 4.0); 
 """, "power4(x)", "squared(2.0 * x)", relative=1e-13,
     ),
     c(
-        "two times the same", "call-once",
-        """
-int main(void) {
-  double s = 0;
-  for (int i = 0; i < 50; i++) {
-    double x = 0.1 * i;
-    double a = exp(-x) * 2.0;
-    double b = 1.0 + exp(-x);
-    s += a / b;
-  }
-  printf("%.17g\\n", s);
-  return 0;
-}
-""", "exp_value",
-    ),
-    c(
-        "the same divisor", "multiply-by-reciprocal",
-        """
-int main(void) {
-  double v[64], h = 0.37;
-  for (int i = 0; i < 64; i++) v[i] = (i + 1.0) / h + i / h;
-  double s = 0;
-  for (int i = 0; i < 64; i++) s += v[i];
-  printf("%.17g\\n", s);
-  return 0;
-}
-""", "reciprocal", relative=1e-13,
-    ),
-    c(
         "columns first", "interchange-loops",
         _SUM + """
 static void scale(double *a, int n, int m) {
@@ -204,26 +175,6 @@ int main(void) {
 """, "for (int j = 0; j < 50; j++) s += a[i][j]",
     ),
     c(
-        "product of matrices", "accumulate-in-place",
-        _SUM + """
-static void product(const double *restrict a, const double *restrict b, double *restrict c, int n) {
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
-      double s = 0.0;
-      for (int k = 0; k < n; k++) s += a[i * n + k] * b[k * n + j];
-      c[i * n + j] = s;
-    }
-}
-int main(void) {
-  double a[400], b[400], c[400];
-  for (int i = 0; i < 400; i++) { a[i] = 1.0 / (i + 1); b[i] = i % 17 - 3.3; }
-  product(a, b, c, 20);
-  printf("%.17g\\n", total(c, 400));
-  return 0;
-}
-""", "c[i * n + j] +=",
-    ),
-    c(
         "transposition", "tile-loops",
         _SUM + """
 static double a[70][90], b[90][70];
@@ -278,40 +229,6 @@ int main(void) {
   return 0;
 }
 """, "schedule(static, 8)",
-    ),
-    c(
-        "sum under a lock", "drop-sections",
-        """
-int main(void) {
-  static double v[500];
-  long s = 0;
-#pragma omp parallel for
-  for (int i = 0; i < 500; i++) {
-    v[i] = i * 0.5;
-#pragma omp critical
-    s += i % 13;
-  }
-  printf("%ld %.17g\\n", s, v[499]);
-  return 0;
-}
-""", "reduction(+ : s)", has_not=("critical",),
-    ),
-    c(
-        "ordered without need", "drop-sections",
-        """
-int main(void) {
-  static double v[500];
-#pragma omp parallel for ordered schedule(static, 1)
-  for (int i = 0; i < 500; i++) {
-#pragma omp ordered
-    v[i] = sqrt(i);
-  }
-  double s = 0;
-  for (int i = 0; i < 500; i++) s += v[i];
-  printf("%.17g\\n", s);
-  return 0;
-}
-""", has_not=("ordered",),
     ),
     c(
         "histogram", "private-sums",
@@ -428,42 +345,10 @@ int main() { std::vector<double> v(9, 2.5); double s = 0; for (int i = 0; i < 9;
 """, "const std::vector<double> &v", "const std::string &name",
     ),
     cpp(
-        "items of a map", "refer-instead-of-copy",
-        """
-static long weigh(const std::map<std::string, std::vector<int>> &all) {
-  long s = 0;
-  for (auto one : all) {
-    std::vector<int> places = one.second;
-    s += one.first.size() * places.size();
-  }
-  return s;
-}
-int main() { std::map<std::string, std::vector<int>> m; m["a"] = {1, 2}; m["bcd"] = {4}; std::printf("%ld\\n", weigh(m)); }
-""", "const auto &one", "const std::vector<int> &places",
-    ),
-    cpp(
         "lines", "newline-instead-of-endl",
         """
 int main() { for (int i = 0; i < 9; i++) std::cout << i << ' ' << i * i << std::endl; }
 """, "'\\n'", has_not=("endl",),
-    ),
-    c(
-        "flush of a file", "flush-at-the-end",
-        """
-int main(void) {
-  FILE *f = fopen("out.txt", "w+");
-  for (int i = 0; i < 50; i++) {
-    fprintf(f, "%d\\n", i * i);
-    fflush(f);
-  }
-  fclose(f);
-  f = fopen("out.txt", "r");
-  int c, s = 0;
-  while ((c = fgetc(f)) != EOF) s = s * 31 % 10007 + c;
-  printf("%d\\n", s);
-  return 0;
-}
-""", has_not=("fflush",),
     ),
     c(
         "records", "buffer-writes",
@@ -483,25 +368,6 @@ int main(void) {
   return 0;
 }
 """, "buffered_write(fd, r, sizeof *r)", "buffered_close(fd)",
-    ),
-    c(
-        "bytes", "read-in-blocks",
-        """
-#include <fcntl.h>
-#include <unistd.h>
-int main(void) {
-  FILE *f = fopen("in.txt", "w");
-  for (int i = 0; i < 30000; i++) fprintf(f, "%d ", i);
-  fclose(f);
-  int fd = open("in.txt", O_RDONLY);
-  unsigned s = 3;
-  char c;
-  while (read(fd, &c, 1) == 1) { if (c == ' ') continue; s = s * 31 + c; }
-  close(fd);
-  printf("%u\\n", s);
-  return 0;
-}
-""", "block_read(fd, &c, 1)",
     ),
     c(
         "buffer of a function", "keep-buffer",
@@ -549,21 +415,6 @@ int main(void) {
   return 0;
 }
 """, "take_node()", "give_back_node(h)",
-    ),
-    cpp(
-        "vector in a loop", "hoist-vector",
-        """
-int main() {
-  long s = 0;
-  for (int i = 1; i < 50; i++) {
-    std::vector<int> v(i);
-    std::vector<long> w;
-    for (int k = 0; k < i; k++) { v[k] += k; w.push_back(k * k); }
-    s += v[i / 2] + w.back();
-  }
-  std::printf("%ld\\n", s);
-}
-""", "v.assign(i, 0);", "w.clear();",
     ),
     cpp(
         "appending", "reserve-vector",
@@ -662,23 +513,6 @@ class Q { public: void add(int x) { w_.push_back(x); } int next() { int r = w_.f
 int main() { Q q; for (int i = 0; i < 20; i++) q.add(i * 3); long s = 1; while (!q.empty()) s = s * 7 % 10007 + q.next(); std::printf("%ld\\n", s); }
 """, "std::deque<int> w_;", "w_.pop_front()",
     ),
-    cpp(
-        "text", "append-in-place",
-        """
-int main() { std::string t; for (int i = 0; i < 30; i++) t = t + std::to_string(i) + ','; std::puts(t.c_str()); }
-""", "t += std::to_string(i); t += ','",
-    ),
-    c(
-        "series", "running-power",
-        """
-static double series(double x) {
-  double s = 0;
-  for (int k = 0; k < 20; k++) s += pow(x, (double)k) / (k + 1);
-  return s;
-}
-int main(void) { printf("%.17g %.17g\\n", series(0.7), series(-0.4)); return 0; }
-""", "x_power *= x", relative=1e-13,
-    ),
     c(
         "tallies", "pad-records",
         """
@@ -719,20 +553,6 @@ int main(void) {
   return 0;
 }
 """, "char padding[128];",
-    ),
-    cpp(
-        "atomic counts", "count-privately",
-        """
-#include <atomic>
-#include <thread>
-static std::atomic<long> counts[4];
-static void count(int who, int n) {
-  for (int i = 0; i < n; i++) {
-    if (i % 3) counts[who].fetch_add(i, std::memory_order_relaxed);
-  }
-}
-int main() { std::thread a(count, 0, 1000), b(count, 1, 2000); a.join(); b.join(); std::printf("%ld %ld\\n", counts[0].load(), counts[1].load()); }
-""", "counts[who].fetch_add(own_",
     ),
     cpp(
         "bank", "lock-once",

@@ -9,10 +9,8 @@ import pytest
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
 from tests.fix.recipes.atomic_programs import ATOMIC
-from tests.fix.recipes.descriptor_programs import DESCRIPTORS
 from tests.fix.recipes.file_programs import FILES
 from tests.fix.recipes.handover_programs import HANDOVERS
-from tests.fix.recipes.last_result_programs import LAST_RESULTS
 from tests.fix.recipes.mutex_programs import MUTEXES
 from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
@@ -20,17 +18,13 @@ from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
-from tests.fix.recipes.search_programs import SEARCHED
 from tests.fix.recipes.table_programs import TABULATED
 from tests.fix.recipes.thread_programs import THREADED as THREADS
 
 APPLIED = (
     *OTHERS,
     *RECORDS,
-    *DESCRIPTORS,
     *POOLED,
-    *LAST_RESULTS,
-    *SEARCHED,
     *TABULATED,
     *FILES,
     *FORTRAN,

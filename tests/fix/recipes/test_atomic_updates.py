@@ -7,7 +7,6 @@ import pytest
 from chathpc.fix.gates.races import new_races
 from chathpc.fix.recipes.analysis.program import Spot, program
 from chathpc.fix.recipes.recipe import Context
-from chathpc.fix.recipes.table import RECIPES
 from chathpc.fix.recipes.threads.atomic_updates import atomic_elements
 from tests.fix.recipes import misses
 from tests.fix.recipes.applying import changed, project
@@ -101,11 +100,3 @@ def test_a_section_of_another_name_does_not_keep_them() -> None:
 def test_nothing_is_known_beside_fortran_or_what_cannot_be_read() -> None:
     fortran = "subroutine look(s)\n  real(8) :: s\n  !$omp critical (score)\n  s = 0\n  !$omp end critical (score)\nend subroutine\n"
     assert _edited(score_h=_HEADER, add_c=_ADD, less_c=_LESS, main_c=_MAIN, look_f90=fortran) == {}
-
-
-def test_elements_promise_more_than_scalars_which_a_reduction_sums_better() -> None:
-    promise = {one.name: one.promise for one in RECIPES}
-    for prefix in ("", "fortran-"):
-        scalars = promise[f"{prefix}atomic-scalars-instead-of-critical"]
-        assert scalars < promise[f"{prefix}atomic-instead-of-critical"]
-        assert scalars < promise["private-sums"]

@@ -6,28 +6,22 @@ import pytest
 
 from tests.fix.recipes.applying import changed
 from tests.fix.recipes.atomic_programs import ATOMIC_MISSES
-from tests.fix.recipes.descriptor_programs import DESCRIPTOR_MISSES
 from tests.fix.recipes.file_programs import FILE_MISSES
 from tests.fix.recipes.handover_programs import LEFT_ALONE as HANDOVERS
-from tests.fix.recipes.last_result_programs import LAST_RESULT_MISSES
 from tests.fix.recipes.mutex_programs import MUTEX_MISSES
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
 from tests.fix.recipes.pool_programs import POOL_MISSES
 from tests.fix.recipes.record_programs import RECORD_MISSES
-from tests.fix.recipes.search_programs import SEARCH_MISSES
 from tests.fix.recipes.table_programs import TABLE_MISSES
 
 LEFT_ALONE = (
     *OTHERS,
     *RECORD_MISSES,
-    *DESCRIPTOR_MISSES,
     *POOL_MISSES,
-    *LAST_RESULT_MISSES,
     *ATOMIC_MISSES,
     *MUTEX_MISSES,
-    *SEARCH_MISSES,
     *TABLE_MISSES,
     *FILE_MISSES,
     *HANDOVERS,

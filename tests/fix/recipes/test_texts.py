@@ -81,25 +81,6 @@ static void take(double *c, int n) {
     assert changed("one-message", source, "c") is None
 
 
-def test_reductions_of_one_number_become_one_of_a_vector() -> None:
-    source = (
-        _MPI
-        + """static void norms(const double *restrict v, int count, double *restrict out) {
-  for (int k = 0; k < count; k++) {
-    double s = v[k] * v[k], all;
-    MPI_Allreduce(&s, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    out[k] = sqrt(all);
-  }
-}
-"""
-    )
-    new = changed("reduce-vector", source, "c")
-    assert new is not None
-    assert "MPI_Allreduce(MPI_IN_PLACE, s_parts, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);" in new
-    assert changed("reduce-vector", source.replace("v[k] * v[k]", "v[k] * out[0]"), "c") is None
-    assert changed("reduce-vector", source.replace("restrict ", ""), "c") is None
-
-
 def test_powers_in_kernels_are_for_both_sides() -> None:
     source = "#include <math.h>\n__global__ void k(double *v) { v[threadIdx.x] = pow(v[threadIdx.x], 3.0); }\n"
     new = changed("power-to-products", source, "cuda")

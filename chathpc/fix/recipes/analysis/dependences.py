@@ -50,18 +50,13 @@ def dependences(
     body: Node,
     program: Program,
     private: frozenset[str] = frozenset(),
-    *,
-    directives: bool = False,
 ) -> Dependences:
-    """Of all iterations of the loops of `nest` (outer first), whose innermost holds `body`; each iteration has its own `private`.
-
-    OpenMP directives in the body are only looked through if `directives` says so: the caller knows what they are.
-    """
+    """Of all iterations of the loops of `nest` (outer first), whose innermost holds `body`; each iteration has its own `private`."""
     found = Dependences()
     procedure = nest[0].procedure
     inner = effects(body, procedure, program)
     inner = replace(inner, declared=inner.declared | private)
-    if not inner.is_known or (inner.pragmas and not directives):
+    if not inner.is_known or inner.pragmas:
         found.why = ", ".join(inner.opaque) or "calls or directives"
         return found
     if inner.jumps - {"continue", "break"} or _leaves(body):

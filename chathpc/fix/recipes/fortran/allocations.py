@@ -1,4 +1,4 @@
-"""Work arrays of Fortran that every iteration, or every call, allocates anew with the same size: they are kept."""
+"""Work arrays of Fortran that every call allocates anew with the same size: they are kept."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start, without_line
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
-from chathpc.fix.recipes.fortran.accesses import INTRINSICS, is_safe
+from chathpc.fix.recipes.analysis.syntax import children, line_of, text_of
+from chathpc.fix.recipes.fortran.accesses import is_safe
 from chathpc.fix.recipes.fortran.loops import declarations_end
 from chathpc.fix.recipes.fortran.statements import (
     Declared,
     arguments,
-    beside,
     called,
     declaration,
     identifiers,
-    is_single,
-    is_way_out,
-    mentions,
     squeezed,
 )
 from chathpc.fix.recipes.recipe import Change, Context
@@ -29,38 +25,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _INTRINSIC_TYPE = re.compile(r"(?:real|integer|complex|logical|doubleprecision)\b")
-
-
-def outside_loops(context: Context, spot: Spot) -> Iterator[Change]:
-    """`allocate` at the beginning of iterations and `deallocate` at their end move out of the loop if the sizes stay the same."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    if not is_safe(procedure) or "!$omp" in text_of(procedure.node).lower():
-        return
-    for node in procedure.all("allocate_statement"):
-        names = _allocated(node, procedure)
-        freed = _freed(node, names) if names else None
-        if not names or freed is None:
-            continue
-        best = None
-        one = node.parent
-        while one is not None and one.type in ("do_loop", "if_statement"):
-            if one.type == "if_statement" or not _is_steady(node, one, procedure, program):
-                break
-            best = one
-            one = one.parent
-        if best is None or any(_is_reshaped(name, node, best, procedure, program) for name in names):
-            continue
-        start, end = line_start(text, best.start_byte), line_end(text, best.end_byte - 1)
-        if text[start : best.start_byte].strip():
-            continue
-        blank = indent(text, best.start_byte)
-        moved = [Edit(start, start, blank + text[node.start_byte : node.end_byte] + b"\n")]
-        moved += [Edit(end, end, blank + text[freed.start_byte : freed.end_byte] + b"\n")]
-        gone = [_without(each, text) for each in (node, freed)]
-        yield Change(
-            {spot.source.path: (*moved, *gone)}, line_of(node),
-            f"allocates {', '.join(names)} once before the loop instead of in every iteration",
-        )  # fmt: skip
 
 
 def _without(node: Node, text: bytes) -> Edit:
@@ -95,83 +59,6 @@ def _is_own_array(name: str, own: Declared, procedure: Procedure) -> bool:
     )
 
 
-def _freed(node: Node, names: list[str]) -> Node | None:
-    """The statement of the same block that frees just these."""
-    listed = beside(node)
-    for one in listed[listed.index(node) + 1 :]:
-        if one.type == "deallocate_statement":
-            found = [squeezed(each) for each in children(one)]
-            if sorted(found) == sorted(names):
-                return one
-            if set(found) & set(names):
-                return None
-    return None
-
-
-def _is_steady(node: Node, loop: Node, procedure: Procedure, program: Program) -> bool:
-    """True if the sizes are the same in all iterations of the loop, and it ends at its end."""
-    if is_way_out(loop) or any(squeezed(each).startswith("exit") for each in nodes(loop, "keyword_statement")):
-        return False
-    sizes = [part for each in children(node) for part in children(children(each)[-1])]
-    for size in sizes:
-        for each in nodes(size, "call_expression", "derived_type_member_expression", "type_member"):
-            if each.type != "call_expression" or called(each) not in INTRINSICS:
-                return False
-        for each in nodes(size, "identifier"):
-            name = text_of(each).lower()
-            if name in INTRINSICS:
-                continue
-            if not is_kept(name, loop, procedure, program):
-                return False
-    return True
-
-
-def is_kept(name: str, loop: Node, procedure: Procedure, program: Program) -> bool:
-    """True if nothing in the loop can give the variable a new value."""
-    own = declaration(procedure, name)
-    if own is not None and any(each.startswith("parameter") for each in own.attributes):
-        return True
-    if own is None:
-        if name in procedure.source.file.unit.constants:
-            return True
-        if name not in program.variables or any(
-            _is_own_call(each, program) for each in nodes(loop, "subroutine_call", "call_expression")
-        ):
-            return False
-    if any(mentions(each, name) for each in procedure.all("internal_procedures")):
-        return False
-    return not any(_may_change(each, program) for each in identifiers(loop, name))
-
-
-def _is_own_call(node: Node, program: Program) -> bool:
-    return node.type == "subroutine_call" or bool(program.named(called(node)))
-
-
-def _may_change(node: Node, program: Program) -> bool:
-    parent = node.parent
-    if parent is None:
-        return True
-    if parent.type == "assignment_statement":
-        return field(parent, "left") == node
-    if parent.type == "call_expression" and children(parent)[0] == node:  # an element of it
-        return (
-            parent.parent is not None
-            and parent.parent.type in ("assignment_statement",)
-            and field(parent.parent, "left") == parent
-        )
-    if parent.type == "loop_control_expression":
-        return children(parent)[0] == node
-    if parent.type in ("argument_list", "keyword_argument"):
-        return is_given_away(node, program)
-    return parent.type in (
-        "input_item_list",
-        "unit_identifier",
-        "deallocate_statement",
-        "sized_allocation",
-        "concurrent_control",
-    )
-
-
 def is_given_away(node: Node, program: Program) -> bool:
     """True for an argument of a procedure that does not say that it only reads it."""
     one = node.parent
@@ -192,34 +79,6 @@ def is_given_away(node: Node, program: Program) -> bool:
         return True
     known = declaration(named[0], dummies[place])
     return known is None or "intent(in)" not in known.attributes
-
-
-def _is_reshaped(name: str, node: Node, loop: Node, procedure: Procedure, program: Program) -> bool:
-    """True where the array may get another shape in the loop, or is asked whether it is allocated."""
-    if any(mentions(each, name) for each in procedure.all("internal_procedures")):
-        return True
-    for one in identifiers(loop, name):
-        parent = one.parent
-        if parent is None:
-            return True
-        if parent.type in ("sized_allocation", "deallocate_statement"):
-            if parent.parent != node and parent.type == "sized_allocation":
-                return True
-            continue
-        if parent.type == "assignment_statement" and field(parent, "left") == one:
-            if not is_single(field(parent, "right"), procedure):
-                return True
-        elif parent.type in ("argument_list", "keyword_argument"):
-            call = parent.parent if parent.type == "argument_list" else parent.parent and parent.parent.parent
-            word = called(call)
-            if word in ("allocated", "move_alloc") or any(
-                known is None or known.is_allocatable
-                for callee in program.named(word)
-                for each in callee.model.parameters
-                for known in [declaration(callee, each.name)]
-            ):
-                return True
-    return False
 
 
 def between_calls(context: Context, spot: Spot) -> Iterator[Change]:

@@ -33,7 +33,6 @@ _PREFIX = re.compile(r"\b(?:module|recursive|elemental|impure|bind|attributes)\b
 _UNKNOWN = re.compile(
     rb"^[ \t]*(?:#|include\b)|\b(?:volatile|asynchronous|codimension)\b", re.MULTILINE | re.IGNORECASE
 )
-_DIRECTIVE = re.compile(r"![$\w]+\$?[^\n]*")
 _MOST_CALLEES = 40
 
 

@@ -50,15 +50,6 @@ class Section:
 
 def atomic_elements(context: Context, spot: Spot) -> Iterator[Change]:
     """Sections that update elements of arrays: threads seldom mean the same one."""
-    yield from _atomic(context, spot, elements=True)
-
-
-def atomic_scalars(context: Context, spot: Spot) -> Iterator[Change]:
-    """Sections that update nothing but scalars: all threads mean the same ones."""
-    yield from _atomic(context, spot, elements=False)
-
-
-def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]:
     program = context.program
     found = _sections(program) if spot.procedure.model.regions else None
     if found is None or program.unread:
@@ -68,7 +59,7 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
         updates = [(one.procedure, each) for one in group for each in one.updates]
         if not all(one.updates for one in group) or not all(_is_number(each, home, program) for home, each in updates):
             continue
-        if any(_is_element(each.target) for _, each in updates) != elements:
+        if not any(_is_element(each.target) for _, each in updates):
             continue
         exact = all(_is_exact(each, home, program) for home, each in updates)
         if not exact and not context.may_round:

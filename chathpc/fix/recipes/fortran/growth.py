@@ -1,45 +1,34 @@
-"""Lists of free-form Fortran that are made one longer with each item: they double their room instead."""
+"""Lists of free-form Fortran that are made one longer with each item: the statements that do so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.edits import Edit, indent
-from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, line_of, text_of
-from chathpc.fix.recipes.fortran.accesses import is_safe
-from chathpc.fix.recipes.fortran.rooms import may_have_room
+from chathpc.fix.recipes.analysis.program import Procedure
+from chathpc.fix.recipes.analysis.syntax import children, field, text_of
 from chathpc.fix.recipes.fortran.statements import (
     arguments,
     beside,
-    called,
     declaration,
     identifiers,
     mentions,
     named_argument,
     squeezed,
 )
-from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: So many elements a list has room for when it first grows.
-_FIRST = 16
-
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Statements that replace a list by one that is one longer: `first` to `last` in the text, and what is put behind the old items.
+    """Statements that replace a list by one that is one longer: `first` in the text, and what is put behind the old items.
 
     `lead` are the sizes of the dimensions before the last one, which is the one that grows.
     """
 
     first: Node
-    last: Node
-    temporary: str
     items: Node
     old: str  #: how many items there were, as it is written
     new: str  #: how many there are then
@@ -47,49 +36,6 @@ class Growth:
     stores: tuple[
         tuple[tuple[str, ...], Node], ...
     ]  #: subscripts before the last, and value, of what is put there on the way
-
-
-def doubled(context: Context, spot: Spot) -> Iterator[Change]:
-    """`allocate (t(n + 1)); t(1:n) = l; t(n + 1) = x; call move_alloc(t, l)` is done only where `l` is full, and doubles its room."""
-    procedure, text = spot.procedure, spot.source.text
-    if not is_safe(procedure):
-        return
-    for node in procedure.all("subroutine_call", "deallocate_statement"):
-        grown = growth(node, procedure) if called(node) == "move_alloc" else regrowth(node, procedure)
-        if grown is None or "size(" in grown.old.replace(" ", "").lower():
-            continue
-        span = grown.first.start_byte, grown.last.end_byte
-        if not may_have_room(grown.items, procedure, context.program, span):
-            continue
-        yield Change(
-            {spot.source.path: (_doubling(grown, text),)},
-            line_of(node),
-            f"doubles the room of {text_of(grown.items)} when it is full instead of making it one longer for each item",
-        )
-
-
-def _doubling(grown: Growth, text: bytes) -> Edit:
-    blank = indent(text, grown.first.start_byte).decode()
-    items, temporary = text_of(grown.items), grown.temporary
-    before = grown.first.prev_named_sibling
-    is_allocated = squeezed(before).startswith(f"if(.not.allocated({squeezed(grown.items)}))allocate(")
-    lead = "".join(f"{each}, " for each in grown.lead)
-    all_before = ":, " * len(grown.lead)
-    dimension = f", {len(grown.lead) + 1}" if grown.lead else ""
-    lines = [
-        *(() if is_allocated else (f"if (.not. allocated({items})) allocate ({items}({lead}0))",)),
-        f"if (size({items}{dimension}) < {grown.new}) then",
-        f"  allocate ({temporary}({lead}max({_FIRST}, 2*({grown.new}))))",
-        f"  {temporary}({all_before}1:{grown.old}) = {items}({all_before}1:{grown.old})",
-        f"  call move_alloc({temporary}, {items})",
-        "end if",
-    ]
-    for subscripts, given in grown.stores:
-        value = text[given.start_byte : given.end_byte].decode("utf-8", "surrogateescape")
-        lines.append(f"{items}({', '.join((*subscripts, grown.new))}) = {value}")
-    return Edit(
-        grown.first.start_byte, grown.last.end_byte, f"\n{blank}".join(lines).encode("utf-8", "surrogateescape")
-    )
 
 
 def growth(call: Node, procedure: Procedure) -> Growth | None:
@@ -121,56 +67,7 @@ def growth(call: Node, procedure: Procedure) -> Growth | None:
             return None
     if old is None or not _is_only_there(temporary, listed[first : at + 1], procedure):
         return None
-    return Growth(listed[first], call, text_of(moved), items, old, text_of(room[-1]), tuple(lead), tuple(stores))
-
-
-def regrowth(freed: Node, procedure: Procedure) -> Growth | None:
-    """`t = l; deallocate (l); allocate (l(n + 1)); l(1:n) = t`: the same by a copy there and back."""
-    inner = children(freed)
-    if (
-        freed.type != "deallocate_statement"
-        or len(inner) != 1
-        or inner[0].type not in ("identifier", "derived_type_member_expression")
-    ):
-        return None
-    items, listed = inner[0], beside(freed)
-    name, at = squeezed(items), listed.index(freed)
-    room = _room(listed[at + 1], name) if at + 2 < len(listed) else None
-    if room is None or len(room) != 1:
-        return None
-    back, new = listed[at + 2], squeezed(room[0])
-    old = _section(field(back, "left"), name, 0)
-    kept = field(back, "right")
-    kept = children(kept)[0] if kept is not None and kept.type == "call_expression" else kept
-    temporary = squeezed(kept)
-    if (
-        old is None
-        or not one_more(plain(old), new)
-        or not temporary.isidentifier()
-        or not _is_own(temporary, procedure)
-    ):
-        return None
-    if squeezed(field(back, "right")) not in (
-        temporary,
-        f"{temporary}(1:{plain(old)})",
-        f"{temporary}(:{plain(old)})",
-    ):
-        return None
-    first, last = at - 1, at + 2
-    there = squeezed(listed[first]) if first >= 0 else ""
-    made = f"allocate({temporary}"
-    if there.startswith(f"{temporary}"):
-        if _copied(listed[first], temporary, name, new, 0) is None and there != f"{temporary}={name}":
-            return None
-        if first and squeezed(listed[first - 1]).startswith(made):
-            first -= 1
-    elif there != f"{made},source={name})":
-        return None
-    if last + 1 < len(listed) and squeezed(listed[last + 1]) == f"deallocate({temporary})":
-        last += 1
-    if not _is_only_there(temporary, listed[first : last + 1], procedure):
-        return None
-    return Growth(listed[first], listed[last], temporary, items, old, text_of(room[0]), (), ())
+    return Growth(listed[first], items, old, text_of(room[-1]), tuple(lead), tuple(stores))
 
 
 def _is_own(temporary: str, procedure: Procedure) -> bool:

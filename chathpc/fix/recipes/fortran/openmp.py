@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.model import Does, Function, Kind, Loop, Region
+from chathpc.diagnosis.source.model import Kind, Loop, Region
 from chathpc.fix.recipes.analysis.dependences import is_independent
 from chathpc.fix.recipes.analysis.directives import uses_openmp
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import line_of, nodes
+from chathpc.fix.recipes.analysis.syntax import line_of
 from chathpc.fix.recipes.fortran.accesses import is_safe
 from chathpc.fix.recipes.fortran.loops import dependences, do_node, is_index_free_after, nest, own_text
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
@@ -29,28 +29,6 @@ def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
 def guided_schedule(context: Context, spot: Spot) -> Iterator[Change]:
     """`schedule(guided)` at a parallel loop."""
     yield from _scheduled(spot, "schedule(guided)")
-    del context
-
-
-def static_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """`schedule(static)` at a parallel loop whose iterations all do the same and are handed out one by one."""
-    procedure, text = spot.procedure, spot.source.text
-    if "omp_get_thread" in own_text(procedure.node) or "omp_get_num" in own_text(procedure.node):
-        return
-    for node, words, loop in fortran_directives(procedure):
-        if loop is None or "ordered" in words or not re.search(r"\bdo\b", words) or _is_uneven(loop, procedure):
-            continue
-        if any(one.does == Does.CONTINUE for one in procedure.model.inside(loop.index)):
-            continue
-        written = text[node.start_byte : node.end_byte].decode()
-        match = re.search(
-            r"schedule\s*\(\s*(?:dynamic\s*(?:,\s*[1-8]\s*)?|static\s*,\s*[1-8]\s*)\)", written, re.IGNORECASE
-        )
-        if match is None or ("static" in match[0].lower() and "nowait" in own_text(procedure.node)):
-            continue
-        edit = Edit(node.start_byte + match.start(), node.start_byte + match.end(), b"schedule(static)")
-        semantics: Semantics = "reassociates floating point" if "reduction" in words else "exact"
-        yield Change({spot.source.path: (edit,)}, line_of(node), "gives the loop schedule(static)", semantics)
     del context
 
 
@@ -178,38 +156,11 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
             if not any(region.first <= loop.first and loop.last <= region.last for region in function.regions):
                 todo = [one for one in function.loops if one.parent == loop.index] + todo
             continue
-        change = _shared(loop, context, spot, ()) if inner else None
+        change = _shared(loop, context, spot) if inner else None
         if change is not None:
             yield change
         elif inner:
             todo = [one for one in function.loops if one.parent == loop.index] + todo
-
-
-def outer_loops(context: Context, spot: Spot) -> Iterator[Change]:
-    """The outermost loop around a parallel region that can be shared is shared instead of what is in it."""
-    if not _may_be_shared(context, spot):
-        return
-    procedure, text, function = spot.procedure, spot.source.text, spot.procedure.model
-    done: list[Loop] = []
-    for loop in function.loops:
-        within = [one for one in function.regions if loop.first < one.first and one.last <= loop.last]
-        around = [one for one in function.regions if one.first <= loop.first and loop.last <= one.last]
-        if around or not any(re.match(r"parallel\b", one.words) for one in within):
-            continue
-        if any(one.first <= loop.first and loop.last <= one.last for one in done) or not _may_go(
-            within, loop, function
-        ):
-            continue
-        outer = do_node(procedure, loop)
-        lines = [
-            Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"")
-            for each in (nodes(outer, "comment") if outer is not None else ())
-            if own_text(each).startswith("!$omp")
-        ]
-        change = _shared(loop, context, spot, tuple(lines))
-        if change is not None:
-            done.append(loop)
-            yield change
 
 
 def _may_be_shared(context: Context, spot: Spot) -> bool:
@@ -227,28 +178,8 @@ def _meet(region: Region, loop: Loop) -> bool:
     return region.first <= loop.last and loop.first <= region.last
 
 
-def _may_go(within: list[Region], loop: Loop, function: Function) -> bool:
-    """True if the loop does the same without the directives in it."""
-    for one in within:
-        first = re.match(r"(?:parallel|do|simd|critical|atomic|barrier|single|master)\b", one.words)
-        if first is None or re.search(
-            r"\b(?:firstprivate|lastprivate|linear|copyin|ordered|sections|workshare)\b", one.words
-        ):
-            return False
-        private = {
-            each.strip() for match in re.findall(r"\bprivate\s*\(([^)]*)\)", one.words) for each in match.split(",")
-        }
-        counters = {each.variable for each in function.loops}
-        for statement in function.inside(loop.index):
-            if statement.expr is None or any(other.first <= statement.line <= other.last for other in within):
-                continue
-            if statement.expr.names() & (private - counters):
-                return False
-    return True
-
-
-def _shared(loop: Loop, context: Context, spot: Spot, removed: tuple[Edit, ...]) -> Change | None:
-    """A loop shared among threads, with lines that go; None where its iterations may meet."""
+def _shared(loop: Loop, context: Context, spot: Spot) -> Change | None:
+    """A loop shared among threads; None where its iterations may meet."""
     procedure, text, function = spot.procedure, spot.source.text, spot.procedure.model
     if not loop.counted:
         return None
@@ -269,17 +200,9 @@ def _shared(loop: Loop, context: Context, spot: Spot, removed: tuple[Edit, ...])
     start, blank = line_start(text, node.start_byte), indent(text, node.start_byte)
     end = line_end(text, node.end_byte - 1)
     edits = (
-        *removed,
         Edit(start, start, blank + f"!$omp parallel do{clauses}\n".encode()),
         Edit(end, end, blank + b"!$omp end parallel do\n"),
     )
     semantics: Semantics = "exact" if exact else "reassociates floating point"
-    did = f"shares the loop over {loop.variable} among threads"
-    return Change(
-        {spot.source.path: edits},
-        loop.first,
-        f"{did} instead of opening a region in each of its iterations"
-        if removed
-        else f"{did}: its iterations are independent",
-        semantics,
-    )
+    did = f"shares the loop over {loop.variable} among threads: its iterations are independent"
+    return Change({spot.source.path: edits}, loop.first, did, semantics)

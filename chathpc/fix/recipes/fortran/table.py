@@ -9,14 +9,11 @@ from chathpc.fix.recipes.fortran import (
     atomic_updates,
     dimensions,
     files,
-    growth,
     interchange,
     invariants,
     openmp,
-    own_elements,
     powers,
     small_regions,
-    strings,
     sums,
     value_tables,
 )
@@ -79,25 +76,11 @@ RECIPES: tuple[Recipe, ...] = (
         ("io-small-requests", "io-bound", "io-metadata-bound"), FORTRAN, "exact", files.opened_once, 0.95,
     ),
     Recipe(
-        "fortran-schedule-static",
-        "Deals out the iterations of an OpenMP loop beforehand where they were handed out one by one.",
-        "By its text every iteration does the same work; no `ordered`, and nothing asks for the number of the thread.",
-        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention", "omp-false-sharing"), FORTRAN,
-        "reassociates floating point", openmp.static_schedule, 0.9,
-    ),
-    Recipe(
         "fortran-collapse-loops",
         "Shares the iterations of two nested loops among threads (`collapse(2)`).",
         "The inner bounds do not depend on the outer loop, and no two iterations touch the same memory, one of them writing.",
         ("omp-load-imbalance", "omp-barrier-wait", "omp-serial-fraction"), FORTRAN, "reassociates floating point",
         openmp.collapsed, 0.6,
-    ),
-    Recipe(
-        "fortran-parallel-outer-loop",
-        "Shares the outer loop among threads instead of opening a parallel region in each of its iterations.",
-        "Iterations of the outer loop are proved independent, and the directives in it do nothing else.",
-        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-serial-fraction", "oversubscription"), FORTRAN, "reassociates floating point",
-        openmp.outer_loops, 0.95,
     ),
     Recipe(
         "fortran-region-if-large",
@@ -107,34 +90,10 @@ RECIPES: tuple[Recipe, ...] = (
         everywhere=False,
     ),
     Recipe(
-        "fortran-keep-in-variable",
-        "Keeps an array's element that is chosen by the thread's number in a variable of its own as long as a loop runs.",
-        "The loop always means the same element, calls nothing that is not known, and stands in a parallel region.",
-        ("omp-false-sharing", "hot-compute", "lock-contention"), FORTRAN, "exact", own_elements.kept_in_variables, 0.85,
-    ),
-    Recipe(
-        "fortran-double-room",
-        "Doubles the room of a list when it is full instead of making it one longer for each item.",
-        "A count says how many items there are; nobody asks for the size of the list or uses it as a whole.",
-        ("allocation-churn", "page-faults", "redundant-copies", "quadratic-algorithm"), FORTRAN, "exact", growth.doubled, 0.95,
-    ),
-    Recipe(
         "fortran-append-in-room",
         "Appends to a list in room that doubles, and gives the list its size behind the loop.",
         "In the loop the list is only appended to, counted, and asked for elements; the loop has no other way out than its end.",
         ("allocation-churn", "page-faults", "redundant-copies", "quadratic-algorithm", "memory-bandwidth"), FORTRAN, "exact", appends.appended, 0.95,
-    ),
-    Recipe(
-        "fortran-append-text",
-        "Writes what is added to a text behind its end instead of copying all of it.",
-        "In the loop the text is only appended to; the loop has no other way out than its end.",
-        ("allocation-churn", "redundant-copies", "quadratic-algorithm", "memory-bandwidth", *COMPUTE), FORTRAN, "exact", strings.appended, 0.9,
-    ),
-    Recipe(
-        "fortran-allocate-once",
-        "Allocates work arrays once before the loop instead of in every iteration.",
-        "Their sizes stay the same in the loop, which has no other way out than its end, and nothing gives them another shape.",
-        ("allocation-churn", "page-faults", "redundant-copies"), FORTRAN, "exact", allocations.outside_loops, 0.9,
     ),
     Recipe(
         "fortran-keep-array",
@@ -168,12 +127,5 @@ RECIPES: tuple[Recipe, ...] = (
         "The sections of that name hold nothing but updates of numbers, which nothing else in the parallel region reads or writes.",
         ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), FORTRAN,
         "reassociates floating point", atomic_updates.atomic_elements, 0.8,
-    ),
-    Recipe(
-        "fortran-atomic-scalars-instead-of-critical",
-        "Updates scalars by atomic operations instead of in critical sections.",
-        "The sections of that name hold nothing but updates of numbers, which nothing else in the parallel region reads or writes.",
-        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), FORTRAN,
-        "reassociates floating point", atomic_updates.atomic_scalars, 0.5,
     ),
 )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Recipes for programs that use MPI, in C, C++ and Fortran."""
+"""Recipes for programs that use MPI, in C and C++."""

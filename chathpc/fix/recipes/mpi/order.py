@@ -1,4 +1,4 @@
-"""MPI: what is sent before work that has nothing to do with it, received behind it, and barriers that order nothing (C and C++)."""
+"""MPI: what is sent before work that has nothing to do with it, and barriers that order nothing (C and C++)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start, without_statement
 from chathpc.fix.recipes.analysis.effects import Access, effects
-from chathpc.fix.recipes.analysis.loops import counted, loops_of, used_after
+from chathpc.fix.recipes.analysis.loops import counted, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.reach import WHOLE, meets, reach
-from chathpc.fix.recipes.analysis.syntax import C_LOOPS, bare, children, field, line_of, nodes, statements, text_of
-from chathpc.fix.recipes.mpi.calls import Call, blocks, is_repeated, mpi_call
-from chathpc.fix.recipes.mpi.packing import drops_status
-from chathpc.fix.recipes.mpi.ranks import RANK, SIZE, asked
+from chathpc.fix.recipes.analysis.syntax import C_LOOPS, bare, children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.mpi.calls import Call, blocks, mpi_call
+from chathpc.fix.recipes.mpi.ranks import RANK, asked
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SENDS = frozenset({"MPI_Send", "MPI_Ssend"})
-_RECEIVES = frozenset({"MPI_Recv"})
 #: What may show others in which order processes come by, other than by messages.
 _SEEN_OUTSIDE = re.compile(
     rb"\b(?:MPI_ANY_(?:SOURCE|TAG)|MPI_(?:Win|File|Put|Get|Accumulate|I?[mM]?[pP]robe|Comm_spawn)\w*|f?open|creat|shm_\w+|mmap|ofstream|fstream|"
@@ -31,23 +29,13 @@ _SEEN_OUTSIDE = re.compile(
 
 def sent_early(context: Context, spot: Spot) -> Iterator[Change]:
     """Sends go in front of work that does not change what they send."""
-    yield from _moved(context, spot, _SENDS, upwards=True)
-
-
-def received_late(context: Context, spot: Spot) -> Iterator[Change]:
-    """Receives go behind work that does not use what they receive."""
-    yield from _moved(context, spot, _RECEIVES, upwards=False)
-
-
-def _moved(context: Context, spot: Spot, kinds: frozenset[str], *, upwards: bool) -> Iterator[Change]:
     procedure, program, text = spot.procedure, context.program, spot.source.text
     if procedure.is_broken or procedure.body is None:
         return
-    for block in blocks(procedure):
-        listed = block if upwards else block[::-1]
+    for listed in blocks(procedure):
         place = 0
         while place < len(listed):
-            run = list(_run(listed[place:], kinds, procedure))
+            run = list(_run(listed[place:], procedure))
             if not run:
                 place += 1
                 continue
@@ -57,32 +45,27 @@ def _moved(context: Context, spot: Spot, kinds: frozenset[str], *, upwards: bool
             if not heavy:
                 continue
             target = over[heavy[-1]]
-            ordered = run if upwards else run[::-1]
-            start, end = line_start(text, ordered[0].start_byte), line_end(text, ordered[-1].end_byte - 1)
-            to = line_start(text, target.start_byte) if upwards else line_end(text, target.end_byte - 1)
-            if (
-                text[start : ordered[0].start_byte].strip()
-                or text[line_start(text, target.start_byte) : target.start_byte].strip()
-            ):
+            start, end = line_start(text, run[0].start_byte), line_end(text, run[-1].end_byte - 1)
+            to = line_start(text, target.start_byte)
+            if text[start : run[0].start_byte].strip() or text[to : target.start_byte].strip():
                 continue
             if (
-                text[ordered[-1].end_byte : end].strip()
+                text[run[-1].end_byte : end].strip()
                 or text[target.end_byte : line_end(text, target.end_byte - 1)].strip()
             ):
                 continue
-            what = "sends before" if upwards else "receives behind"
             yield Change(
                 {spot.source.path: (Edit(to, to, text[start:end]), Edit(start, end, b""))},
-                line_of(ordered[0]),
-                f"{what} the work in line {line_of(target)}, which has nothing to do with it",
+                line_of(run[0]),
+                f"sends before the work in line {line_of(target)}, which has nothing to do with it",
             )
 
 
-def _run(listed: Sequence[Node], kinds: frozenset[str], procedure: Procedure) -> Iterator[Node]:
-    """The statements at the beginning that do nothing but send (or receive)."""
+def _run(listed: Sequence[Node], procedure: Procedure) -> Iterator[Node]:
+    """The statements at the beginning that do nothing but send."""
     for each in listed:
         calls = _calls(each, procedure)
-        if not calls or any(one.name not in kinds for one in calls):
+        if not calls or any(one.name not in _SENDS for one in calls):
             return
         yield each
 
@@ -103,7 +86,7 @@ def _calls(statement: Node, procedure: Procedure) -> list[Call]:
     """The calls of MPI that the statement is made of; none if there is anything else in it but conditions and counting loops."""
     if any(counted(each, procedure) is None for each in nodes(statement, "for_statement")):
         return []
-    found = [mpi_call(each, procedure) for each in _parts(statement)]
+    found = [mpi_call(each) for each in _parts(statement)]
     return [each for each in found if each is not None] if all(found) else []
 
 
@@ -148,7 +131,7 @@ def _is_local(name: str, procedure: Procedure) -> bool:
 
 
 def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[Access] | None:
-    """What sends and receives read and write."""
+    """What sends read."""
     found: list[Access] = []
     asked = [field(each, "condition") for each in nodes(statement, "if_statement")]
     own = _own_counters(statement, procedure)
@@ -166,23 +149,20 @@ def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[A
             return None
         found += known.accesses
     for call in _calls(statement, procedure):
-        receiving = call.name in _RECEIVES
-        if receiving and not drops_status(call, procedure):
-            return None
         for each in call.arguments[:6]:
             known = effects(each, procedure, program)
             if not known.is_known or known.writes or known.jumps:
                 return None
             found += known.accesses
-        memory = buffer(call.arguments[0], procedure, receiving)
+        memory = _buffer(call.arguments[0], procedure)
         if memory is None:
             return None
         found.append(memory)
     return [each for each in found if each.memory or each.name not in own]
 
 
-def buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
-    """The memory that a call sends or receives."""
+def _buffer(node: Node, procedure: Procedure) -> Access | None:
+    """The memory that a call sends."""
     one = bare(node)
     while one is not None and one.type == "cast_expression":
         one = bare(field(one, "value"))
@@ -197,12 +177,12 @@ def buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
         if inner.type == "identifier":
             own = procedure.declarations.get(text_of(inner))
             is_memory = own is None or bool(own.dims) or own.reference
-            return Access(inner, procedure, text_of(inner), is_memory and own is not None, receiving)
+            return Access(inner, procedure, text_of(inner), is_memory and own is not None, False)
         # An element stands for the array from there on.
         base = field(inner, "argument") if inner.type == "subscript_expression" else None
-        return None if base is None else Access(base, procedure, f"{WHOLE}{text_of(base)}", True, receiving)
+        return None if base is None else Access(base, procedure, f"{WHOLE}{text_of(base)}", True, False)
     if one.type in ("identifier", "field_expression", "subscript_expression"):
-        return Access(one, procedure, f"{WHOLE}{text_of(one)}", True, receiving)
+        return Access(one, procedure, f"{WHOLE}{text_of(one)}", True, False)
     return None
 
 
@@ -220,50 +200,6 @@ def is_work(statement: Node, procedure: Procedure, program: Program, depth: int 
     )
 
 
-def without_turns(context: Context, spot: Spot) -> Iterator[Change]:
-    """`for (turn …) { if (turn == rank) work(); MPI_Barrier(…); }` becomes the work, done by all at once."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.is_broken:
-        return
-    for loop in loops_of(procedure):
-        header = counted(loop, procedure)
-        listed = statements(field(loop, "body"))
-        if header is None or len(listed) != 2 or (text_of(header.start), header.operator, header.step) != ("0", "<", 1):
-            continue
-        barrier = mpi_call(listed[1], procedure)
-        if (
-            barrier is None
-            or barrier.name != "MPI_Barrier"
-            or not header.own
-            or not asked(text_of(header.bound), SIZE, procedure, program)
-        ):
-            continue
-        if listed[0].type != "if_statement" or field(listed[0], "alternative") is not None:
-            continue
-        condition = bare(field(listed[0], "condition"))
-        sides = {text_of(field(condition, "left")), text_of(field(condition, "right"))}
-        rank = next(iter(sides - {header.variable}), "")
-        if (
-            condition is None
-            or text_of(field(condition, "operator")) != "=="
-            or header.variable not in sides
-            or len(sides) != 2
-        ):
-            continue
-        work = field(listed[0], "consequence")
-        if work is None or not asked(rank, RANK, procedure, program):
-            continue
-        done = reach(work, procedure, program)
-        if done is None or any(text_of(each) == header.variable for each in nodes(work, "identifier")):
-            continue
-        body = text[work.start_byte : work.end_byte].replace(b"\n" + b"  ", b"\n")
-        yield Change(
-            {spot.source.path: (Edit(loop.start_byte, loop.end_byte, body),)},
-            line_of(loop),
-            "lets all processes work at the same time instead of one after the other",
-        )
-
-
 def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
     """Barriers in loops are left out where messages alone order what is seen."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
@@ -274,8 +210,8 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
     edits, first = [], None
     for call in procedure.all("call_expression"):
         statement = call.parent
-        found = mpi_call(statement, procedure)
-        if statement is None or found is None or found.name != "MPI_Barrier" or not is_repeated(statement, procedure):
+        found = mpi_call(statement)
+        if statement is None or found is None or found.name != "MPI_Barrier" or not _is_repeated(statement, procedure):
             continue
         edits.append(without_statement(statement, text, b";"))
         first = first or statement
@@ -285,6 +221,16 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(first),
             "leaves out barriers: messages alone order what processes see of each other",
         )
+
+
+def _is_repeated(statement: Node, procedure: Procedure) -> bool:
+    """True in a loop, and in a function other than `main`, which may be called in one."""
+    one = statement.parent
+    while one is not None and one != procedure.node:
+        if one.type in C_LOOPS:
+            return True
+        one = one.parent
+    return procedure.model.name != "main"
 
 
 def _is_of_one(procedure: Procedure, program: Program) -> bool:

@@ -51,7 +51,7 @@ def packed(loop: Node, procedure: Procedure, program: Program) -> Packed | None:
     if b"stdlib.h" not in procedure.source.text or (not header.own and used_after(header.variable, loop, procedure)):
         return None
     listed = statements(body)
-    calls = [call for each in listed if (call := mpi_call(each, procedure)) is not None]
+    calls = [call for each in listed if (call := mpi_call(each)) is not None]
     if not calls or len({call.name for call in calls}) != 1 or calls[0].name not in (*_SENDS, "MPI_Recv"):
         return None
     others = [each for each in listed if all(each != call.statement for call in calls)]
@@ -74,7 +74,7 @@ def packed(loop: Node, procedure: Procedure, program: Program) -> Packed | None:
     if any(not _stays(each, written, declared, procedure, program) for each in fixed):
         return None
     if len({(call.word(3), call.word(5)) for call in calls}) != 1 or not all(
-        drops_status(call, procedure) for call in calls
+        _drops_status(call, procedure) for call in calls
     ):
         return None
     edits = _edits(header, calls, [each for each in elements if each is not None], procedure)
@@ -105,7 +105,7 @@ def _stays(node: Node, written: list[Access], declared: set[str], procedure: Pro
     )
 
 
-def drops_status(call: Call, procedure: Procedure) -> bool:
+def _drops_status(call: Call, procedure: Procedure) -> bool:
     """True if nobody looks at what a receive tells besides what it receives, and the sender is known."""
     if call.name != "MPI_Recv":
         return True

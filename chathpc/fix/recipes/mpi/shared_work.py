@@ -38,7 +38,7 @@ def shared(context: Context, spot: Spot) -> Iterator[Change]:
     sizes = names_of(SIZE, procedure, program)
     for block in blocks(procedure):
         for one, other in pairwise(block):
-            call = mpi_call(other, procedure)
+            call = mpi_call(other)
             if call is None or call.name != "MPI_Bcast" or not sizes or not is_for_all(one, procedure, program):
                 continue
             rank = _root(one, call, procedure, program)

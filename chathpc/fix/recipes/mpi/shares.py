@@ -319,13 +319,13 @@ def _is_summed(name: str, inner: Effects, share: Share, procedure: Procedure) ->
             and text_of(field(parent, "operator")) == "="
         ):
             continue
-        if not _is_sum_of(parent, 0, node.start_byte > share.loop.node.end_byte):
+        if not _is_sum_of(parent, node.start_byte > share.loop.node.end_byte):
             return False
         summed += 1
     return summed == 1
 
 
-def _is_sum_of(address: Node, place: int, behind: bool) -> bool:
+def _is_sum_of(address: Node, behind: bool) -> bool:
     """True for `&s` as what `MPI_Reduce` or `MPI_Allreduce` sums."""
     listed = address.parent
     call = listed.parent if listed is not None and listed.type == "argument_list" else None
@@ -334,7 +334,7 @@ def _is_sum_of(address: Node, place: int, behind: bool) -> bool:
     arguments = children(listed)
     return (
         len(arguments) > 5
-        and arguments[place] == address
+        and arguments[0] == address
         and "MPI_SUM" in map(text_of, arguments)
         and text_of(arguments[-1]) == "MPI_COMM_WORLD"
     )

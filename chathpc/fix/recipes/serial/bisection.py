@@ -74,10 +74,10 @@ def _skipping(loop: Node, procedure: Procedure) -> Search | None:
         return None
     limit, test = bare(field(condition, "left")), bare(field(condition, "right"))
     if loop.type == "while_statement" and len(listed) == 1:
-        variable = counted_up(bare(listed[0]))
+        variable = _counted_up(bare(listed[0]))
         begun = loop.prev_named_sibling
     elif loop.type == "for_statement" and not [each for each in listed if text_of(each) != ";"]:
-        variable = counted_up(field(loop, "update"))
+        variable = _counted_up(field(loop, "update"))
         begun = field(loop, "initializer")
         if begun is not None and begun.type == "declaration":
             return None
@@ -85,7 +85,7 @@ def _skipping(loop: Node, procedure: Procedure) -> Search | None:
         return None
     if variable is None or limit is None or test is None or begun is None:
         return None
-    start = start_of(begun, variable)
+    start = _start_of(begun, variable)
     end = _limit(limit, variable)
     kind = procedure.declarations.get(variable)
     if start is None or end is None or kind is None or kind.pointers or kind.reference or not _is_order(test):
@@ -102,7 +102,7 @@ def _looking(loop: Node, procedure: Procedure) -> Search | None:
     if loop.type != "for_statement" or len(listed) != 1 or listed[0].type != "if_statement":
         return None
     condition, found = bare(field(listed[0], "condition")), field(listed[0], "consequence")
-    variable = counted_up(field(loop, "update"))
+    variable = _counted_up(field(loop, "update"))
     limit = bare(field(loop, "condition"))
     begun = field(loop, "initializer")
     if condition is None or found is None or variable is None or limit is None or begun is None:
@@ -116,7 +116,7 @@ def _looking(loop: Node, procedure: Procedure) -> Search | None:
         leaving[-1].type == "break_statement"
     ):
         return None
-    start = start_of(begun, variable)
+    start = _start_of(begun, variable)
     end = _limit(limit, variable)
     own = begun.type == "declaration"
     only_leaves = leaving[0].type == "break_statement"
@@ -143,7 +143,7 @@ def _condition(condition: Node, variable: str) -> tuple[str, tuple[Node, ...]] |
         return None
     match text_of(operator):
         case "==":
-            key, wanted = (left, right) if has_name(left, variable) else (right, left)
+            key, wanted = (left, right) if _has_name(left, variable) else (right, left)
             return f"{text_of(key)} < {text_of(wanted)}", (condition,)
         case "&&":
             lower, upper = bare(left), bare(right)
@@ -165,10 +165,10 @@ def _is_interval(lower: Node, upper: Node, variable: str) -> bool:
     tables, values = [], []
     for one in (lower, upper):
         left, right = field(one, "left"), field(one, "right")
-        if left is None or right is None or has_name(left, variable) == has_name(right, variable):
+        if left is None or right is None or _has_name(left, variable) == _has_name(right, variable):
             return False
         operator = text_of(field(one, "operator"))
-        indexed = has_name(left, variable)
+        indexed = _has_name(left, variable)
         tables.append(text_of(left if indexed else right).replace(" ", ""))
         values.append((text_of(right if indexed else left), operator if indexed else _turned(operator)))
     if values[0][0] != values[1][0] or values[0][1][0] != "<" or values[1][1][0] != ">":
@@ -180,7 +180,7 @@ def _turned(operator: str) -> str:
     return {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[operator]
 
 
-def counted_up(update: Node | None) -> str | None:
+def _counted_up(update: Node | None) -> str | None:
     """The variable that is counted up by one."""
     if update is None:
         return None
@@ -188,7 +188,7 @@ def counted_up(update: Node | None) -> str | None:
     return (match[1] or match[2]) if match is not None else None
 
 
-def start_of(begun: Node, variable: str) -> Node | None:
+def _start_of(begun: Node, variable: str) -> Node | None:
     """The number from which it counts; None for any other beginning."""
     if begun.type == "declaration":
         declarators = begun.children_by_field_name("declarator")
@@ -209,7 +209,12 @@ def _limit(condition: Node, variable: str) -> tuple[Node, bool] | None:
     if condition.type != "binary_expression" or text_of(field(condition, "operator")) not in ("<", "<="):
         return None
     left, right = bare(field(condition, "left")), field(condition, "right")
-    if left is None or right is None or text_of(left) not in (variable, f"{variable} + 1") or has_name(right, variable):
+    if (
+        left is None
+        or right is None
+        or text_of(left) not in (variable, f"{variable} + 1")
+        or _has_name(right, variable)
+    ):
         return None
     return condition, text_of(field(condition, "operator")) == "<="
 
@@ -218,7 +223,7 @@ def _is_order(test: Node) -> bool:
     return test.type == "binary_expression" and text_of(field(test, "operator")) in _ORDERS
 
 
-def has_name(node: Node, name: str) -> bool:
+def _has_name(node: Node, name: str) -> bool:
     """True if the name stands in an expression."""
     return any(text_of(each) == name for each in nodes(node, "identifier"))
 
@@ -232,8 +237,8 @@ def _is_search(one: Search, loop: Node, procedure: Procedure, program: Program) 
         parts = (test,) if text_of(field(test, "operator")) in (*_ORDERS, "==") else ()
         for each in parts:
             sides = [field(each, "left"), field(each, "right")]
-            indexed = [side for side in sides if side is not None and has_name(side, one.variable)]
-            still = [side for side in sides if side is not None and not has_name(side, one.variable)]
+            indexed = [side for side in sides if side is not None and _has_name(side, one.variable)]
+            still = [side for side in sides if side is not None and not _has_name(side, one.variable)]
             if len(indexed) != 1 or len(still) != 1 or not _is_item(indexed[0], one.variable):
                 return False
             for side, kind in ((side, type_of(side, procedure, program)) for side in (*indexed, *still)):
@@ -274,7 +279,7 @@ def _is_item(node: Node, variable: str) -> bool:
     return (
         index is not None
         and base is not None
-        and not has_name(base, variable)
+        and not _has_name(base, variable)
         and re.fullmatch(rf"{variable}(?: [+-] \d+)?", text_of(index)) is not None
     )
 

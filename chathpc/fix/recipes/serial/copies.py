@@ -1,4 +1,4 @@
-"""Copies of C++ objects that nobody needs: parameters, loop variables and variables become constant references."""
+"""Copies of C++ objects that nobody needs: parameters become constant references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Members of the standard containers that change nothing.
-LOOKING = frozenset(
+_LOOKING = frozenset(
     {
         "size",
         "empty",
@@ -77,7 +77,6 @@ _READERS = frozenset(
 _LARGE = re.compile(
     r"(?:std::)?(?:vector|string|map|set|unordered_map|unordered_set|deque|list|multimap|array|function|valarray)\b"
 )
-_BLOCKS = frozenset({"compound_statement"})
 
 
 def constant_references(context: Context, spot: Spot) -> Iterator[Change]:
@@ -97,26 +96,26 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
         or len(program.named(name)) != 1
     ):
         return
-    listed = parameters_of(procedure.node)
-    declared = prototypes(name, program)
-    if any(len(parameters_of(each)) != len(listed) for _, each in declared):
+    listed = _parameters_of(procedure.node)
+    declared = _prototypes(name, program)
+    if any(len(_parameters_of(each)) != len(listed) for _, each in declared):
         return
     for at, node in enumerate(listed):
         if node.type != "parameter_declaration":
             continue
         kind, own = field(node, "type"), field(node, "declarator")
-        if kind is None or own is None or own.type != "identifier" or not is_large(text_of(kind), program):
+        if kind is None or own is None or own.type != "identifier" or not _is_large(text_of(kind), program):
             continue
-        if not only_read(text_of(own), procedure.body, program) or not changes_only_locals(
+        if not _only_read(text_of(own), procedure.body, program) or not _changes_only_locals(
             procedure.body, procedure, program, frozenset({text_of(own)})
         ):
             continue
-        told = [(source, parameters_of(each)[at]) for source, each in declared]
-        if any(text_of(field(each, "type")) != text_of(kind) or not is_value(each) for _, each in told):
+        told = [(source, _parameters_of(each)[at]) for source, each in declared]
+        if any(text_of(field(each, "type")) != text_of(kind) or not _is_value(each) for _, each in told):
             continue
         edits: dict[str, tuple[Edit, ...]] = {}
         for source, each in ((procedure.source, node), *told):
-            edits[source.path] = (*edits.get(source.path, ()), *referring(each))
+            edits[source.path] = (*edits.get(source.path, ()), *_referring(each))
         yield Change(
             edits,
             line_of(node),
@@ -124,7 +123,7 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
         )
 
 
-def parameters_of(node: Node) -> list[Node]:
+def _parameters_of(node: Node) -> list[Node]:
     """The parameters of a function's definition or declaration."""
     declarator: Node | None = node if node.type == "function_declarator" else field(node, "declarator")
     while declarator is not None and declarator.type != "function_declarator":
@@ -134,7 +133,7 @@ def parameters_of(node: Node) -> list[Node]:
     return children(field(declarator, "parameters"))
 
 
-def prototypes(name: str, program: Program) -> list[tuple[Source, Node]]:
+def _prototypes(name: str, program: Program) -> list[tuple[Source, Node]]:
     """Declarations of functions of that name that are no definitions."""
     return [
         (source, one)
@@ -147,13 +146,13 @@ def prototypes(name: str, program: Program) -> list[tuple[Source, Node]]:
     ]
 
 
-def is_value(parameter: Node) -> bool:
+def _is_value(parameter: Node) -> bool:
     """True for a parameter that is neither pointer, reference nor array."""
     own = field(parameter, "declarator")
     return parameter.type == "parameter_declaration" and (own is None or own.type == "identifier")
 
 
-def referring(parameter: Node) -> tuple[Edit, ...]:
+def _referring(parameter: Node) -> tuple[Edit, ...]:
     """Edits that make a parameter, with or without a name, a constant reference."""
     kind, own = field(parameter, "type"), field(parameter, "declarator")
     at = own.start_byte if own is not None else kind.end_byte if kind is not None else parameter.end_byte
@@ -162,7 +161,7 @@ def referring(parameter: Node) -> tuple[Edit, ...]:
     return (*first, Edit(at, at, b"&" if own is not None else b" &"))
 
 
-def is_large(kind: str, program: Program, depth: int = 0) -> bool:
+def _is_large(kind: str, program: Program, depth: int = 0) -> bool:
     """True for a type whose copies cost: containers, and records that hold one or many numbers."""
     plain = kind.removeprefix("const ").strip()
     if _LARGE.match(plain):
@@ -175,23 +174,23 @@ def is_large(kind: str, program: Program, depth: int = 0) -> bool:
     if record is None or depth > 3:
         return False
     return len(record.fields) > 6 or any(
-        one.dims or is_large(one.type, program, depth + 1) for one in record.fields if not one.pointers
+        one.dims or _is_large(one.type, program, depth + 1) for one in record.fields if not one.pointers
     )
 
 
-def only_read(name: str, scope: Node, program: Program) -> bool:
+def _only_read(name: str, scope: Node, program: Program) -> bool:
     """True if nothing in the scope changes a variable, moves from it, or keeps a way to change it."""
     if any(True for _ in nodes(scope, "lambda_expression")):
         return False
     for node in nodes(scope, "identifier"):
         if text_of(node) != name:
             continue
-        if not is_reading(node, scope, program):
+        if not _is_reading(node, scope, program):
             return False
     return True
 
 
-def is_reading(node: Node, scope: Node, program: Program) -> bool:
+def _is_reading(node: Node, scope: Node, program: Program) -> bool:
     """True if one use of a variable only looks at it."""
     one, parent = node, node.parent
     while parent is not None:
@@ -204,7 +203,7 @@ def is_reading(node: Node, scope: Node, program: Program) -> bool:
                 and parent.parent.type == "call_expression"
                 and field(parent.parent, "function") == parent
             )
-            if called and text_of(field(parent, "field")) not in LOOKING:
+            if called and text_of(field(parent, "field")) not in _LOOKING:
                 return False
             one, parent = parent, parent.parent
             if called and parent is not None:
@@ -240,7 +239,7 @@ def is_reading(node: Node, scope: Node, program: Program) -> bool:
                 "append",
                 "emplace_back",
                 "emplace",
-                *LOOKING,
+                *_LOOKING,
             )
         return name in _READERS
     if parent.type == "for_range_loop":
@@ -276,7 +275,7 @@ def _takes_constant(procedure: Procedure, at: int) -> bool:
     return (not one.reference and not one.pointers) or one.const
 
 
-def changes_only_locals(scope: Node, procedure: Procedure, program: Program, besides: frozenset[str]) -> bool:
+def _changes_only_locals(scope: Node, procedure: Procedure, program: Program, besides: frozenset[str]) -> bool:
     """True if the scope changes nothing but variables of the function's own, other than `besides`: what a reference leads to stays."""
     for node in nodes(
         scope, "assignment_expression", "update_expression", "call_expression", "delete_expression", "lambda_expression"
@@ -314,7 +313,7 @@ def _is_own(target: Node | None, procedure: Procedure, besides: frozenset[str]) 
 def _leaves_alone(call: Node, procedure: Procedure, program: Program, besides: frozenset[str]) -> bool:
     called = field(call, "function")
     if called is not None and called.type == "field_expression":
-        if text_of(field(called, "field")) in LOOKING and not program.named(text_of(field(called, "field"))):
+        if text_of(field(called, "field")) in _LOOKING and not program.named(text_of(field(called, "field"))):
             return True
         return _is_own(field(called, "argument"), procedure, besides)
     name = text_of(called).split("<", 1)[0].rsplit("::", 1)[-1]
@@ -349,4 +348,4 @@ def _is_closed(callee: Procedure, program: Program) -> bool:
         for each in nodes(callee.body, "call_expression")
     ):
         return False
-    return changes_only_locals(callee.body, callee, program, frozenset())
+    return _changes_only_locals(callee.body, callee, program, frozenset())

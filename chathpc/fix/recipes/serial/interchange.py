@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.diagnosis.source.c_expressions import expression
-from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
 from chathpc.fix.recipes.analysis.directives import Directive, directive, directives
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, shifted
-from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
+from chathpc.fix.recipes.analysis.effects import Effects, effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.subscripts import scope_of, subscripts
 from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, statements, text_of
-from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.serial.invariants import directive_before
 
@@ -74,7 +72,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     exact = all(one.exact for one in found.reductions.values())
     if not exact and not context.may_round:
         return None
-    costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
+    costs = [_step_cost(one.variable, body, inner, procedure, program) for one in nest]
     far = [reach(one.variable, body, inner, procedure) for one in nest]
     best: tuple[float, Sequence[int]] | None = None
     identity: Sequence[int] = tuple(range(len(nest)))
@@ -155,7 +153,7 @@ def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Prog
     return True
 
 
-def step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure, program: Program) -> float:
+def _step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure, program: Program) -> float:
     """What the accesses of a body cost when `variable` is that of the innermost loop: 1 for each that jumps from line to line of
     memory, a quarter for a step to the next element, nothing for what stays.
     """
@@ -206,143 +204,6 @@ def reach(variable: str, body: Node, inner: Effects, procedure: Procedure) -> tu
     return far
 
 
-def accumulated(context: Context, spot: Spot) -> Iterator[Change]:
-    """`for j { s = 0; for k s += a[k]*b[k][j]; c[j] = s; }` becomes a loop over j for the beginning and one over k around one over j
-    that adds to c[j]: every c[j] gets the same sum in the same order.
-    """
-    procedure = spot.procedure
-    if procedure.is_broken:
-        return
-    for node in loops_of(procedure):
-        outer = counted(node, procedure)
-        if outer is None or not outer.own or directive_before(node) is not None:
-            continue
-        listed = statements(outer.body)
-        if (
-            len(listed) != 3
-            or listed[1].type != "for_statement"
-            or any(True for _ in nodes(outer.body, "preproc_call"))
-        ):
-            continue
-        inner = counted(listed[1], procedure)
-        start, store = _scalar(listed[0]), listed[2]
-        if inner is None or not inner.own or start is None or store.type != "expression_statement":
-            continue
-        kind, name, value = start
-        assignment = store.named_children[0] if store.named_children else None
-        if (
-            assignment is None
-            or assignment.type != "assignment_expression"
-            or text_of(field(assignment, "operator")) != "="
-        ):
-            continue
-        target, stored = field(assignment, "left"), field(assignment, "right")
-        if target is None or stored is None or text_of(stored) != name or target.type != "subscript_expression":
-            continue
-        adding = statements(inner.body)
-        if len(adding) != 1 or adding[0].type != "expression_statement":
-            continue
-        change = _spread(outer, inner, kind, name, value, target, adding[0], spot, context)
-        if change is not None:
-            yield change
-
-
-def _scalar(node: Node) -> tuple[str, str, Node] | None:
-    """Type, name and value of `double s = 0;`."""
-    if node.type != "declaration":
-        return None
-    declarators = node.children_by_field_name("declarator")
-    if len(declarators) != 1 or declarators[0].type != "init_declarator":
-        return None
-    name, value = field(declarators[0], "declarator"), field(declarators[0], "value")
-    if name is None or value is None or name.type != "identifier":
-        return None
-    return text_of(field(node, "type")), text_of(name), value
-
-
-def _spread(
-    outer: Counted,
-    inner: Counted,
-    kind: str,
-    name: str,
-    value: Node,
-    target: Node,
-    adding: Node,
-    spot: Spot,
-    context: Context,
-) -> Change | None:
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    addition = adding.named_children[0]
-    if (
-        addition.type != "assignment_expression"
-        or text_of(field(addition, "left")) != name
-        or text_of(field(addition, "operator")) not in ("+=", "-=")
-    ):
-        return None
-    term = field(addition, "right")
-    whole = type_of(target, procedure, program)
-    if term is None or whole is None or whole.name != kind or not whole.is_arithmetic:
-        return None  # another precision would round differently
-    if any(text_of(each) == name for each in nodes(term, "identifier")):
-        return None
-    mine, store = effects(term, procedure, program), effects(target, procedure, program)
-    if (
-        not mine.is_known
-        or mine.writes
-        or not effects(value, procedure, program).is_known
-        or effects(value, procedure, program).writes
-    ):
-        return None
-    write = Access(target, procedure, text_of(target), True, True)
-    begins = effects(value, procedure, program)
-    if any(may_overlap(write, read, program) for read in (*mine.accesses, *begins.accesses)):
-        return None
-    if any(one.memory and one.node != target and may_overlap(write, one, program) for one in store.accesses):
-        return None
-    bounds = [outer.start, outer.bound, inner.start, inner.bound]
-    for one in bounds:
-        found = effects(one, procedure, program)
-        if (
-            not found.is_known
-            or found.writes
-            or found.pure_calls
-            or any(may_overlap(write, read, program) for read in found.accesses)
-        ):
-            return None
-    if {outer.variable, name} & {
-        text_of(each) for one in (inner.start, inner.bound) for each in nodes(one, "identifier")
-    }:
-        return None
-    if {inner.variable, name} & {text_of(each) for each in nodes(target, "identifier")}:
-        return None
-    # Every j has an element of its own, and the nest is worth it.
-    only = dependences([outer], outer.body, program)
-    if not only.is_known or any(vector != (0,) for vector in only.vectors):
-        return None
-    scope = Scope({}, {})
-    cost_k = sum(access_cost(one.node, inner.variable, scope) for one in mine.accesses if one.memory)
-    cost_j = sum(access_cost(one.node, outer.variable, scope) for one in (*mine.accesses, write) if one.memory)
-    if cost_j >= cost_k:
-        return None
-    blank = indent(text, outer.node.start_byte)
-    one_step = indent_step(text)
-    ours, its = text[slice(*outer.header)], text[slice(*inner.header)]
-    goal, first = text[target.start_byte : target.end_byte], text[value.start_byte : value.end_byte]
-    operator = text_of(field(addition, "operator")).encode()
-    new = (
-        b"for (" + ours + b")\n" + blank + one_step + goal + b" = " + first + b";\n"
-        + blank + b"for (" + its + b")\n" + blank + one_step + b"for (" + ours + b")\n"
-        + blank + 2 * one_step + goal + b" " + operator + b" " + text[term.start_byte : term.end_byte] + b";"
-    )  # fmt: skip
-    parent = outer.node.parent
-    if parent is not None and parent.type != "compound_statement":
-        new = b"{\n" + blank + new + b"\n" + blank + b"}"
-    did = f"adds to {text_of(target)} with {outer.variable} as the innermost loop instead of {inner.variable}, so that it walks through memory step by step"
-    return Change(
-        {spot.source.path: (Edit(outer.node.start_byte, outer.node.end_byte, new),)}, line_of(outer.node), did
-    )
-
-
 def tiled(context: Context, spot: Spot) -> Iterator[Change]:
     """A nest of two loops in which either order jumps through one array (a transposition) is done in tiles of 32 × 32."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
@@ -360,7 +221,7 @@ def tiled(context: Context, spot: Spot) -> Iterator[Change]:
         if directive_before(nest[0].node) is not None or directive_inside(nest):
             continue
         inner = effects(body, procedure, program)
-        costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
+        costs = [_step_cost(one.variable, body, inner, procedure, program) for one in nest]
         found = dependences(nest, body, program)
         if (
             not found.is_known

@@ -1,4 +1,4 @@
-"""Output in larger pieces: ends of lines without a flush, flushes in loops, a buffer for small requests."""
+"""Output in larger pieces: ends of lines without a flush, a buffer for small requests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.edits import Edit, line_start, without_statement
+from chathpc.fix.recipes.analysis.edits import Edit, line_start
 from chathpc.fix.recipes.analysis.loops import around
-from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import children, code_and_macros, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.program import Spot
+from chathpc.fix.recipes.analysis.syntax import children, code_and_macros, field, line_of, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -52,51 +52,6 @@ def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
             "ends lines with '\\n' instead of std::endl, which flushes each time",
         )
     del context
-
-
-def fewer_flushes(context: Context, spot: Spot) -> Iterator[Change]:
-    """`fflush(f)` in a loop goes where the same function closes the file afterwards and nothing else looks at it between."""
-    procedure, text = spot.procedure, spot.source.text
-    edits, first = [], None
-    for call in procedure.all("call_expression"):
-        if (
-            text_of(field(call, "function")) != "fflush"
-            or call.parent is None
-            or call.parent.type != "expression_statement"
-        ):
-            continue
-        listed = children(field(call, "arguments"))
-        if len(listed) != 1 or listed[0].type != "identifier" or not any(True for _ in around(call, procedure)):
-            continue
-        name = text_of(listed[0])
-        if not _is_closed_after(name, call, procedure) or LOST.search(text):
-            continue
-        loop = list(around(call, procedure))[-1]
-        if any(
-            text_of(field(each, "function")).rsplit("::", 1)[-1] in ("fopen", "open", "freopen", "fread", "fgetc")
-            for each in nodes(loop, "call_expression")
-        ):
-            continue  # the file may be read meanwhile
-        edits.append(without_statement(call.parent, text, b";"))
-        first = first or call
-    if first is not None:
-        yield Change(
-            {spot.source.path: tuple(edits)},
-            line_of(first),
-            "leaves out flushes in the loop: closing the file writes what is left",
-        )
-    del context
-
-
-def _is_closed_after(name: str, call: Node, procedure: Procedure) -> bool:
-    outer = list(around(call, procedure))[-1]
-    closing = [
-        each
-        for each in procedure.all("call_expression")
-        if text_of(field(each, "function")) == "fclose" and text_of(field(each, "arguments")) == f"({name})"
-    ]
-    inside_exits = any(True for _ in nodes(outer, "return_statement"))
-    return any(each.start_byte > outer.end_byte for each in closing) and not inside_exits
 
 
 def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:

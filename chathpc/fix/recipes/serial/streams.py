@@ -1,4 +1,4 @@
-"""Streams of files that are flushed, unbuffered or opened anew for each record (C and C++)."""
+"""Streams of files that are opened anew for each record (C and C++)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,6 @@ _READS = re.compile(
     rb"\b(?:ifstream|fstream|freopen|scanf|fgets|getchar|getc|fgetc|fread|getline|cin|mmap)\b|(?<![.>\w])open\s*\("
 )
 _READ_MODE = re.compile(rb"\bfopen\s*\([^;]*?\"[^\"]*[r+][^\"]*\"\s*\)")
-_UNBUFFERED = re.compile(
-    r"setvbuf\((\w+), (?:NULL|nullptr|0), _IO[NL]BF, \w+\)|setbuf\((\w+), (?:NULL|nullptr|0)\)"
-    r"|(\w+)\.rdbuf\(\)->pubsetbuf\((?:nullptr|NULL|0), 0\)|(\w+)\.setf\((?:std::)?ios(?:_base)?::unitbuf\)|(\w+) << (?:std::)?unitbuf"
-)
-_FLUSH = re.compile(r"fflush\((\w+)\)|((?:\w+::)?\w+)\.flush\(\)|((?:\w+::)?\w+) << (?:std::)?flush")
 #: What stays in a stream from one record to the next, were it not taken back.
 FORMAT = re.compile(
     r"\b(?:set(?:precision|fill|w|base|iosflags|f)|resetiosflags|unsetf|precision|fill|flags|width|imbue|exceptions"
@@ -52,54 +47,6 @@ def only_writes(program: Program) -> bool:
         for one in program.sources.values()
         for code in (code_and_macros(one.file.tree.root_node, one.text),)
     )
-
-
-def unflushed(context: Context, spot: Spot) -> Iterator[Change]:
-    """Flushes in loops, and in functions that loops call, are left out; streams are written when their buffers are full."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.is_broken or not is_repeated(procedure, program) or not only_writes(program):
-        return
-    edits, first = [], None
-    for node in procedure.all("expression_statement"):
-        match = _FLUSH.fullmatch(text_of(next(iter(children(node)), None)))
-        if match is None or (match[1] or match[2] or match[3]).rsplit("::", 1)[-1] in (
-            "stderr",
-            "cerr",
-            "clog",
-            "stdin",
-        ):
-            continue
-        if not is_repeated(procedure, program, node):
-            continue
-        edits.append(without_statement(node, text))
-        first = first or node
-    if first is not None:
-        yield Change(
-            {spot.source.path: tuple(edits)},
-            line_of(first),
-            "leaves out flushes: what is in the buffers is written when they are full and when the program ends",
-        )
-
-
-def buffered(context: Context, spot: Spot) -> Iterator[Change]:
-    """Streams that were told to have no buffer get one."""
-    if spot.procedure.is_broken or not only_writes(context.program):
-        return
-    for procedure in context.program.procedures:
-        text = procedure.source.text
-        edits, first = [], None
-        for node in procedure.all("expression_statement"):
-            match = _UNBUFFERED.fullmatch(text_of(next(iter(children(node)), None)))
-            name = next((each for each in match.groups() if each), "") if match is not None else ""
-            if name and name not in ("stderr", "stdin", "cerr"):
-                edits.append(without_statement(node, text))
-                first = first or node
-        if first is not None:
-            yield Change(
-                {procedure.source.path: tuple(edits)},
-                line_of(first),
-                "leaves streams the buffer that they were told not to have",
-            )
 
 
 def is_repeated(procedure: Procedure, program: Program, node: Node | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""Vectors that loops construct or let grow: one for all iterations, and room before the loop."""
+"""Vectors that functions and loops construct or let grow: memory that is kept for the next time, and room before the loop."""
 
 from __future__ import annotations
 
@@ -25,41 +25,6 @@ _OWNING = frozenset(
         "reserve", "emplace_back", "pop_back", "clear", "at", "assign", "resize",
     }
 )  # fmt: skip
-
-
-def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
-    """A vector of numbers that a loop constructs in every iteration is constructed before it, and filled anew in each."""
-    procedure, text = spot.procedure, spot.source.text
-    if (
-        procedure.body is None
-        or procedure.is_broken
-        or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
-    ):
-        return
-    for node in procedure.all("declaration"):
-        loops = list(around(node, procedure))
-        found = _numbers(node, loops[-1], procedure, context.program) if loops else None
-        if found is None:
-            continue
-        kind, name, new = found
-        outer = loops[-1]
-        start = line_start(text, outer.start_byte)
-        if (
-            text[start : outer.start_byte].strip()
-            or outer.parent is None
-            or outer.parent.type != "compound_statement"
-            or (outer.prev_named_sibling is not None and outer.prev_named_sibling.type == "preproc_call")
-        ):
-            continue
-        edits = (
-            Edit(start, start, indent(text, outer.start_byte) + f"{kind} {name};\n".encode()),
-            Edit(node.start_byte, node.end_byte, new.encode()),
-        )
-        yield Change(
-            {spot.source.path: edits},
-            line_of(node),
-            f"constructs the vector {name} once before the loop and fills it anew in each iteration",
-        )
 
 
 def _numbers(node: Node, scope: Node, procedure: Procedure, program: Program) -> tuple[str, str, str] | None:

@@ -41,15 +41,6 @@ class Gathered:
 
 def atomic_elements(context: Context, spot: Spot) -> Iterator[Change]:
     """Sections that update elements of arrays: threads seldom mean the same one."""
-    yield from _atomic(context, spot, elements=True)
-
-
-def atomic_scalars(context: Context, spot: Spot) -> Iterator[Change]:
-    """Sections that update nothing but scalars: all threads mean the same ones."""
-    yield from _atomic(context, spot, elements=False)
-
-
-def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]:
     program = context.program
     if spot.procedure.is_broken or not program.has_only_openmp or program.unread:
         return
@@ -61,7 +52,7 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
         if not found or len(found) < len(gathered):
             continue
         updates = [(one.procedure, each) for one in found for each in one.updates]
-        if any(is_element(each.target) for _, each in updates) != elements:
+        if not any(is_element(each.target) for _, each in updates):
             continue
         exact = all(is_exact(each, procedure, program) for procedure, each in updates)
         if not exact and not context.may_round:

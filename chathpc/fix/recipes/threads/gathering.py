@@ -17,7 +17,6 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import field, inside, nodes, text_of
 from chathpc.fix.recipes.analysis.types import Type, declared, field_of, type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.atomic_counts import is_watched
 from chathpc.fix.recipes.threads.openmp_sums import Update, updates_of
 from chathpc.fix.recipes.threads.own_elements import LEAVING, is_named_by_callees, line_at, place_before
 from chathpc.fix.recipes.threads.protection import Section, sections, without
@@ -30,6 +29,8 @@ _MOST = 4096
 _VECTOR = re.compile(r"(?:std::)?vector<\s*([\w:\s]+?)\s*>\Z")
 #: Clauses that belong to the sharing of the loop, not to the region.
 _OF_LOOP = re.compile(r"\b(schedule\s*\([^)]*\)|lastprivate\s*\([^)]*\)|linear\s*\([^)]*\))")
+#: What tells that somebody waits for a value, or looks at each of them.
+_WATCHED = re.compile(r"\b(?:compare_exchange\w*|exchange|wait|notify_\w+|__sync_bool_\w+|__sync_val_\w+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ def _are_alone(loop: Node, found: list[Section], updates: list[Update], spot: Sp
         uses = [each for each in nodes(loop, "identifier", "field_identifier") if text_of(each) == last]
         if any(not any(inside(each, one) for one in targets) for each in uses):
             return False
-        if is_named_by_callees(last, loop, program) or is_watched(last, program):
+        if is_named_by_callees(last, loop, program) or _is_watched(last, program):
             return False
     spans = [(node.start_byte, node.end_byte) for each in found for node in each.taken]
     bare = without(program, spot.source.path, spans)
@@ -248,3 +249,22 @@ def _around(section: Section) -> tuple[str, list[str], list[str]]:
         return "", [text_of(section.taken[0])], [text_of(each) for each in section.taken[1:]]
     name = section.name.removeprefix("critical").strip() if section.word == "critical" else ""
     return f"#pragma omp critical{f' ({name})' if name else ''}\n", [], []
+
+
+def _is_watched(name: str, program: Program) -> bool:
+    """True if somebody may wait for the value: it stands in the condition of a loop, or where values are exchanged."""
+    for one in program.procedures:
+        if one.source.is_fortran:
+            continue
+        for node in one.all("while_statement", "do_statement", "for_statement"):
+            condition = field(node, "condition")
+            if condition is not None and any(
+                text_of(each) == name for each in nodes(condition, "identifier", "field_identifier")
+            ):
+                return True
+        for node in one.all("call_expression"):
+            if _WATCHED.search(text_of(field(node, "function"))) and any(
+                text_of(each) == name for each in nodes(node, "identifier", "field_identifier")
+            ):
+                return True
+    return False

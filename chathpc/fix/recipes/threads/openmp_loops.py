@@ -111,7 +111,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
             or not _is_worth_sharing(header, spot)
         ):
             continue
-        found = shared_directive(header, program, may_round=context.may_round)
+        found = _shared_directive(header, program, may_round=context.may_round)
         if found is None:
             continue
         edit, semantics = found
@@ -124,7 +124,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
         )
 
 
-def shared_directive(header: Counted, program: Program, *, may_round: bool) -> tuple[Edit, Semantics] | None:
+def _shared_directive(header: Counted, program: Program, *, may_round: bool) -> tuple[Edit, Semantics] | None:
     """The directive that shares a serial loop among threads, with what it does to the results; None where iterations may meet."""
     loop, procedure, text = header.node, header.procedure, header.procedure.source.text
     if header.operator == "!=" or is_parallel_already(loop, procedure, program):

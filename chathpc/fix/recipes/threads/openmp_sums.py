@@ -1,4 +1,4 @@
-"""Critical sections, atomic updates and ordered sections in OpenMP loops that reductions make needless."""
+"""Critical sections and atomic updates in OpenMP loops that reductions make needless."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.fix.recipes.analysis.aliases import may_overlap
-from chathpc.fix.recipes.analysis.dependences import dependences, is_independent
 from chathpc.fix.recipes.analysis.directives import Directive, private_names
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
@@ -25,38 +24,6 @@ if TYPE_CHECKING:
 
 #: A thread's own copy of an array lies on its stack.
 _MOST_BYTES = 32 * 1024
-
-
-def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
-    """Critical, atomic and ordered sections and locks go where iterations are independent but for sums of scalars, which become
-    reductions.
-    """
-    text = spot.source.text
-    for each in protected_loops(spot, context.program):
-        one, header, procedure = each.directive, each.header, each.procedure
-        private = private_names(one, spot.procedure) - (one.listed("shared"))
-        found = dependences([header], header.body, each.program, private, directives=True)
-        if not found.is_known or not is_independent(found.vectors):
-            continue
-        if any(name in one.listed("reduction") for name in found.reductions) or not _may_reduce(
-            found.reductions, one, procedure
-        ):
-            continue
-        exact = all(sum_.exact for sum_ in found.reductions.values())
-        if not exact and not context.may_round:
-            continue
-        edits = [edit for section in each.sections for edit in section.edits(text)]
-        clauses = one.reducing({sum_.name: sum_.operator for sum_ in found.reductions.values()}, text)
-        if one.has("ordered"):
-            edits += _not_ordered(one, "".join(edit.new.decode() for edit in clauses[-1:]), text)
-        else:
-            edits += clauses
-        semantics: Semantics = "exact" if exact else "reassociates floating point"
-        sums = ", ".join(found.reductions)
-        did = f"needs no {each.sections[0].word} section in the loop over {header.variable}" + (
-            f": {sums} {'is a reduction' if len(found.reductions) == 1 else 'are reductions'}" if sums else ""
-        )
-        yield Change({spot.source.path: tuple(edits)}, each.sections[0].line, did, semantics)
 
 
 def _may_reduce(names: Iterable[str], one: Directive, procedure: Procedure) -> bool:
@@ -78,13 +45,6 @@ def private_sums(context: Context, spot: Spot) -> Iterator[Change]:
         change = _privatised(each, [update for listed in updates for update in listed or ()], spot, context)
         if change is not None:
             yield change
-
-
-def _not_ordered(one: Directive, clauses: str, text: bytes) -> list[Edit]:
-    whole = text[one.node.start_byte : one.end(text)]
-    new = re.sub(rb"\s*\bordered\b(?!\s*\()", b"", whole)
-    new = re.sub(rb"schedule\s*\(\s*static\s*,\s*1\s*\)", b"schedule(static)", new)
-    return [Edit(one.node.start_byte, one.end(text), new + clauses.encode())]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

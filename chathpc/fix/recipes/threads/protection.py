@@ -135,7 +135,7 @@ def protected_loops(spot: Spot, program: Program) -> Iterator[Protected]:
             yield Protected(one, header, procedure, program, found)
             continue
         bare = without(program, spot.source.path, spans)
-        again = at_the_same_place(procedure, header.node, bare)
+        again = _at_the_same_place(procedure, header.node, bare)
         if again is not None:
             yield Protected(one, again, again.procedure, bare, found)
 
@@ -150,7 +150,7 @@ def without(of: Program, path: str, spans: Iterable[tuple[int, int]]) -> Program
     return Program(found.sources, of.unread)
 
 
-def at_the_same_place(procedure: Procedure, loop: Node, program: Program) -> Counted | None:
+def _at_the_same_place(procedure: Procedure, loop: Node, program: Program) -> Counted | None:
     """A loop of a function in a program whose text has the same length."""
     found = [
         one

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from chathpc.fix.recipes.recipe import COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.threads import (
-    atomic_counts,
     atomic_mutexes,
     atomic_updates,
     gathering,
-    narrowing,
     openmp_collapse,
     openmp_loops,
-    openmp_outer,
     openmp_schedules,
     openmp_sums,
-    openmp_tasks,
-    openmp_teams,
     openmp_waits,
     own_elements,
     polling,
@@ -43,13 +38,6 @@ RECIPES: tuple[Recipe, ...] = (
         "Deals out the iterations of an OpenMP loop in turn, eight at a time.",
         "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
         ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", openmp_schedules.cyclic_schedule, 0.5,
-    ),
-    Recipe(
-        "drop-sections",
-        "Drops critical, atomic and ordered sections of a loop; sums of scalars become reductions.",
-        "But for these sums iterations are proved independent.",
-        ("omp-critical-contention", "lock-contention", "omp-serial-fraction", "omp-barrier-wait", "omp-fine-grained-regions"), HOST,
-        "reassociates floating point", openmp_sums.without_sections, 0.9,
     ),
     Recipe(
         "private-sums",
@@ -90,12 +78,6 @@ RECIPES: tuple[Recipe, ...] = (
         ("omp-false-sharing", "lock-contention", "hot-compute", "omp-critical-contention"), HOST, "exact", sharing.padded, 0.8,
     ),
     Recipe(
-        "count-privately",
-        "Counts in a variable of the thread's own and adds it to the atomic one once behind the loop.",
-        "Additions whose result is not used, to something that the loop does not look at and nobody waits for.",
-        ("omp-false-sharing", "lock-contention", "hot-compute", "omp-critical-contention"), HOST, "exact", atomic_counts.own_counts, 0.9,
-    ),
-    Recipe(
         "lock-once",
         "Gathers sums in variables of the thread's own and takes the lock once behind the loop.",
         "The lock guards nothing but sums of numbers and of elements of small arrays or vectors, which the loop does not look at otherwise.",
@@ -116,44 +98,11 @@ RECIPES: tuple[Recipe, ...] = (
         openmp_schedules.larger_pieces, 0.7,
     ),
     Recipe(
-        "narrow-section",
-        "Computes before a critical section or a lock what needs no protection.",
-        "The statements at its beginning write only what is the thread's own, and nothing that they read is changed by any thread.",
-        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "blocking-wait"), HOST, "exact", narrowing.narrowed, 0.8,
-    ),
-    Recipe(
-        "task-cut-off",
-        "Makes OpenMP tasks in the first levels of a recursion only; below them it goes on without.",
-        "Every task is one call of the function itself, and there are no other directives in it but `taskwait`.",
-        ("hot-compute", "omp-fine-grained-regions", "omp-barrier-wait", "lock-contention", "omp-critical-contention", "deep-recursion"),
-        HOST, "exact", openmp_tasks.cut_off, 0.9,
-    ),
-    Recipe(
-        "fewer-barriers",
-        "Leaves out barriers where threads have just waited, and lets them go on behind loops that nothing before the next barrier depends on.",
-        "Nothing up to the next barrier touches what the loop writes, or writes what it touches.",
-        ("omp-barrier-wait", "omp-load-imbalance", "omp-fine-grained-regions"), HOST, "exact", openmp_waits.fewer_barriers, 0.7, everywhere=False,
-    ),
-    Recipe(
         "share-single-work",
         "Shares a loop among the threads of a region that was left to one of them (`single`, `master`).",
         "Its iterations are proved independent but for sums, and all threads come by it.",
         ("omp-serial-fraction", "omp-barrier-wait", "omp-load-imbalance", *COMPUTE), HOST, "reassociates floating point",
         openmp_waits.shared_work, 0.95,
-    ),
-    Recipe(
-        "default-threads",
-        "Leaves the number of threads to the environment where the source asks for more than there are cores, or for regions in regions.",
-        "Nothing in the program asks for the number of a thread or of all threads.",
-        ("oversubscription", "omp-fine-grained-regions", "omp-barrier-wait"), HOST, "reassociates floating point",
-        openmp_teams.default_threads, 0.9, everywhere=False,
-    ),
-    Recipe(
-        "parallel-outer-loop",
-        "Shares the outer loop among threads instead of opening a parallel region in each of its iterations.",
-        "Iterations of the outer loop are proved independent, and the directives in it do nothing else.",
-        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-serial-fraction", "oversubscription"), HOST, "reassociates floating point",
-        openmp_outer.outer_loops, 0.95,
     ),
     Recipe(
         "pad-elements",
@@ -173,13 +122,6 @@ RECIPES: tuple[Recipe, ...] = (
         "All sections of the name, or under the lock, hold nothing but updates of numbers, which nothing else in the parallel region touches.",
         ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), HOST,
         "reassociates floating point", atomic_updates.atomic_elements, 0.8,
-    ),
-    Recipe(
-        "atomic-scalars-instead-of-critical",
-        "Updates scalars by atomic operations instead of in critical sections or under a lock of OpenMP.",
-        "All sections of the name, or under the lock, hold nothing but updates of numbers, which nothing else in the parallel region touches.",
-        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), HOST,
-        "reassociates floating point", atomic_updates.atomic_scalars, 0.5,
     ),
     Recipe(
         "atomic-instead-of-mutex",
