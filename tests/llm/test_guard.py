@@ -179,7 +179,10 @@ def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
     assert b"triangular_work" not in replies[0]
     said = [each for each in report.explanation.statements if each.kind == "reading"]
     assert [(each.text, each.dropped_because) for each in said] == [
-        ("Threads wait for `triangular_work`, triangular_work (stencil_omp.c:61), for 4.36 s.", None)
+        (
+            "Threads wait for `triangular_work`, triangular_work (stencil_omp.c:61), for 4.36 s (waiting in the OpenMP runtime).",
+            None,
+        )
     ]
 
 
