@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.chat import saved
 from chathpc.chat.asker import CHAT, Asker
 from chathpc.chat.conversation import BUDGET, Conversation
+from chathpc.chat.intents import match
 from chathpc.chat.record import Chat
 from chathpc.chat.session import Progress, Session
 from chathpc.errors import ModelUnavailableError, UsageError
@@ -89,6 +90,7 @@ def open_conversation(
         profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_of(settings), asker=asker
     )
     session.prepare(tell)
+    match("", session)  # builds its index of examples
     limit = budget if budget is not None else before.budget if before is not None else BUDGET
     backend, note = choose(llm, session, settings)
     conversation = Conversation(session, backend, budget=limit, deadline=settings.deadline)

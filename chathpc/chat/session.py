@@ -74,7 +74,6 @@ class Session:
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Diagnose the profile, build the indexes, and compare with the other profile if there is one."""
-        from chathpc.chat.intents import match
         from chathpc.chat.tools.one_location import computing_by_function
 
         tell = progress or (lambda stage: None)
@@ -85,7 +84,6 @@ class Session:
         if self.measured.time is not None:
             self.level("function")
             self.rows("line", self.measured.time)
-        match("", self)  # builds its index of examples
         if self.facts.has_host_time and self.facts.thread_count > 1:
             computing_by_function(self)
         if len(self.others) == 1:  # of several one is named first
