@@ -122,9 +122,9 @@ def printed(text: str, known: Vocabulary) -> Printed:
         before, behind = flat[: found.start()], flat[found.end() :]
         of = known.amounts.get(found[1], Amount())
         stands_for = of.meant(before) or stands_for
-        new = bool(of.topic) and not said.issuperset(_meant(of.topic))
-        said.update(_meant(of.topic))
-        notes = [*([of.topic] if new else []), *([of.composition] if of.composition else [])]
+        about = _meant(of.topic)
+        notes = [note for note in ("" if about <= said else of.topic, of.composition) if note]
+        said.update(about)
         if notes and before.count("(") <= before.count(")"):
             return f"{stands_for} ({', '.join(notes)})"
         if notes:

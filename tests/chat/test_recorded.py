@@ -32,13 +32,14 @@ def session(profile: str) -> Session:
     return Session(chathpc.load(EXAMPLES / FOLDERS[profile] / "database"), asker=ASK)
 
 
-def answered(question: dict[str, str]) -> Answer:
-    return Conversation(session(question["profile"]), backend()).ask(question["ask"])
+@cache
+def answered(profile: str, ask: str) -> Answer:
+    return Conversation(session(profile), backend()).ask(ask)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["ask"][:40])
 def test_a_question_is_asked_as_it_was_recorded_and_its_answer_printed(question: dict[str, str]) -> None:
-    answer = answered(question)
+    answer = answered(**question)
     assert answer.lack is None, f"{answer.note} {RENEW}"
     assert answer.model == "large-model (recorded)"
     assert answer.steps
@@ -46,7 +47,7 @@ def test_a_question_is_asked_as_it_was_recorded_and_its_answer_printed(question:
 
 
 def test_what_an_expert_says_is_not_lost() -> None:
-    said = [each for question in QUESTIONS for each in answered(question).statements]
+    said = [each for question in QUESTIONS for each in answered(**question).statements]
     dropped = [f"{each.dropped_because}: {each.text}" for each in said if each.dropped_because is not None]
     assert len(said) == 124
     assert len(dropped) <= 0.02 * len(said), dropped

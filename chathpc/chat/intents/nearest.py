@@ -43,7 +43,7 @@ class Nearest:
         self._row, self._column = np.array(row, dtype=np.int32), np.array(column, dtype=np.int32)
         self._rarest = log(1 + len(self.texts)) + 1
         held = np.bincount(self._column, minlength=len(self._columns))
-        telling = np.array([_TELLING if part[0] in "@~" else 1.0 for part in self._columns])
+        telling = np.array([_telling(part) for part in self._columns])
         self._worth: FloatArray = telling * (np.log((1 + len(self.texts)) / (1 + held)) + 1)
         value = (1 + np.log(np.array(count, dtype=np.float64))) * self._worth[self._column]
         length = np.sqrt(np.bincount(self._row, value * value, len(self.texts)))
@@ -59,8 +59,8 @@ class Nearest:
         squares = 0.0
         for part, count in Counter(self._parts(text)).items():
             column = self._columns.get(part)
-            telling = _TELLING if part[0] in "@~" else 1.0
-            value = (1 + log(count)) * (telling * self._rarest if column is None else float(self._worth[column]))
+            worth = _telling(part) * self._rarest if column is None else float(self._worth[column])
+            value = (1 + log(count)) * worth
             squares += value * value
             if column is not None:
                 part_of = slice(self._first_with[column], self._first_with[column + 1])
@@ -80,10 +80,9 @@ class Nearest:
         columns, column = np.unique(self._column[entries], return_inverse=True)
         vectors = np.zeros((len(near), len(columns)))
         vectors[np.repeat(np.arange(len(near)), [len(part) for part in parts]), column] = self._value[entries]
-        vectors = vectors[
-            :, np.bincount(column, minlength=len(columns)) > 1
-        ]  # what only one has makes it like no other
-        kernel = np.einsum("ik,jk->ij", vectors, vectors)
+        # What only one of them has makes it like no other, and is left out; all are of length 1.
+        shared = vectors[:, np.bincount(column, minlength=len(columns)) > 1]
+        kernel = np.einsum("ik,jk->ij", shared, shared)
         np.fill_diagonal(kernel, 1 + _PENALTY)
         found = np.zeros(int(kinds.max()) + 1)
         np.add.at(found, kinds[near], _solved(kernel, likeness[near]))
@@ -104,6 +103,10 @@ class Nearest:
         if self._alike:
             meant = ["^", *(self._alike.get(word, word) for word in words), "$"]
             yield from (f"{one}_{other}" for one, other in pairwise(meant))
+
+
+def _telling(part: str) -> float:
+    return _TELLING if part[0] in "@~" else 1.0
 
 
 def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
