@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -35,14 +36,19 @@ def test_damaged_input_is_read_or_refused(format: str, tmp_path: Path) -> None:
     assert kinds & {"refused", "late"}, mutations.table(results)
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server(mutations.READER) as one:
+        yield one
+
+
 @pytest.mark.parametrize("format", mutations.formats())
-def test_undamaged_input_is_read(format: str, tmp_path: Path) -> None:
+def test_undamaged_input_is_read(format: str, tmp_path: Path, server: Server) -> None:
     bases = write_bases(format, tmp_path / "bases")
     assert bases
-    with Server(mutations.READER) as server:
-        for base in bases:
-            outcome = server.run(base)
-            assert outcome.kind == "profile", f"{base.name}: {outcome}"
+    for base in bases:
+        outcome = server.run(base)
+        assert outcome.kind == "profile", f"{base.name}: {outcome}"
 
 
 def test_a_case_is_the_same_every_time(tmp_path: Path) -> None:

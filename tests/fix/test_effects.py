@@ -37,6 +37,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
 ]
 #: A program of few calls, each known: in a folder it writes, syncs, renames, and starts a child.
+# What is forced to disk takes its time wherever this runs.
 HEAD = """#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,7 @@ HEAD = """#define _GNU_SOURCE
 static void put(const char *name, const char *text, int flags, int synced) {
   int f = open(name, O_WRONLY | O_CREAT | flags, 0644);
   write(f, text, strlen(text));
-  if (synced) fsync(f);
+  if (synced) { fsync(f); usleep(2000); }
   close(f);
 }
 """

@@ -119,7 +119,9 @@ def _do(job: dict[str, Any]) -> bytes:
     with open(reading, "rb") as file:
         text = file.readline() if select.select([file], [], [], 90)[0] else b""
     # What a raw attempt left: it is seen first, and not kept.
-    time.sleep(job.get("linger", 0))
+    end = time.monotonic() + job.get("linger", 0)
+    while time.monotonic() < end and not os.path.exists(job["awaited"]):
+        time.sleep(0.02)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     for left in descendants(os.getpid()):

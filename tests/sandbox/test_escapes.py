@@ -221,7 +221,9 @@ def _attempt(caller: Caller, escape: Escape, stage: Stage, sandbox: str) -> dict
             "token": stage.token,
             "open": str(stage.home / "victim"),
             "limits": {"seconds": 20.0} | escape.limits,
-            "linger": 1.0 if escape.sign == "late" else 0,
+            # Nothing holds it: it comes, be the machine as busy as it may.
+            "linger": 0 if escape.sign != "late" else 30 if sandbox == "raw" else 1.5,
+            "awaited": str(stage.work / "late"),
         }
     )
 
