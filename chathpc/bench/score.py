@@ -20,7 +20,7 @@ FIRST_TWO = 2
 FIRST_THREE = 3
 
 #: What a model answers that suspects nothing, as far as labels have it.
-_NO_FAULT = frozenset({HEALTHY, HOT_SPOT, "hot-compute"})
+_NO_FAULT = frozenset({HEALTHY, HOT_SPOT, "hot-compute", "library-call"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def _claims_nothing(outcome: Outcome) -> bool:
 
 
 def _nothing_can_go(cause: str) -> bool:
-    return cause in ids() and entry(cause).headroom == 0
+    return cause in ids() and entry(cause).where_only
 
 
 def rank_of(answers: Sequence[frozenset[str]], right: frozenset[str]) -> int | None:

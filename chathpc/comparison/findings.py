@@ -12,8 +12,6 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
 from chathpc.profile.activity import Activity
 
-#: Findings that say where the time is and not why: they come and go with everything else, and are not compared.
-WHERE_ONLY = ("hot-compute", "gpu-kernel-bound")
 #: Kinds of work that a family of causes shows in, beside the time of the function at the place.
 _WORK = {
     "openmp": (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD),
@@ -61,10 +59,10 @@ def compare_findings(
     comes or goes has only crossed a threshold. Costs are compared in seconds where both have them, else as parts of the run;
     not at all unless the sides are `comparable`.
     """
-    left = [finding for finding in after if finding.cause not in WHERE_ONLY]
+    left = [finding for finding in after if not cause(finding.cause).where_only]
     pairs: list[tuple[Finding | None, Finding | None]] = []
     alone = []
-    for finding in (finding for finding in before if finding.cause not in WHERE_ONLY):
+    for finding in (finding for finding in before if not cause(finding.cause).where_only):
         partner = _partner(finding, left, lambda mine, theirs: place_key(mine) == place_key(theirs))
         if partner is None:
             alone.append(finding)

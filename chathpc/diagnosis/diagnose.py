@@ -14,7 +14,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
-from chathpc.diagnosis.draft import Draft, confidence, samples_behind, share_error
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
@@ -28,6 +28,7 @@ from chathpc.diagnosis.rules import (
     GROUPS,
     HOST_GROUP,
     KERNEL_GROUPS,
+    TOTALS_GROUP,
     Group,
     examined,
     has_device_values,
@@ -69,7 +70,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     differing = disagreement_evidence(profile)
     explained = drafts if lacking else _with_device_source(facts, drafts)
     kept = _with_records(facts, _behind_idle_device(_without_redundant(explained)))
-    ranked = _rank(with_disagreements(with_agreement(facts, kept), differing))
+    ranked = _one_of_hot(_rank(with_disagreements(with_agreement(facts, kept), differing)))
     findings, evidence = _number(
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )
@@ -140,7 +141,9 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
         from chathpc.diagnosis.rules.source import with_source
 
         found = with_source(facts, list(found))
-    if group.name not in (HOST_GROUP, *KERNEL_GROUPS) or not has_good_timeline(facts):
+    if not has_good_timeline(facts):
+        return _in_run(facts, found) if group.name in (TOTALS_GROUP, *KERNEL_GROUPS) else found
+    if group.name not in (HOST_GROUP, *KERNEL_GROUPS):
         return found
     doubt: tuple[str, ...] = ()
     if group.name == HOST_GROUP:
@@ -154,6 +157,17 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
         draft
         if draft.impact is not None
         else replace(draft, headroom=headroom(draft) * part, against=(*draft.against, *doubt))
+        for draft in found
+    )
+
+
+def _in_run(facts: Facts, found: Iterable[Draft]) -> Iterable[Draft]:
+    """What was found in the time of devices, weighed by the part of the run in which they work at most."""
+    part = facts.device_part
+    return (
+        draft
+        if part == 1.0 or draft.impact is not None or draft.cause == "gpu-idle-host-bound"
+        else replace(draft, headroom=headroom(draft) * part)
         for draft in found
     )
 
@@ -187,10 +201,10 @@ def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:
     places = {
         draft.where.function
         for draft in kept
-        if draft.cause != "hot-compute"
+        if draft.cause not in UNEXPLAINED
         and (_weight(draft) >= worth if draft.cause in _BESIDE_HOT else _weight(draft) > 0)
     }
-    return [draft for draft in kept if draft.cause != "hot-compute" or draft.where.function not in places]
+    return [draft for draft in kept if draft.cause not in UNEXPLAINED or draft.where.function not in places]
 
 
 def _behind_idle_device(drafts: Sequence[Draft]) -> list[Draft]:
@@ -219,6 +233,23 @@ def _with_records(facts: Facts, drafts: list[Draft]) -> list[Draft]:
 
 def _rank(drafts: Iterable[Draft]) -> list[Draft]:
     return sorted(drafts, key=lambda draft: (-_weight(draft), -draft.share, draft.cause, str(draft.where.function)))
+
+
+def _one_of_hot(ranked: list[Draft]) -> list[Draft]:
+    """`ranked` with what computes in one entry, that of its hottest place; the others stand behind it as evidence."""
+    hot = [draft for draft in ranked if draft.cause == "hot-compute"]
+    if len(hot) < 2:
+        return ranked
+    first = hot[0]
+    whole = replace(
+        first,
+        evidence=(*first.evidence, *(item for draft in hot[1:] for item in draft.evidence)),
+        summary=f"{first.summary} {' '.join(draft.summary for draft in hot[1:])}",
+        against=tuple(dict.fromkeys(item for draft in hot for item in draft.against)),
+        suspected=tuple(dict.fromkeys(item for draft in hot for item in draft.suspected)),
+        next_measurement=next((draft.next_measurement for draft in hot if draft.next_measurement), None),
+    )
+    return [whole if draft is first else draft for draft in ranked if draft is first or draft.cause != "hot-compute"]
 
 
 def _spreads(facts: Facts, drafts: Sequence[Draft]) -> tuple[Fact, ...]:
@@ -252,13 +283,14 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     entry = cause(draft.cause)
     part = headroom(draft)
     probability, reason = confidence(facts, draft)
-    on_device = entry.family.startswith("gpu-") or (draft.samples == 0 and facts.timeline is not None)
+    gpu = entry.family.startswith("gpu-")
+    on_device = draft.samples is not None and (gpu or (draft.samples == 0 and facts.timeline is not None))
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
     at_place = _inclusive_share(facts, draft, on_device)
     bound = _speedup(_at_most(_removable(facts, draft, entry, at_place), samples_behind(facts, draft) or inf))
     return Finding(
         cause=draft.cause,
-        title=entry.title,
+        title=draft.title or entry.title,
         summary=draft.summary,
         where=draft.where,
         seconds=draft.cost if timed else None,

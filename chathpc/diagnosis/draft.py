@@ -13,6 +13,9 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.statistics import is_above, spread_error, standard_error
 from chathpc.profile import numbers
 
+#: Causes that say what runs at a place and leave open why it takes its time.
+UNEXPLAINED = ("hot-compute", "library-call")
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -43,7 +46,7 @@ class Draft:
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
     tell their number. `spread` tells the locations where the cost is what they differ by. `agreeing` names further tools that
     found the same cause there by themselves. `suspected` names causes that may be behind it, which this profile cannot show. `bounded` is
-    False where a repair can remove more than the cost.
+    False where a repair can remove more than the cost. `title` is said instead of the cause's.
     """
 
     cause: str
@@ -66,6 +69,7 @@ class Draft:
     agreeing: tuple[str, ...] = ()
     suspected: tuple[str, ...] = ()
     bounded: bool = True
+    title: str = ""
 
 
 #: Log-odds that the cause of a finding is right: with one sign, what each further independent sign adds, and each thing that

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import HOST_TIME
+from chathpc.diagnosis.device import device_time
 from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.statistics import is_above, standard_error
@@ -21,6 +22,7 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.classification import Activities, classify
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 if TYPE_CHECKING:
@@ -166,6 +168,14 @@ class Facts:
         from chathpc.diagnosis.compiled import Compiled
 
         return None if self.profile.build is None else Compiled(self, self.profile.build)
+
+    @cached_property
+    def device_part(self) -> float:
+        """How much of the run's wall-clock time devices work at most (0..1), where only their time in all is known; 1 where nothing tells
+        how long the run was.
+        """
+        wall = wall_seconds(self.profile)
+        return min(device_time(self.profile) / wall, 1.0) if wall and self.timeline is None else 1.0
 
     # -- by activity ---------------------------------------------------------------------------------------
 

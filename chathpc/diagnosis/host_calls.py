@@ -40,7 +40,7 @@ _ALLOCATION = re.compile(
 )
 _SETUP = re.compile(
     r"(cu|cuda|hip)(Init|InitDevice|SetDevice|GetDeviceCount|GetDevice|DeviceReset|DevicePrimaryCtx\w*|Ctx(Create|Destroy|Attach|Detach))$"
-    r"|hsa_init|hsa_shut_down|cu(Init|DriverGetVersion)|cuGetProcAddress"
+    r"|hsa_init|hsa_shut_down|cu(Init|DriverGetVersion)|cuGetProcAddress|amdgpu_device_initialize|pgi_uacc_(cuda_)?(init|select|enumerate)"
 )
 _WAIT = re.compile(
     r"(cuda|hip|cu)(Device|Stream|Event|Thread|Ctx)Synchronize|hsa_(amd_)?signal_wait|clFinish|clWaitFor|ze\w*Synchronize"

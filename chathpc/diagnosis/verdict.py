@@ -47,7 +47,10 @@ def verdict_of(facts: Facts, ranked: Sequence[Draft]) -> tuple[Verdict, str]:
     if worth or any(draft.suspected for draft in ranked):
         return Verdict.SUSPECTED, ""
     why = _healthy(facts, ranked)
-    return (Verdict.HEALTHY, why) if why else (Verdict.HOT_SPOT, "")
+    if why:
+        return Verdict.HEALTHY, why
+    # At a limit, as far as the source tells: only counters show whether that is so.
+    return (Verdict.SUSPECTED if any(draft.derived for draft in ranked) else Verdict.HOT_SPOT), ""
 
 
 def headroom(draft: Draft) -> float:
@@ -86,7 +89,11 @@ def _at_the_limit(ranked: Sequence[Draft], *, files: bool = False) -> str:
     """That a unit of the machine limits most of the work, in words; empty where that was not measured, as it is for `files` in logs of
     input and output alone.
     """
-    limits = [draft for draft in ranked if draft.cause in AT_THE_LIMIT and (files or draft.cause != "io-bound")]
+    limits = [
+        draft
+        for draft in ranked
+        if draft.cause in AT_THE_LIMIT and not draft.derived and (files or draft.cause != "io-bound")
+    ]
     if not limits or sum(draft.share for draft in limits) < common()["most"].value:
         return ""
     return "the machine does the work as fast as it can: " + limits[0].summary.rstrip(".")
@@ -128,7 +135,7 @@ def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
         return healthy_headline(facts.traced)
     if findings and findings[0].cause in AT_THE_LIMIT:
         return f"{findings[0].summary} The machine does this as fast as it can; only less of it would be faster."
-    hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
+    hot = next((finding for finding in findings if cause(finding.cause).where_only), None)
     if hot is None:
         return _largest(facts)
     if hot.cause == "gpu-kernel-bound" and not facts.has_host_time:
@@ -136,9 +143,10 @@ def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
             f"No cause was found: kernels have {numbers.percent(hot.share)} of the device's busy time, most of it "
             f"{hot.where.kernel or hot.where.function}. Whether the device was idle in between, and what the host did, it does not tell."
         )
-    computes = (
-        f"The program computes, mostly in {hot.where.function} ({numbers.percent(hot.share)}), and no cause was found"
-    )
+    if hot.cause == "hot-compute":
+        computes = f"The program computes, mostly in {hot.where.function} ({numbers.percent(hot.share)}), and no cause was found"
+    else:
+        computes = f"{hot.summary.rstrip('.')}, and no cause was found"
     if hot.suspected:
         title = cause(hot.suspected[0]).title
         return f"{computes} by measurement; its source suggests {title[0].lower()}{title[1:]}."

@@ -150,7 +150,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     ),
     (
         Activity.GPU_API,
-        r"(cuda|hip|cublas|cudnn|rocblas|miopen|hsa|roctracer)[A-Z_]|cu[A-Z][a-z]+[A-Z]|ze[A-Z]|cl[A-Z][a-z]+[A-Z]|omp_target|tgt_",
+        r"(cuda|hip|cublas|cudnn|rocblas|miopen|hsa|roctracer)[A-Z_]|cudart(\d+$|::)|cu[A-Z][a-z]+[A-Z]|cuInit$|ze[A-Z]|cl[A-Z][a-z]+[A-Z]"
+        r"|omp_target|tgt_|pgi_uacc_|(ur|pi)(Enqueue|Queue|Event|USM|Program|Kernel|Context|Device|Adapter|Platform)[A-Z]\w*$",
     ),
     (Activity.PROFILER, r"hpcrun_|hpctoolkit_|papi_|cupti|hpcfnbounds|monitor_"),
     (Activity.JIT, r"llvm::|orc::|PyEval_|_PyEval|julia_jit|jl_compile|nvrtc|nvJitLink"),
@@ -163,16 +164,23 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
         r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libinfinipath|libibverbs|librdmacm|lib(mlx[45]|efa|cxi|hfi1verbs|portals)\b|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich",
     ),
     (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
-    (Activity.JIT, r"libLLVM|libclang-cpp|libgccjit|libnvrtc|libnvJitLink|libnvptxcompiler|libcling"),
-    (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath"),
-    (Activity.GPU_API, r"libcuda|libcudart|libamdhip|libhsa|libnv|libze_|libOpenCL|libcublas|libcudnn|librocblas"),
+    (
+        Activity.JIT,
+        r"libLLVM|libclang-cpp|libgccjit|libnvrtc|libnvJitLink|libnvptxcompiler|libcling|libnvidia-ptxjit|libamd_comgr|libhiprtc",
+    ),
+    (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath|libnvcpumath"),
+    (
+        Activity.GPU_API,
+        r"libcuda|libcudart|libamdhip|libhsa|libnv(?!c[.-]|f[.-]|cpumath|perf)|libze_|libOpenCL|libcublas|libcudnn|librocblas|libdrm|libacc(host|device)"
+        r"|libsycl|libur_|libpi_|libomptarget",
+    ),
     (
         Activity.PROFILER,
         r"libhpcrun|libmonitor|libpapi|libpfm|libToolsInjection|libcupti|libnvperf|librocprofiler|libroctracer",
     ),
     (
         Activity.LIBRARY,
-        r"libc[.-]|ld-linux|ld-|libpthread|librt[.-]|libdl[.-]|libstdc\+\+|libgcc_s|linux-vdso|\[vdso\]|libgfortran|libz[.-]|libresolv|libnss|libc\+\+|vmlinux|\[kernel",
+        r"libc[.-]|ld-linux|ld-|libpthread|librt[.-]|libdl[.-]|libstdc\+\+|libgcc_s|linux-vdso|\[vdso\]|libgfortran|libz[.-]|libresolv|libnss|libc\+\+|libnv[cf][.-]|[\[<]?(vmlinux|kernel)",
     ),
 )
 
@@ -239,12 +247,13 @@ def activity_of_module(path: str) -> Activity | None:
 #: copy with source lines (an interposed allocator, a static MPI). `mpi_exchange`, `free_grid` or `kmp_search` are not.
 _INTERFACE = re.compile(
     r"P?MPI_[A-Z]|GOMP_|GOACC_|(je_|tc_|mi_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc)$"
-    r"|operator (new|delete)|!\$omp "
+    r"|operator (new|delete)|!\$omp |cudart::"
 )
 #: `__fprintf`, `_IO_new_file_write`, glibc's `lll_mutex_lock_optimized`; procedures of Fortran modules (`__solver_MOD_step`) are the program's.
 _RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_|lll_)[A-Za-z]")
 _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
 _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
+_SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
 _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
 
 
@@ -276,6 +285,11 @@ def is_inner(name: str) -> bool:
 def is_binding(name: str) -> bool:
     """True where the dynamic loader comes in when a function of a library is called the first time."""
     return bool(_BINDING.match(name))
+
+
+def is_system(path: str) -> bool:
+    """True for the load modules of the kernel and of the dynamic loader."""
+    return bool(_SYSTEM.match(path.rsplit("/", 1)[-1]))
 
 
 def is_fortran_library(path: str) -> bool:

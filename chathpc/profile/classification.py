@@ -122,9 +122,7 @@ def classify(tree: CallTree) -> Activities:
     Names of frames are looked at once per distinct name and module, nodes in vectorised steps.
     """
     frame, is_frame = _frames(tree), _is_frame(tree)
-    handler = is_frame & (frame == Activity.PAGE_FAULT)
-    if handler.any():  # the kernel calls nothing of the program, whatever its functions are called
-        frame[(tree.nearest(handler) >= 0) & (frame == _USER)] = Activity.LIBRARY
+    _close(tree, is_frame, frame)
     frames_above = tree.nearest(is_frame)[np.where(tree.parent >= 0, tree.parent, 0)]
     call = _public_calls(tree, is_frame, is_frame & (frame == _USER), frames_above)
     in_library = call >= 0
@@ -152,6 +150,22 @@ def classify(tree: CallTree) -> Activities:
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return found
+
+
+def _close(tree: CallTree, is_frame: BoolArray, frame: Frames) -> None:
+    """Tell, in place, that what the kernel and the runtime of a GPU call is none of the program, whatever it is called; a function with
+    source lines may be one that the runtime was given to call back.
+    """
+    device = np.isin(tree.kind, _DEVICE)
+    for closed, inside in (
+        (frame == Activity.PAGE_FAULT, frame == _USER),
+        (
+            np.isin(frame, (*_GPU_FAMILY, Activity.GPU_LAUNCH)),
+            (frame == _USER) & ~_has_file(tree) & (tree.nearest(device) < 0),
+        ),
+    ):
+        if (closed & is_frame).any():
+            frame[(tree.nearest(closed & is_frame) >= 0) & inside & is_frame] = Activity.LIBRARY
 
 
 def template_library(tree: CallTree) -> BoolArray:

@@ -74,7 +74,7 @@ def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:
         gpu_streams=shape.streams,
         openmp=shape.threads > 1
         and any(activity_of_module(path) == Activity.OMP_WAIT for path in profile.tree.modules),
-        wall_seconds=_wall_seconds(profile),
+        wall_seconds=wall_seconds(profile),
         metric=None if time is None else time.id,
         total=total,
         unit=None if time is None else time.unit,
@@ -109,7 +109,7 @@ def _event(profile: Profile) -> str | None:
     return None if not name or _PLAIN.fullmatch(name) else name
 
 
-def _wall_seconds(profile: Profile) -> float | None:
+def wall_seconds(profile: Profile) -> float | None:
     """As the tool told it, or as long as the trace is, but no shorter than any thread was there; by a wall clock alone as long as that."""
     told = _seconds(profile.run.get("seconds", ""))
     if told is None and profile.timed and profile.timeline is not None:

@@ -63,9 +63,7 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Told]:
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Told]:
-    hot = next(
-        (finding for finding in diagnosis.findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None
-    )
+    hot = next((finding for finding in diagnosis.findings if cause(finding.cause).where_only), None)
     told = [Told(diagnosis.headline, () if hot is None else hot.evidence)]
     if hot is not None:
         told.append(Told(meaning(hot.cause)))

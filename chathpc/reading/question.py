@@ -238,7 +238,7 @@ def _fitting(facts: Facts, diagnosis: Diagnosis, listed: Sequence[Listed]) -> li
         if each.id in names
         or (
             fits.get(each.family, True)
-            and each.id not in ("hot-compute", "gpu-kernel-bound")
+            and not each.where_only
             and (each.id != "jit-compilation" or models & _COMPILED_LATE)
             and (each.id not in _OF_SEVERAL_DEVICES or len(facts.profile.devices) > 1)
             and (each.id not in _OF_SEVERAL or shape.threads > 1 or shape.ranks > 1)

@@ -21,6 +21,7 @@ FOLDER = Path(sys.modules[cause.__module__].__file__ or "").parent
 #: Causes that a rule finds, each with its thresholds: the contract between the catalogue and the rules.
 DETECTED = {
     "hot-compute": {"min_share": 0.10},
+    "library-call": {"min_share": 0.10},
     "loop-invariant-work": {"min_share": 0.05, "min_called_share": 0.10},
     "strided-access": {"min_share": 0.10},
     "quadratic-algorithm": {"min_share": 0.10},
@@ -102,6 +103,7 @@ DETECTED = {
     "gpu-dependency-stall": {"min_stall_share": 0.3},
     "gpu-barrier-stall": {"min_stall_share": 0.15},
     "gpu-launch-bound": {
+        "min_share": 0.2,
         "max_kernel_seconds": 1e-5,
         "min_launches": 1000,
         "min_idle_share": 0.2,
@@ -111,6 +113,9 @@ DETECTED = {
     "gpu-d2h-copy-bound": {"min_share": 0.3, "min_window_share": 0.03},
     "gpu-pageable-copies": {"min_share": 0.05, "min_mean_bytes": 65536, "fast_rate": 2e10, "min_pinned_part": 0.01},
     "gpu-no-overlap": {"min_share": 0.1, "max_overlap": 0.1},
+    "gpu-host-copies": {"min_share": 0.1},
+    "gpu-host-waits": {"min_share": 0.1},
+    "gpu-start-up": {"min_share": 0.1},
     "gpu-idle-host-bound": {"min_share": 0.2},
     "gpu-sync-overuse": {"min_share": 0.15, "max_copy_bytes": 65536},
     "gpu-allocation-in-loop": {"min_share": 0.05, "min_gaps": 10},

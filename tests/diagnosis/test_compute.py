@@ -28,11 +28,14 @@ def test_the_hottest_functions_are_named_with_their_hottest_line() -> None:
     solve = function("solve", hot_loop(6.0, "app.c:10"), line("app.c:20", time=1.0), at="app.c:8")
     diagnosis = diagnosed(build(main(solve, function("setup", line("app.c:40", time=3.0), at="app.c:39"))))
     assert diagnosis.verdict == "hot-spot"
-    first, second = diagnosis.findings
+    (first,) = diagnosis.findings
     assert (first.cause, first.where.function, first.where.short) == ("hot-compute", "solve", "app.c:11")
     assert (first.seconds, first.share, first.speedup_bound) == (7.0, 0.7, None)
-    assert first.summary == "solve has 70.0 % of the time, most of it at app.c:11."
-    assert (second.where.function, second.share) == ("setup", 0.3)
+    assert first.title == "One place computes for 70.0 % of the time"
+    assert (
+        first.summary
+        == "solve has 70.0 % of the time, most of it at app.c:11. setup has 30.0 % of the time, most of it at app.c:40."
+    )
     evidence = [item.statement for item in diagnosis.evidence]
     assert evidence[0] == "solve takes 7.00 s of 10.0 s (70.0 %)."
     assert (
@@ -42,7 +45,10 @@ def test_the_hottest_functions_are_named_with_their_hottest_line() -> None:
 
 def test_no_more_than_three_functions_above_a_tenth_are_listed() -> None:
     parts = [function(f"f{number}", line(f"app.c:{number}0", time=1.0)) for number in range(1, 9)]
-    assert causes(build(main(*parts[:4]))) == ["hot-compute"] * 3
+    (hot,) = diagnosed(build(main(*parts[:4]))).findings
+    assert hot.summary == " ".join(
+        f"f{number} has 25.0 % of the time, most of it at app.c:{number}0." for number in (1, 2, 3)
+    )
     small = function("small", line("app.c:90", time=0.09))
     assert len(diagnosed(build(main(parts[0], small))).findings) == 1  # 0.09 of 1.09 is 8.3 %
 
@@ -53,10 +59,29 @@ def test_the_regions_of_one_function_are_one_place() -> None:
     assert (hot.where.function, hot.share) == ("solve", 1.0)
 
 
-def test_a_library_that_computes_counts_for_the_function_that_calls_it() -> None:
-    solve = function("solve", line("app.c:5", libc("qsort", time=4.0)), at="app.c:4")
-    (hot,) = diagnosed(build(main(solve))).findings
-    assert (hot.where.function, hot.where.short) == ("solve", "app.c:5")
+@pytest.mark.parametrize("name", ["qsort", "__strlen_avx2", "strlen"])
+def test_a_librarys_function_is_told_as_the_line_that_calls_it(name: str) -> None:
+    solve = function("solve", line("app.c:5", libc(name, time=4.0)), line("app.c:6", time=3.0), at="app.c:4")
+    diagnosis = diagnosed(build(main(solve)))
+    (hot,) = diagnosis.findings
+    short = name.removeprefix("__").removesuffix("_avx2")
+    assert (hot.cause, hot.where.function, hot.where.short) == ("library-call", "solve", "app.c:5")
+    assert hot.summary == f"{short}, called at app.c:5, has 57.1 % of the time."
+    assert diagnosis.headline.startswith(f"{short}, called at app.c:5, has 57.1 % of the time, and no cause was found")
+
+
+def test_a_call_in_a_loops_condition_is_told_as_that() -> None:
+    text = "int f(char *s)\n{\n  int n = 0;\n  for (int i = 0; i < strcspn(s, q); i++)\n    n += s[i] == 32;\n  return n;\n}\n"
+    called = function("f", loop("a.c:4", line("a.c:4", libc("strcspn", time=4.0))), at="a.c:1")
+    (hot,) = diagnosed(build(main(called), read_source=source({"a.c": text}))).findings
+    assert hot.summary == "strcspn, called at a.c:4 in the condition of the loop at line 4, has 100 % of the time."
+
+
+def test_what_the_kernel_and_the_loader_do_is_no_work_of_the_program() -> None:
+    loaded = call("do_lookup_x", module="/lib64/ld-linux-x86-64.so.2", time=3.0)
+    served = call("copy_user_generic", module="[kernel.kallsyms]", time=3.0)
+    (hot,) = diagnosed(build(main(function("solve", line("app.c:5", loaded, served, time=4.0), at="app.c:4")))).findings
+    assert (hot.cause, hot.share) == ("hot-compute", 0.4)
 
 
 def test_without_lines_there_is_only_the_function() -> None:

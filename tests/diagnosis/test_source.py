@@ -82,10 +82,10 @@ def test_hot_code_gives_way_to_what_the_source_explains() -> None:
     assert causes(profile_of(STRIDED)) == ["strided-access"]
 
 
-def test_work_at_the_limit_of_the_machine_is_told_and_is_no_bottleneck() -> None:
+def test_work_at_the_limit_of_the_machine_is_suspected_where_only_the_source_tells_it() -> None:
     diagnosis = diagnosed(profile_of(TRIAD, at=4))
     assert [one.cause for one in diagnosis.findings] == ["memory-bandwidth"]
-    assert diagnosis.verdict == Verdict.HOT_SPOT
+    assert diagnosis.verdict == Verdict.SUSPECTED
     assert diagnosis.headline.startswith("f streams through a, b with little arithmetic")
 
 

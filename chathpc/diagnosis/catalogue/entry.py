@@ -162,6 +162,11 @@ class Cause:
         return self.thresholds[name].value
 
     @property
+    def where_only(self) -> bool:
+        """True for entries that say where the time is and not why: by itself nothing of it can go."""
+        return self.headroom == 0
+
+    @property
     def meaning(self) -> str:
         """The first sentence of `what`, on one line."""
         flat = " ".join(self.what.split())

@@ -85,6 +85,7 @@ def host_checks() -> tuple[Checks, ...]:
     from chathpc.diagnosis.rules import (
         compiler,
         compute,
+        gpu_host,
         input_output,
         jit,
         memory,
@@ -105,6 +106,7 @@ def host_checks() -> tuple[Checks, ...]:
         Checks(input_output.RULES),
         Checks(memory.RULES),
         Checks((*own_patterns.RULES, *jit.RULES)),
+        Checks(gpu_host.RULES),
         Checks(lack=lacks.source, also=source.CAUSES),
         Checks(lack=lacks.counters, also=source.COUNTED),
     )
@@ -159,13 +161,14 @@ def has_io_log(facts: Facts) -> bool:
 
 
 HOST_GROUP = "host time"
+TOTALS_GROUP = "device time in all"
 KERNEL_GROUPS = ("stall samples of kernels", "counters of kernels")
 
 #: All checks. A new kind of data is one more line.
 GROUPS = (
     Group(HOST_GROUP, lambda facts: facts.has_host_time, host_checks),
     Group("device time over a timeline", has_good_timeline, timeline_checks, has_device_values),
-    Group("device time in all", lambda facts: has_device_values(facts) and facts.timeline is None, total_checks),
+    Group(TOTALS_GROUP, lambda facts: has_device_values(facts) and facts.timeline is None, total_checks),
     Group(KERNEL_GROUPS[0], has_device_values, sample_checks),
     Group(KERNEL_GROUPS[1], has_device_values, counter_checks),
     Group("log of input and output", has_io_log, log_checks),

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
 
 from chathpc.diagnosis.catalogue import Cause, cause, common
-from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, time_unit, total
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, share_here, time_unit, total
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.activity import Activity, base_name, is_system
 from chathpc.profile.classification import template_library
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.source_text import no_source
-from chathpc.profile.tree import FloatArray, NodeKind
+from chathpc.profile.tree import BoolArray, FloatArray, NodeKind
 
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
 #: At most this many hot functions are listed.
@@ -24,13 +25,13 @@ _LISTED = 3
 
 
 def hot_compute(facts: Facts) -> Iterable[Draft]:
-    """The functions that compute longest, with their hottest line. Not a fault by itself: time does not tell
-    efficiency.
+    """The functions that compute longest, with their hottest line, or the library's function that they call for it. Not a fault by itself:
+    time does not tell efficiency.
     """
-    entry = cause("hot-compute")
+    entry, library = cause("hot-compute"), cause("library-call")
     if facts.total == 0:
         return
-    computing = facts.of(*_COMPUTING)
+    computing = np.where(_is_system(facts), 0.0, facts.of(*_COMPUTING))
     names, times = facts.by_function(computing)
     # The outlined regions of one function are one place in the source.
     merged: dict[str, list[tuple[int, float]]] = {}
@@ -46,48 +47,113 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         hot = facts.hot_place(computing, name)
         if hot is None:
             continue
-        place, at_line = hot.place, hot.at_line
-        loop = facts.innermost_loop(hot.line)
-        evidence = [
+        called = _called_most(facts, facts.in_function(name, computing), cost)
+        yield (
+            _computing(facts, entry, readable, cost, hot) if called is None else _calling(facts, library, hot, *called)
+        )
+
+
+def _is_system(facts: Facts) -> BoolArray:
+    """True for what the kernel and the dynamic loader do: no work of the function around it."""
+    return np.array([is_system(path) for path in facts.profile.tree.modules] + [False])[facts.profile.tree.module]
+
+
+def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotPlace) -> Draft:
+    place, at_line, share = hot.place, hot.at_line, cost / facts.total
+    loop = facts.innermost_loop(hot.line)
+    evidence = [
+        fact(
+            facts,
+            Kind.AMOUNT,
+            cost,
+            subject=readable,
+            form=Form.NAME,
+            whole=total(facts),
+            how="exclusive time of the function and of the computing libraries that it calls",
+            where=place,
+        )
+    ]
+    if hot.line >= 0:
+        loop_words = (
+            f", in the loop at {facts.profile.tree.place(loop)}" if loop >= 0 and facts.profile.tree.place(loop) else ""
+        )
+        evidence.append(
+            fact(
+                facts,
+                Kind.AMOUNT,
+                at_line,
+                subject=f"the hottest line of {readable}, {place.short}{loop_words},",
+                whole=total(facts),
+                how="time by source line, library calls counted for the calling line",
+                where=place,
+            )
+        )
+    return Draft(
+        cause=entry.id,
+        where=place,
+        title=f"One place computes for {numbers.percent(share)} of {facts.whole}",
+        summary=f"{readable} has {numbers.percent(share)} of {facts.whole}"
+        + (f", most of it at {place.short}." if hot.line >= 0 and at_line > common()["most"].value * cost else "."),
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=2,
+    )
+
+
+def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, float] | None:
+    """The library's function that has most of what a function computes, with its time; None where the function does so itself."""
+    tree, call = facts.profile.tree, facts.activities.call
+    counted = np.flatnonzero((weight > 0) & (call >= 0))
+    sums: dict[str, float] = {}
+    for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
+        name = _public(tree.function_name(node))
+        sums[name] = sums.get(name, 0.0) + value
+    name, most = max(sums.items(), key=lambda item: item[1], default=("", 0.0))
+    return (name, most) if most >= common()["most"].value * cost and name.isidentifier() else None
+
+
+def _calling(facts: Facts, entry: Cause, hot: HotPlace, name: str, cost: float) -> Draft:
+    """What a function calls for, by the line that calls; where that is a loop's condition, it is said."""
+    place, share = hot.place, cost / facts.total
+    at = f"at {place.short}" if place.line else f"from {place.function}"
+    return Draft(
+        cause=entry.id,
+        where=place,
+        title=f"One library function has {numbers.percent(share)} of {facts.whole}",
+        summary=f"{name}, called {at}{_in_condition(facts, hot, name)}, has {numbers.percent(share)} of {facts.whole}.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
             fact(
                 facts,
                 Kind.AMOUNT,
                 cost,
-                subject=readable,
+                subject=f"{name} called from {place.function}",
                 form=Form.NAME,
                 whole=total(facts),
-                how="exclusive time of the function and of the computing libraries that it calls",
+                how="time in the library's function by calling function",
                 where=place,
-            )
-        ]
-        if hot.line >= 0:
-            loop_words = (
-                f", in the loop at {facts.profile.tree.place(loop)}"
-                if loop >= 0 and facts.profile.tree.place(loop)
-                else ""
-            )
-            evidence.append(
-                fact(
-                    facts,
-                    Kind.AMOUNT,
-                    at_line,
-                    subject=f"the hottest line of {readable}, {place.short}{loop_words},",
-                    whole=total(facts),
-                    how="time by source line, library calls counted for the calling line",
-                    where=place,
-                )
-            )
-        yield Draft(
-            cause=entry.id,
-            where=place,
-            summary=f"{readable} has {numbers.percent(share)} of {facts.whole}"
-            + (f", most of it at {place.short}." if hot.line >= 0 and at_line > common()["most"].value * cost else "."),
-            cost=cost,
-            share=share,
-            threshold=entry.threshold("min_share"),
-            evidence=tuple(evidence),
-            signs=2,
-        )
+            ),
+        ),
+        signs=2,
+    )
+
+
+def _in_condition(facts: Facts, hot: HotPlace, name: str) -> str:
+    """That the call stands in the condition of a loop, in words, where the source is there; else empty."""
+    if hot.line < 0 or facts.profile.read_source is no_source:
+        return ""
+    from chathpc.diagnosis.source.text import read_file
+
+    file = read_file(facts.profile, facts.profile.tree.files[facts.profile.tree.file[hot.line]])
+    function = file.function_at(int(facts.profile.tree.line[hot.line])) if file is not None else None
+    loop = function.innermost(int(facts.profile.tree.line[hot.line])) if function is not None else None
+    if loop is None or loop.condition is None or not any(each.short == name for each in loop.condition.calls()):
+        return ""
+    return f" in the condition of the loop at line {loop.first}"
 
 
 def math_in_loops(facts: Facts) -> Iterable[Draft]:
@@ -188,12 +254,18 @@ def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
     counted = np.flatnonzero((weight > 0) & (call >= 0))
     sums: dict[str, float] = {}
     for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
-        name = base_name(tree.function_name(node))
-        name = name.removeprefix("ieee754_").removeprefix("w_")
-        for suffix in ("_fma4", "_fma", "_avx2", "_sse2", "_avx", "_finite"):
-            name = name.removesuffix(suffix)
+        name = _public(tree.function_name(node))
         sums[name] = sums.get(name, 0.0) + value
     return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1])]
+
+
+#: What libm and libc append to the names of a function's versions for processors.
+_VERSIONS = re.compile(r"(_(fma4?|finite|evex|avx(2|512)?|sse\w*|unaligned|erms|rtm|generic|movbe))+$")
+
+
+def _public(name: str) -> str:
+    """The name by which a program calls a function of libm or libc: `__ieee754_pow_fma` → `pow`, `__strlen_avx2` → `strlen`."""
+    return _VERSIONS.sub("", base_name(name).removeprefix("ieee754_").removeprefix("w_"))
 
 
 def unoptimised(facts: Facts) -> Iterable[Draft]:
@@ -254,7 +326,7 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
             ),
         ),
         signs=2,
-        replaces=("hot-compute",),
+        replaces=UNEXPLAINED,
     )
 
 

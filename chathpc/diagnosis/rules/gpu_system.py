@@ -163,4 +163,37 @@ def launches(facts: Facts) -> Iterable[Draft]:
     )
 
 
-RULES = (copies, launches)
+def idle(facts: Facts) -> Iterable[Draft]:
+    """Devices that work for a small part of the run, whatever they do then."""
+    entry, busy, part = cause("gpu-idle-host-bound"), device_time(facts.profile), facts.device_part
+    share = 1 - part
+    if not busy or share < entry.threshold("min_share"):
+        return
+    wall = busy / part
+    hot = facts.hot_place(facts.time) if facts.has_host_time else None
+    yield Draft(
+        cause=entry.id,
+        where=hot.place if hot is not None else Place(),
+        summary=f"The devices work for {numbers.percent(part)} of the run at most.",
+        cost=wall - busy,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                Kind.AMOUNT,
+                busy,
+                subject="the devices' work",
+                whole=Quantity(wall, "s", "wall-clock time"),
+                unit="s",
+                metric="gpu.time",
+                how="time of all operations of devices, beside the run's length",
+            ),
+        ),
+        signs=1,
+        against=("When the devices worked was not recorded.",),
+        samples=0,
+    )
+
+
+RULES = (copies, launches, idle)

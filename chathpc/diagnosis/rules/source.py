@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, total
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, total
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
@@ -71,6 +71,12 @@ class _Found:
     file: int
     cost: float
     where: Place
+    beside: float = 0.0  #: cost of the same in other loops of the function
+
+    @property
+    def whole(self) -> float:
+        """Cost in all loops of the function."""
+        return self.cost + self.beside
 
 
 def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
@@ -81,24 +87,35 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     """
     hot = Hot(facts)
     result = list(drafts)
-    for found in _unique(_signs(hot)):
+    signs = _unique(_signs(hot))
+    explained = {found.where.function for found in signs if found.sign.alone}
+    explained |= {draft.where.function for draft in drafts if draft.cause not in UNEXPLAINED}
+    for found in (*signs, *_unique(one for one in _lookups(hot) if one.where.function not in explained)):
         at = next((n for n, draft in enumerate(result) if _is_same(draft, found)), None)
         if at is not None:
             result[at] = _joined(facts, result[at], found, hot)
         elif found.sign.alone and _is_worth(facts, found):
             result = [*_giving_way(hot, result, found), _draft(facts, hot, _named(hot, found))]
-        elif found.sign.suspected:
+        elif found.sign.suspected and (
+            not found.sign.limit or _is_worth(facts, replace(found, beside=_elsewhere(signs, found)))
+        ):
             result = _suspecting(hot, result, found)
     return with_accessors(hot, result)
 
 
+def _elsewhere(signs: Sequence[_Found], found: _Found) -> float:
+    """What is suspected of the same cause in all other loops of the program costs: many small ones are one problem."""
+    same = [each for each in signs if each.sign.cause == found.sign.cause and each.sign.suspected]
+    return sum(each.whole for each in same) - found.cost
+
+
 def _is_worth(facts: Facts, found: _Found) -> bool:
     """True if the lines of a sign have the share of the time that the catalogue asks for, by more than sampling explains."""
-    return facts.above(min(found.cost / facts.total, 1.0), cause(found.sign.cause).threshold("min_share"))
+    return facts.above(min(found.whole / facts.total, 1.0), cause(found.sign.cause).threshold("min_share"))
 
 
 #: Findings that leave open why a loop takes its time.
-_UNEXPLAINED = ("hot-compute", "memory-bandwidth")
+_UNEXPLAINED = (*UNEXPLAINED, "memory-bandwidth")
 
 
 def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]:
@@ -123,7 +140,7 @@ def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
             next_measurement=f"{measure.command} ({measure.tells})",
             suspected=(*draft.suspected, entry.id),
         )
-        if draft.cause in _UNEXPLAINED and is_there(draft.where)
+        if draft.cause in _UNEXPLAINED and is_there(draft.where) and not (found.sign.limit and draft.suspected)
         else draft
         for draft in drafts
     ]
@@ -134,13 +151,27 @@ def _is_same(draft: Draft, found: _Found) -> bool:
 
 
 def _unique(signs: Iterable[_Found]) -> list[_Found]:
-    """The most costly sign of each cause in each function, the most costly first."""
-    best: dict[tuple[str, str | None, bool], _Found] = {}
+    """The most costly sign of each cause in each function, with what other loops of it cost for the same, the most costly first."""
+    best: dict[tuple[str, str | None, bool], list[_Found]] = {}
     for found in signs:
-        key = found.sign.cause, found.where.function, found.sign.alone
-        if key not in best or found.cost > best[key].cost:
-            best[key] = found
-    return sorted(best.values(), key=lambda found: (-found.cost, found.sign.cause, found.sign.line))
+        best.setdefault((found.sign.cause, found.where.function, found.sign.alone), []).append(found)
+    whole = [_together(each) for each in best.values()]
+    return sorted(
+        whole,
+        key=lambda found: (found.sign.suspected, found.sign.limit, -found.whole, found.sign.cause, found.sign.line),
+    )
+
+
+def _together(signs: list[_Found]) -> _Found:
+    """The most costly of some signs of one cause in one function; those about loops beside its own add their cost to it."""
+    first = max(signs, key=lambda found: found.cost)
+    lines = [(first.sign.first, first.sign.last)]
+    beside = 0.0
+    for found in sorted(signs, key=lambda one: -one.cost):
+        if found.sign.limit and all(found.sign.last < begin or end < found.sign.first for begin, end in lines):
+            lines.append((found.sign.first, found.sign.last))
+            beside += found.cost
+    return replace(first, beside=beside)
 
 
 def _signs(hot: Hot) -> Iterator[_Found]:
@@ -158,6 +189,24 @@ def _signs(hot: Hot) -> Iterator[_Found]:
                 seen.add(key)
                 yield from _costed(hot, line.file, sign)
     yield from _at_calls(hot, seen)
+
+
+def _lookups(hot: Hot) -> Iterator[_Found]:
+    """Reads at scattered places, by functions or loops that repeat them: what is left to say of a line that nothing else explains."""
+    for line in hot.lines:
+        file = hot.source(line.file)
+        function = file.function_at(line.line) if file is not None else None
+        if file is None or function is None or _is_broken(function, line.line):
+            continue
+        found = traffic.lookup(function, file.unit, line.line)
+        own = function.innermost(line.line)
+        if found is None or (own is None and not _is_called_in_loop(hot, line.node)):
+            continue
+        if own is not None:
+            found = replace(found, first=own.first, last=own.last)
+        sign = footprint.weighed(found, function, file)
+        if sign is not None and not hot.has_few_misses(line.file, sign.first, sign.last):
+            yield from _costed(hot, line.file, sign)
 
 
 def _is_broken(function: Function, line: int) -> bool:
@@ -271,6 +320,7 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         or traffic.chase(function, unit, loop)
         or traffic.gather(function, unit, loop)
         or traffic.random_access(function, unit, loop)
+        or traffic.bisection(function, unit, loop)
         or traffic.bandwidth(function, unit, loop, cause("memory-bandwidth").threshold("min_bytes_per_operation"))
     )
     if first is not None:
@@ -408,8 +458,23 @@ def _named(hot: Hot, found: _Found) -> _Found:
 
 def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     sign, entry = found.sign, cause(found.sign.cause)
-    cost = min(found.cost, facts.total)
+    cost = min(found.whole, facts.total)
     share = cost / facts.total
+    beside = (
+        (
+            fact(
+                facts,
+                Kind.AMOUNT,
+                found.beside,
+                subject=f"other loops of {found.where.function} that do the same",
+                form=Form.MANY,
+                whole=total(facts),
+                how="time of the lines themselves",
+            ),
+        )
+        if found.beside
+        else ()
+    )
     return Draft(
         cause=entry.id,
         where=found.where,
@@ -417,7 +482,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
-        evidence=(_time(facts, found), _evidence(facts, hot, found)),
+        evidence=(_time(facts, found), *beside, _evidence(facts, hot, found)),
         headroom=entry.threshold("headroom_at_limit") if sign.limit else None,
         against=sign.against,
         derived=True,
@@ -441,7 +506,7 @@ def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
     inside = tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
     kept = []
     for draft in drafts:
-        if draft.cause == "hot-compute" and draft.where.node >= 0 and inside[draft.where.node]:
+        if draft.cause in UNEXPLAINED and draft.where.node >= 0 and inside[draft.where.node]:
             continue
         part = _PARTS.get((found.sign.cause, draft.cause))
         if part is not None and float(facts.of(part)[inside].sum()) >= common()["most"].value * draft.cost:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, time_unit, total
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, time_unit, total
 from chathpc.diagnosis.fact import Form, Kind, Part
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.source import calls
@@ -90,7 +90,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
             evidence=evidence,
             signs=2,
             against=("A profiler's build or a flag such as -fno-inline would show the same.",),
-            replaces=("hot-compute",),
+            replaces=UNEXPLAINED,
         ),
     ]
 

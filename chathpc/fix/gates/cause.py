@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from chathpc.comparison.findings import WHERE_ONLY
 from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, loose_key
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
@@ -220,7 +220,7 @@ def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
 
 
 def _same_finding(found: Diff, finding: Finding) -> FindingChange | None:
-    if finding.cause in WHERE_ONLY:
+    if cause(finding.cause).where_only:
         return None
     name = finding.where.kernel or finding.where.function or ""
     same = [each for each in found.findings if each.cause == finding.cause]

@@ -73,7 +73,7 @@ def first_cause(text: str, file: str) -> str:
     once = "ONCE" in text
     threads = 2 if "omp" in text else 1
     findings = diagnosis_of(text, file, once=once, threads=threads).findings
-    named = [one.cause for one in findings if one.cause not in ("hot-compute", "omp-load-imbalance")]
+    named = [one.cause for one in findings if one.cause not in ("hot-compute", "library-call", "omp-load-imbalance")]
     suspected = [
         "omp-false-sharing" for one in findings if any("It may be false sharing" in each for each in one.against)
     ]

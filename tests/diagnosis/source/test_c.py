@@ -153,7 +153,7 @@ struct Node *f(struct Node *head, long key) {
     p = p->next;
   return p;
 }"""),
-    case("a search by halves", "", """
+    case("a search by halves", LATENCY, """
 int f(const double *x, int n, double v) {
   int lo = 0, hi = n;
   while (hi - lo > 1) {
@@ -506,7 +506,7 @@ int f(struct E **table, unsigned n, long key) {
     if (p->key == key) return p->v; // HOT
   return -1;
 }"""),
-    case("open addressing", "", """
+    case("open addressing", LATENCY, """
 int f(const long *keys, long cap, long key) {
   long h = (key * 2654435761u) % cap;
   while (keys[h] != 0 && keys[h] != key) // HOT

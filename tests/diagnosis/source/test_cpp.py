@@ -430,7 +430,7 @@ std::string f(const std::vector<std::string>& w) {
     out = out + x; // HOT memcpy
   return out;
 }"""),
-    case("a sweep over a sparse matrix", "", """
+    case("a sweep over a sparse matrix", LATENCY, """
 double f(std::vector<double>& x, const Csr& a) {
   double s = 0;
   for (int r = 0; r < a.rows; ++r) {

@@ -270,7 +270,7 @@ end do""",
     ),
     procedure(
         "a search by halves",
-        "",
+        LATENCY,
         """
 do while (j - i > 1)
   k = (i + j) / 2

@@ -1,0 +1,92 @@
+"""Calls of a GPU's runtime in the time of the host: what they are for decides, not what the library does inside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chathpc.profile.profile import Profile
+from tests.diagnosis.parts import APP, causes, diagnosed, finding, function, main, statements
+from tests.profile.build import Node, build, call, gpu_op, line, loop
+
+CUDA, HIP, KERNEL = "/usr/lib/libcuda.so.550", "/opt/rocm/lib/libamdhip64.so.6", "[vmlinux]"
+
+
+def work(seconds: float) -> Node:
+    return line("app.cu:5", time=seconds)
+
+
+def program(*below: Node) -> Profile:
+    return build(main(function("solve", work(4.0), *below, at="app.cu:3")), format="HPCToolkit v4")
+
+
+def driver(name: str, *below: Node, seconds: float | None = None, module: str = CUDA) -> Node:
+    return call(name, *below, module=module, time=seconds)
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "cause"),
+    [
+        ("cudaMemcpy", CUDA, "gpu-host-copies"),
+        ("hipMemcpyWithStream", HIP, "gpu-host-copies"),
+        ("cuMemcpyHtoD_v2", CUDA, "gpu-host-copies"),
+        ("cudaDeviceSynchronize", CUDA, "gpu-host-waits"),
+        ("hipStreamSynchronize", HIP, "gpu-host-waits"),
+        ("cuDevicePrimaryCtxRetain", CUDA, "gpu-start-up"),
+        ("hipSetDevice", HIP, "gpu-start-up"),
+        ("cuModuleLoadData", CUDA, "gpu-start-up"),
+    ],
+)
+def test_a_call_is_told_by_what_it_is_for(name: str, module: str, cause: str) -> None:
+    diagnosis = diagnosed(program(line("app.cu:9", driver(name, seconds=6.0, module=module))))
+    first = diagnosis.findings[0] if cause != "gpu-host-waits" else finding(diagnosis, cause)
+    assert (first.cause, first.where.function, first.where.short, first.share) == (cause, "solve", "app.cu:9", 0.6)
+    assert diagnosis.verdict == ("hot-spot" if cause == "gpu-host-waits" else "bottleneck")
+
+
+def test_what_the_kernel_does_in_a_call_belongs_to_the_call_and_computes_nothing() -> None:
+    inside = call("_nv031520rm [nvidia] [[vmlinux]]", module=KERNEL, time=5.0)
+    static = call("__cudart513", call("ioctl", inside, module="/lib/libc.so.6"), module=APP)
+    copying = function("copy", line("app.cu:9", call("cudaMemcpy", static, module=APP)), at="app.cu:8")
+    diagnosis = diagnosed(program(copying))
+    assert [one.cause for one in diagnosis.findings] == ["gpu-host-copies", "hot-compute"]
+    assert diagnosis.findings[1].share == pytest.approx(4 / 9)
+
+
+def test_the_first_call_makes_the_context_whatever_it_is_for() -> None:
+    once = call("__pthread_once_slow", driver("cuGetErrorString", seconds=3.0), module="/lib/libpthread.so.0")
+    first = line("app.cu:9", call("cudaMalloc", call("__cudart513", once, module=APP), module=APP))
+    second = line("app.cu:10", call("cudaMalloc", driver("cuMemAlloc_v2", seconds=0.5), module=APP))
+    diagnosis = diagnosed(program(first, second))
+    found = finding(diagnosis, "gpu-start-up")
+    assert (found.where.short, found.seconds) == ("app.cu:9", 3.0)
+    assert "It is paid once: a longer run has less of it." in found.against
+
+
+def test_launches_and_allocations_count_where_they_are_repeated() -> None:
+    for name, cause in (("cudaLaunchKernel", "gpu-launch-bound"), ("cudaMalloc", "gpu-allocation-in-loop")):
+        called = line("app.cu:9", driver(name, seconds=6.0))
+        assert cause not in causes(program(called))
+        assert causes(program(loop("app.cu:8", called)))[0] == cause
+
+
+def test_a_little_of_it_is_not_told() -> None:
+    assert causes(program(line("app.cu:9", driver("cudaMemcpy", seconds=0.3)))) == ["hot-compute"]
+
+
+def test_a_function_with_source_that_the_runtime_calls_back_is_the_programs() -> None:
+    back = function("on_done", line("app.cu:30", time=6.0), at="app.cu:29")
+    assert causes(program(line("app.cu:9", driver("cudaLaunchHostFunc", back)))) == ["hot-compute"]
+
+
+def test_a_device_that_hardly_works_is_idle_whatever_fills_its_time() -> None:
+    copy = gpu_op("<gpu copyin>", values={"gpu.time": 0.03, "gpu.copy.time": 0.03})
+    profile = replace(program(line("app.cu:9", driver("cudaMemcpy", copy, seconds=0.1))), run={"seconds": "10"})
+    diagnosis = diagnosed(profile)
+    assert diagnosis.findings[0].cause == "gpu-idle-host-bound"
+    assert (
+        statements(diagnosis, "gpu-idle-host-bound")[0]
+        == "The devices' work takes 30.0 ms of the 10.0 s of wall-clock time (0.300 %)."
+    )
+    assert finding(diagnosis, "gpu-h2d-copy-bound").weight < 0.01
