@@ -6,7 +6,6 @@ What was not collected is None here, never zero. Percentages above 100 come from
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,18 +19,15 @@ from chathpc.diagnosis.device import Kernel, kernel_place
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import fitted
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.stall_samples import Hot, hottest, sampled_stalls, warp_samples
 from chathpc.diagnosis.statistics import is_above
-from chathpc.profile.kernel_names import base_key, kernel_key
-from chathpc.profile.names import shorten
+from chathpc.profile.kernel_names import kernel_title
 from chathpc.profile.profile import Profile
-from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray
 
 PREFIX = "gpu.kernel."
-#: Characters of a name in a sentence; those of templates fill a page.
-LONGEST_NAME = 60
 _STALL = "stall."
 
 
@@ -166,7 +162,7 @@ class Counted:
     @property
     def short(self) -> str:
         """The name as it stands in a sentence."""
-        return clean(shorten(kernel_key(self.name) or self.name, LONGEST_NAME))
+        return kernel_title(self.name)
 
     @cached_property
     def nodes(self) -> IntArray:
@@ -218,21 +214,11 @@ class Counted:
     def measure(self, what: str, *sections: str) -> str:
         """The command that would collect what is missing, and what it would tell."""
         options = " ".join(f"--section {section}" for section in sections)
-        return self.named(NextMeasurement(f"ncu {options} -k regex:KERNEL -c 3 ./app", what))
+        return self.named(NextMeasurement(f"ncu {options} -k KERNEL -c 3 ./app", what))
 
     def named(self, following: NextMeasurement) -> str:
         """A measurement of the catalogue, for this kernel; with the profiler of the device's maker."""
-        words = base_key(self.name).split()
-        plain = bool(words) and _PLAIN.fullmatch(words[-1]) is not None
-        if self.profile.format.lower().startswith("roc") and following.command.startswith("ncu"):
-            command = f"rocprof-compute profile -n run{f' -k {words[-1]}' if plain else ''} -- ./app"
-        elif plain:
-            command = following.command.replace("KERNEL", words[-1])
-        else:
-            command = following.command.replace(" -k regex:KERNEL", "")
-        return f"{command} ({following.tells})"
+        return fitted(self.profile, following, self.name)
 
 
-#: Names that need no quotes in a shell or in a regular expression.
-_PLAIN = re.compile(r"\w+", re.ASCII)
 _MEAN = "mean over its launches, weighted with their time"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chathpc.diagnosis.gpu_tools import counters, program_of, stall_events, vendor_of
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import TIME_METRICS, Profile
 from chathpc.profile.tree import NodeKind
@@ -23,14 +24,14 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
     and of hatchet's frames; other adapters know their tool's options.
     """
     own = dict(profile.not_collected)
+    if "counters of kernels" in own and vendor_of(profile) is not None:
+        own["counters of kernels"] = counters(profile)
     if not any(name in profile.format for name in _HINTED):
         return own
     metrics = {name for name, metric in profile.metrics.items() if metric.has_values}
     missing: dict[str, str] = {}
     has_gpu = any(name.startswith("gpu.") for name in metrics)
-    program = (
-        f"./{profile.title}" if profile.title and "/" not in profile.title and " " not in profile.title else "./app"
-    )
+    program = program_of(profile)
     host = profile.time is not None and profile.time.id in HOST_TIME
     if profile.time is None or not host or profile.time.id in NO_TIME:
         missing["host time"] = f"hpcrun -e REALTIME -t {program}"
@@ -41,9 +42,7 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
             f"hpcrun -e cycles -e instructions -e cache-misses -t {program}"
         )
     if has_gpu and not any(name.startswith("gpu.stall.") for name in metrics):
-        missing["reasons for GPU stalls"] = (
-            f"hpcrun -e gpu=nvidia,pc -t {program}   (gpu=amd,pc and gpu=level0,inst elsewhere)"
-        )
+        missing["reasons for GPU stalls"] = f"hpcrun -e {stall_events(profile)} -t {program}"
     if not profile.tree.has(NodeKind.LINE, NodeKind.LOOP):
         missing["source lines, loops and inlined functions"] = (
             "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"

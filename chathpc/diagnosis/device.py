@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.records import Place
+from chathpc.profile.kernel_names import LAUNCHED_FROM, kernel_title
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
@@ -24,6 +25,11 @@ class Kernel:
     top: int  #: the node that stands for it: where its time is
     seconds: float
     launches: float
+
+    @property
+    def short(self) -> str:
+        """The name as it stands in a sentence."""
+        return kernel_title(self.name)
 
 
 def has(profile: Profile, metric: str) -> bool:
@@ -50,7 +56,7 @@ def kernels(profile: Profile) -> list[Kernel]:
         name = tree.function_name(node)
         if is_launch[node]:
             caller = int(tree.parent[node])
-            name = f"kernel launched from {tree.function_name(caller)}" if caller >= 0 else name
+            name = f"{LAUNCHED_FROM}{tree.function_name(caller)}" if caller >= 0 else name
         groups.setdefault(name, []).append(node)
     found = []
     for name, tops in groups.items():

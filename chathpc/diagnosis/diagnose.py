@@ -17,6 +17,7 @@ from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import Vendor, fitted, in_words_of, vendor_of
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
 from chathpc.diagnosis.measured_gains import typical_gain
 from chathpc.diagnosis.nameless import nameless
@@ -39,7 +40,7 @@ from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_l
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
-from chathpc.diagnosis.timeline_words import is_amd, too_little, window_note
+from chathpc.diagnosis.timeline_words import too_little, window_note
 from chathpc.diagnosis.verdict import WAITING, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -70,7 +71,8 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     differing = disagreement_evidence(profile)
     explained = drafts if lacking else _with_device_source(facts, drafts)
     kept = _with_records(facts, _behind_idle_device(_without_redundant(explained)))
-    ranked = _one_of_hot(_rank(with_disagreements(with_agreement(facts, kept), differing)))
+    found = _one_of_hot(_rank(with_disagreements(with_agreement(facts, kept), differing)))
+    ranked = [in_own_words(facts, draft) for draft in found]
     findings, evidence = _number(
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )
@@ -303,10 +305,11 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         confidence_reason=reason,
         evidence=ids,
         against=draft.against,
-        advice=tuple(dict.fromkeys((*draft.advice, *_advice(entry, models_of(facts, draft.where.file or ""))))),
+        advice=tuple(dict.fromkeys((*draft.advice, *_advice(facts, entry, models_of(facts, draft.where.file or ""))))),
         impact=draft.impact,
         share_error=share_error(facts, draft),
-        next_measurement=draft.next_measurement or _next(facts, entry),
+        next_measurement=draft.next_measurement
+        or fitted(facts.profile, entry.next_measurement, draft.where.kernel or ""),
         suspected=draft.suspected,
         origin="source" if draft.derived else "profile",
         status="derived" if draft.derived else "measured",
@@ -348,25 +351,33 @@ def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:
     return float(facts.inclusive[inside].sum()) / facts.total
 
 
-def _advice(entry: Cause, models: tuple[str, ...]) -> tuple[str, ...]:
+def _advice(facts: Facts, entry: Cause, models: tuple[str, ...]) -> tuple[str, ...]:
     """What to do; to those who write PyTorch nothing is said that only those can do who write kernels, unless there is nothing else."""
     if models == ("python",):
         own = tuple(each.do for each in entry.matching(*models) if {"python", "any"} & set(each.applies))
         if own:
             return own
-    return entry.advice_for(*models)
+    vendor = vendor_of(facts.profile) if entry.family.startswith("gpu-") else None
+    return tuple(in_words_of(vendor, sentence) for sentence in entry.advice_for(*models))
 
 
-def _next(facts: Facts, entry: Cause) -> str:
-    """The next measurement, with the tools of the device's vendor."""
-    command = entry.next_measurement.command
-    if command.startswith("nsys ") and facts.timeline is not None and is_amd(facts.timeline):
-        return f"{AMD_TIMELINE} (a timeline to look at in ui.perfetto.dev: {entry.next_measurement.tells[0].lower()}{entry.next_measurement.tells[1:]})"
-    return f"{command} ({entry.next_measurement.tells})"
+def in_own_words(facts: Facts, draft: Draft) -> Draft:
+    """The finding in the words of the device's maker, if it is about a device."""
+    vendor = vendor_of(facts.profile) if cause(draft.cause).family.startswith("gpu-") else None
+    if vendor not in (Vendor.AMD, Vendor.INTEL):
+        return draft
 
+    def own(text: str) -> str:
+        return in_words_of(vendor, text)
 
-#: What records a timeline of AMD's devices.
-AMD_TIMELINE = "rocprofv3 --sys-trace --output-format pftrace -- ./app"
+    def told(item: Fact) -> Fact:
+        whole = item.whole and replace(item.whole, of=own(item.whole.of))
+        return replace(item, subject=own(item.subject), text=own(item.text), unit=own(item.unit), whole=whole)
+
+    return replace(
+        draft, summary=own(draft.summary), against=tuple(map(own, draft.against)), advice=tuple(map(own, draft.advice)),
+        evidence=tuple(map(told, draft.evidence)),
+    )  # fmt: skip
 
 
 def _has_device_time(profile: Profile) -> bool:
@@ -390,7 +401,8 @@ def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
         models.append("python")  # whose user writes no calls of the device's runtime
     else:
         models += [model for model, prefixes in _DEVICE_CALLS.items() if _calls(facts, prefixes)]
-        models += [model for words, model in _VENDORS if words in facts.profile.format]
+        vendor = vendor_of(facts.profile)
+        models += [_MODELS[vendor]] if vendor is not None else []
     return tuple(dict.fromkeys(models))
 
 
@@ -399,8 +411,8 @@ _PYTORCH = ("aten::",)
 #: Device model → how the names of its runtime's functions begin.
 _DEVICE_CALLS = {"cuda": ("cuda", "__cuda"), "hip": ("hip", "__hip"), "openmp-target": ("__tgt_", "omp_target")}
 
-#: Tools that only know the devices of one vendor.
-_VENDORS = (("Nsight", "cuda"), ("nsys", "cuda"), ("roc", "hip"), ("rpd", "hip"))
+#: What a maker's devices are programmed in, where calls do not tell.
+_MODELS = {Vendor.NVIDIA: "cuda", Vendor.AMD: "hip", Vendor.INTEL: "sycl"}
 
 
 def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from chathpc.profile import intervals
 from chathpc.profile.intervals import Intervals
-from chathpc.profile.kernel_names import kernel_key
-from chathpc.profile.names import scopes_of, shorten
+from chathpc.profile.kernel_names import kernel_key, kernel_title
+from chathpc.profile.names import scopes_of
 from chathpc.profile.timeline import IntervalLane
 from chathpc.profile.tree import IntArray
 
-#: Characters of a name in a sentence; those of templates fill a page.
-LONGEST_NAME = 60
 #: Kernels whose launches are joined exactly; of the others, which are short, the sum is taken.
 _UNIONS = 3
 _NANO = 1e-9
@@ -38,7 +36,7 @@ class KernelTotal:
     @property
     def short(self) -> str:
         """The name as it stands in a sentence."""
-        return shorten(self.name, LONGEST_NAME)
+        return kernel_title(self.name)
 
 
 def kernel_totals(

@@ -7,6 +7,8 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import counters as counters_command
+from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
 from chathpc.profile.activity import Activity
 from chathpc.profile.source_text import no_source
@@ -70,7 +72,7 @@ def timeline(facts: Facts) -> Lack | None:
     """It is not known when devices worked."""
     if facts.timeline is not None and facts.timeline.lack is None:
         return None
-    return Lack("no timeline of the devices", _command(facts, "timeline", "nsys profile -t cuda,mpi,nvtx ./app"))
+    return Lack("no timeline of the devices", _command(facts, "timeline", timeline_command(facts.profile)))
 
 
 def kernel_counters(facts: Facts) -> Lack | None:
@@ -79,7 +81,7 @@ def kernel_counters(facts: Facts) -> Lack | None:
 
     if has_counters(facts.profile):
         return None
-    return Lack("no counters of kernels", _command(facts, "counters of kernels", "ncu --set full ./app"))
+    return Lack("no counters of kernels", _command(facts, "counters of kernels", counters_command(facts.profile)))
 
 
 def _command(facts: Facts, what: str, otherwise: str) -> str:

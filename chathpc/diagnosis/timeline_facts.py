@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.host_calls import HostCall, classes, is_blocking_copy, is_compilation, plain
-from chathpc.diagnosis.kernel_totals import LONGEST_NAME, KernelTotal, kernel_totals
+from chathpc.diagnosis.kernel_totals import KernelTotal, kernel_totals
 from chathpc.diagnosis.nested import inside
 from chathpc.profile import intervals
 from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
+from chathpc.profile.kernel_names import LONGEST_NAME
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile, no_timeline
 from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, IntervalLane, LaneKind, Timeline

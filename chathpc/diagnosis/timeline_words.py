@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -10,12 +9,13 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.gpu_tools import counters
+from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.host_calls import HostCall, host_call, plain
 from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import Lack, TimelineFacts, seconds
 from chathpc.profile import numbers
-from chathpc.profile.kernel_names import base_key
 from chathpc.profile.timeline import COPY_LANES, LaneKind
 from chathpc.profile.tree import NodeKind
 
@@ -137,7 +137,7 @@ def _copies_alone(timeline: TimelineFacts) -> str:
     moved = f"{counted(count, 'copy')} of {numbers.size(volume)} in all" if volume else counted(count, "copy")
     found = moved if count else counted(timeline.operations, "memory set")
     launched = f", although the host launches {numbers.count(timeline.launches)}" if timeline.launches else ""
-    command = "rocprofv3 --sys-trace -- ./app" if is_amd(timeline) else "nsys profile --trace=cuda,nvtx,osrt ./app"
+    command = timeline_command(timeline.profile)
     if timeline.profile.format.startswith("PyTorch"):
         command = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
     return (
@@ -164,7 +164,7 @@ def healthy_headline(timeline: TimelineFacts) -> str:
     if not kernels:
         return f"{start}: the device works for {numbers.percent(timeline.share(timeline.busy))} of {window_words(timeline)}."
     top = kernels[0]
-    more = f" Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
+    more = f" Whether the kernel itself is slow only its counters can tell: {counters(timeline.profile, top.name)}"
     inside = timeline.share(timeline.spent(LaneKind.D2D))
     copies = f"copies inside the device {numbers.percent(inside)}, " if _is_worth_a_line(inside, 1.0) else ""
     if only_graphs(timeline):
@@ -279,36 +279,3 @@ def issuer(timeline: TimelineFacts, node: int) -> int:
 
 #: How names of the runtimes' functions begin.
 _RUNTIMES = ("cuda", "cuMem", "cuStream", "cuLaunch", "hip", "hsa_")
-
-
-# -- commands ------------------------------------------------------------------------------------------------
-
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-
-
-def kernel_stem(name: str) -> str:
-    """The kernel's own name without return type, namespaces, template arguments and parameters: what `ncu -k` matches.
-
-    Only letters, digits and underscores come out, so that it can stand in a command; `KERNEL` where nothing is left.
-    """
-    match = _IDENTIFIER.search(base_key(name))
-    return match[0] if match else "KERNEL"
-
-
-def is_amd(timeline: TimelineFacts) -> bool:
-    """True if the program runs on AMD's runtime."""
-    profile = timeline.profile
-    names = profile.tree.names
-    if any(name.startswith(("cuda", "cuLaunch", "cuMem")) for name in names):
-        return any(
-            "AMD" in device.name or "MI" in device.name.split("-")[0][:12] for device in profile.devices.values()
-        )
-    return profile.format.lower().startswith(("roc", "rpd")) or any(name.startswith(("hip", "hsa_")) for name in names)
-
-
-def counter_command(timeline: TimelineFacts, kernel: KernelTotal) -> str:
-    """The command that collects the counters of a kernel."""
-    stem = kernel_stem(kernel.name)
-    if is_amd(timeline):
-        return f"rocprof-compute profile -n {stem} -k {stem} -- ./app"
-    return f"ncu --set full -k regex:{stem} -c 3 ./app"

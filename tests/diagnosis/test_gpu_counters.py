@@ -85,7 +85,7 @@ def test_low_throughput_without_stall_reasons_says_what_to_collect() -> None:
     profile = report(one(sm_throughput=9, memory_throughput=8))
     assert undecided(profile) == (
         "solve<float> uses no unit for more than 9.00 % of its peak, and what its warps wait for was not collected: "
-        "ncu --section WarpStateStats --section SchedulerStats -k regex:solve -c 3 ./app (stall reasons)."
+        "ncu --section WarpStateStats --section SchedulerStats -k solve -c 3 ./app (stall reasons)."
     )
     assert not judgeable(profile)
 
@@ -148,7 +148,9 @@ def test_other_rules_about_kernels_are_silent_where_there_are_counters() -> None
 
 def test_a_report_of_amd_tools_gets_their_command() -> None:
     diagnosis = diagnose(report(one(sm_throughput=46, memory_throughput=46), tool="rocprof-compute 3"))
-    assert str(diagnosis.findings[0].next_measurement).startswith("rocprof-compute profile -n run -k solve -- ./app (")
+    assert str(diagnosis.findings[0].next_measurement).startswith(
+        "rocprof-compute profile -n solve -k solve -- ./app ("
+    )
 
 
 # -- anything ------------------------------------------------------------------------------------------------

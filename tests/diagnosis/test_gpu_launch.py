@@ -150,7 +150,7 @@ def test_without_pipes_the_next_measurement_asks_for_them() -> None:
     limit = first(one(sm_throughput=90, memory_throughput=10))
     assert limit.next_measurement is not None
     assert "--section ComputeWorkloadAnalysis" in limit.next_measurement
-    assert "-k regex:solve " in limit.next_measurement
+    assert "-k solve " in limit.next_measurement
 
 
 @pytest.mark.parametrize(("used", "double"), [(60, True), (59.9, False)])

@@ -96,7 +96,7 @@ def test_a_full_data_pipe_with_few_instructions_asks_for_the_memory_tables() -> 
     assert len(limit.against) == 1
     assert limit.next_measurement is not None
     assert limit.next_measurement.startswith(
-        "ncu --section MemoryWorkloadAnalysis_Tables --section SourceCounters -k regex:solve -c 3 ./app ("
+        "ncu --section MemoryWorkloadAnalysis_Tables --section SourceCounters -k solve -c 3 ./app ("
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.profile import kernel_names
-from chathpc.profile.kernel_names import base_key, demangled, kernel_key
+from chathpc.profile.kernel_names import Filter, base_key, demangled, filter_of, kernel_key, kernel_title
 
 SAME = [
     ("void axpy<(int)4, float>(float *, int)", "axpy<4, float>(float*, int)", "axpy<4,float>", "_Z4axpyILi4EfEvPT0_i"),
@@ -48,3 +50,61 @@ def test_what_is_no_mangled_name_stays(monkeypatch):
 def test_a_key_is_stable(name):
     assert kernel_key(kernel_key(name)) == kernel_key(kernel_key(kernel_key(name)))
     base_key(name)
+
+
+#: A kernel as its profiler spells it, its name in a sentence, and the word by which it is chosen: what a launcher runs, not the launcher.
+TITLES = [
+    (
+        "void Kokkos::Impl::cuda_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<md::PairCut<Kokkos::Cuda>, "
+        "Kokkos::RangePolicy<Kokkos::Cuda, md::TagPair>, Kokkos::Cuda>>(T1)",
+        "PairCut", "PairCut",
+    ),
+    (
+        "void Kokkos::Impl::cuda_parallel_launch_constant_memory<Kokkos::Impl::ParallelFor<assemble(Config)::[lambda(const "
+        "Kokkos::Impl::CudaTeamMember &) (instance 5)], Kokkos::TeamPolicy<Kokkos::Cuda>, Kokkos::Cuda>>()",
+        "assemble::lambda#5", "assemble",
+    ),
+    (
+        "void RAJA::policy::cuda::impl::forall_cuda_kernel<RAJA::policy::cuda::exec<256>, RAJA::Iterators::numeric_iterator<long, long, "
+        "long*>, suite::Triad::run(int)::{lambda(long)#1}, long, 256ul>(int)",
+        "suite::Triad::run::lambda#1", "run",
+    ),
+    (
+        "void thrust::cuda_cub::core::_kernel_agent<thrust::cuda_cub::__parallel_for::ParallelForAgent<thrust::cuda_cub::__transform::"
+        "unary_transform_f<thrust::device_ptr<Body>, thrust::device_ptr<float>, saxpy_functor>, long>, long>(T2, T3)",
+        "saxpy_functor", "saxpy_functor",
+    ),
+    ("void cutlass::Kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::GemmShape<32, 64, 8>, int>>(T1::Params)", "GemmUniversal", "GemmUniversal"),
+    ("void cub::DeviceReduceKernel<cub::Policy<float, int, Largest>::Policy600, float*, int, Largest>(float*)", "DeviceReduceKernel<Largest>", "Largest"),
+    ("void mine::ranged<advect(bool, Buffer<double> &)::[lambda(int, int) (instance 2)]>(Range, T1)", "ranged<advect::lambda#2>", "advect"),
+    ("void run<__nv_dl_wrapper_t<__nv_dl_tag<void (*)(double*, int), &(daxpy(double*, int)), 1u>, double*> >(int)", "run<daxpy::lambda#1>", "daxpy"),
+    ("typeinfo name for work(int)::{lambda(sycl::_V1::handler&)#1}::operator()(sycl::_V1::handler&) const::{lambda(auto:1)#2}", "work::lambda#2", "work"),
+    ("fill(at::Tensor &)::[lambda() (instance 1)]::operator ()() const::[lambda(long) (instance 3)]", "fill::lambda#3", "fill"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "title", "word"), TITLES, ids=[title for _, title, _ in TITLES])
+def test_a_kernel_is_called_by_what_a_launcher_runs(name, title, word):
+    assert kernel_title(name) == title
+    chosen = filter_of(name)
+    assert chosen.word == word
+    assert not chosen.exact
+    assert re.search(chosen.pattern, name)
+
+
+def test_the_instance_of_a_lambda_chooses_between_those_of_one_function():
+    names = [f"void ranged<step(int)::[lambda(int) (instance {number})]>(T1)" for number in (1, 2, 12)]
+    assert [re.search(filter_of(names[0]).pattern, name) is not None for name in names] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "chosen"),
+    [
+        ("_Z5saxpyifPfS_", "saxpy", Filter("saxpy", exact=True)),
+        ("void a::k<float>(float*) [9f7f9be6.gpubin]", "a::k<float>", Filter("k", exact=True)),
+        ("kernel launched from main", "kernel launched from main", Filter()),
+        ("fill::operator()(int) const", "fill::operator()", Filter()),
+    ],
+)
+def test_other_kernels_keep_their_names_and_are_chosen_exactly(name, title, chosen):
+    assert (kernel_title(name), filter_of(name)) == (title, chosen)

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import NextMeasurement, cause
 from chathpc.diagnosis.compiled import DEVICE_DEBUG, resources_of
 from chathpc.diagnosis.device import Kernel, device_time, kernel_place, kernels
 from chathpc.diagnosis.draft import Draft, kernel_time
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import fitted
 from chathpc.diagnosis.kernel_counters import counted_names
-from chathpc.diagnosis.kernel_totals import LONGEST_NAME
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.compiler import FileIndex, KernelResources
-from chathpc.profile.names import shorten
+from chathpc.profile.kernel_names import kernel_title
 from chathpc.profile.profile import Profile
 
+#: What tells how often spilled values are moved.
+_LOCAL_MEMORY = NextMeasurement(
+    "ncu --section MemoryWorkloadAnalysis --section InstructionStats -k KERNEL -c 3 ./app",
+    "the part of loads and stores that go to local memory",
+)
 #: Kernels that are looked up, the longest first.
 _MOST = 8
 #: Causes to which it matters how many registers a kernel has.
@@ -55,7 +60,7 @@ def spills(facts: Facts) -> Iterable[Draft]:
 
 def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: float, device: float) -> Draft:
     entry = cause("gpu-register-spill")
-    place, short = kernel_place(facts.profile, kernel), shorten(kernel.name, LONGEST_NAME)
+    place, short = kernel_place(facts.profile, kernel), kernel.short
     return Draft(
         cause=entry.id,
         where=place,
@@ -72,8 +77,7 @@ def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: fl
         signs=1,
         against=("How often the spilled values are moved, ptxas does not tell: outside of loops they cost little.",),
         samples=0,
-        next_measurement="ncu --section MemoryWorkloadAnalysis --section InstructionStats ./app (the part of loads and stores that go to "
-        "local memory)",
+        next_measurement=fitted(facts.profile, _LOCAL_MEMORY, kernel.name),
     )  # fmt: skip
 
 
@@ -92,7 +96,7 @@ def debug_kernels(facts: Facts) -> Iterable[Draft]:
     if not mine or cost < entry.threshold("min_share") * device:
         return
     unit = next(unit for unit in units if unit.file in index.find(profile.tree.file_name(mine[0].top) or ""))
-    place, short = kernel_place(profile, mine[0]), shorten(mine[0].name, LONGEST_NAME)
+    place, short = kernel_place(profile, mine[0]), mine[0].short
     name = unit.file.rsplit("/", 1)[-1]
     yield Draft(
         cause=entry.id,
@@ -143,7 +147,7 @@ def with_resources(facts: Facts, drafts: Iterable[Draft]) -> list[Draft]:
         ):
             result.append(draft)
             continue
-        item = resource_evidence(found, shorten(name, LONGEST_NAME), draft.where)
+        item = resource_evidence(found, kernel_title(name), draft.where)
         draft = replace(draft, evidence=(*draft.evidence, item))
         if draft.cause == "gpu-register-spill" and _spilled(found):
             draft = replace(draft, signs=draft.signs + 1)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.counted import LONGEST_NAME, Counted
+from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.device import MOST_KERNELS
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
@@ -30,10 +30,8 @@ from chathpc.diagnosis.rules import gpu_compute, gpu_launch, gpu_memory, gpu_tra
 from chathpc.diagnosis.rules.gpu_remarks import with_remarks
 from chathpc.diagnosis.rules.gpu_speed import low, near
 from chathpc.profile import numbers
-from chathpc.profile.kernel_names import kernel_key
-from chathpc.profile.names import shorten
+from chathpc.profile.kernel_names import kernel_title
 from chathpc.profile.profile import Profile
-from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
 
 Judge = Callable[[Facts, Counted], Draft | None]
@@ -212,7 +210,7 @@ def _unmeasured(profile: Profile, kernels: list[Counted]) -> tuple[str, ...]:
     )
     if not names or not known:
         return ()
-    listed = ", ".join(clean(shorten(kernel_key(name) or name, LONGEST_NAME)) for name in names[:3])
+    listed = ", ".join(map(kernel_title, names[:3]))
     return (
         f"The report has no measurements of {listed}: {'its' if len(names) == 1 else 'their'} part of the time is not known.",
     )

@@ -38,7 +38,7 @@ _PATTERN = "Samples alone do not tell whether the amount of data or the pattern 
 
 def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Fact:
     """How long a kernel runs, as a part of the `device` time."""
-    return kernel_time(facts, kernel.name, kernel.seconds, device, where=place)
+    return kernel_time(facts, kernel.short, kernel.seconds, device, where=place)
 
 
 def stalls(facts: Facts) -> Iterable[Draft]:
@@ -86,7 +86,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                     Kind.SHARE,
                     share,
                     subject=f"waiting for {words}",
-                    whole=Quantity(of=f"the warp samples of {kernel.name}"),
+                    whole=Quantity(of=f"the warp samples of {kernel.short}"),
                     unit="ratio",
                     metric=metrics[0],
                     how=f"{' + '.join(metrics)} / {base} over the kernel",
@@ -118,13 +118,19 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             if queue is not None:
                 evidence.append(queue)
             place, waited, blame = blamed(
-                facts, kernel.name, kernel.name, kernel.nodes, metrics, f"samples of warps that wait for {words}", place
+                facts,
+                kernel.name,
+                kernel.short,
+                kernel.nodes,
+                metrics,
+                f"samples of warps that wait for {words}",
+                place,
             )
             evidence += waited
             yield Draft(
                 cause=identifier,
                 where=place,
-                summary=f"Warps of {kernel.name} wait for {_ROOM if full else words} in {numbers.percent(share)} of their samples.",
+                summary=f"Warps of {kernel.short} wait for {_ROOM if full else words} in {numbers.percent(share)} of their samples.",
                 cost=cost,
                 share=share * part,
                 threshold=entry.threshold("min_stall_share") * part,
@@ -187,7 +193,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
                 facts,
                 Kind.VALUE,
                 value,
-                subject=f"the theoretical occupancy of {kernel.name}",
+                subject=f"the theoretical occupancy of {kernel.short}",
                 unit="percent",
                 metric="gpu.kernel.occupancy",
                 how="active / maximum warps over its launches",
@@ -199,7 +205,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
                     facts,
                     Kind.COUNT,
                     number,
-                    subject=kernel.name,
+                    subject=kernel.short,
                     form=Form.NAME,
                     unit=words,
                     metric=metric,
@@ -212,7 +218,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
         yield Draft(
             cause=entry.id,
             where=place,
-            summary=f"Only {numbers.number(value)} % of the warps that a multiprocessor could hold run {kernel.name}.",
+            summary=f"Only {numbers.number(value)} % of the warps that a multiprocessor could hold run {kernel.short}.",
             cost=kernel.seconds,
             share=part,
             threshold=entry.threshold("min_kernel_share"),
@@ -240,12 +246,12 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Kernels have {numbers.percent(share)} of the device's busy time, {hottest.name} {numbers.percent(hottest.seconds / device)}; "
+        summary=f"Kernels have {numbers.percent(share)} of the device's busy time, {hottest.short} {numbers.percent(hottest.seconds / device)}; "
         "only kernel counters can say why.",
         cost=profile.total("gpu.kernel.time"),
         share=share,
         threshold=entry.threshold("min_share"),
-        evidence=(kernel_time(facts, hottest.name, hottest.seconds, device, where=place),),
+        evidence=(kernel_time(facts, hottest.short, hottest.seconds, device, where=place),),
         samples=0,
     )
 

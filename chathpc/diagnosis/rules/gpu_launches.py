@@ -10,7 +10,6 @@ from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, plain
-from chathpc.diagnosis.kernel_totals import LONGEST_NAME
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import seconds
 from chathpc.diagnosis.timeline_words import (
@@ -23,6 +22,7 @@ from chathpc.diagnosis.timeline_words import (
     window_words,
 )
 from chathpc.profile import intervals, numbers
+from chathpc.profile.kernel_names import LONGEST_NAME
 from chathpc.profile.names import shorten
 from chathpc.profile.timeline import COPY_LANES, LaneKind
 

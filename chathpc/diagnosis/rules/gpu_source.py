@@ -15,7 +15,6 @@ from chathpc.diagnosis.draft import Draft, fact, kernel_time
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
-from chathpc.diagnosis.kernel_totals import LONGEST_NAME
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.evidence import shortened, source_evidence
 from chathpc.diagnosis.source.kernels import KernelSource, in_file, signs, small_launch
@@ -26,7 +25,6 @@ from chathpc.diagnosis.stall_samples import drawn, hot_part
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import kernel_key
-from chathpc.profile.names import shorten
 from chathpc.profile.tree import IntArray
 
 #: Kernels that are looked at, the longest first, and files that are parsed for them.
@@ -166,7 +164,7 @@ class _Kernel:
 
     @property
     def _short(self) -> str:
-        return shorten(self.kernel.name, LONGEST_NAME)
+        return self.kernel.short
 
     def _place(self, line: int, node: int = -1) -> Place:
         place = kernel_place(self.facts.profile, self.kernel)

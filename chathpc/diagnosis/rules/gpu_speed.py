@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import LONGEST_NAME, PREFIX, Counted
+from chathpc.diagnosis.counted import PREFIX, Counted
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.stall_samples import counted_by
+from chathpc.profile.kernel_names import LONGEST_NAME
 from chathpc.profile.text import clean
 
 

@@ -11,6 +11,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import counters
 from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
@@ -18,7 +19,6 @@ from chathpc.diagnosis.timeline_words import (
     busy_fact,
     copy_site,
     counted,
-    counter_command,
     exposed_fact,
     has_counters,
     idle_fact,
@@ -126,7 +126,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     ]
     second = _second(timeline, kernels)
     next_measurement = (
-        f"{counter_command(timeline, top)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
+        f"{counters(timeline.profile, top.name)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
     )
     summary = (
         f"Kernels fill {numbers.percent(share)} of {window_words(timeline)}, {top.short} "
