@@ -33,6 +33,13 @@ def of_window(timeline: TimelineFacts, amount: float) -> str:
     return f"{numbers.seconds(amount)} of {whole}{several} ({numbers.percent(timeline.share(amount))})"
 
 
+def of_work(timeline: TimelineFacts, amount: float) -> str:
+    """` (85 % of the device's busy time)` where a device is mostly idle; else nothing."""
+    if not timeline.busy or timeline.share(timeline.idle) <= common()["most"].value:
+        return ""
+    return f" ({numbers.percent(min(amount / timeline.busy, 1.0))} of the device's busy time)"
+
+
 def counted(number: float, word: str) -> str:
     """`1 launch`, `20 launches`, `20 copies`."""
     plural = word[:-1] + "ies" if word.endswith("py") else word + ("es" if word.endswith(("ch", "s", "x")) else "s")

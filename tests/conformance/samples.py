@@ -22,12 +22,14 @@ DATA = Path(os.environ.get("CHATHPC_TEST_DATA") or HERE.parents[3] / "shared" / 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A file, what a reader concludes, and what is allowed: verdicts, first causes, words; or words of a refusal."""
+    """A file, what a reader concludes, and what is allowed: verdicts, causes of which one is first or second, causes that must not
+    be claimed at all, words; or words of a refusal."""
 
     file: str
     reader: str
     verdict: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     refused: str | None = None
 
@@ -76,12 +78,10 @@ def complaint(sample: Sample, found: Found) -> str:
         )
     if found.verdict not in sample.verdict:
         return f"verdict {found.verdict}: {found.headline}"
-    if (
-        sample.causes
-        and found.verdict != "insufficient-data"
-        and (not found.causes or found.causes[0] not in sample.causes)
-    ):
-        return f"first cause {found.causes[:1]}, should be one of {sample.causes}"
+    if sample.causes and found.verdict != "insufficient-data" and not {*found.causes[:2]} & {*sample.causes}:
+        return f"first causes {found.causes[:2]}, should hold one of {sample.causes}"
+    if wrong := sorted({*found.causes} & {*sample.forbidden}):
+        return f"claims {wrong}, which a reader excludes"
     missing = [name for name in sample.names if name not in found.words]
     return f"does not say {missing}" if missing else ""
 

@@ -15,6 +15,7 @@ from chathpc.diagnosis.timeline_words import (
     exposed_fact,
     idle_fact,
     measured,
+    of_work,
     waiting_fact,
     window,
     window_words,
@@ -78,7 +79,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
             cause=identifier,
             where=place,
             summary=f"Copies {words} take {numbers.percent(share)} of {window_words(timeline)} without a kernel beside them"
-            f"{_not_idle(timeline)}.",
+            f"{_not_idle(timeline)}{of_work(timeline, spent)}.",
             cost=cost,
             share=share,
             threshold=entry.threshold("min_window_share"),

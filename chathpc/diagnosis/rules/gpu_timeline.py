@@ -24,6 +24,7 @@ from chathpc.diagnosis.timeline_words import (
     idle_fact,
     kernel_site,
     measured,
+    of_work,
     only_graphs,
     window,
     window_words,
@@ -87,7 +88,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
         cause=entry.id,
         where=place,
         summary=f"Communication between devices that nothing hides takes {numbers.percent(share)} of {window_words(timeline)}, "
-        f"most of it {most}.",
+        f"most of it {most}{of_work(timeline, spent)}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
