@@ -305,7 +305,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         confidence_reason=reason,
         evidence=ids,
         against=draft.against,
-        advice=tuple(dict.fromkeys((*draft.advice, *_advice(facts, entry, models_of(facts, draft.where.file or ""))))),
+        advice=tuple(dict.fromkeys((*draft.advice, *_catalogue(facts, draft, entry)))),
         impact=draft.impact,
         share_error=share_error(facts, draft),
         next_measurement=draft.next_measurement
@@ -351,8 +351,13 @@ def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:
     return float(facts.inclusive[inside].sum()) / facts.total
 
 
-def _advice(facts: Facts, entry: Cause, models: tuple[str, ...]) -> tuple[str, ...]:
-    """What to do; to those who write PyTorch nothing is said that only those can do who write kernels, unless there is nothing else."""
+def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
+    """What the catalogue advises; to those who write PyTorch nothing that only those can do who write kernels, unless there is nothing
+    else.
+    """
+    if draft.own_advice:
+        return ()
+    models = models_of(facts, draft.where.file or "")
     if models == ("python",):
         own = tuple(each.do for each in entry.matching(*models) if {"python", "any"} & set(each.applies))
         if own:

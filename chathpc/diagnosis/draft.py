@@ -40,7 +40,7 @@ class Draft:
     `signs` counts the independent signs that agree; `threshold` is the share that the rule asks for, for the
     confidence.
     `impact` replaces share × headroom in the ranking where the cost is not time (a leak). `advice` comes before that of
-    the catalogue.
+    the catalogue, which `own_advice` leaves out: where the very remedy is known, others would contradict it.
     `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples
     behind
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
@@ -70,6 +70,7 @@ class Draft:
     suspected: tuple[str, ...] = ()
     bounded: bool = True
     title: str = ""
+    own_advice: bool = False
 
 
 #: Log-odds that the cause of a finding is right: with one sign, what each further independent sign adds, and each thing that

@@ -40,7 +40,7 @@ EXPECTED = {
     "ncu/mistic_node_a100_full.ncu-rep": Expected(("gpu-memory-latency",), words=("67.6 %",)),
     "ncu/mistic_node2_a100_full.ncu-rep": Expected(("gpu-memory-latency",), words=("74.1 %",)),
     "ncu/mistic_ilp_smallblocks_a100_full.ncu-rep": Expected(
-        ("gpu-low-occupancy",), also=("gpu-memory-latency",), words=("50.0 %", "number of blocks")
+        ("gpu-low-occupancy",), words=("50.0 %", "number of blocks")
     ),
     "ncu/mistic_154kernels_a100_basic.ncu-rep": Expected(("gpu-memory-latency",), words=("99.9 %",)),
     "ncu/mistic_nan_failed_a100.ncu-rep": Expected(verdicts=("insufficient-data",), words=("Profiling failed",)),
@@ -59,10 +59,10 @@ EXPECTED = {
     ),
     "ncu/extrap_exgpu_s10_a100.ncu-rep": Expected(("gpu-small-grid",), words=("1 block of 10 threads",)),
     "ncu/extrap_exgpu_s1000_a100.ncu-rep": Expected(("gpu-small-grid",), words=("1 block of 10 threads",)),
-    "ncu_csv/kernel_0001_details.csv": Expected(("gpu-low-occupancy", "gpu-memory-latency", "gpu-small-grid"), words=("16.7 %",)),
-    "ncu_csv/kernel_0002_details.csv": Expected(("gpu-memory-latency",), also=("gpu-low-occupancy",)),
+    "ncu_csv/kernel_0001_details.csv": Expected(("gpu-small-grid",), words=("0.700 of a wave",)),
+    "ncu_csv/kernel_0002_details.csv": Expected(("gpu-memory-latency",)),
     "ncu_csv/kernel_0003_details.csv": Expected(
-        ("gpu-memory-bandwidth",), also=("gpu-low-occupancy",), words=("L2 cache", "61.8 %")
+        ("gpu-memory-bandwidth",), words=("L2 cache", "61.8 %")
     ),
 }  # fmt: skip
 
@@ -103,6 +103,8 @@ def test_the_first_finding_is_what_a_careful_reader_concludes(name: str) -> None
 def test_only_what_has_a_cause_of_its_own_is_told_of_a_kernel(name: str) -> None:
     told = [(finding.where.kernel, finding.cause) for finding in diagnosis_of(name).findings]
     assert len(set(told)) == len(told)
+    few = {kernel for kernel, cause in told if cause == "gpu-low-occupancy"}
+    assert not few & {kernel for kernel, cause in told if cause in ("gpu-memory-latency", "gpu-dependency-stall")}
     assert "gpu-kernel-bound" not in [cause for _, cause in told]
 
 
@@ -115,7 +117,7 @@ def test_every_number_is_evidence_of_the_report_itself(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name", [pytest.param(f"ncu_csv/kernel_0001_{section}.csv", marks=needs(f"ncu_csv/kernel_0001_{section}.csv"))
-             for section in ("Occupancy", "SpeedOfLight")]
+             for section in ("Occupancy",)]
 )  # fmt: skip
 def test_one_section_of_a_kernel_is_too_little_and_names_the_option_for_more(name: str) -> None:
     assert "ncu --section" in undecided(profile_of(name))

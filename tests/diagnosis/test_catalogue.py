@@ -136,7 +136,6 @@ DETECTED = {
         "max_occupancy": 50,
         "min_kernel_share": 0.2,
         "assumed_waiting": 0.5,
-        "min_waves": 0.75,
         "small_block": 64,
         "next_block": 128,
         "large_block": 256,

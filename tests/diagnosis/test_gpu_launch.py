@@ -205,6 +205,14 @@ def test_divergence_counts_below_20_threads_of_32(threads: float, diverges: bool
     assert (first(kernel).cause == "gpu-divergence") is diverges
 
 
+@pytest.mark.parametrize(("busy", "diverges"), [(60, True), (59.9, False)])
+def test_masked_lanes_cost_nothing_where_the_pipes_have_room(busy: float, diverges: bool) -> None:
+    kernel = with_stalls(
+        one(sm_throughput=40, memory_throughput=10, issue_active=busy, threads_per_instruction=8), wait=20
+    )
+    assert ("gpu-divergence" in causes(kernel)) is diverges
+
+
 def test_blocks_of_part_of_a_warp_do_not_diverge() -> None:
     kernel = one(sm_throughput=70, memory_throughput=10, pipe_alu=70, threads_per_instruction=16, threads_per_block=16)
     assert first(kernel).cause == "gpu-compute-bound"
@@ -267,14 +275,25 @@ def test_a_little_spread_comes_after_the_latency() -> None:
 LIMITS = {"limit_registers": 2.0, "limit_shared_memory": 8.0, "limit_warps": 8.0, "limit_blocks": 32.0}
 
 
-def test_low_occupancy_is_first_where_memory_is_not_clearly_busier() -> None:
+def test_low_occupancy_and_what_its_few_warps_wait_for_are_one_finding() -> None:
     kernel = with_stalls(
         one(sm_throughput=30, memory_throughput=32, occupancy=25, achieved_occupancy=24, **LIMITS), long_scoreboard=20
     )
-    low, latency = found(kernel)
-    assert (low.cause, latency.cause) == ("gpu-low-occupancy", "gpu-memory-latency")
+    diagnosis = diagnosed(report(kernel))
+    (low,) = diagnosis.findings
+    assert low.cause == "gpu-low-occupancy"
     assert low.summary.endswith("25.0 % of what fits, limited by registers.")
-    assert latency.weight < low.weight
+    assert any(
+        said.startswith("Waiting for data from memory has") for said in statements(diagnosis, "gpu-low-occupancy")
+    )
+    # The limit is known, so nothing is said of shared memory or the size of blocks.
+    assert [sentence for sentence in low.advice if "__shared__" in sentence or "cudaOccupancy" in sentence] == []
+
+
+@pytest.mark.parametrize(("waves", "low"), [(0.9, False), (1.0, False), (1.1, True)])
+def test_more_warps_could_only_come_if_the_grid_has_more_blocks(waves: float, low: bool) -> None:
+    kernel = one(sm_throughput=50, memory_throughput=52, occupancy=25, waves=waves, blocks=3000, **LIMITS)
+    assert ("gpu-low-occupancy" in causes(with_stalls(kernel, long_scoreboard=20))) is low
 
 
 @pytest.mark.parametrize(("occupancy", "low"), [(50.0, True), (50.1, False)])
@@ -340,13 +359,12 @@ def test_the_hot_line_is_that_of_the_waiting_not_of_all_samples() -> None:
     assert latency.where.short == "solve.cu:4"
 
 
-def test_a_starved_kernel_with_nearly_a_wave_also_tells_how_few_warps_a_multiprocessor_holds() -> None:
+def test_a_starved_kernel_is_not_told_that_more_of_its_warps_should_fit() -> None:
     kernel = one(blocks=90, waves=0.9, sm_throughput=15, memory_throughput=20, occupancy=6.25, shared_memory_per_block=92e3,
                  limit_registers=2, limit_shared_memory=1, limit_warps=16, limit_blocks=32)  # fmt: skip
-    assert causes(kernel) == ["gpu-small-grid", "gpu-low-occupancy"]
-    (small, low) = found(kernel)
+    (small,) = found(kernel)
+    assert small.cause == "gpu-small-grid"
     assert "Three of four" not in " ".join(small.against)
-    assert low.weight <= small.weight
 
 
 def test_schedulers_that_issue_most_of_the_time_need_no_more_warps() -> None:

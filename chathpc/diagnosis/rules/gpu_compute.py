@@ -83,6 +83,9 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     memory, warp = kernel.memory, common()["warp_threads"].value
     if part is None or part * warp > entry.threshold("max_threads") or (memory is not None and memory >= low()):
         return None
+    used = [kernel.compute, kernel.get("issue-active"), kernel.pipe[1] if kernel.pipe is not None else None]
+    if any(value is not None for value in used) and not any(value is not None and value >= low() for value in used):
+        return None  # lanes that are masked out cost nothing where the pipes have room
     active = kernel.values["threads-per-instruction"]
     evidence = [
         ran(facts, kernel),

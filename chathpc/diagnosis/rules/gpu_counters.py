@@ -1,24 +1,25 @@
-"""GPU kernels by their counters: one cause for each kernel that matters, decided in a fixed order.
+"""GPU kernels by their counters: what limits each kernel that matters, and what explains that.
 
-The order follows the guided analysis of Nsight Compute (Kernel Profiling Guide: speed of light, then the section that it
-points to) and the physics behind it: each step only makes sense if those before it have not answered.
+What limits is decided first, as in the guided analysis of Nsight Compute (Kernel Profiling Guide: speed of light, then the section
+that it points to); of what may explain it, the cause with most headroom is told, if it explains a good part of the limit, else the limit.
 
 1. Launch: fewer blocks than the device takes at once (small grid); a part-filled last wave of few (tail). All other
    percentages of such kernels describe idle multiprocessors.
-2. Memory at 60 % of its peak or more, and not less than compute: what makes it move or split too much (uncoalesced
-   accesses, spills, bank conflicts, atomics), else its rate. From 80 % it is at its limit.
-3. Compute at 60 % or more: work that is masked out (divergence), on the wrong pipe (tensor cores unused, double precision),
-   else arithmetic itself.
-4. Neither: latency. What makes accesses slow (step 2), few warps to cover it (occupancy), else what the warps wait for most.
+2. Memory at 60 % of its peak or more, and not less than compute: its rate, or what makes it move or split too much (uncoalesced
+   accesses, spills, bank conflicts, atomics). From 80 % it is at its limit.
+3. Compute at 60 % or more: arithmetic, or work that is masked out (divergence), on the wrong pipe (tensor cores unused, double
+   precision).
+4. Neither: latency. What the warps wait for most, or what makes accesses slow (as in 2), or few warps to cover it (occupancy).
 
 Kernels are weighed by time, not by number. A second finding about a kernel stands only beside the first where its remedy
-is another one, and never before it.
+is another one, and never before it; what is another side of the same problem (few warps, and what they wait for) joins the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
@@ -48,19 +49,18 @@ _WASTE: tuple[Judge, ...] = (
     gpu_traffic.bank_conflicts,
     gpu_traffic.atomics,
 )
-_COMPUTE: tuple[Judge, ...] = (
-    gpu_compute.divergence, gpu_compute.tensor_unused, gpu_compute.double_precision, gpu_compute.compute_bound,
-)  # fmt: skip
+_WASTED_WORK: tuple[Judge, ...] = (gpu_compute.divergence, gpu_compute.tensor_unused, gpu_compute.double_precision)
 #: Findings that may stand beside another one, by the cause of that.
 _BESIDE: dict[str, tuple[Judge, ...]] = {
     "gpu-memory-latency": (gpu_launch.low_occupancy, *_WASTE, gpu_compute.divergence),
     "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_traffic.bank_conflicts, gpu_compute.divergence),
     "gpu-low-occupancy": (gpu_warps.waiting,),
-    "gpu-small-grid": (gpu_launch.occupancy_of_one_wave,),
     "gpu-memory-bandwidth": (gpu_launch.low_occupancy,),
     "gpu-barrier-stall": (gpu_compute.divergence,),
     "gpu-compute-bound": (gpu_traffic.register_spill, gpu_traffic.bank_conflicts),
 }
+#: Waiting, and too few warps to cover it: two sides of one problem, which make one finding.
+_WAITING = frozenset({"gpu-memory-latency", "gpu-dependency-stall", "gpu-memory-bandwidth", "gpu-barrier-stall"})
 
 
 def kernel_limits(facts: Facts) -> Iterable[Draft]:
@@ -100,8 +100,15 @@ def judge(facts: Facts, kernel: Counted) -> list[Draft]:
         return []
     if not _at_limit(kernel):
         others = (step(facts, kernel) for step in _BESIDE.get(found[0].cause, ()))
-        known = {draft.cause for draft in found}
-        found += [draft for draft in others if draft is not None and draft.cause not in known]
+        for draft in others:
+            if (
+                draft is not None
+                and {draft.cause, found[0].cause} & _WAITING
+                and "gpu-low-occupancy" in (draft.cause, found[0].cause)
+            ):
+                found[0] = _joined(found[0], draft)
+            elif draft is not None and draft.cause not in {each.cause for each in found}:
+                found.append(draft)
     most = common()["behind"].value * (found[0].headroom or 0.0)
     return [
         with_remarks(found[0], kernel),
@@ -110,6 +117,25 @@ def judge(facts: Facts, kernel: Counted) -> list[Draft]:
             for draft in found[1:]
         ),
     ]
+
+
+def _joined(draft: Draft, other: Draft) -> Draft:
+    """The finding with the other side of the same problem: its facts, and what to do about it, behind its own."""
+    told = {item.says for item in draft.evidence}
+    return replace(
+        draft,
+        evidence=(*draft.evidence, *(item for item in other.evidence if item.says not in told)),
+        advice=(*draft.advice, *other.advice),
+    )
+
+
+def _explained(facts: Facts, kernel: Counted, causes: Iterable[Judge], limits: Iterable[Judge]) -> Draft | None:
+    """Of several causes the one with most headroom, if that is a good part of what the limit itself leaves; else the limit."""
+    limit = _first(limits, facts, kernel)
+    found = [draft for step in causes if (draft := step(facts, kernel)) is not None]
+    best = max(found, key=lambda draft: draft.headroom or 0.0, default=None)
+    least = common()["min_waste_part"].value * ((limit.headroom if limit is not None else 0.0) or 0.0)
+    return best if best is not None and (best.headroom or 0.0) >= least else limit
 
 
 def _first(steps: Iterable[Judge], facts: Facts, kernel: Counted) -> Draft | None:
@@ -136,24 +162,18 @@ def _steps(kernel: Counted) -> Iterable[Judge]:
         and memory >= low()
         and (compute is None or memory >= compute - common()["close_throughputs"].value)
     ):
-        yield from (*_WASTE, gpu_memory.split_accesses, gpu_memory.bandwidth)
-    yield from _COMPUTE
-    if busiest is None or busiest < low():
-        yield _waste_that_explains
-        if gpu_warps.leans_on_memory(kernel) and gpu_warps.is_clear(kernel):
-            yield from (gpu_warps.waiting, gpu_warps.probably_memory)
-    yield from (_occupancy_first, gpu_warps.waiting, gpu_warps.probably_memory)
+        yield partial(_explained, causes=_WASTE, limits=(gpu_memory.split_accesses, gpu_memory.bandwidth))
+    yield partial(_explained, causes=_WASTED_WORK, limits=(gpu_compute.compute_bound,))
+    idle = busiest is None or busiest < low()
+    clear = gpu_warps.leans_on_memory(kernel) and gpu_warps.is_clear(kernel)
+    yield partial(
+        _explained, causes=(*(_WASTE if idle else ()), *(() if idle and clear else (_occupancy_first,))),
+        limits=(gpu_warps.waiting, gpu_warps.probably_memory),
+    )  # fmt: skip
+    if idle and clear:
+        yield _occupancy_first
     if memory is not None and memory >= low():
         yield gpu_memory.bandwidth
-
-
-def _waste_that_explains(facts: Facts, kernel: Counted) -> Draft | None:
-    """What makes accesses slow, if that is a good part of what the warps wait for."""
-    waste, waits = _first(_WASTE, facts, kernel), gpu_warps.waiting(facts, kernel)
-    least = common()["min_waste_part"].value
-    if waste is None or (waits is not None and (waste.headroom or 0.0) < least * (waits.headroom or 0.0)):
-        return None
-    return waste
 
 
 def _occupancy_first(facts: Facts, kernel: Counted) -> Draft | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil
 
 from chathpc.diagnosis.catalogue import cause, common
@@ -18,6 +19,18 @@ _ROUNDING = 1e-9
 _SHORT = "max_kernel_seconds"
 
 
+#: How Nsight Compute's own rules put it that a grid is too small, where the report has no number of multiprocessors.
+_WAVES = re.compile(r"(?:only|just) (\d+(?:\.\d+)?) full waves")
+
+
+def told_waves(kernel: Counted) -> float | None:
+    """Waves of blocks: as counted, else as the tool's own rules say."""
+    texts = (remark.text for remark in kernel.profile.remarks if remark.node in kernel.nodes)
+    found = (match for text in texts if (match := _WAVES.search(text)) is not None)
+    said = kernel.get("waves")
+    return said if said is not None else next((float(match[1]) for match in found), None)
+
+
 def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     """Fewer blocks than multiprocessors, or than fit at once (less than one wave), on a device that is not busy.
 
@@ -25,7 +38,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     wave or more every multiprocessor has all the blocks it can hold at the beginning.
     """
     entry = cause("gpu-small-grid")
-    blocks, waves, units = kernel.get("blocks"), kernel.get("waves"), kernel.multiprocessors
+    blocks, waves, units = kernel.get("blocks"), told_waves(kernel), kernel.multiprocessors
     starved = blocks is not None and blocks >= 1 and (blocks < units if units else blocks <= 1)
     partial = waves is not None and waves < entry.threshold("min_waves")
     busiest = kernel.busiest
@@ -61,7 +74,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     if waves is not None:
         evidence.append(
             kernel.fact(
-                facts, Kind.COUNT, "waves", subject="its grid", unit="waves of blocks that fit on the device at once",
+                facts, Kind.COUNT, "waves", waves, subject="its grid", unit="waves of blocks that fit on the device at once",
                 how="blocks / (multiprocessors × resident blocks of each)",
             )
         )  # fmt: skip
@@ -169,8 +182,9 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
     theoretical = kernel.get("occupancy")
     if theoretical is None or theoretical > entry.threshold("max_occupancy") or not kernel.share > 0:
         return None
-    if theoretical <= 0 or kernel.at_least("issue-active", low()):
-        return None
+    waves = told_waves(kernel)
+    if theoretical <= 0 or kernel.at_least("issue-active", low()) or (waves is not None and waves <= 1):
+        return None  # more warps could not come: the grid has no more blocks
     waits = kernel.stalled("long-scoreboard", "lg-throttle", "short-scoreboard", "wait")
     if not kernel.stalls:
         waits = entry.threshold("assumed_waiting")
@@ -211,16 +225,11 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         + (f", limited by {by}." if limiters else "."),
         evidence, headroom=max(0.0, possible * waits), signs=1 + bool(limiters) + bool(kernel.stalls), against=against,
         advice=tuple(_REMEDIES[word].format(threads=_larger(kernel)) for word in limiters if word in _REMEDIES),
+        own_advice=bool(limiters) and set(limiters) <= set(_REMEDIES),
         next_measurement=None if kernel.stalls else kernel.measure(
             "what the warps wait for, and whether occupancy is the limit", "WarpStateStats", "SchedulerStats", "Occupancy"
         ),
     )  # fmt: skip
-
-
-def occupancy_of_one_wave(facts: Facts, kernel: Counted) -> Draft | None:
-    """Low occupancy of a kernel whose grid nearly fills the device once."""
-    waves, least = kernel.get("waves"), cause("gpu-low-occupancy").threshold("min_waves")
-    return low_occupancy(facts, kernel) if waves is not None and waves >= least else None
 
 
 #: Limit → what lifts it.

@@ -85,7 +85,12 @@ def with_remarks(draft: Draft, kernel: Counted, *, doubt: bool = True) -> Draft:
             seen.add(remark.rule)
         elif doubt and remark.rule == "SOLBottleneck" and causes and draft.cause not in causes | _LAUNCH:
             against.append(f"{_tool(remark)}'s rule SOLBottleneck sees it otherwise: “{_short(remark)}”")
-    return replace(draft, evidence=(*draft.evidence, *evidence), against=(*draft.against, *against[:1]))
+    return replace(
+        draft,
+        evidence=(*draft.evidence, *evidence),
+        against=(*draft.against, *against[:1]),
+        signs=draft.signs + bool(evidence),
+    )
 
 
 def _speaks(remark: Remark) -> bool:

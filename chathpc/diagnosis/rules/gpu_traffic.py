@@ -95,7 +95,8 @@ def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
         against.append("It uses few registers: local arrays with computed indices lie in local memory, too.")
     return write(
         facts, kernel, entry.id, f"{kernel.short} keeps values in local memory: {numbers.percent(part)} of its instructions move them.",
-        evidence, headroom=part, signs=1 + waits_for_memory(kernel), against=tuple(against), waiting="memory",
+        evidence, headroom=max(part, entry.headroom * weight(kernel) if waits_for_memory(kernel) else 0.0),
+        signs=1 + waits_for_memory(kernel), against=tuple(against), waiting="memory",
     )  # fmt: skip
 
 
