@@ -61,6 +61,7 @@ def answer(backend: Any, request: dict[str, Any], out: Any) -> None:
     job = backend.log_get_job(log)
     modules = backend.log_get_modules(log)
     names = backend.log_get_name_records(log)
+    ids = {name: number for number, name in names.items()}
     wanted = {
         "job": {key: float(job[key]) for key in ("nprocs", "run_time") if key in job},
         "version": str(job.get("log_ver", "")),
@@ -71,17 +72,30 @@ def answer(backend: Any, request: dict[str, Any], out: Any) -> None:
     for module in request["modules"]:
         if module not in modules:
             continue
-        counters, times = list(backend.counter_names(module)), list(backend.fcounter_names(module))
+        lustre = module == "LUSTRE"
+        counters = list(backend.counter_names("LUSTRE_COMP" if lustre else module))
+        times = [] if lustre else list(backend.fcounter_names(module))
         number = {name: counters.index(name) for name in request["counters"] if name in counters}
         time = {name: times.index(name) for name in request["counters"] if name in times}
         while count < request["records"]:
             record = backend.log_get_record(log, module)
             if record is None:
                 break
-            values = {name: float(record["counters"][index]) for name, index in number.items()}
-            values |= {name: float(record["fcounters"][index]) for name, index in time.items()}
             name = str(names.get(record["id"], ""))
-            row = {"module": module, "rank": int(record["rank"]), "file": name, "values": values}
+            row = {"module": module, "rank": int(record["rank"]), "id": int(record["id"]), "file": name}
+            if "file_rec_id" in record:  # a data set of a file, which logs before 3.41 only tell by its name
+                row["file"] = str(names.get(record["file_rec_id"], "")) or name.rpartition(":")[0]
+                row["id"] = int(ids.get(row["file"], record["file_rec_id"]))
+                row["part"] = name.removeprefix(row["file"] + ":")
+            if lustre:
+                row["components"] = [
+                    {"osts": [int(one) for one in part["ost_ids"]]}
+                    | {name: float(part["counters"][index]) for name, index in number.items()}
+                    for part in record["components"]
+                ]
+            else:
+                row["values"] = {name: float(record["counters"][index]) for name, index in number.items()}
+                row["values"] |= {name: float(record["fcounters"][index]) for name, index in time.items()}
             out.write(json.dumps(row) + "\n")
             count += 1
     out.write(json.dumps({"end": count}) + "\n")

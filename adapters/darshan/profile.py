@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from chathpc.adapters.darshan.log import MOST_RECORDS, Log, Record, read_log
+from chathpc.adapters.darshan.log import DEPTH, LAYERS, MOST_RECORDS, SIZES, Log, Record, Stripes, read_log
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
 from chathpc.profile.profile import Profile, Source
+from chathpc.profile.sparse import SparseValues
 from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
 
-#: Requests below this size are small: Darshan's own histogram has a border there.
-SMALL = ("0_100", "100_1K", "1K_10K")
-LARGE = ("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
+#: What each layer is called; where it is one module, as that.
+_LAYER = {"H5F": "HDF5", "H5D": "HDF5", "PNETCDF_FILE": "PnetCDF", "PNETCDF_VAR": "PnetCDF"}
+_SYSTEM = len(LAYERS) - 1
+#: Requests of these sizes are small, and large: Darshan's own histogram has borders there.
+_SMALL, _LARGE = SIZES[:3], SIZES[5:]
 #: Times of all ranks together beyond this multiple of the process time cannot be, unless threads open files side by side.
 POSSIBLE = 1.05
 
@@ -32,16 +37,27 @@ METRICS = (
     Metric("io.write.count", Unit.COUNT, "writes", "WRITES"),
     Metric("io.meta.count", Unit.COUNT, "opens and stats", "OPENS + STATS"),
     Metric("io.sync.count", Unit.COUNT, "forced writes to the device (fsync, fdatasync)", "FSYNCS + FDSYNCS"),
+    Metric("io.sized.count", Unit.COUNT, "requests of which the size is known", "SIZE_READ/WRITE_…"),
     Metric("io.small.count", Unit.COUNT, "requests below 10 kB", "SIZE_READ/WRITE_0_100 … 1K_10K"),
     Metric("io.large.count", Unit.COUNT, "requests of 1 MB and more", "SIZE_READ/WRITE_1M_4M …"),
     Metric("io.sequential.count", Unit.COUNT, "requests behind the one before in the file", "SEQ_READS + SEQ_WRITES"),
     Metric("io.unaligned.count", Unit.COUNT, "requests that do not begin at a block of the file system", "FILE_NOT_ALIGNED"),
-    Metric("mpi.io.time", Unit.SECONDS, "time in MPI-IO calls (the layer above POSIX)", "MPIIO_F_…_TIME", clock=Clock.WALL),
-    Metric("io.rank.slowest", Unit.SECONDS, "time of the slowest rank on a shared file", "F_SLOWEST_RANK_TIME",
-           aggregation=Aggregation.MAX),
-    Metric("io.rank.fastest", Unit.SECONDS, "time of the fastest rank on a shared file", "F_FASTEST_RANK_TIME",
-           aggregation=Aggregation.DERIVED),
+    Metric("io.collective.count", Unit.COUNT, "collective calls of MPI-IO", "MPIIO_COLL_… + MPIIO_SPLIT_…"),
+    Metric("io.independent.count", Unit.COUNT, "independent calls of MPI-IO on files that all ranks share",
+           "MPIIO_INDEP_… + MPIIO_NB_…"),
+    Metric("io.asked.count", Unit.COUNT, "accesses that HDF5 or PnetCDF were asked to do collectively",
+           "H5D_USE_MPIIO_COLLECTIVE, PNETCDF_VAR_COLL_…"),
+    Metric("io.system.time", Unit.SECONDS, "time in requests to the file system, below the libraries", "POSIX_F_…_TIME",
+           clock=Clock.WALL),
+    *(Metric(f"{prefix}.rank.{end}", Unit.SECONDS, f"time of the {end} rank on a shared file{below}, at that rank",
+             f"F_{end.upper()}_RANK_TIME", aggregation=Aggregation.MAX)
+      for end in ("slowest", "fastest") for prefix, below in (("io", ""), ("io.system", " below the libraries"))),
     Metric("io.files", Unit.COUNT, "files", "records"),
+    Metric("io.target.time", Unit.SECONDS, "time of the files on a storage target, spread evenly over their stripes",
+           "LUSTRE_OST_IDS", clock=Clock.WALL),
+    Metric("io.target.bytes", Unit.BYTES, "bytes of the files on a storage target, spread evenly over their stripes",
+           "LUSTRE_OST_IDS"),
+    Metric("io.target.files", Unit.COUNT, "files with a stripe on a storage target", "LUSTRE_OST_IDS"),
     Metric("run.time", Unit.SECONDS, "processes × run time", "nprocs × run_time", clock=Clock.WALL),
 )  # fmt: skip
 
@@ -49,28 +65,33 @@ METRICS = (
 def read(path: Path) -> Profile:
     """Read the log at `path`.
 
-    POSIX and STDIO are counted in `io.*`; MPI-IO, which calls POSIX, has a metric of its own so that nothing counts twice
-    (where only MPI-IO was recorded it counts in `io.*`). Negative times are impossible: they are left out, with a caveat.
-    Ranks that Darshan added up over a shared file are one location.
+    Each file's time is that of the outermost layer that was used for it: what a library takes is more than the requests below it, and
+    nothing counts twice. Bytes, requests and their sizes are those that reach the file system, at the innermost layer. Negative times are
+    impossible: they are left out, with a caveat. Ranks that Darshan added up over a shared file are one location; of these only the
+    slowest and the fastest are known by themselves.
     """
     log = read_log(path)
     builder = TreeBuilder()
     root = builder.node(-1, NodeKind.ENTRY, "job")
     builder.add("run.time", root, log.processes * log.seconds)
-    ranks = sorted({record.rank for record in log.records if record.rank >= 0})
+    ends = [int(record.values.get(name, -1)) for record in log.records if record.rank < 0 for name in _ENDS.values()]
+    ranks = sorted({rank for rank in (*ends, *(record.rank for record in log.records)) if 0 <= rank < log.processes})
     row = {rank: number + 1 for number, rank in enumerate(ranks)}
-    below = any(record.module != "MPI-IO" and _moves(record) for record in log.records)
-    negative: dict[str, float] = {}
-    files: set[str] = set()
+    targets: dict[int, list[float]] = {}
+    files: dict[int, list[Record]] = {}
     for record in log.records:
-        base = record.module != "MPI-IO" or not below
-        layer = builder.node(root, NodeKind.REGION, record.module)
-        file = builder.node(layer, NodeKind.REGION, _short(record.file))
-        location = row.get(record.rank, 0)
-        _add(builder, file, record, location, base=base, negative=negative)
-        if record.file not in files and _moves(record):
-            files.add(record.file)
-            builder.add("io.files", file, 1.0, location)
+        files.setdefault(record.id, []).append(record)
+    for number, (file, records) in enumerate(files.items()):
+        times, requests = _outermost(records), _innermost(records)
+        _add_file(_File(builder, root, number, times[0], row), records, times, requests)
+        amounts = _time(times), _sum(requests, *_BYTES), 1.0
+        for target, part in _by_target(log.stripes.get(file, ()), records):
+            sums = targets.setdefault(target, [0.0, 0.0, 0.0])
+            targets[target] = [sums[0] + part * amounts[0], sums[1] + part * amounts[1], sums[2] + 1.0]
+    for target, sums in sorted(targets.items()):
+        node = builder.node(builder.node(root, NodeKind.REGION, "Lustre"), NodeKind.REGION, f"OST {target}")
+        for name, amount in zip(("time", "bytes", "files"), sums, strict=True):
+            builder.add(f"io.target.{name}", node, amount)
     where = Locations.of(
         len(ranks) + 1,
         rank=np.array([-1, *ranks], dtype=np.int64),
@@ -86,20 +107,80 @@ def read(path: Path) -> Profile:
         values=values,
         where=where,
         sources=(Source(path, "Darshan", log.version),),
-        caveats=tuple(_caveats(log, negative)),
+        caveats=tuple(_caveats(log, values)),
         not_collected={
             "what the program does between its requests": "hpcrun -e REALTIME -t ./app",
             "each single request with its time and offset": "DXT_ENABLE_IO_TRACE=1 LD_PRELOAD=libdarshan.so ./app",
         },
-        run={"processes": str(log.processes), "seconds": f"{log.seconds:g}"},
+        run={"processes": str(log.processes), "seconds": f"{log.seconds:g}"}
+        | ({"partial": "yes"} if log.partial else {}),
         timed=True,
     )
     return profile
 
 
-def _moves(record: Record) -> bool:
-    names = ("BYTES_READ", "BYTES_WRITTEN", "OPENS", "INDEP_OPENS", "COLL_OPENS")
-    return any(record.values.get(name, 0) > 0 for name in names)
+#: Metrics of the two ranks on a shared file that are known by themselves, and the counters that name them.
+_ENDS = {"slowest": "SLOWEST_RANK", "fastest": "FASTEST_RANK"}
+_BYTES = ("BYTES_READ", "BYTES_WRITTEN")
+_TIMES: Mapping[str, tuple[str, ...]] = {
+    "read": ("F_READ_TIME",),
+    "write": ("F_WRITE_TIME", "F_WAIT_TIME"),
+    "meta": ("F_META_TIME",),
+}
+
+
+def _layers(records: Iterable[Record]) -> list[list[Record]]:
+    """The records of one file by their layers, the outermost first."""
+    layers: list[list[Record]] = [[] for _ in LAYERS]
+    for record in records:
+        layers[DEPTH[record.module]].append(record)
+    return [layer for layer in layers if layer]
+
+
+def _outermost(records: Iterable[Record]) -> list[Record]:
+    """Those of the outermost layer that has seen all that was done: one contains the layers below it, so it has no less time than these,
+    and no fewer ranks.
+    """
+    layers = _layers(records)
+    most = max(map(_time, layers))
+    ranks = [inf if any(record.rank < 0 for record in layer) else len({one.rank for one in layer}) for layer in layers]
+    whole = (
+        layer
+        for layer, used in zip(layers, ranks, strict=True)
+        if POSSIBLE * _time(layer) >= most and used >= max(ranks)
+    )
+    return next(whole, max(layers, key=_time))
+
+
+def _innermost(records: Iterable[Record]) -> list[Record]:
+    """Those of the innermost layer that moves bytes."""
+    layers = _layers(records)
+    return next((layer for layer in reversed(layers) if _sum(layer, *_BYTES)), layers[-1])
+
+
+def _seconds(record: Record, *names: str) -> float:
+    """Times of a record without those that cannot be."""
+    return sum(amount for name in names if 0 < (amount := record.values.get(name, 0.0)) < inf)
+
+
+def _time(records: Iterable[Record]) -> float:
+    return sum(_seconds(record, *names) for record in records for names in _TIMES.values())
+
+
+def _sum(records: Iterable[Record], *names: str) -> float:
+    return sum(max(record.values.get(name, 0.0), 0.0) for record in records for name in names)
+
+
+def _by_target(stripes: Sequence[Stripes], records: Iterable[Record]) -> Iterable[tuple[int, float]]:
+    """What part (0..1) of a file lies on each storage target; where its size is not known it lies on all of its stripes."""
+    size = 1 + max(record.values.get(name, 0.0) for record in records for name in ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN"))
+    lengths = [max(min(each.last if each.last > 0 else inf, size) - max(each.first, 0.0), 0.0) for each in stripes]
+    parts: dict[int, float] = {}
+    for each, length in zip(stripes, lengths, strict=True):
+        used = each.targets[: ceil(length / each.size)] if each.size > 0 and size > 1 else each.targets
+        for target in used:
+            parts[target] = parts.get(target, 0.0) + length / (sum(lengths) or 1.0) / len(used)
+    return parts.items()
 
 
 def _short(path: str) -> str:
@@ -111,65 +192,102 @@ def _short(path: str) -> str:
     return "/".join(part.strip("/") for part in parts) or "<unknown file>"
 
 
-def _add(
-    builder: TreeBuilder, file: int, record: Record, location: int, *, base: bool, negative: dict[str, float]
-) -> None:
-    values = record.values
+@dataclass(frozen=True, slots=True)
+class _File:
+    """Where the values of one file go: below the layer of `first`, the first record of its outermost layer."""
 
-    def total(*names: str) -> float:
-        return sum(max(values.get(name, 0.0), 0.0) for name in names)
+    builder: TreeBuilder
+    root: int
+    number: int
+    first: Record
+    row: Mapping[int, int]
 
-    def time(name: str) -> float:
-        amount = values.get(name, 0.0)
-        if not amount >= -1e-3 or amount == float("inf"):  # also not a number
-            negative[f"{record.module} {name.removeprefix('F_').replace('_', ' ').lower()}"] = amount
-            return 0.0
-        return max(amount, 0.0)
+    def add(self, record: Record, metric: str, amount: float, operation: str = "", part: str = "") -> None:
+        """Add what `record` has of a metric to the file, to a data set of it, or to what was done to that."""
+        same = DEPTH[record.module] == DEPTH[self.first.module]
+        module = record.module if same else self.first.module
+        node = self.builder.node(self.root, NodeKind.REGION, _LAYER.get(module, module))
+        node = self.builder.node(node, NodeKind.REGION, _short(record.file), apart=self.number)
+        if part:
+            node = self.builder.node(node, NodeKind.REGION, clean(part))
+        if operation:
+            node = self.builder.node(node, NodeKind.FUNCTION, _CALLED.get(operation, operation))
+        self.builder.add(metric, node, amount, self.row.get(record.rank, 0))
 
-    every = (
-        ("read", time("F_READ_TIME"), {
-            "io.read.bytes": total("BYTES_READ"), "io.read.count": total("READS", "INDEP_READS", "COLL_READS")}),
-        ("write", time("F_WRITE_TIME"), {
-            "io.write.bytes": total("BYTES_WRITTEN"), "io.write.count": total("WRITES", "INDEP_WRITES", "COLL_WRITES"),
-            "io.sync.count": total("FSYNCS", "FDSYNCS")}),
-        ("meta", time("F_META_TIME"), {"io.meta.count": total("OPENS", "STATS", "INDEP_OPENS", "COLL_OPENS")}),
-    )  # fmt: skip
-    for name, seconds, counts in every:
-        if not seconds and not any(counts.values()):
-            continue
-        node = builder.node(file, NodeKind.FUNCTION, {"meta": "open, stat, seek, close"}.get(name, name))
-        if not base:
-            builder.add("mpi.io.time", node, seconds, location)
-            continue
-        builder.add(f"io.{name}.time", node, seconds, location)
-        builder.add("io.time", node, seconds, location)
-        for metric, amount in counts.items():
-            builder.add(metric, node, amount, location)
-    if not base:
-        return
-    for metric, names in _COUNTED:
-        present = [name for name in names if name in values]
-        if present:
-            builder.add(metric, file, total(*present), location)
-    if record.rank < 0:
-        for metric, name in (("io.rank.slowest", "F_SLOWEST_RANK_TIME"), ("io.rank.fastest", "F_FASTEST_RANK_TIME")):
-            if values.get(name, 0.0) > 0:
-                builder.add(metric, file, values[name], location)
+
+def _add_file(file: _File, records: Sequence[Record], times: Sequence[Record], requests: Sequence[Record]) -> None:
+    """Add a file: times of its outermost layer, what reaches the file system at its innermost one, and how MPI-IO was used between."""
+    for record in times:
+        for operation, names in _TIMES.items():
+            if seconds := _seconds(record, *names):
+                for metric in (f"io.{operation}.time", "io.time"):
+                    file.add(record, metric, seconds, operation, record.part)
+        _add_ends(file, record, "io")
+    for record in requests:
+        for operation, counts in _COUNTED.items():
+            for metric, names in counts.items():
+                if any(name in record.values for name in names) and (
+                    (amount := _sum([record], *names)) or not operation
+                ):
+                    file.add(record, metric, amount, operation)
+        if DEPTH[record.module] == _SYSTEM:
+            file.add(record, "io.system.time", _time([record]))
+            _add_ends(file, replace(record, part=""), "io.system")
+    if _sum(records, *_BYTES, *_OPENS):
+        file.add(times[0], "io.files", 1.0)
+    calls = [record for record in records if record.module == "MPI-IO"]
+    shared = len({record.rank for record in calls}) > 1 or any(record.rank < 0 for record in calls)
+    for record in records:
+        if record in calls:
+            file.add(record, "io.collective.count", _sum([record], *_COLLECTIVE))
+            file.add(record, "io.independent.count", _sum([record], *_INDEPENDENT) if shared else 0.0)
+        elif record.module == "PNETCDF_VAR" or record.values.get("USE_MPIIO_COLLECTIVE", 0.0) > 0:
+            file.add(record, "io.asked.count", _sum([record], "COLL_READS", "COLL_WRITES", "READS", "WRITES"))
+
+
+def _add_ends(file: _File, record: Record, prefix: str) -> None:
+    """Add the times of the slowest and the fastest rank on a shared file, at these ranks."""
+    for end, name in _ENDS.items():
+        if record.rank < 0 and (seconds := _seconds(record, f"F_{name}_TIME")):
+            at = replace(record, rank=int(record.values.get(name, -1)))
+            file.add(at, f"{prefix}.rank.{end}", seconds, part=record.part)
 
 
 def _sizes(sizes: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"SIZE_{way}_{size}" for way in ("READ", "WRITE") for size in sizes)
 
 
-_COUNTED = (
-    ("io.small.count", _sizes(SMALL)),
-    ("io.large.count", _sizes(LARGE)),
-    ("io.sequential.count", ("SEQ_READS", "SEQ_WRITES")),
-    ("io.unaligned.count", ("FILE_NOT_ALIGNED",)),
-)
+_OPENS = ("OPENS", "INDEP_OPENS", "COLL_OPENS", "CREATES")
+_COLLECTIVE = ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")
+_INDEPENDENT = ("INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES")
+_CALLED = {"meta": "open, stat, seek, close"}
+#: What is counted of what was done to a file, and of the file as a whole.
+_COUNTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "read": {"io.read.bytes": ("BYTES_READ",), "io.read.count": ("READS", *_INDEPENDENT[::2], *_COLLECTIVE[::2])},
+    "write": {
+        "io.write.bytes": ("BYTES_WRITTEN",),
+        "io.write.count": ("WRITES", *_INDEPENDENT[1::2], *_COLLECTIVE[1::2]),
+        "io.sync.count": ("FSYNCS", "FDSYNCS"),
+    },
+    "meta": {"io.meta.count": ("STATS", *_OPENS)},
+    "": {
+        "io.sized.count": _sizes(SIZES),
+        "io.small.count": _sizes(_SMALL),
+        "io.large.count": _sizes(_LARGE),
+        "io.sequential.count": ("SEQ_READS", "SEQ_WRITES"),
+        "io.unaligned.count": ("FILE_NOT_ALIGNED",),
+    },
+}
 
 
-def _caveats(log: Log, negative: dict[str, float]) -> Iterable[str]:
+def _caveats(log: Log, values: SparseValues) -> Iterable[str]:
+    negative = {
+        f"{record.module} {name.removeprefix('F_').replace('_', ' ').lower()}": amount
+        for record in log.records
+        for names in _TIMES.values()
+        for name in names
+        if not -1e-3 <= (amount := record.values.get(name, 0.0)) < inf and amount != -1  # which is: not recorded
+    }
     for name, amount in negative.items():
         yield f"The {name} is {amount:g} s, which cannot be; it is left out."
     if log.partial:
@@ -177,11 +295,10 @@ def _caveats(log: Log, negative: dict[str, float]) -> Iterable[str]:
     if len(log.records) >= MOST_RECORDS:
         yield f"Only the first {MOST_RECORDS} records are read."
     available = log.processes * log.seconds
-    for name in ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"):
-        spent = sum(max(r.values.get(name, 0.0), 0.0) for r in log.records if r.module != "MPI-IO")
+    for operation in _TIMES:
+        spent = float(values.exclusive(f"io.{operation}.time").values.sum())
         if available and spent > POSSIBLE * available:
-            words = name.removeprefix("F_").replace("_", " ").lower()
             yield (
-                f"The {words} of {spent:,.0f} s is more than the {available:,.0f} s of all processes: threads that "
+                f"The {operation} time of {spent:,.0f} s is more than the {available:,.0f} s of all processes: threads that "
                 "wait side by side, or a counter that went wrong."
             )

@@ -13,6 +13,7 @@ from chathpc.diagnosis.draft import Draft, is_worth
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Finding, Verdict
 from chathpc.diagnosis.rules import has_device_values, has_good_timeline
+from chathpc.diagnosis.rules.input_output_log import little_io
 from chathpc.diagnosis.timeline_words import healthy_headline
 from chathpc.diagnosis.tuned_libraries import in_tuned_libraries, is_tuned_kernel
 from chathpc.profile import numbers
@@ -66,7 +67,9 @@ def _healthy(facts: Facts, ranked: Sequence[Draft]) -> str:
         return f"The devices are idle for {numbers.percent(idle)} of the time, and {work}." if little and work else ""
     if not facts.has_host_time:
         limit = _at_the_limit(ranked, files=True)
-        return f"{limit[:1].upper()}{limit[1:]}." if limit else ""
+        if limit or has_device_values(facts):
+            return f"{limit[:1].upper()}{limit[1:]}." if limit else ""
+        return little_io(facts)
     if has_device_values(facts) or lacks.waiting(facts) is not None or lacks.threads(facts) is not None:
         return ""
     limit = _at_the_limit(ranked)

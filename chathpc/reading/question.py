@@ -33,7 +33,7 @@ _LONGEST_FACT = 300
 #: Languages that a program compiles while it runs: only these have such a cause.
 _COMPILED_LATE = frozenset({"python", "julia"})
 _OF_SEVERAL_DEVICES = frozenset({"nccl-bound", "multi-gpu-imbalance"})
-_OF_SEVERAL = frozenset({"lock-contention", "oversubscription", "io-imbalance"})
+_OF_SEVERAL = frozenset({"lock-contention", "oversubscription", "io-imbalance", "io-independent"})
 _DEVICES = frozenset({"cuda", "hip", "sycl", "openacc", "openmp-target"})
 
 

@@ -42,7 +42,7 @@ def test_layers_are_not_counted_twice(tmp_path: Path) -> None:
     profile = chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES], MPIIO=[above]))
     profile.tree.check()
     assert profile.total("io.time") == 161.0
-    assert profile.total("mpi.io.time") == 161.0
+    assert profile.total("io.system.time") == 161.0
     assert profile.total("io.write.bytes") == 400 * 2**23
     assert profile.total("io.write.count") == 400
     assert profile.total("io.meta.count") == 4
@@ -122,6 +122,175 @@ def test_one_rank_that_writes_for_all_is_found(tmp_path: Path) -> None:
         {"file": "/d/in", "rank": 1, "READS": 1, "BYTES_READ": 10, "F_READ_TIME": 0.1},
     ]
     assert causes(write_log(tmp_path / "a.darshan", POSIX=rows))[1][0] == "io-imbalance"
+
+
+def explained(path: Path) -> tuple[str, list[str], str]:
+    report = chathpc.explain(chathpc.load(path), llm="none")
+    sentences = " ".join((report.headline, *(fact.statement for fact in report.evidence)))
+    return report.verdict, [finding.cause for finding in report.findings], sentences
+
+
+def own(rank: int, seconds: float, **values: float) -> dict[str, object]:
+    """A file of one rank, in large requests, of 10 GB unless told."""
+    sizes = {"BYTES_WRITTEN": 10**10, "MAX_BYTE_WRITTEN": 10**10 - 1, "SIZE_WRITE_4M_10M": 2000} | values
+    return {"file": f"/d/part{rank}", "rank": rank, "OPENS": 1, "WRITES": 2000, "F_WRITE_TIME": seconds, **sizes}
+
+
+def stripes(file: str, *targets: int, size: float = 2**20, first: float = 0, last: float = -1) -> dict[str, object]:
+    return {"file": file, "components": [{"counters": [size, first, last], "osts": list(targets)}]}
+
+
+def test_the_slowest_rank_decides_how_much_of_the_run_is_input_and_output(tmp_path: Path) -> None:
+    # One rank of 100 writes for 30 s of 100 s: the mean is 0.3 s, 0.3 % of the run.
+    verdict, found, text = explained(write_log(tmp_path / "a.darshan", processes=100, POSIX=[own(7, 30.0)]))
+    assert (verdict, found[0]) == ("bottleneck", "io-imbalance")
+    assert "30.0 % of the run on the slowest rank" in text
+    assert "Rank 7, the slowest, takes 30.0 s of the 100 s of the run (30.0 %)." in text
+    assert "a rank on average 300 ms" in text
+
+
+def test_the_slowest_rank_is_that_of_its_own_and_of_shared_files_together(tmp_path: Path) -> None:
+    # Rank 2: 20 s alone and 30 s as the slowest on the shared file; the others there (100 − 30 − 6) / 2 = 32, at most 30.
+    both = {**WRITES, "F_WRITE_TIME": 99.0, "SLOWEST_RANK": 2, "F_SLOWEST_RANK_TIME": 30.0, "F_FASTEST_RANK_TIME": 6.0}
+    text = explained(write_log(tmp_path / "a.darshan", POSIX=[both, own(2, 20.0)]))[2]
+    assert "Rank 2, the slowest, takes 50.0 s" in text
+
+
+def test_the_largest_imbalance_is_told_whether_files_are_shared_or_of_one_rank(tmp_path: Path) -> None:
+    even = {**WRITES, "FASTEST_RANK": 0, "SLOWEST_RANK": 1}  # 42 s, the mean is 40.25 s
+    alone = [own(rank, 50.0 if rank == 3 else 2.0) for rank in range(4)]
+    text = explained(write_log(tmp_path / "a.darshan", POSIX=[even, *alone]))[2]
+    # 50 s and the mean of the two unknown ranks on the shared file, (161 − 42 − 39) / 2; on average (161 + 56) / 4.
+    assert "The slowest rank, in all its files, takes 90.0 s, a rank on average 54.2 s" in text
+    uneven = {**WRITES, "SLOWEST_RANK": 1, "F_SLOWEST_RANK_TIME": 95.0, "FASTEST_RANK": 0}
+    alone = [own(rank, 2.0) for rank in range(4)]
+    text = explained(write_log(tmp_path / "b.darshan", POSIX=[uneven, *alone]))[2]
+    assert "The slowest rank, on run/out.h5, takes 95.0 s, a rank on average 40.2 s" in text
+
+
+def test_each_file_has_the_time_of_its_outermost_layer(tmp_path: Path) -> None:
+    a, b, c = ({"file": f"/d/{name}"} for name in "abc")
+    posix = [{**one, "WRITES": 10, "BYTES_WRITTEN": 1e9, "F_WRITE_TIME": 10.0} for one in (a, b, c)]
+    mpi = [{**one, "COLL_WRITES": 10, "BYTES_WRITTEN": 1e9, "F_WRITE_TIME": 15.0} for one in (a, b)]
+    log = write_log(
+        tmp_path / "a.darshan", POSIX=posix, MPIIO=mpi, H5F=[{**a, "OPENS": 4, "F_META_TIME": 2.0}],
+        H5D=[{**a, "part": f"/step{step}", "WRITES": 5, "BYTES_WRITTEN": 5e8, "F_WRITE_TIME": 9.0} for step in (0, 1)],
+    )  # fmt: skip
+    profile = chathpc.load(log)
+    assert profile.total("io.time") == 2 * 9 + 2 + 15 + 10
+    assert profile.total("io.system.time") == 30
+    assert (profile.total("io.write.bytes"), profile.total("io.write.count"), profile.total("io.files")) == (3e9, 30, 3)
+    labels = [" > ".join(map(profile.tree.label, profile.tree.path(node))) for node in range(len(profile.tree))]
+    assert "job > HDF5 > d/a > /step1 > write" in labels
+
+
+def test_a_layer_that_has_seen_less_than_the_one_below_is_not_the_outermost(tmp_path: Path) -> None:
+    below = shared(INDEP_WRITES=400, BYTES_WRITTEN=3e9, F_WRITE_TIME=161.0)
+    sets = [
+        {**shared(WRITES=100, BYTES_WRITTEN=1e9, F_WRITE_TIME=52.0), "part": "/x", "rank": rank} for rank in (1, 2, 3)
+    ]
+    assert chathpc.load(write_log(tmp_path / "a.darshan", MPIIO=[below], H5D=sets)).total("io.time") == 161.0
+
+
+@pytest.mark.parametrize("collective", [0, 4000])
+def test_independent_access_to_a_shared_file_is_told_where_it_is_not_joined(tmp_path: Path, collective: int) -> None:
+    """HDF5 was asked to write collectively; MPI-IO does not, or ROMIO falls back below it: 200 kB reach the file system one by one."""
+    sizes = {"BYTES_WRITTEN": 8e8, "F_WRITE_TIME": 160.0}
+    mpi = shared(INDEP_WRITES=4000 - collective, COLL_WRITES=collective, SIZE_WRITE_AGG_100K_1M=4000, **sizes)
+    asked = {**shared(WRITES=4000, USE_MPIIO_COLLECTIVE=1, **sizes), "part": "/x"}
+    posix = shared(WRITES=4000, SIZE_WRITE_100K_1M=4000, **sizes)
+    verdict, found, text = explained(write_log(tmp_path / "a.darshan", POSIX=[posix], MPIIO=[mpi], H5D=[asked]))
+    assert (verdict, found) == ("bottleneck", ["io-independent"])
+    assert (
+        f"100 % of 4,000 calls: independent {4000 - collective:,} calls, asked of a library above collectively 4,000"
+        in text
+    )
+
+
+def test_collective_calls_that_are_joined_are_not_told_as_independent(tmp_path: Path) -> None:
+    mpi = shared(COLL_WRITES=4000, BYTES_WRITTEN=8e8, F_WRITE_TIME=160.0, SIZE_WRITE_AGG_100K_1M=4000)
+    posix = shared(WRITES=48, BYTES_WRITTEN=8e8, F_WRITE_TIME=40.0, SIZE_WRITE_10M_100M=48)
+    found, text = explained(write_log(tmp_path / "a.darshan", POSIX=[posix], MPIIO=[mpi]))[1:]
+    assert found == ["io-bound"]
+    assert "of these in requests to the file system 40.0 s" in text
+
+
+def test_a_rank_that_writes_below_collective_calls_for_all_is_found(tmp_path: Path) -> None:
+    # All 64 ranks wait 60 s in MPI-IO; below it rank 0 alone makes the requests.
+    mpi = shared(
+        COLL_WRITES=640, BYTES_WRITTEN=8e9, F_WRITE_TIME=64 * 60.0, F_SLOWEST_RANK_TIME=60.5, F_FASTEST_RANK_TIME=59.5
+    )
+    posix = {**shared(WRITES=2000, BYTES_WRITTEN=8e9, F_WRITE_TIME=58.0, SIZE_WRITE_4M_10M=2000), "rank": 0}
+    found, text = explained(write_log(tmp_path / "a.darshan", processes=64, POSIX=[posix], MPIIO=[mpi]))[1:]
+    assert found[0] == "io-imbalance"
+    assert "in requests to the file system, takes 58.0 s, a rank on average 906 ms" in text
+
+
+def test_time_and_bytes_of_files_are_those_of_the_targets_of_their_stripes(tmp_path: Path) -> None:
+    # 10 GB on OST 3 and 5; 1.5 MB of which the first stripe of 1 MiB is on OST 3, the second on 5, none on 7;
+    # a layout whose first MiB is on OST 9.
+    rows = [own(0, 40.0), own(1, 10.0, BYTES_WRITTEN=1_500_000, MAX_BYTE_WRITTEN=1_499_999)]
+    rows.append(own(2, 8.0, BYTES_WRITTEN=2**22, MAX_BYTE_WRITTEN=2**22 - 1))
+    layout = [stripes("/d/part0", 3, 5), stripes("/d/part1", 3, 5, 7), stripes("/d/part2", 9, last=2**20)]
+    layout[2]["components"].append({"counters": [2**20, 2**20, -1], "osts": [3]})  # type: ignore[attr-defined]
+    profile = chathpc.load(write_log(tmp_path / "a.darshan", POSIX=rows, LUSTRE=layout))
+    seconds = {
+        profile.tree.label(int(node)): value for node, value in zip(*_column(profile, "io.target.time"), strict=True)
+    }
+    assert seconds == {"OST 3": 20 + 5 + 6, "OST 5": 20 + 5, "OST 9": 2}
+    assert _column(profile, "io.target.files")[1] == [3, 2, 1]
+    assert profile.total("io.target.bytes") == pytest.approx(10**10 + 1_500_000 + 2**22)
+
+
+def _column(profile: chathpc.Profile, metric: str) -> tuple[list[int], list[float]]:
+    column = profile.exclusive(metric)
+    return column.nodes.tolist(), column.values.tolist()
+
+
+def test_a_slow_storage_target_is_found(tmp_path: Path) -> None:
+    # 32 files of equal size on 8 targets; those on OST 5 take 60 s, the others 5 s: 240 s there, (240 + 7 × 20) / 8 on average.
+    rows = [own(rank, 60.0 if rank % 8 == 5 else 5.0) for rank in range(32)]
+    layout = [stripes(f"/d/part{rank}", rank % 8) for rank in range(32)]
+    verdict, found, text = explained(write_log(tmp_path / "a.darshan", processes=32, POSIX=rows, LUSTRE=layout))
+    assert (verdict, found) == ("bottleneck", ["io-storage-targets"])
+    assert "OST 5 takes 5.05 times the mean of 8 storage targets for as many bytes" in text
+
+
+def test_a_full_storage_target_is_found_and_targets_of_a_third_more_are_none(tmp_path: Path) -> None:
+    rows = [own(rank, 60.0 if rank < 8 else 15.0, BYTES_WRITTEN=4e10 if rank < 8 else 1e10) for rank in range(32)]
+    layout = [stripes(f"/d/part{rank}", rank // 8) for rank in range(32)]
+    found, text = explained(write_log(tmp_path / "a.darshan", processes=32, POSIX=rows, LUSTRE=layout))[1:]
+    assert found[0] == "io-storage-targets"
+    assert "OST 0 holds 320 GB, 2.29 times the mean of 4 storage targets" in text
+    even = [own(rank, 55.0 + rank % 2 * 15) for rank in range(32)]
+    layout = [stripes(f"/d/part{rank}", rank % 8) for rank in range(32)]
+    verdict, found, _ = explained(write_log(tmp_path / "b.darshan", processes=32, POSIX=even, LUSTRE=layout))
+    assert (verdict, found) == ("healthy", ["io-bound"])
+
+
+def test_many_ranks_that_share_one_target_are_found(tmp_path: Path) -> None:
+    row = {**WRITES, "F_WRITE_TIME": 64 * 60.0, "F_SLOWEST_RANK_TIME": 61.0, "F_FASTEST_RANK_TIME": 59.0}
+    layout = [stripes(str(row["file"]), 7)]
+    verdict, found, text = explained(write_log(tmp_path / "a.darshan", processes=64, POSIX=[row], LUSTRE=layout))
+    assert (verdict, found[0]) == ("bottleneck", "io-storage-targets")
+    assert "64 ranks share one storage target" in text
+
+
+def test_small_requests_count_by_the_time_of_their_files(tmp_path: Path) -> None:
+    # Most requests are small, but the time goes into the file of large ones.
+    large = shared(WRITES=400, BYTES_WRITTEN=4e9, F_WRITE_TIME=200.0, SIZE_WRITE_4M_10M=400)
+    small = {**shared(WRITES=90_000, BYTES_WRITTEN=9e6, F_WRITE_TIME=8.0, SIZE_WRITE_100_1K=90_000), "file": "/d/log"}
+    assert causes(write_log(tmp_path / "a.darshan", POSIX=[large, small])) == ("healthy", ["io-bound"])
+
+
+def test_a_run_with_little_input_and_output_is_healthy_and_says_how_much_it_is(tmp_path: Path) -> None:
+    # 4 s of 100 s on the slowest rank, 3.75 s on average.
+    row = {**WRITES, "F_WRITE_TIME": 14.0, "F_SLOWEST_RANK_TIME": 4.0, "F_FASTEST_RANK_TIME": 3.5}
+    verdict, found, text = explained(write_log(tmp_path / "a.darshan", POSIX=[row]))
+    assert (verdict, found) == ("healthy", [])
+    assert "Input and output take 4.00 % of the run on the slowest rank, 3.75 % on average" in text
+    partial = write_log(tmp_path / "b.darshan", POSIX=[row], partial=("POSIX",))
+    assert explained(partial)[0] != "healthy"
 
 
 @pytest.mark.parametrize(

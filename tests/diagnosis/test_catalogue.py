@@ -62,7 +62,9 @@ DETECTED = {
         "max_cached_throughput": 1e9,
     },
     "io-metadata-bound": {"min_share": 0.10},
-    "io-imbalance": {"min_share": 0.10, "min_ratio": 1.5},
+    "io-imbalance": {"min_share": 0.10, "min_ratio": 1.5, "few_ranks": 4},
+    "io-independent": {"min_share": 0.10, "min_part": 0.5},
+    "io-storage-targets": {"min_share": 0.10, "min_ratio": 1.5, "few_targets": 4, "crowd": 16},
     "omp-load-imbalance": {"min_share": 0.05, "min_explained": 0.25, "even_ratio": 1.2},
     "omp-barrier-wait": {"min_share": 0.10, "min_explained": 0.25},
     "omp-critical-contention": {"min_share": 0.05},
@@ -359,7 +361,7 @@ def test_cuda_without_a_language_is_taken_for_cpp():
 @each_cause
 def test_a_c_program_gets_advice_for_every_cause_of_its_model(entry: Cause):
     model = {"host": "pthreads", "openmp": "openmp", "mpi": "mpi", "gpu-system": "cuda", "gpu-kernel": "cuda"}
-    special = {"jit-compilation": ("python",), "io-imbalance": ("c", "mpi")}
+    special = {"jit-compilation": ("python",), "io-imbalance": ("c", "mpi"), "io-independent": ("c", "mpi")}
     assert entry.advice_for(*special.get(entry.id, ("c", model[entry.family])))
 
 

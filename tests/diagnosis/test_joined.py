@@ -87,8 +87,8 @@ def writing(seconds: float = 5.0) -> Profile:
 def log(seconds: float = 5.0) -> Profile:
     """Darshan's log of such a run: few large requests."""
     sums = {
-        "io.time": seconds, "io.write.time": seconds, "io.write.bytes": 4e10, "io.write.count": 1000.0, "io.large.count": 1000.0,
-        "run.time": 10.0,
+        "io.time": seconds, "io.write.time": seconds, "io.write.bytes": 4e10, "io.write.count": 1000.0, "io.sized.count": 1000.0,
+        "io.large.count": 1000.0, "run.time": 10.0,
     }  # fmt: skip
     return by("Darshan", build(entry("/scratch/out.bin", values=sums)), timed=True)
 

@@ -56,7 +56,11 @@ def log_get_record(log, module):
         return None
     log["next"][module] = at + 1
     one = records[at]
-    return {{
+    if module == "LUSTRE":
+        parts = [{{"counters": part["counters"], "ost_ids": part["osts"]}} for part in one["components"]]
+        return {{"id": one["id"], "rank": one["rank"], "components": parts}}
+    of = {{"file_rec_id": one["of"]}} if "of" in one else {{}}
+    return of | {{
         "id": one["id"],
         "rank": one["rank"],
         "counters": [one.get(name, 0) for name in counter_names(module)],
@@ -67,9 +71,18 @@ def log_get_record(log, module):
 
 def install(folder: Path) -> Path:
     """Write the package into `folder`, which is then to be put on the path."""
-    from chathpc.adapters.darshan.log import _COUNTERS, PREFIX
+    from chathpc.adapters.darshan.log import _COUNTERS, _PREFIX, _STRIPES
 
-    names = {module: [f"{prefix}_{name}" for name in _COUNTERS] for module, prefix in PREFIX.items()}
+    summed = ("MPI-IO", "H5D", "PNETCDF_VAR")  # whose sizes are those of whole accesses, as their names say
+    names = {
+        module: [
+            f"{prefix}_{name}"
+            for name in _COUNTERS
+            if not name.startswith("SIZE") or ("AGG" in name) == (module in summed)
+        ]
+        for module, prefix in _PREFIX.items()
+    }
+    names["LUSTRE_COMP"] = [f"LUSTRE_COMP_{name}" for name in _STRIPES]
     backend = folder / "darshan" / "backend"
     backend.mkdir(parents=True)
     (folder / "darshan" / "__init__.py").touch()
@@ -86,16 +99,24 @@ def write_log(
     partial: tuple[str, ...] = (),
     **modules: list[dict[str, Any]],
 ) -> Path:
-    """A log; each record is `{"file": …, "rank": …, counters with the module's prefix …}`."""
+    """A log; each record is `{"file": …, "rank": …, counters without the module's prefix …}`, of a data set with its name as `part`, of
+    Lustre with `components` of the counters size, begin and end, and `osts`.
+    """
     files: dict[str, int] = {}
     records: dict[str, list[dict[str, Any]]] = {}
     for name, rows in modules.items():
         module = {"MPIIO": "MPI-IO"}.get(name, name)
         records[module] = [
             {
-                "id": files.setdefault(row["file"], len(files) + 1),
+                "id": files.setdefault(":".join(filter(None, (row["file"], row.get("part")))), len(files) + 1),
                 "rank": row.get("rank", -1),
-                **{f"{name}_{key}": value for key, value in row.items() if key not in ("file", "rank")},
+                **({"of": files.setdefault(row["file"], len(files) + 1)} if "part" in row else {}),
+                **({"components": row["components"]} if "components" in row else {}),
+                **{
+                    f"{name}_{key}": value
+                    for key, value in row.items()
+                    if key not in ("file", "rank", "part", "components")
+                },
             }
             for row in rows
         ]

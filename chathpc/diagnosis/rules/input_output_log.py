@@ -1,31 +1,37 @@
-"""Input and output as a log of all ranks tells it (Darshan): how much of the run, in what pieces, by which ranks."""
+"""Input and output as a log of all ranks tells it (Darshan): how much of the run, in what pieces, by which ranks, on which targets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread, fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import NodeKind
+from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+
+#: Values of locations × places that are looked at: of huge logs the files with the most time.
+_MOST_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums of a log over all ranks and files: seconds, bytes, counts; `window` is processes × run time in seconds."""
+    """Sums of a log over all ranks and files: seconds, bytes, counts; `window` is processes × run time in seconds. Of `system` seconds
+    requests to the file system take, below the libraries.
+    """
 
     window: float
     time: float
     read: float
     write: float
     meta: float
+    system: float
     bytes: float
     requests: float
     small: float
@@ -58,13 +64,70 @@ def totals(profile: Profile) -> Totals:
         read=total("io.read.time"),
         write=total("io.write.time"),
         meta=total("io.meta.time"),
+        system=total("io.system.time"),
         bytes=total("io.read.bytes", "io.write.bytes"),
-        requests=total("io.read.count", "io.write.count"),
+        requests=total("io.sized.count"),
         small=total("io.small.count"),
         large=total("io.large.count"),
         meta_calls=total("io.meta.count"),
         files=total("io.files"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Slowest:
+    """The rank with the most time in input and output: its seconds, the mean of all ranks, and its seconds at the `nodes` that have
+    the most; `rank` is −1 where the log does not tell which one it is. `share` is its part of the run, at most 1.
+
+    Of a file that all ranks share a log tells the sum, the slowest and the fastest rank: the others are taken to be equal.
+    """
+
+    rank: int
+    seconds: float
+    mean: float
+    share: float
+    nodes: IntArray
+    weights: FloatArray
+
+    @property
+    def node(self) -> int:
+        """Where it has the most time; −1 for nowhere."""
+        return int(self.nodes[int(np.argmax(self.weights))]) if len(self.nodes) else -1
+
+    def of(self, part: FloatArray) -> float:
+        """The part (0..1) of its time that has a property; `part` says how much of that of each node."""
+        whole = float(self.weights.sum())
+        return float(self.weights @ part[self.nodes]) / whole if whole else 0.0
+
+
+def slowest(facts: Facts, layer: str = "io") -> Slowest:
+    """The slowest rank at the outermost layers (`io`), or in requests to the file system (`io.system`)."""
+    profile, processes = facts.profile, processes_of(facts.profile)
+    time, tree, values = f"{layer}.time", profile.tree, profile.values
+    totals_of = np.nan_to_num(profile.location_totals(time))
+    alone = profile.where.rank >= 0
+    most = max(_MOST_CELLS // max(len(alone), 1), 1)
+    ends = profile.dense(f"{layer}.rank.slowest")
+    shared = np.argsort(-ends, kind="stable")[: min(most, np.count_nonzero(ends))].astype(np.int32)
+    slow, fast = (values.per_location(f"{layer}.rank.{end}", shared, inclusive=False) for end in ("slowest", "fastest"))
+    most_of, least_of = slow.max(axis=0), fast.max(axis=0)
+    whole = tree.inclusive(profile.dense(time))[shared]
+    rest = np.clip((whole - most_of - least_of) / max(processes - 2, 1), least_of, most_of)
+    by_rank = np.where(slow > 0, slow, np.where(fast > 0, fast, rest))
+    evenly = (float(totals_of[~alone].sum()) - float(whole.sum())) / processes
+    seconds = np.where(alone, totals_of, 0.0) + evenly + by_rank.sum(axis=1)
+    at = int(np.argmax(seconds))
+    spent = profile.dense(time)
+    nodes = np.argsort(-spent, kind="stable")[: min(most, np.count_nonzero(spent))].astype(np.int32)
+    factor = np.full(len(tree), 1 / processes)
+    for node, amount, of in zip(shared.tolist(), by_rank[at].tolist(), whole.tolist(), strict=True):
+        factor[node : tree.end[node]] = amount / of if of else 0.0
+    here = values.per_location(time, nodes, inclusive=False)
+    weights = here[~alone].sum(axis=0) * factor[nodes] + (here[at] if alone[at] else 0.0)
+    wall = totals(profile).window / processes
+    share = min(float(seconds[at]) / wall, 1.0) if wall else 0.0
+    mean = float(totals_of.sum()) / processes
+    return Slowest(int(profile.where.rank[at]), float(seconds[at]), mean, share, nodes, weights)
 
 
 def processes_of(profile: Profile) -> int:
@@ -77,6 +140,19 @@ def is_log(facts: Facts) -> bool:
     """True if the profile has the log of a run's input and output."""
     metrics = facts.profile.metrics
     return all(name in metrics and metrics[name].has_values for name in ("io.time", "run.time"))
+
+
+def little_io(facts: Facts) -> str:
+    """That input and output take little of the run, as a sentence; empty where they take more, or the log cannot tell."""
+    if not is_log(facts) or "partial" in facts.profile.run or not (sums := totals(facts.profile)).possible:
+        return ""
+    most = slowest(facts)
+    if most.share >= cause("io-bound").threshold("min_share"):
+        return ""
+    return (
+        f"Input and output take {numbers.percent(most.share)} of the run on the slowest rank, {numbers.percent(sums.share)} on average; "
+        "what the program does besides, the log does not tell."
+    )
 
 
 def too_little_io(facts: Facts) -> str:
@@ -101,17 +177,16 @@ def too_little_io(facts: Facts) -> str:
 
 
 def bound(facts: Facts) -> Iterable[Draft]:
-    """Input and output take a part of the process time; what could be won depends on the size of the requests."""
+    """Input and output take a part of the run; what could be won depends on how the requests are made, and on their size."""
     entry = cause("io-bound")
-    profile, sums = facts.profile, totals(facts.profile)
-    if sums.share < entry.threshold("min_share") or sums.read + sums.write < sums.meta:
+    profile, sums, most = facts.profile, totals(facts.profile), slowest(facts)
+    if most.share < entry.threshold("min_share") or 2 * most.of(_is(profile, "io.meta.time")) > 1:
         return
     wall = sums.window / processes_of(profile)
-    place = _place(facts, "io.time")
-    small = sums.small / sums.requests if sums.requests else 0.0
-    large = sums.large / sums.requests if sums.requests else 0.0
+    small, large = (most.of(_of_size(profile, size)) for size in ("small", "large"))
+    apart = most.of(_part(profile, *_apart(profile)))
     evidence = [
-        _spent(facts, sums),
+        *_spent(facts, sums, most),
         fact(
             facts,
             Kind.RATE,
@@ -122,36 +197,182 @@ def bound(facts: Facts) -> Iterable[Draft]:
             metric=_volume(profile),
             how="bytes read and written / run time",
         ),
-        fact(
-            facts,
-            Kind.SHARE,
-            large,
-            subject="requests of 1 MB or more",
-            form=Form.MANY,
-            unit="ratio",
-            whole=Quantity(sums.requests, "requests"),
-            parts=(Part("less than 10 kB", small, "ratio"),),
-            metric="io.large.count",
-            how="histogram of request sizes",
-        ),
     ]
+    if sums.requests:
+        evidence.append(
+            fact(
+                facts,
+                Kind.SHARE,
+                sums.large / sums.requests,
+                subject="requests of 1 MB or more",
+                form=Form.MANY,
+                unit="ratio",
+                whole=Quantity(sums.requests, "requests"),
+                parts=(Part("less than 10 kB", sums.small / sums.requests, "ratio"),),
+                metric="io.large.count",
+                how="histogram of request sizes",
+            )
+        )
     against: tuple[str, ...] = ()
     headroom = None
     chosen = entry
-    if small >= cause("io-small-requests").threshold("min_small_share"):
-        chosen = cause("io-small-requests")
-    elif large >= entry.threshold("large_share"):
+    if large >= entry.threshold("large_share"):
         # Large requests run at the rate of the file system: only less data, or writing beside computing, helps.
         headroom = entry.threshold("headroom_of_large")
         against = ("Requests are large already, so the file system's rate is the limit.",)
-    verb = "writes" if sums.write > sums.read else "reads"
+    elif apart >= cause("io-independent").threshold("min_part"):
+        chosen = cause("io-independent")
+        evidence.append(_independent(facts))
+    elif small >= cause("io-small-requests").threshold("min_small_share"):
+        chosen = cause("io-small-requests")
+    elif most.seconds >= cause("io-imbalance").threshold("min_ratio") * most.mean:
+        headroom = entry.headroom * most.mean / most.seconds  # what the slowest rank takes longer is told as imbalance
+    verb = "writes" if most.of(_is(profile, "io.write.time")) > most.of(_is(profile, "io.read.time")) else "reads"
+    yield _draft(facts, chosen.id, most, f"mostly {verb}", evidence, headroom=headroom, against=against)
+
+
+def metadata(facts: Facts) -> Iterable[Draft]:
+    """Opening, looking up and closing files takes longer than moving data."""
+    entry = cause("io-metadata-bound")
+    sums, most = totals(facts.profile), slowest(facts)
+    part = most.of(_is(facts.profile, "io.meta.time"))
+    if part * most.share < entry.threshold("min_share") or 2 * part <= 1 or not sums.possible:
+        return
+    opening = fact(
+        facts,
+        Kind.AMOUNT,
+        sums.meta,
+        subject="opening files and reading their attributes",
+        unit="s",
+        whole=Quantity(sums.time, "s", "input and output"),
+        parts=(
+            Part("", sums.meta_calls, "calls"),
+            Part("", sums.files, "files"),
+            Part("reads and writes", sums.read + sums.write, "s"),
+        ),
+        metric="io.meta.time",
+        how="metadata time of all files",
+    )
+    yield _draft(
+        facts, entry.id, most, "mostly in opening, looking up and closing files", (*_spent(facts, sums, most), opening), part=part
+    )  # fmt: skip
+
+
+def imbalance(facts: Facts) -> Iterable[Draft]:
+    """The slowest rank takes much longer than the mean, on a shared file or in all: the others wait for it at the next collective call.
+
+    Below collective calls, in which all ranks wait, it is told where so few do all the requests that they cannot use a file system.
+    """
+    entry = cause("io-imbalance")
+    profile, sums, processes = facts.profile, totals(facts.profile), processes_of(facts.profile)
+    if not sums.possible or processes < 2:
+        return
+    most, below = slowest(facts), slowest(facts, "io.system")
+    node, slow, mean, fastest, of = most.node, most.seconds, most.mean, None, "in all its files"
+    shared = profile.dense("io.rank.slowest")
+    means = profile.tree.inclusive(profile.dense("io.time")) / processes
+    file = int(np.argmax(np.where(shared > 0, shared - means, -np.inf)))
+    if shared[file] - means[file] >= common()["nearly_all"].value * (slow - mean):
+        node, slow, mean, of = file, float(shared[file]), float(means[file]), ""
+        fastest = float(profile.dense("io.rank.fastest")[file]) or None
+    if _few_ranks(below, processes) and below.seconds - below.mean > slow - mean:
+        node, slow, mean, fastest, of = below.node, below.seconds, below.mean, None, "in requests to the file system"
+    wall = sums.window / processes
+    waiting = (slow - mean) / wall if wall else 0.0
+    if waiting < entry.threshold("min_share") or slow < entry.threshold("min_ratio") * mean:
+        return
+    place = _file_place(facts, node)
     yield Draft(
-        cause=chosen.id,
+        cause=entry.id,
         where=place,
-        summary=f"The processes spend {numbers.percent(sums.share)} of their time in input and output, mostly {verb}.",
-        cost=sums.time,
-        share=sums.share,
+        summary=f"Input and output take {numbers.percent(most.share)} of the run on the slowest rank, {numbers.seconds(slow)} "
+        f"{f'{of} ' if of else ''}where the mean is {numbers.seconds(mean)}.",
+        cost=slow - mean,
+        share=min(waiting, 1.0),
         threshold=entry.threshold("min_share"),
+        evidence=(
+            *_spent(facts, sums, most),
+            fact(
+                facts,
+                Kind.COMPARISON,
+                slow,
+                subject=f"the slowest rank, {of or f'on {place.function}'},",
+                unit="s",
+                whole=Quantity(mean, "s", "a rank on average"),
+                parts=() if fastest is None else (Part("the fastest", fastest, "s"),),
+                metric="io.time" if of else "io.rank.slowest",
+                how="time of the slowest rank, and the time of all / ranks",
+                where=place,
+            ),
+        ),
+        against=("That the others wait for it is inferred: the log does not show what they do meanwhile.",),
+        samples=0,
+        spread=Spread(processes, "ranks"),
+    )
+
+
+def targets(facts: Facts) -> Iterable[Draft]:
+    """One of the file system's storage targets takes much longer than the others, or all ranks share few of them."""
+    entry, profile, sums = cause("io-storage-targets"), facts.profile, totals(facts.profile)
+    if "io.target.time" not in profile.metrics or not sums.possible:
+        return
+    most, processes, column = slowest(facts), processes_of(profile), profile.exclusive("io.target.time")
+    times, moved = column.values, profile.dense("io.target.bytes")[column.nodes]
+    hottest, mean = int(np.argmax(times)), float(times.mean())
+    ratio = float(times[hottest]) / mean if mean else 0.0
+    small = most.of(_of_size(profile, "small"))
+    if most.share < entry.threshold("min_share") or 2 * most.of(_is(profile, "io.meta.time")) > 1:
+        return
+    if _few_ranks(slowest(facts, "io.system"), processes):
+        return
+    used, uneven = len(times) / ratio if ratio else 0.0, ratio >= entry.threshold("min_ratio")
+    crowded = used <= entry.threshold("few_targets") and processes >= entry.threshold("crowd") * used
+    if not uneven and (not crowded or small >= cause("io-small-requests").threshold("min_small_share")):
+        return
+    name, many = profile.tree.label(int(column.nodes[hottest])), f"{len(times)} storage targets"
+    if not uneven:
+        words = f"and {processes:,} ranks share {many if len(times) > 1 else 'one storage target'}"
+    elif moved[hottest] >= entry.threshold("min_ratio") * moved.mean():
+        words = f"and {name} holds {numbers.size(float(moved[hottest]))}, {numbers.number(moved[hottest] / moved.mean())} times the mean of {many}"
+    else:
+        words = f"and {name} takes {numbers.number(ratio)} times the mean of {many} for as many bytes"
+    part = 1 - 1 / ratio if uneven else 1.0
+    compared = fact(
+        facts,
+        Kind.COMPARISON,
+        float(times[hottest]),
+        subject=f"the files on {name}, all ranks together,",
+        form=Form.MANY,
+        unit="s",
+        whole=Quantity(mean, "s", f"those on each of {many} on average"),
+        parts=(Part("bytes there", float(moved[hottest]), "bytes"), Part("on average", float(moved.mean()), "bytes")),
+        metric="io.target.time",
+        how="times of the files, spread evenly over their stripes",
+    )
+    draft = _draft(facts, entry.id, most, words, (*_spent(facts, sums, most), compared), part=part)
+    told_by_it = uneven and 2 * draft.cost >= most.seconds - most.mean
+    yield replace(draft, replaces=("io-imbalance", "io-bound") if told_by_it else ())
+
+
+def _few_ranks(below: Slowest, processes: int) -> bool:
+    """True if the requests to the file system are those of so few ranks that they cannot use it."""
+    few = cause("io-imbalance").threshold("few_ranks")
+    return processes > few and 0 < below.mean * processes <= few * below.seconds
+
+
+def _draft(
+    facts: Facts, id: str, most: Slowest, words: str, evidence: Iterable[Fact], *, part: float = 1.0,
+    headroom: float | None = None, against: tuple[str, ...] = (),
+) -> Draft:  # fmt: skip
+    """What costs `part` of the slowest rank's time."""
+    who = "slowest rank" if processes_of(facts.profile) > 1 else "program"
+    return Draft(
+        cause=id,
+        where=_file_place(facts, most.node),
+        summary=f"The {who} spends {numbers.percent(most.share)} of the run in input and output, {words}.",
+        cost=part * most.seconds,
+        share=part * most.share,
+        threshold=cause(id).threshold("min_share"),
         headroom=headroom,
         evidence=tuple(evidence),
         signs=2,
@@ -160,97 +381,59 @@ def bound(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def metadata(facts: Facts) -> Iterable[Draft]:
-    """Opening, looking up and closing files takes longer than moving data."""
-    entry = cause("io-metadata-bound")
-    sums = totals(facts.profile)
-    share = min(sums.meta / sums.window, 1.0) if sums.window else 0.0
-    if share < entry.threshold("min_share") or sums.meta <= sums.read + sums.write or not sums.possible:
-        return
-    yield Draft(
-        cause=entry.id,
-        where=_place(facts, "io.meta.time"),
-        summary=f"The processes spend {numbers.percent(share)} of their time in opening, looking up and closing files.",
-        cost=sums.meta,
-        share=share,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            _spent(facts, sums),
-            fact(
-                facts,
-                Kind.AMOUNT,
-                sums.meta,
-                subject="opening files and reading their attributes",
-                unit="s",
-                whole=Quantity(sums.time, "s", "input and output"),
-                parts=(
-                    Part("", sums.meta_calls, "calls"),
-                    Part("", sums.files, "files"),
-                    Part("reads and writes", sums.read + sums.write, "s"),
-                ),
-                metric="io.meta.time",
-                how="metadata time of all files",
-            ),
-        ),
-        signs=2,
-        samples=0,
-    )
+def _is(profile: Profile, metric: str) -> FloatArray:
+    """1 for nodes that have some of a metric."""
+    return (profile.dense(metric) > 0).astype(np.float64)
 
 
-def imbalance(facts: Facts) -> Iterable[Draft]:
-    """The slowest rank on a shared file takes much longer than the mean: the others wait for it at the next collective call."""
-    entry = cause("io-imbalance")
-    profile, sums = facts.profile, totals(facts.profile)
-    processes = processes_of(profile)
-    if "io.rank.slowest" in profile.metrics and sums.possible and processes > 1:
-        slowest_at = profile.exclusive("io.rank.slowest")
-        node = int(slowest_at.nodes[int(np.argmax(slowest_at.values))])
-        slowest = float(slowest_at.values.max())
-        mean = (profile.inclusive("io.time").at(node) or 0.0) / processes
-        fastest = profile.exclusive("io.rank.fastest").at(node) if "io.rank.fastest" in profile.metrics else None
-    else:
-        by_rank = profile.location_totals("io.time")[profile.where.rank >= 0]
-        if len(by_rank) < 2 or not np.nansum(by_rank):
-            return
-        by_rank = np.nan_to_num(by_rank)
-        slowest, mean, fastest = float(by_rank.max()), float(by_rank.sum()) / processes, float(by_rank.min())
-        node = _heaviest(facts, "io.time")
-    wall = sums.window / processes
-    waiting = (slowest - mean) / wall if wall else 0.0
-    if waiting < entry.threshold("min_share") or slowest < entry.threshold("min_ratio") * mean:
-        return
-    place = _file_place(facts, node)
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"Input and output take {numbers.percent(sums.share)} of the process time, and the slowest rank {numbers.seconds(slowest)} "
-        f"where the mean is {numbers.seconds(mean)}.",
-        cost=(slowest - mean) * processes,
-        share=min(waiting, 1.0),
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            _spent(facts, sums),
-            fact(
-                facts,
-                Kind.COMPARISON,
-                slowest,
-                subject=f"the slowest rank, on {place.function},",
-                unit="s",
-                whole=Quantity(mean, "s", "a rank on average"),
-                parts=() if fastest is None else (Part("the fastest", fastest, "s"),),
-                metric="io.rank.slowest" if "io.rank.slowest" in profile.metrics else "io.time",
-                how="time of the slowest rank, and the time of all / ranks",
-                where=place,
-            ),
-        ),
-        against=("That the others wait for it is inferred: the log does not show what they do meanwhile.",),
-        samples=0,
-        spread=Spread(max(processes, 2), "ranks"),
-    )
+def _part(profile: Profile, part: FloatArray, whole: FloatArray) -> FloatArray:
+    """For each node which part of a whole its file has, in which both are counted; 0 where the whole is not."""
+    order = np.arange(len(profile.tree))
+    file = np.maximum.accumulate(np.where(whole > 0, order, -1))
+    inside = (file >= 0) & (order < profile.tree.end[file])
+    return np.where(inside, part[file] / np.where(whole > 0, whole, 1.0)[file], 0.0)
 
 
-def _spent(facts: Facts, sums: Totals) -> Fact:
+def _of_size(profile: Profile, size: str) -> FloatArray:
+    """For each node the part of its file's requests that is `small` or `large`."""
+    return _part(profile, profile.dense(f"io.{size}.count"), profile.dense("io.sized.count"))
+
+
+def _apart(profile: Profile) -> tuple[FloatArray, FloatArray]:
+    """Calls of MPI-IO on shared files that were not joined with those of other ranks, and all, by file: independent calls, and
+    collective ones where no fewer requests reach the file system.
+    """
+    independent, collective = (profile.dense(f"io.{name}.count") for name in ("independent", "collective"))
+    requests = profile.dense("io.sized.count") * (profile.tree.inclusive(profile.dense("io.system.time")) > 0)
+    fell_back = requests >= collective if processes_of(profile) > 1 else np.zeros(len(profile.tree), dtype=bool)
+    return independent + np.where(fell_back, collective, 0.0), independent + collective
+
+
+def _independent(facts: Facts) -> Fact:
+    independent, asked = (float(facts.profile.dense(f"io.{name}.count").sum()) for name in ("independent", "asked"))
+    alone, calls = (float(counts.sum()) for counts in _apart(facts.profile))
     return fact(
+        facts,
+        Kind.SHARE,
+        alone / calls,
+        subject="calls of MPI-IO that reach the file system one by one",
+        form=Form.MANY,
+        unit="ratio",
+        whole=Quantity(calls, "calls"),
+        parts=(
+            Part("independent", independent, "calls"),
+            Part("asked of a library above collectively", asked, "accesses"),
+        ),
+        metric="io.independent.count",
+        how="independent calls, and collective ones on files with as many requests",
+    )
+
+
+def _spent(facts: Facts, sums: Totals, most: Slowest) -> Iterable[Fact]:
+    parts = [Part("writes", sums.write, "s"), Part("reads", sums.read, "s"), Part("opens and stats", sums.meta, "s")]
+    if 0 < sums.system < common()["nearly_all"].value * sums.time:
+        parts.append(Part("of these in requests to the file system", sums.system, "s"))
+    yield fact(
         facts,
         Kind.AMOUNT,
         sums.time,
@@ -258,24 +441,27 @@ def _spent(facts: Facts, sums: Totals) -> Fact:
         form=Form.MANY,
         unit="s",
         whole=Quantity(sums.window, "s", "process time"),
-        parts=(Part("writes", sums.write, "s"), Part("reads", sums.read, "s"), Part("opens and stats", sums.meta, "s")),
+        parts=parts,
         metric="io.time",
         how="times of all files and ranks, of processes × run time",
     )
+    processes = processes_of(facts.profile)
+    if processes > 1:
+        yield fact(
+            facts,
+            Kind.AMOUNT,
+            most.seconds,
+            subject="the slowest rank" if most.rank < 0 else f"rank {most.rank}, the slowest,",
+            unit="s",
+            whole=Quantity(sums.window / processes, "s", "the run"),
+            metric="io.time",
+            how="times of its files, and of shared files its own or, where that is not told, the mean of the others",
+        )
 
 
 def _volume(profile: Profile) -> str:
     names = [name for name in ("io.write.bytes", "io.read.bytes") if name in profile.metrics]
     return max(names, key=profile.total, default="io.time")
-
-
-def _heaviest(facts: Facts, metric: str) -> int:
-    column = facts.profile.exclusive(metric)
-    return int(column.nodes[int(np.argmax(column.values))]) if len(column) else -1
-
-
-def _place(facts: Facts, metric: str) -> Place:
-    return _file_place(facts, _heaviest(facts, metric))
 
 
 def _file_place(facts: Facts, node: int) -> Place:
@@ -289,4 +475,4 @@ def _file_place(facts: Facts, node: int) -> Place:
     return Place(function=name, path=tuple(tree.label(step) for step in tree.path(node)), node=node)
 
 
-RULES = (bound, metadata, imbalance)
+RULES = (bound, metadata, imbalance, targets)
