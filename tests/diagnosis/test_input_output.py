@@ -2,7 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, mpi, statements, sure, thread, wall
+from tests.diagnosis.parts import (
+    causes,
+    diagnosed,
+    finding,
+    function,
+    libc,
+    main,
+    mpi,
+    ranks,
+    statements,
+    sure,
+    thread,
+    wall,
+)
 from tests.profile.build import build, line
 
 REST = function("rest", line("app.c:40", time=5.0), at="app.c:39")
@@ -95,3 +108,36 @@ def test_parallel_input_and_output_is_file_operations_too() -> None:
 def test_less_than_a_tenth_or_a_thread_of_nobody_known_is_no_finding() -> None:
     assert causes(build(main(output(libc("write", time=0.5)), REST))) == ["hot-compute"]
     assert "io-bound" not in causes(build(main(REST), thread(libc("write", time=5.0))))
+
+
+def test_the_slowest_rank_decides_and_what_it_takes_longer_is_imbalance() -> None:
+    """Rank 0 of 16 writes for 8 of 10 s, in the mean 5 % of the run; the others wait in a barrier."""
+    writes, waits = ((8.0, *[0.0] * 15), (0.0, *[8.0] * 15))
+    tree = main(
+        output(libc("write", time=writes)),
+        function("rest", line("app.c:40", time=(2.0,) * 16), at="app.c:39"),
+        function("end", line("app.c:50", mpi("MPI_Barrier", time=waits)), at="app.c:49"),
+    )
+    diagnosis = diagnosed(wall(build(tree, locations=ranks(16))))
+    found = finding(diagnosis, "io-imbalance")
+    assert found.share == pytest.approx(0.8 - 0.05)
+    assert found.summary == "Rank 0 spends 80.0 % of the run in file operations, where the mean of 16 ranks is 5.00 %."
+    assert statements(diagnosis, "io-imbalance") == [
+        "Rank 0, in file operations, takes 8.00 s, a rank on average 500 ms (16.0 times as much)."
+    ]
+    assert finding(diagnosis, "io-bound").share == pytest.approx(0.8)
+    assert (
+        finding(diagnosis, "io-bound").summary
+        == "sink spends 80.0 % of the run on the slowest rank in file operations (write)."
+    )
+    assert diagnosis.findings[0].cause == "io-imbalance"
+
+
+def test_ranks_that_write_alike_are_bound_by_their_files_and_not_uneven() -> None:
+    tree = main(
+        output(libc("write", time=(5.0, 6.0, 5.5, 4.5))),
+        function("rest", line("app.c:40", time=(5.0, 4.0, 4.5, 5.5)), at="app.c:39"),
+    )
+    profile = wall(build(tree, locations=ranks(4)))
+    assert "io-imbalance" not in causes(profile)
+    assert finding(diagnosed(profile), "io-bound").share == pytest.approx(0.6)

@@ -10,6 +10,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import (
     Draft,
+    Spread,
     calling_function,
     fact,
     part_of,
@@ -17,10 +18,11 @@ from chathpc.diagnosis.draft import (
     time_unit,
     total,
 )
-from chathpc.diagnosis.fact import Form, Kind, Part
+from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of_name, base_name
+from chathpc.profile.tree import FloatArray
 
 _SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
 
@@ -29,7 +31,9 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     """Time in file operations; small requests where the bytes are known and the rate is far below that of a device."""
     bound, small = cause("io-bound"), cause("io-small-requests")
     cost = facts.spent(Activity.IO)
-    if facts.total == 0 or not facts.above(cost / facts.total, bound.threshold("min_share")):
+    by_rank = _by_rank(facts)
+    share = float(by_rank.max())
+    if facts.total == 0 or not facts.above(share, bound.threshold("min_share")):
         return
     weight = facts.of(Activity.IO)
     hot = facts.hot_place(weight)
@@ -69,9 +73,13 @@ def input_output(facts: Facts) -> Iterable[Draft]:
             "The time is CPU time: what the program waits for the device is not in it, the true share may be larger."
         )
     volume = _bytes(facts)
+    several = len(by_rank) > 1
+    much = (
+        f"{numbers.percent(share)} of the run on the slowest rank" if several else share_here(facts, hot.weight, cost)
+    )
     entry, summary = (
         bound,
-        f"{place.function} spends {share_here(facts, hot.weight, cost)} in file operations ({ranked[0][0]}).",
+        f"{place.function} spends {much} in file operations ({ranked[0][0]}).",
     )
     signs = 2
     if syncing > bound.threshold("min_sync_part") * cost:
@@ -104,21 +112,78 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         )
         if rate < small.threshold("max_throughput"):
             entry, signs = small, 3
-            summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} a second, {share_here(facts, hot.weight, cost)}."
+            summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} a second, {much}."
         elif rate < small.threshold("max_cached_throughput"):
             entry = small
-            summary = f"{place.function} makes many small requests, mostly {ranked[0][0]}: {share_here(facts, hot.weight, cost)}."
+            summary = f"{place.function} makes many small requests, mostly {ranked[0][0]}: {much}."
     yield Draft(
         cause=entry.id,
         where=place,
         summary=summary,
-        cost=cost,
-        share=cost / facts.total,
+        cost=share * facts.total,
+        share=share,
         threshold=entry.threshold("min_share"),
+        # What the slowest rank takes longer is told as imbalance.
+        headroom=entry.headroom * float(by_rank.mean()) / share if _uneven(by_rank) else None,
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
     )
+
+
+def imbalance(facts: Facts) -> Iterable[Draft]:
+    """One rank takes much longer in file operations than the mean: the others wait for it at their next collective call."""
+    entry, by_rank = cause("io-imbalance"), _by_rank(facts)
+    hot = facts.hot_place(facts.of(Activity.IO)) if _uneven(by_rank) else None
+    if hot is None:
+        return
+    slow, mean, most = float(by_rank.max()), float(by_rank.mean()), int(np.unique(facts.ranks)[by_rank.argmax()])
+    longest = float(facts.matrix.sum(axis=1).max())
+    others = facts.matrix[facts.ranks != most]
+    waiting, lost = float(others[:, Activity.MPI].sum()), (slow - mean) * longest * len(by_rank)
+    waits = 2 * waiting >= lost
+    yield Draft(
+        cause=entry.id,
+        where=hot.place,
+        summary=f"Rank {most} spends {numbers.percent(slow)} of the run in file operations, where the mean of {len(by_rank)} ranks is "
+        f"{numbers.percent(mean)}.",
+        cost=(slow - mean) * facts.total,
+        share=slow - mean,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                Kind.COMPARISON,
+                slow * longest,
+                subject=f"rank {most}, in file operations,",
+                whole=Quantity(mean * longest, time_unit(facts), "a rank on average"),
+                how="time in input and output functions of the C library and below, by rank; of threads the one with the most",
+                where=hot.place,
+            ),
+        ),
+        signs=2 if waits else 1,
+        against=() if waits else ("That the others wait for it is not seen in their time in MPI.",),
+        replaces=("mpi-collective-wait", "mpi-late-sender") if waits and 2 * lost >= waiting else (),
+        spread=Spread(len(by_rank), "ranks"),
+    )
+
+
+def _uneven(by_rank: FloatArray) -> bool:
+    """True if the slowest rank takes so much longer than the mean that it is worth telling."""
+    entry, slow, mean = cause("io-imbalance"), float(by_rank.max()), float(by_rank.mean())
+    return slow - mean >= entry.threshold("min_share") and slow >= entry.threshold("min_ratio") * mean
+
+
+def _by_rank(facts: Facts) -> FloatArray:
+    """Part of the run (0..1) that each rank is in file operations: of threads the one that is longest there. Without ranks the mean of all
+    threads.
+    """
+    if facts.rank_count < 2 or (facts.ranks < 0).any():
+        return np.array([facts.share(Activity.IO)])
+    ids, rank = np.unique(facts.ranks, return_inverse=True)
+    most = np.zeros(len(ids))
+    np.maximum.at(most, rank, facts.matrix[:, Activity.IO])
+    return np.asarray(most / facts.matrix.sum(axis=1).max())
 
 
 def _bytes(facts: Facts) -> float | None:
@@ -131,4 +196,4 @@ def _bytes(facts: Facts) -> float | None:
     return sum(found) if found else None
 
 
-RULES = (input_output,)
+RULES = (input_output, imbalance)
