@@ -56,6 +56,16 @@ STARTERS = frozenset(
     }
 )
 
+#: Functions on files in the libraries of Go, Java, Rust and Python, whose names tell whose they are.
+_FILES = (
+    r"os\.(\(\*File\)\.|(Open|Create|Read|Write|Stat|Remove)(File)?$)"
+    r"|java[./]io[./](File|RandomAccessFile)\w*\.|sun[./]nio[./]ch[./]File\w*\.|<?std::fs::"
+    r"|io\.(FileIO|Buffered\w+|TextIOWrapper)\.(read|write|flush|close)\w*|os\.(read|write|open|fsync|fdatasync|sync)$"
+)
+
+#: What Go's libraries call for files as for sockets.
+_GO = r"internal/poll\.|syscall\."
+
 #: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
 _NAMES: tuple[tuple[Activity, str], ...] = (
     # Built-in functions of Python, as its profilers name them.
@@ -109,10 +119,12 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     (Activity.COMPUTE, r"v?a?sn?printf(_chk|_internal)?$|(isoc\d+_)?v?sscanf$"),
     (
         Activity.IO,
-        r"(hpcrun_|libc_|new_|GI_|IO_new_|IO_)*(p?(read|write)(v|64|v64)?|f(read|write|puts|gets|putc|getc|printf|scanf|flush|sync|datasync|open|close|open64|seek|tell)(_unlocked)?"
+        r"(hpcrun_|libc_|new_|GI_|IO_new_|IO_|((x64_|ia32_|arm64_|do_|k)?sys|vfs)_)*(p?(read|write)(v|64|v64)?|f(read|write|puts|gets|putc|getc|printf|scanf|flush|sync|datasync|open|close|open64|seek|tell)(_unlocked)?"
         r"|fdatasync|sync_file_range|sync|syncfs|open(at)?(64)?|close|lseek(64)?|creat|(f|l)?stat(at)?(64)?|access|unlink(at)?|rename|mkdir|readdir(64)?|getdents(64)?|sendfile(64)?"
         r"|vf?printf(_internal)?|v?sn?printf(_internal)?|v?printf|fputs|puts|getline|getdelim|doallocbuf|file_(write|read|xsputn|xsgetn|overflow|underflow|doallocate|sync|seekoff)|do_write|do_flush|flush_all)$"
-        r"|std::(basic_)?(filebuf|ofstream|ifstream|fstream|ostream|istream)|std::ostream|_?gfortran_(st_|transfer_|flush)|H5F|H5D|p?mpi_file_",
+        r"|std::(basic_)?(filebuf|ofstream|ifstream|fstream|ostream|istream)|std::ostream|_?gfortran_(st_|transfer_|flush)|H5F|H5D|p?mpi_file_"
+        # The libraries of Go, Java, Rust and Python.
+        rf"|{_FILES}",
     ),
     (
         Activity.LOCK,
@@ -125,7 +137,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"(pthread_)?(timed|clock|try)?join|std::thread::join|wait(pid|4|id|3)?$|pthread_(timed|clock)?join_(ex|common|np)|thrd_join",
     ),
     (Activity.BLOCKED, rf"{BLOCKED}$"),
-    (Activity.LIBRARY, rf"{KERNEL}$"),
+    (Activity.LIBRARY, rf"{KERNEL}$|{_GO}"),
     (
         Activity.BLOCKED,
         r"(e?p?poll(_p?wait2?)?|p?select|pselect64|futex.*|pthread_cond_.*|sem_(timed|clock)?wait.*|new_sem_wait.*|pthread_barrier_wait|(sig)(timed)?wait(info)?|pause"
@@ -254,7 +266,11 @@ _RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_|lll_)[A-Za-z]")
 _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
 _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 _SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
-_STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
+_STANDARD = re.compile(rf"P?MPI_[A-Z]|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}")
+#: Where a thread enters the kernel by a system call: x86-64, Arm, POWER.
+_SYSTEM_CALL = re.compile(
+    r"entry_SYSCALL|do_syscall_64|el0t?(_64)?_(svc|sync)|system_call(_exception|_common)?$|(internal/|runtime/)+syscall\.Syscall"
+)
 
 
 def is_math(name: str) -> bool:
@@ -273,8 +289,13 @@ def is_interface(name: str) -> bool:
 
 
 def is_librarys_alone(name: str) -> bool:
-    """True for the prefixes of MPI and HDF5, and for names that C reserves for the library (C17 7.1.3)."""
+    """True for the prefixes of MPI and HDF5, functions on files of other languages, and for names that C reserves for the library (C17 7.1.3)."""
     return bool(_STANDARD.match(base_name(name)) or _RESERVED.match(name))
+
+
+def is_system_call(name: str) -> bool:
+    """True where a thread enters the kernel by a system call; all below is the kernel's."""
+    return bool(_SYSTEM_CALL.match(base_name(name)))
 
 
 def is_inner(name: str) -> bool:

@@ -32,6 +32,7 @@ from chathpc.profile.activity import (
     is_librarys_alone,
     is_math,
     is_outlined,
+    is_system_call,
 )
 from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation
 
@@ -228,6 +229,7 @@ def _frames(tree: CallTree) -> Frames:
     trusted = (by_module != _USER) | placeholder
     trusted |= np.isin(by_name, _BY_NAME) & (outside | named(tree, is_interface))
     trusted |= named(tree, is_librarys_alone)
+    trusted |= _ends_in_files(tree, by_module, by_name, outside)
     math = named(tree, is_math)
     trusted |= outside & (math | named(tree, lambda name: name.endswith("@plt")))
     frame = np.where(trusted & (by_name != _USER), by_name, by_module)
@@ -235,10 +237,23 @@ def _frames(tree: CallTree) -> Frames:
     frame[outside & (frame == _USER) & named(tree, is_inner)] = Activity.LIBRARY
     frame[math & (outside | (by_module == Activity.MATH) | named(tree, is_for_vectors))] = Activity.MATH
     frame[placeholder & named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
+    frame[(frame == _USER) & (by_module == _USER) & (tree.nearest(named(tree, is_system_call)) >= 0)] = Activity.LIBRARY
     # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
     # the top of a thread, where nothing of the program has been seen yet.
     frame[tree.kind == NodeKind.ENTRY] = _USER
     return frame
+
+
+def _ends_in_files(tree: CallTree, by_module: Frames, by_name: Frames, outside: BoolArray) -> BoolArray:
+    """True for functions on files by their names, in a tree that tells neither load modules nor files (collapsed stacks), where a path ends
+    in them or in the kernel: no code of the program is called below `write`.
+    """
+    if (by_module != _USER).any() or not outside.all():
+        return np.zeros(len(tree), dtype=bool)
+    kernel = tree.nearest(named(tree, is_system_call)) >= 0
+    found = (by_name == Activity.IO) | kernel
+    other = _is_frame(tree) & ~found & ~named(tree, is_inner)
+    return np.asarray(found & (tree.inclusive(other.astype(np.float64)) == 0))
 
 
 def _is_frame(tree: CallTree) -> BoolArray:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import chathpc
 from tests.diagnosis.parts import (
     causes,
     diagnosed,
@@ -141,3 +144,48 @@ def test_ranks_that_write_alike_are_bound_by_their_files_and_not_uneven() -> Non
     profile = wall(build(tree, locations=ranks(4)))
     assert "io-imbalance" not in causes(profile)
     assert finding(diagnosed(profile), "io-bound").share == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    ("stacks", "place", "name"),
+    [
+        ("main;save;write 500\nmain;save;fsync 300\nmain;step 200", "save", "write"),
+        (
+            "app;save;std::ostream::flush;__write;entry_SYSCALL_64_after_hwframe;do_syscall_64;ksys_write;vfs_write;ext4_write 500\n"
+            "app;save;fsync;entry_SYSCALL_64_after_hwframe;do_syscall_64;__x64_sys_fsync;jbd2_log_wait_commit;schedule 300\n"
+            "app;step 200",
+            "save", "write",
+        ),
+        ("App.save;java/io/FileOutputStream.writeBytes;write 500\nApp.save;sun/nio/ch/FileDispatcherImpl.force0;fdatasync 300\nApp.run 200",
+         "App.save", "write"),
+        ("main.save;os.(*File).Write;internal/poll.(*FD).Write;syscall.write;syscall.Syscall 500\n"
+         "main.save;os.(*File).Sync;internal/poll.(*FD).Fsync;syscall.Fsync 300\nmain.calc 200", "main.save", "os.(*File).Write"),
+        ("app::save;<std::fs::File as std::io::Write>::write_all;write 500\napp::save;std::fs::File::sync_all;fsync 300\napp::calc 200",
+         "app::save", "write"),
+        ("python;<module> (a.py:3);save (a.py:10);_io.TextIOWrapper.write 500\npython;<module> (a.py:3);save (a.py:10);os.fsync 300\npython;<module> (a.py:3);calc (a.py:20) 200",
+         "save", "io.TextIOWrapper.write"),
+    ],
+)  # fmt: skip
+def test_collapsed_stacks_that_end_in_files_are_told_as_input_and_output(
+    tmp_path: Path, stacks: str, place: str, name: str
+) -> None:
+    (tmp_path / "a.folded").write_text(stacks + "\n")
+    profile = chathpc.load(tmp_path / "a.folded")
+    found = finding(diagnosed(profile), "io-bound")
+    assert (found.where.function, found.share) == (place, pytest.approx(0.8))
+    assert f"({name})" in found.summary or "fsync" in found.summary
+    assert causes(profile)[0] == "io-bound"
+
+
+@pytest.mark.parametrize(
+    "stacks",
+    [
+        "main;write;encode 800\nmain;step 200",  # a program's own function, which calls others
+        "main;Table::write 800\nmain;step 200",
+        "main;write (table.js:4) 800\nmain;step (app.js:9) 200",
+        "main.serve;net.(*conn).Write;net.(*netFD).Write;internal/poll.(*FD).Write;syscall.write 800\nmain.step 200",
+    ],
+)
+def test_functions_that_only_sound_like_files_are_none(tmp_path: Path, stacks: str) -> None:
+    (tmp_path / "a.folded").write_text(stacks + "\n")
+    assert not {"io-bound", "io-small-requests"} & set(causes(chathpc.load(tmp_path / "a.folded")))

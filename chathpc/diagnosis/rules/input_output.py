@@ -24,6 +24,8 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of_name, base_name
 from chathpc.profile.tree import FloatArray
 
+#: How the kernel and others begin their names of what a program asks for.
+_INNER = re.compile(r"(libc_|hpcrun_|((x64_|ia32_|arm64_|do_|k)?sys|vfs)_)*")
 _SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
 
 
@@ -48,7 +50,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     ]
     calls: dict[str, float] = {}
     for index in np.flatnonzero(weight > 0).tolist():
-        name = str(innermost[index]).removeprefix("libc_").removeprefix("hpcrun_")
+        name = _INNER.sub("", str(innermost[index]), count=1)
         calls[name] = calls.get(name, 0.0) + float(weight[index])
     ranked = sorted(calls.items(), key=lambda item: -item[1])
     syncing = sum(time for name, time in ranked if _SYNCING.search(name))
