@@ -111,9 +111,9 @@ def _event(profile: Profile) -> str | None:
 
 def wall_seconds(profile: Profile) -> float | None:
     """As the tool told it, or as long as the trace is, but no shorter than any thread was there; by a wall clock alone as long as that."""
-    told = _seconds(profile.run.get("seconds", ""))
+    told = positive(profile.run.get("seconds", ""))
     if told is None and profile.timed and profile.timeline is not None:
-        told = _seconds((profile.timeline.end - profile.timeline.begin) * 1e-9)
+        told = positive((profile.timeline.end - profile.timeline.begin) * 1e-9)
     time = profile.time
     if time is None or time.unit != Unit.SECONDS or not time.id.startswith("cpu."):
         return told
@@ -124,7 +124,8 @@ def wall_seconds(profile: Profile) -> float | None:
     return max(told or 0.0, longest) or None
 
 
-def _seconds(value: str | float) -> float | None:
+def positive(value: str | float) -> float | None:
+    """The positive number that `value` is or says; None for anything else."""
     try:
         value = float(value)
     except ValueError:

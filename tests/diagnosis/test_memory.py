@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, sure, thread
@@ -107,16 +109,28 @@ def touching(faults: float, *, time: str = "cpu.time", in_loop: bool = True):
     return build(main(edges, rest))
 
 
-def test_page_faults_cost_a_typical_time_each() -> None:
+def test_page_faults_cost_at_least_half_a_microsecond_each() -> None:
     # 4,000,000 and a quarter as many at half a microsecond: 2.5 s of 10 s.
     diagnosis = diagnosed(touching(4e6))
     found = finding(diagnosis, "page-faults")
     assert (found.where.function, found.share, found.seconds) == ("edges", 0.25, 2.5)
     assert statements(diagnosis, "page-faults") == [
-        "Page faults take about 2.50 s of 10.0 s (25.0 %): 5.00 M faults, each 500 ns.",
+        "Page faults take at least 2.50 s of 10.0 s (25.0 %): 5.00 M faults, each 500 ns.",
         "edges has 80.0 % of the page faults.",
     ]
     assert found.confidence == sure(2, against=1)
+
+
+def test_page_faults_cost_what_one_costs_on_the_machine_where_that_was_measured() -> None:
+    # 1,250,000 at 2.4 µs are 3 s; at half a microsecond they would be no finding.
+    profile = replace(touching(1e6), run={"seconds per page fault": "2.4e-06"})
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "page-faults")
+    assert (found.share, found.against) == (pytest.approx(0.3), ())
+    assert statements(diagnosis, "page-faults")[0] == (
+        "Page faults take about 3.00 s of 10.0 s (30.0 %): 1.25 M faults, each 2.40 µs."
+    )
+    assert "page-faults" not in causes(replace(profile, run={"seconds per page fault": "nan"}))
 
 
 def test_page_faults_never_cost_more_than_the_run() -> None:
@@ -151,6 +165,17 @@ def test_time_of_the_kernel_for_pages_counts_for_the_line_that_touches_them(modu
         "The kernel's handling of page faults takes 5.00 s of 10.0 s (50.0 %).",
         "Calls from grow take 5.00 s of the 5.00 s of the kernel's handling of page faults (100 %).",
     ]
+
+
+def test_time_of_the_kernel_tells_the_cost_of_faults_that_were_counted_too() -> None:
+    # 2,000,000 faults in 5 s are 2.5 µs each, five times what one costs at least.
+    fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=5.0, values={"cpu.page-faults": 2e6})
+    diagnosis = diagnosed(build(main(churning(fault), REST)))
+    found = finding(diagnosis, "page-faults")
+    assert (found.where.short, found.share, found.confidence) == ("app.c:11", 0.5, sure(3))
+    assert statements(diagnosis, "page-faults")[0] == (
+        "The kernel's handling of page faults takes 5.00 s of 10.0 s (50.0 %): 2.00 M faults, each 2.50 µs."
+    )
 
 
 def test_page_faults_below_a_copy_belong_to_the_copy() -> None:

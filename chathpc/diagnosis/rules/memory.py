@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.draft import Draft, fact, total
 from chathpc.diagnosis.fact import Bound, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
-from chathpc.profile.metric import Column
+from chathpc.profile.run import positive
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:
@@ -110,44 +112,29 @@ def leak(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def fault_time(facts: Facts) -> Iterable[Draft]:
-    """Time in the kernel's page fault handler, where samples of the kernel were taken."""
-    time = called_time(facts, cause("page-faults"), facts.of(Activity.PAGE_FAULT))
-    if time is not None:
-        yield called_draft(
-            facts,
-            time,
-            f"{time.caller} touches memory for the first time again and again",
-            subject="the kernel's handling of page faults",
-            how="time in and below the kernel's page fault handler",
-            by="time in the page fault handler by function that touches the page",
-            signs=2 if time.in_loop else 1,
-            against=()
-            if time.in_loop
-            else ("It was not seen inside a loop: it may be the first touch of the program's data.",),
-        )
+#: What a page fault costs on the machine of the run, where `chathpc measure` measured it (seconds, as text in Profile.run).
+FAULT_COST = "seconds per page fault"
 
 
 def page_faults(facts: Facts) -> Iterable[Draft]:
-    """Many page faults, where they were counted; else by the time that the kernel takes for them."""
-    entry = cause("page-faults")
-    metrics = facts.profile.metrics
-    if "cpu.page-faults" not in metrics:
-        yield from fault_time(facts)
+    """Pages that the kernel supplies: by the kernel's own time for them where that was sampled, else by their number and the cost of one."""
+    entry, number = cause("page-faults"), "cpu.page-faults"
+    counted = number in facts.profile.metrics and facts.profile.metrics[number].has_values
+    weight = facts.profile.exclusive(number).dense(len(facts.profile.tree)) if counted else np.zeros(0)
+    faults = float(weight.sum())
+    if facts.spent(Activity.PAGE_FAULT) > 0:
+        yield from _handling(facts, entry, faults)
         return
-    if not metrics["cpu.page-faults"].has_values or not facts.in_seconds or facts.total == 0:
+    if not faults or not facts.in_seconds or facts.total == 0:
         return
-    column: Column = facts.profile.exclusive("cpu.page-faults")
-    faults = column.sum()
-    cost = min(faults * entry.threshold("seconds_per_fault"), facts.total)
+    measured = positive(facts.profile.run.get(FAULT_COST, ""))
+    each = measured or entry.threshold("seconds_per_fault")
+    cost = min(faults * each, facts.total)
     share = cost / facts.total
-    if not facts.above(share, entry.threshold("min_share")):
-        return
-    weight = column.dense(len(facts.profile.tree))
     hot = facts.hot_place(weight)
-    if hot is None:
+    if hot is None or not facts.above(share, entry.threshold("min_share")):
         return
-    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
+    place, in_loop = hot.place, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
     yield Draft(
         cause=entry.id,
         where=place,
@@ -163,28 +150,55 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
                 subject="page faults",
                 form=Form.MANY,
                 unit="s",
-                bound=Bound.ABOUT,
+                bound=Bound.ABOUT if measured else Bound.AT_LEAST,
                 whole=total(facts),
-                parts=(Part("", faults, "faults"), Part("each", entry.threshold("seconds_per_fault"), "s")),
-                metric="cpu.page-faults",
-                how="sampled count × a typical cost of a fault: an estimate",
+                parts=_each(faults, each),
+                metric=number,
+                how=f"count × {'the cost of one as measured on the machine' if measured else 'the low end of what one costs'}",
             ),
             fact(
                 facts,
                 Kind.SHARE,
-                part / faults,
+                hot.weight / faults,
                 subject=str(place.function),
                 form=Form.NAME,
                 unit="ratio",
                 whole=Quantity(of="the page faults"),
-                metric="cpu.page-faults",
+                metric=number,
                 how="page faults of the function / all page faults",
                 where=place,
             ),
         ),
         signs=2 if in_loop else 1,
-        against=("The cost of a fault is a typical value, not measured here.",),
+        against=() if measured else ("The cost of a fault is the low end of usual values, not measured here.",),
     )
+
+
+def _handling(facts: Facts, entry: Cause, faults: float) -> Iterable[Draft]:
+    """Time in the kernel's page fault handler; `faults` is their number, 0 where they were not counted."""
+    time = called_time(facts, entry, facts.of(Activity.PAGE_FAULT))
+    if time is None:
+        return
+    draft = called_draft(
+        facts,
+        time,
+        f"{time.caller} touches memory for the first time again and again",
+        subject="the kernel's handling of page faults",
+        how="time in and below the kernel's page fault handler",
+        by="time in the page fault handler by function that touches the page",
+        signs=1 + time.in_loop + (faults > 0),
+        against=()
+        if time.in_loop
+        else ("It was not seen inside a loop: it may be the first touch of the program's data.",),
+    )
+    if faults and facts.in_seconds:
+        handled, *others = draft.evidence
+        draft = replace(draft, evidence=(replace(handled, parts=_each(faults, time.cost / faults)), *others))
+    yield draft
+
+
+def _each(faults: float, seconds: float) -> tuple[Part, ...]:
+    return Part("", faults, "faults"), Part("each", seconds, "s")
 
 
 RULES = (allocation, copies, leak, page_faults)
