@@ -2,7 +2,9 @@
 
 From one sample of the CPU clock to the next, what the clock counted (the sample's period) belongs to the new sample's place. What a
 thread ran beyond that, it ran in the kernel, where users without rights get no samples, and while it was blocked it did not run: both
-lie somewhere behind the sample before. Only the time in which it could run, but had no core, belongs to nothing that the program does.
+lie somewhere behind the sample before. Where switches are sampled too, but not each of them, the time of those between two samples
+belongs to the place of the second, as with the clock. Only the time in which a thread could run, but had no core, belongs to nothing
+that the program does.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ _LATE = 1.0
 _LEAST_PART, _MOST_BLOCKED = 0.05, 0.5
 
 Thread = tuple[int, int]
+#: A context, and that of the process if the stack was cut short, else −1.
+Place = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -45,16 +49,23 @@ class _Thread:
     switched: float = float("-inf")  #: when the last sample was one of a switch
     samples: int = 0
     away: str = ""  #: blocked, preempted, or empty while it runs
+    exact: bool = False  #: blocked at the last sample, which is of this switch
+    blocks: Place | None = None  #: the last of these
+    waited: dict[Place, float] = field(default_factory=dict)  #: blocked since then, by the last sample before
     ran: float = 0.0  #: seconds on a core since the last sample of the CPU clock
     blocked: float = 0.0  #: seconds of all
     present: float = 0.0
     spent: dict[int, float] = field(default_factory=dict)
-    unclear: dict[tuple[int, int], float] = field(
-        default_factory=dict
-    )  #: blocked where the stack was cut short: there, or in the process
+    unclear: dict[Place, float] = field(default_factory=dict)  #: blocked where the stack was cut short
 
     def add(self, node: int, seconds: float) -> None:
         self.spent[node] = self.spent.get(node, 0.0) + seconds
+
+    def wait(self, place: Place, seconds: float) -> None:
+        if place[1] >= 0:
+            self.unclear[place] = self.unclear.get(place, 0.0) + seconds
+        else:
+            self.add(place[0], seconds)
 
 
 @dataclass(slots=True)
@@ -97,6 +108,10 @@ class WallClock:
         self.seen = True
         known = self._at(thread, at)
         known.away = "" if match["way"] == "IN" else "preempted" if match["preempt"] else "blocked"
+        known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH
+        if known.exact:
+            known.blocks = known.node, known.cut
+            self._settle(known)
 
     def _at(self, thread: Thread, at: float) -> _Thread:
         """The thread, its time counted up to this moment."""
@@ -114,13 +129,18 @@ class WallClock:
         elif known.away == "":
             known.ran += passed
         elif known.node >= 0:  # before its first sample a thread only waits to begin
-            exact = begun - known.switched <= _AT_THE_SWITCH
-            if known.cut >= 0:
-                key = (known.node if exact else self._behind(known.node, BLOCKED), known.cut)
-                known.unclear[key] = known.unclear.get(key, 0.0) + passed
+            place = known.node, known.cut
+            if known.exact:
+                known.wait(place, passed)
             else:
-                known.add(known.node if exact else self._behind(known.node, BLOCKED), passed)
+                known.waited[place] = known.waited.get(place, 0.0) + passed
         return known
+
+    def _settle(self, known: _Thread) -> None:
+        """Time blocked at switches that were not sampled: where the thread was seen to block, else behind the sample before."""
+        for (node, cut), seconds in known.waited.items():
+            known.wait(known.blocks or (self._behind(node, BLOCKED), cut), seconds)
+        known.waited.clear()
 
     def _behind(self, node: int, name: str) -> int:
         return self.stacks.step(node, self.stacks.frame(name, kind=NodeKind.PLACEHOLDER))
@@ -142,6 +162,7 @@ class WallClock:
         for key, thread in self._threads.items():
             if key[0] in waits or thread.node < 0:
                 continue
+            self._settle(thread)
             yield key, thread.node, thread.ran  # since the last sample
             for node, seconds in thread.spent.items():
                 yield key, node, seconds

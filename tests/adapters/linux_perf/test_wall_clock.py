@@ -94,6 +94,21 @@ def test_a_sample_of_the_switch_itself_is_the_place_where_the_thread_blocks() ->
     }
 
 
+def test_a_thread_blocks_where_it_was_seen_to_block_and_not_in_the_loop_beside() -> None:
+    """Of switches that are sampled seldom each sample stands for those before it; one for lack of a core stands for none."""
+    sync = (MAIN, "fsync (/lib/libc.so.6)")
+    recording = Recording().back(0)
+    for begin in range(0, 60_000, 10_000):
+        recording.sample(begin + 1000, MAIN, WORK)
+        if begin in (20_000, 40_000):
+            recording.sample(begin + 1990, MAIN, *sync[1:], event="context-switches")
+        recording.out(begin + 2000).back(begin + 9000)
+    recording.sample(60_990, MAIN, WORK, event="context-switches").out(61_000, preempt=True).back(62_000)
+    found = spent(recording.profile())
+    assert found["app/main/fsync"] == 6 * 7000
+    assert not [path for path in found if path.endswith("<blocked>")]
+
+
 def test_why_a_thread_blocks_is_not_known_where_its_stack_was_cut_short() -> None:
     start = "_start (/opt/app)"
     recording = Recording().back(0).sample(1000, "usleep (/lib/libc.so.6)").out(1000).back(9000)
