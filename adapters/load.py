@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import combinations
@@ -16,6 +16,7 @@ from chathpc.adapters.content import same_bytes
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import PAGE_FAULT, PEAK_MEMORY
 from chathpc.profile.source_text import beside, check_named, no_source
 from chathpc.profile.text import clean
 
@@ -55,7 +56,7 @@ def load(path: str | Path, *more: str | Path, format: str | None = None, source:
     if adapter is None and place.is_dir():
         measured = _measured(place)
         if measured is not None:
-            adapter, place = detect(Glance(measured)), measured
+            adapter, place = detect(Glance(measured[0])), measured[0]
     if adapter is None:
         raise _unknown(place)
     return _read(adapter, place)
@@ -115,7 +116,7 @@ def detect(glance: Glance) -> Adapter | None:
 def _read(adapter: Adapter, path: Path) -> Profile:
     """Read `path`; what another package's adapter raises is an AdapterError that names it."""
     try:
-        return _with_sources(adapter.read(path), path)
+        return _with_record(_with_sources(adapter.read(path), path), path)
     except ChathpcError:
         raise
     except Exception as error:
@@ -201,15 +202,27 @@ def _hint(path: Path) -> str:
     return f"There is a profile in it: give {known[0]}." if known else KNOWN
 
 
-def _measured(folder: Path) -> Path | None:
-    """The profile in a folder that chathpc measure wrote, as its record names it; None for other folders."""
+def _measured(folder: Path) -> tuple[Path, Mapping[str, object]] | None:
+    """The profile in a folder that chathpc measure wrote, as its record names it, and the record; None for other folders."""
     try:
         with (folder / "measure.json").open("rb") as stream:
-            profile = folder / str(json.loads(stream.read(1 << 20))["profile"])
+            record = json.loads(stream.read(1 << 20))
+        profile = folder / str(record["profile"])
         inside = profile.resolve().is_relative_to(folder.resolve()) and profile.exists()
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return profile if inside else None
+    return (profile, record) if inside else None
+
+
+def _with_record(profile: Profile, path: Path) -> Profile:
+    """The profile with what chathpc measure found out about its run and the machine, if the record of it lies above."""
+    for folder in path.absolute().parents[:2]:
+        measured = _measured(folder)
+        if measured is not None and measured[0].resolve() == path.resolve():
+            known = {key: measured[1].get(key) for key in (PAGE_FAULT, PEAK_MEMORY)}
+            told = {key: str(value) for key, value in known.items() if isinstance(value, int | float)}
+            return replace(profile, run={**profile.run, **told})
+    return profile
 
 
 def _known(folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from resource import struct_rusage
 from typing import IO, Literal
 
 from chathpc.sandbox import Completed, Request
@@ -52,9 +53,10 @@ class Direct:
                 return Completed("exited", 127, b"", said, time.monotonic() - begin, 0.0)
             for stream in streams:
                 stream.close_child()
-            status, code, cpu = self._follow(process, streams, request, begin)
+            status, code, used = self._follow(process, streams, request, begin)
         kept = [bytes(stream.kept) for stream in streams]
-        return Completed(status, code, kept[0], kept[1], time.monotonic() - begin, cpu)
+        cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+        return Completed(status, code, kept[0], kept[1], time.monotonic() - begin, cpu, peak=peak)
 
     def _terminal(self, number: int) -> bool:
         """Whether the user's stream is a terminal: then the command gets one too, and writes line by line as it would alone."""
@@ -76,9 +78,9 @@ class Direct:
 
     def _follow(
         self, process: subprocess.Popen[bytes], streams: list[_Stream], request: Request, begin: float
-    ) -> tuple[Status, int, float]:
+    ) -> tuple[Status, int, struct_rusage]:
         status: Status = "exited"
-        ended: tuple[int, float] | None = None
+        ended: tuple[int, struct_rusage] | None = None
         until = begin + request.limits.seconds
         interrupted = False
         with selectors.DefaultSelector() as selector:
@@ -109,8 +111,8 @@ class Direct:
                         _ended(process, wait=True)
                         raise
                     interrupted = True
-        code, cpu = ended
-        return ("killed" if code < 0 and status == "exited" else status), code, cpu
+        code, used = ended
+        return ("killed" if code < 0 and status == "exited" else status), code, used
 
 
 @dataclass(slots=True)
@@ -158,13 +160,13 @@ def _terminal_pair() -> tuple[int, int]:
     return parent, child
 
 
-def _ended(process: subprocess.Popen[bytes], *, wait: bool) -> tuple[int, float] | None:
-    """(exit status or minus the signal, CPU seconds with its children) if it has ended."""
+def _ended(process: subprocess.Popen[bytes], *, wait: bool) -> tuple[int, struct_rusage] | None:
+    """(exit status or minus the signal, what it and its children used) if it has ended."""
     pid, status, used = os.wait4(process.pid, 0 if wait else os.WNOHANG)
     if pid == 0:
         return None
     process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, used.ru_utime + used.ru_stime
+    return process.returncode, used
 
 
 def _pass_on(descriptor: int, piece: bytes) -> None:

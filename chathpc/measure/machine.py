@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import platform
 import re
+import resource
+import time
+from contextlib import suppress
 from pathlib import Path
+from statistics import median
 
 from chathpc.measure.files import text_of
 
@@ -27,3 +32,25 @@ def facts(cpuinfo: Path = _CPUINFO, meminfo: Path = _MEMINFO, governor: Path = _
         "load": f"{os.getloadavg()[0]:.2f}",
     }
     return {key: value for key, value in found.items() if value}
+
+
+def page_fault(pages: int = 1024, rounds: int = 5) -> float | None:
+    """CPU seconds that a first touch of a page costs here, clearing it included: the median of rounds, each over as many `pages`.
+
+    Of the usual size: a large one costs more, but there are few of them. None where the kernel lets none be counted.
+    """
+
+    def once() -> float | None:
+        with mmap.mmap(-1, pages * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as area:
+            if hasattr(mmap, "MADV_NOHUGEPAGE"):
+                with suppress(OSError):
+                    area.madvise(mmap.MADV_NOHUGEPAGE)
+            touched, before = bytes(pages), resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+            begin = time.thread_time()
+            area[:: mmap.PAGESIZE] = touched
+            spent = time.thread_time() - begin
+            faults = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before
+        return spent / faults if faults else None
+
+    found = [cost for cost in (once() for _ in range(rounds)) if cost]
+    return median(found) if found else None

@@ -36,7 +36,8 @@ class Measured:
     `code` is the program's exit status (minus the signal) and `seconds` the wall time under the profiler, of which the profiler itself
     took `start_up` around a program that does nothing; `plain_seconds` is that without it, None if it was not run so. `rate` is in
     samples a second and thread, None for tracers. `remarks` are sentences: which other profiler failed and why, and what the
-    figures leave open.
+    figures leave open. `page_fault` is what one costs on this machine (seconds) and `peak_memory` what a process of the program held at
+    once at most (bytes), None where that is not known.
     """
 
     folder: Path
@@ -52,6 +53,8 @@ class Measured:
     steps: tuple[Step, ...]
     remarks: tuple[str, ...] = ()
     machine: Mapping[str, str] = field(default_factory=dict)
+    page_fault: float | None = None
+    peak_memory: int | None = None
 
     @property
     def overhead(self) -> float | None:

@@ -217,6 +217,7 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
         folder=plan.work, path=path, tool=profiler.name, version=version, events=profiler.events(plan),
         code=done.code, seconds=done.seconds, start_up=start_up, plain_seconds=plain.seconds if plain is not None and plain.code == done.code else None,
         rate=plan.rate if sampled else None, steps=tuple(run.steps), remarks=tuple(remarks), machine=machine.facts(),
+        page_fault=machine.page_fault(), peak_memory=(plain or done).peak or None,
     )  # fmt: skip
 
 
@@ -312,6 +313,8 @@ def _write_record(work: Path, measured: Measured, command: tuple[str, ...], fold
         "overhead": None if measured.overhead is None else round(measured.overhead, 6),
         "remarks": list(measured.remarks),
         "machine": dict(measured.machine),
+        "page_fault": measured.page_fault,
+        "peak_memory": measured.peak_memory,
         "steps": [
             {
                 "name": step.name,

@@ -15,6 +15,8 @@ from chathpc.profile.location import LocationCounts
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.profile import Profile
 
+#: In Profile.run, of runs that `chathpc measure` made: seconds that a page fault costs on the machine, and bytes that a process held at most.
+PAGE_FAULT, PEAK_MEMORY = "page_fault", "peak_memory"
 #: What the time of a metric is, if not that of threads of the host as a whole.
 _WHAT = {
     "gpu.time": "of GPU time",

@@ -57,7 +57,8 @@ class Completed:
     A status of 129 to 159, by which a shell says that what it ran fell to a signal, counts as that signal. `seconds` is counted from the
     moment when the command itself begins. `reason` says in words why it was ended where the limit is none of time or output.
     `written` are the bytes that all its processes together handed to calls that write, whatever they wrote to, as the kernel counted
-    them (wchar of proc(5)); None where the kernel does not count, or the command was ended.
+    them (wchar of proc(5)); None where the kernel does not count, or the command was ended. `peak` is what any one of them held at once at
+    most (bytes; it counts what the one that started it held); 0 where that is not known.
     """
 
     status: Status
@@ -68,6 +69,7 @@ class Completed:
     cpu_seconds: float
     reason: str = ""
     written: int | None = None
+    peak: int = 0
 
     @property
     def succeeded(self) -> bool:

@@ -41,7 +41,7 @@ DETECTED = {
     "redundant-copies": {"min_share": 0.10, "min_device_share": 0.2},
     "allocation-churn": {"min_share": 0.10},
     "memory-leak": {"min_bytes": 1e6, "min_part": 0.02},
-    "page-faults": {"min_share": 0.10, "seconds_per_fault": 5e-7},
+    "page-faults": {"min_share": 0.10, "min_times_held": 2.0, "seconds_per_fault": 5e-7},
     "deep-recursion": {"min_depth": 64, "min_share": 0.10},
     "lock-contention": {"min_share": 0.05},
     "blocking-wait": {"min_share": 0.10, "min_idle_part": 0.3, "headroom_beside_work": 0.1, "min_sleep_part": 0.2},

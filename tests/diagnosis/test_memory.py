@@ -123,14 +123,14 @@ def test_page_faults_cost_at_least_half_a_microsecond_each() -> None:
 
 def test_page_faults_cost_what_one_costs_on_the_machine_where_that_was_measured() -> None:
     # 1,250,000 at 2.4 µs are 3 s; at half a microsecond they would be no finding.
-    profile = replace(touching(1e6), run={"seconds per page fault": "2.4e-06"})
+    profile = replace(touching(1e6), run={"page_fault": "2.4e-06"})
     diagnosis = diagnosed(profile)
     found = finding(diagnosis, "page-faults")
     assert (found.share, found.against) == (pytest.approx(0.3), ())
     assert statements(diagnosis, "page-faults")[0] == (
         "Page faults take about 3.00 s of 10.0 s (30.0 %): 1.25 M faults, each 2.40 µs."
     )
-    assert "page-faults" not in causes(replace(profile, run={"seconds per page fault": "nan"}))
+    assert "page-faults" not in causes(replace(profile, run={"page_fault": "nan"}))
 
 
 def test_page_faults_never_cost_more_than_the_run() -> None:
@@ -176,6 +176,24 @@ def test_time_of_the_kernel_tells_the_cost_of_faults_that_were_counted_too() -> 
     assert statements(diagnosis, "page-faults")[0] == (
         "The kernel's handling of page faults takes 5.00 s of 10.0 s (50.0 %): 2.00 M faults, each 2.50 µs."
     )
+
+
+def test_memory_that_is_supplied_more_often_than_it_is_held_is_no_first_touch() -> None:
+    # 2,000,000 faults of 4,096 bytes are 8.19 GB, 20.5 times the 400 MB that were held.
+    fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=5.0, values={"cpu.page-faults": 2e6})
+    profile = build(main(churning(fault, in_loop=False), REST))
+    once = finding(diagnosed(profile), "page-faults")
+    assert (once.summary, len(once.against)) == ("grow touches memory for the first time: 50.0 % of the time.", 1)
+    diagnosis = diagnosed(replace(profile, run={"peak_memory": "400000000"}))
+    again = finding(diagnosis, "page-faults")
+    assert again.summary == "grow touches memory for the first time again and again: 50.0 % of the time."
+    assert (again.against, again.confidence) == ((), sure(3))
+    assert statements(diagnosis, "page-faults")[2] == (
+        "The memory that page faults supplied is 8.19 GB, and no process of the program held more than 400 MB (20.5 times as much)."
+    )
+    assert finding(diagnosed(replace(profile, run={"peak_memory": "5e9"})), "page-faults").against == once.against
+    counted = replace(touching(4e6, in_loop=False), run={"peak_memory": "1e9", "page_fault": "1e-6"})
+    assert finding(diagnosed(counted), "page-faults").confidence == sure(2)
 
 
 def test_page_faults_below_a_copy_belong_to_the_copy() -> None:

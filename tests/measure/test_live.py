@@ -29,6 +29,11 @@ def test_status_output_and_times_are_told(tmp_path: Path) -> None:
     assert 0 < done.cpu_seconds <= done.seconds * 1.5 + 0.1
 
 
+def test_what_a_process_below_held_at_once_is_told(tmp_path: Path) -> None:
+    hold = f"{sys.executable} -c 'held = bytearray(300_000_000); held[::4096] = bytes(len(held[::4096]))'"
+    assert 300e6 < Direct()(asked(f"{hold}; true", tmp_path)).peak < 500e6
+
+
 def test_a_signal_is_told(tmp_path: Path) -> None:
     done = Direct()(asked("kill -TERM $$", tmp_path))
     assert (done.status, done.code) == ("killed", -signal.SIGTERM)

@@ -145,6 +145,19 @@ def test_the_folder_itself_is_as_good_as_its_profile(bench: Bench) -> None:
     assert chathpc.load(measured.folder).total("cpu.time") == chathpc.load(measured.path).total("cpu.time")
 
 
+def test_what_a_page_fault_costs_and_what_the_program_held_are_known_to_who_reads_the_profile(bench: Bench) -> None:
+    measured = bench.tools("perf").measure(overhead=False)
+    record = json.loads((measured.folder / "measure.json").read_text())
+    assert 1e-8 < record["page_fault"] < 1e-3  # from far below to far above what machines need
+    assert record["peak_memory"] > 1 << 20  # a shell
+    for path in (measured.folder, measured.path):
+        run = chathpc.load(path).run
+        assert (float(run["page_fault"]), int(run["peak_memory"])) == (record["page_fault"], record["peak_memory"])
+    alone = bench.folder / "alone.txt"
+    alone.write_bytes(measured.path.read_bytes())
+    assert "page_fault" not in chathpc.load(alone).run
+
+
 @pytest.mark.parametrize(
     "record",
     [

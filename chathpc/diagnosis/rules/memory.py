@@ -11,11 +11,15 @@ from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.draft import Draft, fact, total
-from chathpc.diagnosis.fact import Bound, Form, Kind, Part, Quantity
+from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
-from chathpc.profile.run import positive
+from chathpc.profile.run import PAGE_FAULT, PEAK_MEMORY, positive
+
+#: What a fault supplies at least (bytes): no processor has smaller pages.
+_PAGE = 4096
+_NOT_MEASURED = "The cost of a fault is the low end of usual values, not measured here; chathpc measure measures it."
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:
@@ -112,10 +116,6 @@ def leak(facts: Facts) -> Iterable[Draft]:
     )
 
 
-#: What a page fault costs on the machine of the run, where `chathpc measure` measured it (seconds, as text in Profile.run).
-FAULT_COST = "seconds per page fault"
-
-
 def page_faults(facts: Facts) -> Iterable[Draft]:
     """Pages that the kernel supplies: by the kernel's own time for them where that was sampled, else by their number and the cost of one."""
     entry, number = cause("page-faults"), "cpu.page-faults"
@@ -127,18 +127,19 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
         return
     if not faults or not facts.in_seconds or facts.total == 0:
         return
-    measured = positive(facts.profile.run.get(FAULT_COST, ""))
+    measured = positive(facts.profile.run.get(PAGE_FAULT, ""))
     each = measured or entry.threshold("seconds_per_fault")
     cost = min(faults * each, facts.total)
     share = cost / facts.total
     hot = facts.hot_place(weight)
     if hot is None or not facts.above(share, entry.threshold("min_share")):
         return
-    place, in_loop = hot.place, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
+    place, again = hot.place, _again(facts, entry, faults)
+    in_loop = facts.below_loop(hot.line if hot.line >= 0 else hot.node)
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{place.function} touches memory for the first time again and again: {numbers.count(round(faults))} page faults.",
+        summary=f"{_touches(place.function, bool(in_loop or again))}: {numbers.count(round(faults))} page faults.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -168,9 +169,10 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
                 how="page faults of the function / all page faults",
                 where=place,
             ),
+            *again,
         ),
-        signs=2 if in_loop else 1,
-        against=() if measured else ("The cost of a fault is the low end of usual values, not measured here.",),
+        signs=2 if in_loop or again else 1,
+        against=() if measured else (_NOT_MEASURED,),
     )
 
 
@@ -179,22 +181,42 @@ def _handling(facts: Facts, entry: Cause, faults: float) -> Iterable[Draft]:
     time = called_time(facts, entry, facts.of(Activity.PAGE_FAULT))
     if time is None:
         return
+    again = _again(facts, entry, faults)
     draft = called_draft(
         facts,
         time,
-        f"{time.caller} touches memory for the first time again and again",
+        _touches(time.caller, bool(time.in_loop or again)),
         subject="the kernel's handling of page faults",
         how="time in and below the kernel's page fault handler",
         by="time in the page fault handler by function that touches the page",
-        signs=1 + time.in_loop + (faults > 0),
+        signs=1 + bool(time.in_loop or again) + (faults > 0),
         against=()
-        if time.in_loop
+        if time.in_loop or again
         else ("It was not seen inside a loop: it may be the first touch of the program's data.",),
     )
     if faults and facts.in_seconds:
         handled, *others = draft.evidence
-        draft = replace(draft, evidence=(replace(handled, parts=_each(faults, time.cost / faults)), *others))
+        counted = replace(handled, parts=_each(faults, time.cost / faults))
+        draft = replace(draft, evidence=(counted, *others, *again))
     yield draft
+
+
+def _touches(function: str | None, again: bool) -> str:
+    return f"{function} touches memory for the first time{' again and again' if again else ''}"
+
+
+def _again(facts: Facts, entry: Cause, faults: float) -> tuple[Fact, ...]:
+    """That `faults` supplied more memory than the program ever held, so that the same was supplied again; nothing where they did not."""
+    supplied, held = faults * _PAGE, positive(facts.profile.run.get(PEAK_MEMORY, ""))
+    if held is None or supplied < entry.threshold("min_times_held") * held:
+        return ()
+    held_at_most = Quantity(held, "bytes", "and no process of the program held more than")
+    return (
+        fact(
+            facts, Kind.COMPARISON, supplied, subject="the memory that page faults supplied", unit="bytes", whole=held_at_most,
+            metric="cpu.page-faults", how="count × 4 KiB, and the largest resident set",
+        ),
+    )  # fmt: skip
 
 
 def _each(faults: float, seconds: float) -> tuple[Part, ...]:
