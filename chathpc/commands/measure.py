@@ -44,7 +44,7 @@ _KEPT = 64 << 20
     show_default=True,
     help="Of it that ncu measures.",
 )
-@click.option("--no-overhead", is_flag=True, help="No plain run before; the overhead is then not known.")
+@click.option("--no-overhead", is_flag=True, help="One run under the profiler only; the overhead is then not known.")
 @click.option(
     "--explain", "explained", is_flag=True, help="Go straight on to the report; takes the options of explain."
 )
@@ -68,8 +68,9 @@ def command(
 ) -> int:
     """Run a program under the best profiler that is there.
 
-    COMMAND runs twice: alone, for the overhead and to choose the sampling rate, and under the profiler, between a launcher such
-    as mpirun and the program. What the second run prints is passed on. Everything is kept in one new folder.
+    COMMAND runs alone, for the overhead and to choose the sampling rate, and under the profiler, between a launcher such as mpirun
+    and the program; three times each in turns if that takes seconds only. What the first run under the profiler prints is passed
+    on. Everything is kept in one new folder.
 
     For example: chathpc measure -- ./app 2000
 
@@ -140,12 +141,13 @@ def _tell(measured: Measured, explained: bool) -> None:
     from chathpc.profile.numbers import seconds
 
     rate = "" if measured.rate is None else f" at {measured.rate:g} samples a second and thread"
-    alone = ""
-    if measured.overhead is not None and measured.plain_seconds is not None:
-        cost = (
-            f"{measured.overhead:.0%} overhead" if measured.overhead > 0 else "no overhead that can be told from noise"
-        )
-        alone = f"; alone {seconds(measured.plain_seconds)}: {cost} (one run each)"
+    cost = measured.overhead
+    own = (
+        ""
+        if cost is None or cost.start_up is None
+        else f", of which {seconds(cost.start_up)} are its own start and end"
+    )
+    alone = "" if cost is None else f"{own}; alone {seconds(cost.seconds)}: {cost}"
     complain(f"{', '.join(measured.events)} by {measured.tool}{rate}: {seconds(measured.seconds)}{alone}.")
     for remark in measured.remarks:
         complain(remark)

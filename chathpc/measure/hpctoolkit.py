@@ -43,9 +43,9 @@ class HPCToolkit:
         """Wall time of each thread, so that waiting is seen; and what the GPU does."""
         return (f"REALTIME@f{plan.rate}", *(("gpu=nvidia",) if self._gpu else ()))
 
-    def start_up(self, plan: Plan, do: Do) -> float:
-        """Not told apart from the overhead."""
-        return 0.0
+    def ran(self, plan: Plan, do: Do) -> float | None:
+        """Not told apart from its own start."""
+        return None
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of hpcrun with traces; it tells ranks apart by itself."""

@@ -36,9 +36,9 @@ class NsightCompute:
         """All sections, so that every rule of chathpc has its counters."""
         return ("full",)
 
-    def start_up(self, plan: Plan, do: Do) -> float:
-        """Not told apart from the overhead."""
-        return 0.0
+    def ran(self, plan: Plan, do: Do) -> float | None:
+        """Not told apart from its own start."""
+        return None
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of ncu, one report a rank behind a launcher; only the kernels whose name is asked for."""

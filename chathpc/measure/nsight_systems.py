@@ -39,9 +39,9 @@ class NsightSystems:
         )
         return ("cuda", "nvtx", "osrt", *more)
 
-    def start_up(self, plan: Plan, do: Do) -> float:
-        """Not told apart from the overhead."""
-        return 0.0
+    def ran(self, plan: Plan, do: Do) -> float | None:
+        """Not told apart from its own start."""
+        return None
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of nsys profile; behind a launcher one report a rank."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -28,6 +29,8 @@ _COUNTERS = ("cycles", "instructions", "cache-misses")
 #: Faults are counted, a sample for each thousand, which take the kernel about a millisecond (terms: perf-list(1)): at a rate their number
 #: is a guess of the kernel's, seven times too many in runs of a second.
 _TERMS = {_FAULTS: f"{_FAULTS}/period=1000,name={_FAULTS}/"}
+#: When a program begins and a thread ends, as perf script --show-task-events writes it.
+_TASK = re.compile(r" (\d+\.\d+): PERF_RECORD_(COMM exec|EXIT)\b")
 #: No configuration of the user's, no downloads of debug information, no pager.
 _QUIET = {"PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "PAGER": "cat", "LC_ALL": "C"}
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
@@ -67,13 +70,23 @@ class Perf:
         """CPU time, context switches, page faults, and counters where there are some."""
         return (_TIME, _SWITCHES, _FAULTS, *(_COUNTERS if self._counters else ()))
 
-    def start_up(self, plan: Plan, do: Do) -> float:
-        """Of perf itself, which reads symbols of the kernel before and after: a second or more on some machines."""
-        nothing = replace(plan, launcher=(), program=("true",))
-        done = do("perf around nothing", self.record(nothing), _QUIET)
-        for file in _files(plan):
-            file.unlink()
-        return done.seconds if done.succeeded else 0.0
+    def ran(self, plan: Plan, do: Do) -> float | None:
+        """From the program's start to its end as the kernel told perf, which itself reads symbols of the kernel before and after: a second
+        or more on some machines. Of a launcher's programs that is not all.
+        """
+        if plan.launcher:
+            return None
+        file, text = plan.work / "perf.data", plan.work / "times.txt"
+        script = (plan.tool("perf"), "script", "--show-task-events", "-F", "pid,time", "-i", str(file))
+        done = do("perf script", ("sh", "-c", 'exec "$@" > "$0"', str(text), *script), _QUIET)
+        if not done.succeeded:
+            return None
+        with text.open(encoding="utf-8", errors="replace") as lines:
+            told = [match.groups() for match in map(_TASK.search, lines) if match is not None]
+        text.unlink()
+        begun = [float(at) for at, what in told if what == "COMM exec"]
+        ended = [float(at) for at, what in told if what == "EXIT"]
+        return max(ended) - min(begun) if begun and ended else None
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of perf record, one file a rank behind a launcher. Frame pointers are followed where the program keeps them: that costs

@@ -63,8 +63,8 @@ class Profiler(Protocol):
         """The plan with what this machine allows; ProfilerError where it allows nothing."""
         ...
 
-    def start_up(self, plan: Plan, do: Do) -> float:
-        """Seconds that it takes around a program that does nothing, which are no overhead of the program; 0 where that is little."""
+    def ran(self, plan: Plan, do: Do) -> float | None:
+        """Seconds that the program itself took in what was recorded, without the profiler's own start and end; None where that is not told."""
         ...
 
     def record(self, plan: Plan) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+from chathpc.measure.overhead import Overhead
 from chathpc.sandbox import Completed, Request
 
 Runner = Callable[[Request], Completed]
@@ -33,11 +34,10 @@ class Step:
 class Measured:
     """A program was measured. `folder` holds all of it, `path` is the profile in it, for chathpc.load.
 
-    `code` is the program's exit status (minus the signal) and `seconds` the wall time under the profiler, of which the profiler itself
-    took `start_up` around a program that does nothing; `plain_seconds` is that without it, None if it was not run so. `rate` is in
-    samples a second and thread, None for tracers. `remarks` are sentences: which other profiler failed and why, and what the
-    figures leave open. `page_fault` is what one costs on this machine (seconds) and `peak_memory` what a process of the program held at
-    once at most (bytes), None where that is not known.
+    `code` is the program's exit status (minus the signal) and `seconds` the wall time under the profiler; `overhead` compares that with
+    runs without it, None if there were none that ended so. `rate` is in samples a second and thread, None for tracers. `remarks` are
+    sentences: which other profiler failed and why, and what the figures leave open. `page_fault` is what one costs on this machine
+    (seconds) and `peak_memory` what a process of the program held at once at most (bytes), None where that is not known.
     """
 
     folder: Path
@@ -47,18 +47,10 @@ class Measured:
     events: tuple[str, ...]
     code: int
     seconds: float
-    start_up: float
-    plain_seconds: float | None
+    overhead: Overhead | None
     rate: float | None
     steps: tuple[Step, ...]
     remarks: tuple[str, ...] = ()
     machine: Mapping[str, str] = field(default_factory=dict)
     page_fault: float | None = None
     peak_memory: int | None = None
-
-    @property
-    def overhead(self) -> float | None:
-        """How much longer it took under the profiler, as a share of the plain run: one run each, so noise is in it, and it may be
-        negative; None without a plain run.
-        """
-        return None if not self.plain_seconds else (self.seconds - self.start_up) / self.plain_seconds - 1.0

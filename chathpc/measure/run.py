@@ -14,7 +14,8 @@ from chathpc.errors import ChathpcError, MeasurementError, UsageError
 from chathpc.measure import machine
 from chathpc.measure.binary import binary
 from chathpc.measure.command import behind_env, program_file, split_launcher
-from chathpc.measure.files import put, remove
+from chathpc.measure.files import fresh_folder, put, remove
+from chathpc.measure.overhead import Overhead
 from chathpc.measure.perf import Perf
 from chathpc.measure.profiler import NoSampleError, Plan, Profiler, ProfilerError, reason
 from chathpc.measure.rate import sampling_rate
@@ -26,6 +27,10 @@ from chathpc.sandbox import Completed, Limits, Request
 _FINISHING = 600.0
 #: Runs of a program of which no sample is taken.
 _TRIES = 3
+#: Runs alone and under the profiler, if those beyond the first take no longer than so many seconds together.
+_TURNS, _MOST_TURNS = 3, 5.0
+#: No configuration of the user's.
+_NO_CONFIG = {"PERF_CONFIG": os.devnull}
 #: Folders that are named by themselves.
 _MOST_FOLDERS = 10_000
 
@@ -59,10 +64,11 @@ def measure(
     `runner` runs every command (Request → Completed), `shown` the run under the profiler if its output is to be seen. `launcher`
     stands before the program; None looks for one at the beginning of `command`. `environment` is that of the program (default: this
     process's). A plain run comes first, for the overhead and to choose the sampling rate, unless `overhead` is false or a `plain`
-    one was made already. `rate` is in samples a second and thread. `kernel` and `launches` choose what ncu measures, `gpu` says
-    whether the program uses one (default: what its file tells). Sources below `sources` (default: `folder`) that the profile names are
-    put beside it. `raw` keeps what the profiler itself wrote. `output` is the folder of the result (default: chathpc-measure-NAME-N in
-    `folder`); it appears when all is there, and is never overwritten.
+    one was made already; where both runs are short they are made in turns, three of each. `rate` is in samples a second and thread.
+    `kernel` and `launches` choose what ncu measures, `gpu` says whether the program uses one (default: what its file tells). Sources
+    below `sources` (default: `folder`) that the profile names are put beside it. `raw` keeps what the profiler itself wrote.
+    `output` is the folder of the result (default: chathpc-measure-NAME-N in `folder`); it appears when all is there, and is never
+    overwritten.
 
     UsageError for a program that there is not, and an `output` that exists. MeasurementError where no profiler is there or none did its
     work, with the reason of each.
@@ -86,7 +92,7 @@ def measure(
         command=(), folder=folder, writable=(*writable, work), readable=readable, environment=env, stdin=stdin, limits=limits,
         gpu=uses_gpu,
     )  # fmt: skip
-    run = _Run(request, runner, shown or runner, progress, rate is None)
+    run = _Run(request, runner, shown or runner, progress, rate is None, plain is None)
     plan = Plan(start, program, facts, folder, work, env, 0, kernel, launches)
     try:
         if plain is None and overhead:
@@ -120,6 +126,7 @@ class _Run:
     shown: Runner
     progress: Callable[[str], None]
     free_rate: bool  #: the user has not chosen how often to sample
+    takes_turns: bool  #: the program may be run several times
     steps: list[Step] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -189,7 +196,6 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
 
 def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -> Measured:
     plan = profiler.prepare(plan, run)
-    start_up = profiler.start_up(plan, run) if plain is not None else 0.0
     done = _recorded(profiler, plan, run, plain, run.shown)
     version = profiler.version(plan, run)
     for left in reversed(range(_TRIES)):
@@ -215,16 +221,40 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
         remarks.append(f"The program ended with {_ending(done)}.")
     return Measured(
         folder=plan.work, path=path, tool=profiler.name, version=version, events=profiler.events(plan),
-        code=done.code, seconds=done.seconds, start_up=start_up, plain_seconds=plain.seconds if plain is not None and plain.code == done.code else None,
+        code=done.code, seconds=done.seconds, overhead=_overhead(profiler, plan, run, plain, done),
         rate=plan.rate if sampled else None, steps=tuple(run.steps), remarks=tuple(remarks), machine=machine.facts(),
         page_fault=machine.page_fault(), peak_memory=(plain or done).peak or None,
     )  # fmt: skip
 
 
+def _overhead(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None, done: Completed) -> Overhead | None:
+    """Of the profiler, from these two runs, and where they are short from more of either in turns."""
+    if plain is None or plain.code != done.code or not plain.seconds:
+        return None
+    turns = [(plain.seconds, profiler.ran(plan, run), done.seconds)]
+    again = replace(plan, work=plan.work / "overhead")
+    if run.takes_turns and (_TURNS - 1) * (plain.seconds + done.seconds) <= _MOST_TURNS:
+        for _ in range(_TURNS - 1):
+            alone = run.program("plain run", (*plan.launcher, *plan.program), run.runner)
+            fresh_folder(again.work)
+            under = run.program("run", profiler.record(again), run.runner, _NO_CONFIG)
+            if (alone.code, under.code) != (plain.code, done.code):
+                break
+            turns.append((alone.seconds, profiler.ran(again, run), under.seconds))
+        remove(again.work)
+    known = [whole - ran for _, ran, whole in turns if ran is not None]
+    start_up = sum(known) / len(known) if len(known) == len(turns) else None
+    return Overhead(
+        tuple(alone for alone, *_ in turns),
+        tuple(whole if start_up is None or ran is None else ran for _, ran, whole in turns),
+        start_up,
+    )
+
+
 def _recorded(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None, runner: Runner) -> Completed:
     """The program's run under the profiler; ProfilerError if it leaves nothing."""
     run.progress(f"running the program under {profiler.name}")
-    done = run.program("run", profiler.record(plan), runner, {"PERF_CONFIG": os.devnull})
+    done = run.program("run", profiler.record(plan), runner, _NO_CONFIG)
     if not profiler.recorded(plan) or (
         plain is not None and plain.succeeded and done.code != 0 and done.code != plain.code
     ):
@@ -298,6 +328,7 @@ def _moved(steps: Sequence[Step], work: Path, final: Path) -> tuple[Step, ...]:
 
 def _write_record(work: Path, measured: Measured, command: tuple[str, ...], folder: Path) -> None:
     """measure.json, with paths relative to its own folder, and the folder itself called DIR in commands."""
+    cost = measured.overhead
     record = {
         "schema": SCHEMA,
         "tool": measured.tool,
@@ -308,9 +339,11 @@ def _write_record(work: Path, measured: Measured, command: tuple[str, ...], fold
         "events": list(measured.events),
         "rate": measured.rate,
         "seconds": round(measured.seconds, 6),
-        "start_up": round(measured.start_up, 6),
-        "plain_seconds": None if measured.plain_seconds is None else round(measured.plain_seconds, 6),
-        "overhead": None if measured.overhead is None else round(measured.overhead, 6),
+        "start_up": None if cost is None or cost.start_up is None else round(cost.start_up, 6),
+        "plain_seconds": None if cost is None else round(cost.seconds, 6),
+        "overhead": None if cost is None else round(cost.share, 6),
+        "overhead_interval": None if cost is None else cost.interval,
+        "runs": 1 if cost is None else len(cost.under),
         "remarks": list(measured.remarks),
         "machine": dict(measured.machine),
         "page_fault": measured.page_fault,

@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,8 +74,10 @@ def perf(words: list[str]) -> int:
         options.add_argument("command", nargs=argparse.REMAINDER)
         asked = options.parse_args(words)
         assert asked.call_graph == "fp" or re.fullmatch(r"dwarf,\d+", asked.call_graph)
+        begun = time.monotonic()
         code = run(asked.command)
-        content = {"program": asked.command[1], "events": asked.events, "pid": os.getpid(), "graph": asked.call_graph}
+        content = {"life": [begun, time.monotonic()]}
+        content |= {"program": asked.command[1], "events": asked.events, "pid": os.getpid(), "graph": asked.call_graph}
         content |= {"switches": asked.switch_events, "rate": asked.rate}
         Path(asked.output).write_text(json.dumps(content))
         return code
@@ -82,8 +85,16 @@ def perf(words: list[str]) -> int:
     options.add_argument("-F", dest="fields")
     options.add_argument("--no-inline", action="store_true")
     options.add_argument("--show-switch-events", action="store_true")
+    options.add_argument("--show-task-events", action="store_true")
     options.add_argument("-i", dest="input", required=True)
     asked = options.parse_args(words)
+    if asked.show_task_events:
+        begin, end = json.loads(Path(asked.input).read_text())["life"]
+        print("    0     0.000000: PERF_RECORD_COMM: perf-exec:7/7")
+        print(f"    7 {begin:.6f}: PERF_RECORD_COMM exec: app:7/7")
+        print(f"    7 {begin:.6f}: ")
+        print(f"    7 {end:.6f}: PERF_RECORD_EXIT(7:7):(3:3)")
+        return 0
     if asked.fields:
         fail_if_asked("perf-script-srcline")
         known = {"comm", "pid", "tid", "time", "cpu", "period", "event", "ip", "sym", "dso", "srcline", "symoff"}

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from chathpc.adapters.nsight_compute import native
 from chathpc.errors import AdapterError, ChathpcError, MeasurementError, UsageError
 from chathpc.measure import Measured, measure
 from chathpc.measure.live import Direct
+from chathpc.measure.overhead import Overhead
 from chathpc.measure.rate import HIGHEST_WAITING
 from chathpc.sandbox import Completed, Limits, Request
 from tests.measure import stand_in
@@ -127,15 +128,60 @@ def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Benc
     assert record["schema"] == "chathpc-measure/1"
     assert record["profile"] == "profile/perf.txt"
     assert record["command"] == ["./app", "1", "2"]
-    assert record["overhead"] == pytest.approx(
-        (record["seconds"] - record["start_up"]) / record["plain_seconds"] - 1, rel=1e-3, abs=1e-3
-    )
+    assert measured.overhead is not None
+    assert record["overhead"] == pytest.approx(measured.overhead.share, abs=1e-6)
+    assert record["plain_seconds"] == pytest.approx(sum(measured.overhead.alone) / 3, abs=1e-6)
+    assert (record["runs"], record["overhead_interval"]) == (3, list(measured.overhead.interval or ()))
     assert record["steps"][0]["name"] == "plain run"
     assert all(step["code"] == 0 for step in record["steps"])
     assert str(bench.folder) not in json.dumps(record)
     assert record["machine"]["cores"] == str(len(os.sched_getaffinity(0)))
+    assert str(measured.folder) in measured.steps[-1].command[-1]
+
+
+def test_runs_alone_and_measured_take_turns_and_the_start_of_the_profiler_is_no_overhead(bench: Bench) -> None:
+    (bench.folder / "app").write_text("#!/bin/sh\necho ran\necho run >> runs\n")
+    measured = bench.tools("perf").measure()
+    assert (bench.folder / "runs").read_text() == "run\n" * 6
+    assert (measured.folder / "stdout.txt").read_text() == "ran\n"
+    runs = [step for step in measured.steps if step.name in ("plain run", "run")]
+    assert [step.name for step in runs] == ["plain run", "run"] * 3
+    cost = measured.overhead
+    assert cost is not None
+    assert cost.alone == pytest.approx([step.seconds for step in runs[::2]], abs=1e-5)
+    # What perf did beside the program, here the start of Python: the rest of the whole.
+    whole = sum(step.seconds for step in runs[1::2]) / 3
+    assert cost.start_up == pytest.approx(whole - sum(cost.under) / 3, abs=1e-5)
+    assert 0 < cost.start_up < whole
+    assert "overhead" not in [entry.name for entry in measured.folder.iterdir()]
+
+
+def test_a_run_that_is_not_short_is_made_once_alone_and_once_measured(bench: Bench) -> None:
+    def slow(request: Request) -> Completed:
+        done = Direct()(request)
+        return replace(done, seconds=done.seconds + 3.0 * ("./app" in request.command))
+
+    bench.tools("perf")
+    measured = measure(["./app"], bench.folder, runner=slow, environment=bench.environment)
+    assert [step.name for step in measured.steps if step.name in ("plain run", "run")] == ["plain run", "run"]
     assert measured.overhead is not None
-    assert measured.steps[-1].command[-1] == str(measured.folder / "perf.data")
+    assert measured.overhead.interval is None
+
+
+@pytest.mark.parametrize(
+    ("alone", "under", "told"),
+    [
+        ((0.50, 0.54, 0.52), (1.10, 1.12, 1.14), "115% overhead (104% to 128%, 3 runs each)"),
+        ((0.50, 0.54, 0.52), (0.53, 0.50, 0.56), "no overhead that can be told from noise, at most 12% (3 runs each)"),
+        ((0.50, 0.54, 0.52), (0.40, 0.41, 0.42), "no overhead that can be told from noise (3 runs each)"),
+        ((0.52,), (1.12,), "115% overhead (one run each: how much of it is noise is not known)"),
+        ((1.12,), (0.52,), "no overhead was seen (one run each: how much of it is noise is not known)"),
+    ],
+)
+def test_overhead_is_told_with_what_noise_leaves_of_it_and_never_below_nothing(
+    alone: tuple[float, ...], under: tuple[float, ...], told: str
+) -> None:
+    assert str(Overhead(alone, under, 0.1)) == told
 
 
 def test_the_folder_itself_is_as_good_as_its_profile(bench: Bench) -> None:
@@ -236,7 +282,10 @@ def test_hpctoolkit_goes_before_perf_and_makes_a_database(bench: Bench) -> None:
     assert measured.tool == "hpctoolkit"
     assert measured.events == (f"REALTIME@f{measured.rate:.0f}",)
     assert chathpc.load(measured.path).format.startswith("HPCToolkit")
-    assert [step.name for step in measured.steps] == ["plain run", "run", "hpcrun --version", "hpcstruct", "hpcprof"]
+    names = [step.name for step in measured.steps]
+    assert names[:5] == ["plain run", "run", "hpcrun --version", "hpcstruct", "hpcprof"]
+    assert measured.overhead is not None
+    assert measured.overhead.start_up is None
 
 
 def test_hpctoolkit_measures_ranks_in_one_folder(bench: Bench) -> None:
@@ -379,8 +428,9 @@ def test_a_program_that_fails_only_under_the_profiler_is_not_believed(bench: Ben
 def test_a_plain_run_that_was_made_already_is_not_made_again(bench: Bench) -> None:
     plain = Completed("exited", 0, b"", b"", 2.0, 20.0)
     measured = bench.tools("perf").measure(plain=plain)
-    assert "plain run" not in [step.name for step in measured.steps]
-    assert measured.plain_seconds == 2.0
+    assert [step.name for step in measured.steps if step.name in ("plain run", "run")] == ["run"]
+    assert measured.overhead is not None
+    assert measured.overhead.alone == (2.0,)
     assert measured.rate == 501  # 10,000 samples in 20 CPU seconds, made odd
 
 
