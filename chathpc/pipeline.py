@@ -273,7 +273,7 @@ def _profile_record(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> Pro
 
 def _source_line(profile: Profile, place: Place) -> str | None:
     """The line of source at a place, where it came with the profile and is not empty."""
-    excerpt = profile.source(place.node, context=0) if place.node >= 0 and place.line else None
+    excerpt = profile.read_source(place.file, place.line, 0) if place.node >= 0 and place.file and place.line else None
     text = excerpt.lines[0].strip() if excerpt is not None and excerpt.lines else ""
     return text[:LONGEST_SOURCE_LINE] or None
 

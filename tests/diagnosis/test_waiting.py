@@ -2,8 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, sure, thread, wall
-from tests.profile.build import build, line
+from tests.diagnosis.parts import (
+    causes,
+    diagnosed,
+    finding,
+    function,
+    libc,
+    main,
+    source,
+    statements,
+    sure,
+    thread,
+    wall,
+)
+from tests.profile.build import build, line, placeholder
 
 
 def worker(*children: object):
@@ -97,3 +109,50 @@ def test_short_waits_are_no_finding() -> None:
 
 def test_joining_threads_is_no_blocking() -> None:
     assert causes(build(main(line("app.c:2", libc("pthread_join", time=5.0), time=5.0)))) == ["hot-compute"]
+
+
+# -- waiting that was not seen -------------------------------------------------------------------------------
+
+JOURNAL = """void commit(int fd, double *row) {
+    write(fd, row, 4096);
+    fsync(fd);
+}
+double relax(double *v, int n) {
+    double s = 0;
+    for (int i = 1; i < n; i++) s += v[i] * v[i - 1];
+    return s;
+}
+void simulate(int fd, double *v, int n) {
+    for (int k = 0; k < n; k++) {
+        relax(v, n);
+        commit(fd, v);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "where", "at"),
+    [
+        (JOURNAL, "io-bound", "commit", "a.c:3"),
+        (JOURNAL.replace("fsync(fd)", "usleep(500)"), "blocking-wait", "commit", "a.c:3"),
+        (JOURNAL.replace("fsync(fd)", "pthread_mutex_lock(&all)"), "lock-contention", "commit", "a.c:3"),
+        # Nothing, or several things to wait for: the function after whose samples the thread was blocked, and no line.
+        (JOURNAL.replace("fsync(fd)", "count(fd)"), "blocking-wait", "relax", "a.c"),
+        (JOURNAL.replace("relax(v, n);", "sleep(1);"), "blocking-wait", "relax", "a.c"),
+    ],
+)
+def test_waiting_that_was_not_seen_is_at_the_only_call_that_waits_and_never_in_the_loop_beside(
+    text: str, cause: str, where: str, at: str
+) -> None:
+    relax = function("relax", line("a.c:7", placeholder("<blocked>", time=7.0), time=3.0), at="a.c:5")
+    simulate = function("simulate", line("a.c:12", relax), at="a.c:10")
+    diagnosis = diagnosed(wall(build(main(simulate), read_source=source({"a.c": text}))))
+    found = finding(diagnosis, cause)
+    assert (found.where.function, found.where.short, found.share) == (where, at, 0.7)
+    assert "was not seen" in found.against[-1]
+    assert found.next_measurement.startswith("strace -f -c -w ./app (")
+    if cause == "io-bound":
+        assert statements(diagnosis, cause)[-1] == (
+            "The source at a.c:3 calls fsync, the only kind of call in and below simulate in which a thread waits."
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, total
 from chathpc.diagnosis.fact import Form, Kind, told
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.source.evidence import source_evidence
+from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import NodeKind
@@ -67,7 +70,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         against.append(
             f"Another thread works for {numbers.percent(1 - nobody)} of the run, so the waiting may just be the lack of work for this thread."
         )
-    yield Draft(
+    draft = Draft(
         cause=entry.id,
         where=place,
         summary=f"{place.function} {waits} instead of working: {share_here(facts, hot.weight, cost, of='the thread time')}.",
@@ -80,7 +83,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
                 facts,
                 Kind.AMOUNT,
                 cost,
-                subject="sleeping and waiting for events",
+                subject="sleeping and waiting for events" if call else "waiting",
                 whole=total(facts),
                 how="time in sleep, poll, select, condition and semaphore functions",
             ),
@@ -88,7 +91,9 @@ def blocked(facts: Facts) -> Iterable[Draft]:
                 facts,
                 Kind.AMOUNT,
                 hot.weight,
-                subject=f"{call} called from {place.function}" if call else f"waiting in {place.function}",
+                subject=f"{call} called from {place.function}"
+                if call
+                else f"waiting after samples of {place.function}",
                 form=Form.NAME if call else Form.ONE,
                 whole=part_of(facts, cost, "sleeping and waiting"),
                 how="the same by calling function",
@@ -106,6 +111,49 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         signs=2 if sleeping > chosen else 1,
         against=tuple(against),
     )
+    yield draft if call else _unseen(facts, draft)
+
+
+#: Users without rights get no samples of the kernel, where threads block, but may look at system calls.
+_UNSEEN = "The call in which it waits was not seen: it comes after this function's samples."
+_LOOK = "strace -f -c -w ./app (Which system calls wait, and how long; for their places: sysctl kernel.perf_event_paranoid=1 as root.)"
+
+
+def _unseen(facts: Facts, draft: Draft) -> Draft:
+    """Waiting that is only known to lie behind samples of a place: no line of it, but the call that the source shows there, if one kind
+    only is there.
+    """
+    from chathpc.diagnosis.source.hot import Hot
+    from chathpc.diagnosis.source.waits import waiting
+
+    near = replace(
+        draft, where=replace(draft.where, line=None), against=(*draft.against, _UNSEEN), next_measurement=_LOOK
+    )
+    hot, tree = Hot(facts), facts.profile.tree
+    for step in reversed(tree.path(draft.where.node)):
+        file = hot.source(int(tree.file[step])) if tree.line[step] > 0 and tree.file[step] >= 0 else None
+        function = file.function_at(int(tree.line[step])) if file is not None else None
+        calls = waiting(function, file) if file is not None and function is not None else []
+        if len({call.short for *_, call, _ in calls}) > 1:
+            return near
+        if calls:
+            holder, call, activity = calls[0]
+            entry = cause({Activity.IO: "io-bound", Activity.LOCK: "lock-contention"}.get(activity, draft.cause))
+            name = next((one for one in facts.label_names if one.rsplit("::", 1)[-1] == holder.name), holder.name)
+            there = facts.place(int(tree.function[step]), line_node=step)
+            says = f"calls {call.short}, the only kind of call in and below {there.function} in which a thread waits"
+            place = replace(there, function=name, line=call.line)
+            sign = Sign(entry.id, call.line, call.line, call.line, says, says)
+            return replace(
+                near,
+                cause=entry.id,
+                where=place,
+                summary=f"{name} waits in {call.short}, as its source shows: {numbers.percent(draft.share)} of the thread time.",
+                threshold=entry.threshold("min_share"),
+                evidence=(*draft.evidence, source_evidence(facts, place, sign)),
+                signs=draft.signs + 1,
+            )
+    return near
 
 
 def _main_call(facts: Facts, weight: np.ndarray) -> str:
