@@ -129,15 +129,18 @@ def classify(tree: CallTree) -> Activities:
     in_library = call >= 0
     kind = np.full(len(tree), Activity.COMPUTE, dtype=np.uint8)
     kind[in_library] = frame[call[in_library]]
-    # A library frame without a meaning of its own takes that of the first frame below it that has one (qsort → malloc).
-    nearest_frame = tree.nearest(is_frame)
-    deeper = frame[np.maximum(nearest_frame, 0)]
+    # A library frame without a meaning of its own takes that of the first frame below it that has one (qsort → malloc), which what
+    # that one calls does not change: a thread of libgomp's that sleeps in a futex waits for work.
+    telling = is_frame & in_library & ~np.isin(frame, (_USER, Activity.LIBRARY, Activity.PROFILER))
+    above = tree.nearest(telling)[np.maximum(tree.parent, 0)]
+    telling &= (tree.parent < 0) | (above < 0) | (call[np.maximum(above, 0)] != call)
+    first = tree.nearest(telling)
     vague = in_library & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
-    vague &= ~np.isin(deeper, (_USER, Activity.LIBRARY))
-    kind[vague] = deeper[vague]
+    vague &= (first >= 0) & (call[np.maximum(first, 0)] == call)
+    kind[vague] = frame[np.maximum(first, 0)][vague]
     # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
     kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
-    _refine_openmp(tree, kind, call, frame, nearest_frame)
+    _refine_openmp(tree, kind, call, frame, tree.nearest(is_frame))
     site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above))
     # A flat profile has no callers at all: there a call that stands alone is the program's.
     at = np.maximum(call, 0)

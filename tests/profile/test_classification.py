@@ -245,6 +245,15 @@ def test_the_first_call_of_a_librarys_function_waits_for_its_file_and_not_for_th
     assert with_waits("__GI_qsort_r") == A.BLOCKED
 
 
+@pytest.mark.parametrize("kernel", ["futex_do_wait", "do_syscall_64"])
+def test_an_openmp_worker_that_sleeps_in_the_kernel_waits_for_work(kernel: str) -> None:
+    inner = call("futex_wait", call(kernel, module="[kernel.kallsyms]"), module="[kernel.kallsyms]")
+    pool = call("[unknown]", call("[unknown]", inner, module=GOMP), module=GOMP)
+    tree = tree_of(entry("<thread root>", call("start_thread", pool, module=LIBC)))
+    found = classify(tree)
+    assert found.kind[at(tree, "futex_wait") :].tolist() == [A.OMP_WAIT] * (len(tree) - at(tree, "futex_wait"))
+
+
 def test_an_idle_openmp_worker_is_no_helper() -> None:
     idle = call("start_thread", called_code(GOMP), module=LIBC)
     tree = tree_of(entry("<thread root>", idle))
