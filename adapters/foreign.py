@@ -26,8 +26,6 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF", "a PDF document", _NO_PROFILE),
     (b"\x89HDF\r\n", "an HDF5 file", _NO_PROFILE),
     (b"PK\x03\x04", "a zip archive", "Unpack it with unzip, and give the profile that is in it."),
-    (b"\xfd7zXZ", "data packed by xz", "Unpack it with unxz, and give the result."),
-    (b"(\xb5/\xfd", "data packed by zstd", "Unpack it with unzstd, and give the result."),
     (b"BZh", "data packed by bzip2", "Unpack it with bunzip2, and give the result."),
     (b"!<arch>\n", "a library of object files", "Give a profile of the program."),
     (b"\xca\xfe\xba\xbe", "a Java class or a program for macOS", "Give a profile of the program."),

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import zlib
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+
+from chathpc.adapters.packed import glimpse, packing_of
 
 #: Bytes at the beginning of a file that are looked at.
 HEAD = 64 << 10
 #: Names in a folder that are looked at.
 NAMES = 10_000
-#: Compressed bytes unpacked at a time: what lies before damage is seen to this much.
-STEP = 256
+#: Bytes of packed data that are looked at: a block of zstd has up to 128 KiB, and shows nothing before its end.
+PACKED = 4 * HEAD
 
-GZIP = b"\x1f\x8b"
 SQLITE = b"SQLite format 3\x00"
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8"))
 
@@ -65,33 +65,23 @@ class Glance:
     @cached_property
     def head(self) -> bytes:
         """The first 64 KiB as they are on the disk; empty for a folder."""
+        return self._first(HEAD)
+
+    def _first(self, size: int) -> bytes:
         if not self.is_file:
             return b""
         try:
             with self.path.open("rb") as file:
-                return file.read(HEAD)
+                return file.read(size)
         except (OSError, ValueError):
             return b""
 
     @cached_property
     def content(self) -> bytes:
-        """The first 64 KiB, decompressed if the file is gzip (as far as it is not damaged)."""
-        rest, content = self.head, b""
-        if not rest.startswith(GZIP):
-            return rest
-        while rest.startswith(GZIP) and len(content) < HEAD:
-            member = zlib.decompressobj(wbits=31)
-            for start in range(0, len(rest), STEP):
-                try:
-                    content += member.decompress(rest[start : start + STEP], HEAD)
-                except zlib.error:
-                    return content[:HEAD]
-                if member.eof or len(content) >= HEAD:
-                    break
-            if not member.eof:
-                break
-            rest = member.unused_data + rest[start + STEP :]
-        return content[:HEAD]
+        """The first 64 KiB, unpacked if the file is packed (as far as it is not damaged, and something here unpacks it)."""
+        if packing_of(self.head) is None:
+            return self.head
+        return glimpse(self._first(PACKED), HEAD)
 
     @cached_property
     def text(self) -> str:

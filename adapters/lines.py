@@ -1,4 +1,4 @@
-"""Text files read line by line, however long they are: plain, gzip, UTF-8 or UTF-16, within bounds."""
+"""Text files read line by line, however long they are: plain, packed, UTF-8 or UTF-16, within bounds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
-from chathpc.adapters.content import unpacked
-from chathpc.adapters.glance import GZIP, encoding_of
+from chathpc.adapters.glance import encoding_of
+from chathpc.adapters.packed import packing_of, unpacked
 from chathpc.errors import AdapterError
 
 #: Bytes read at a time.
@@ -17,10 +17,10 @@ LONGEST = 64 << 20
 
 
 def lines(path: Path, *, longest: int = LONGEST) -> Iterator[str]:
-    r"""The lines of a text file without their ends (`\n` or `\r\n`), unpacked if it is gzip.
+    r"""The lines of a text file without their ends (`\n` or `\r\n`), unpacked if it is packed.
 
     UTF-16 with a byte order mark, else UTF-8; bytes that are no text are replaced. AdapterError for a file that cannot be
-    read, for damaged gzip data, for bombs and for lines of more than `longest` characters.
+    read, for damaged packed data, for bombs and for lines of more than `longest` characters.
     """
     decoder: codecs.IncrementalDecoder | None = None
     rest = ""
@@ -41,12 +41,12 @@ def lines(path: Path, *, longest: int = LONGEST) -> Iterator[str]:
 
 
 def pieces(path: Path) -> Iterator[bytes]:
-    """The content of a file in pieces of about a megabyte, unpacked if it is gzip (one member or several)."""
+    """The content of a file in pieces of about a megabyte, unpacked if it is packed."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             first = file.read(PIECE)
-            if not first.startswith(GZIP):
+            if packing_of(first) is None:
                 while first:
                     yield first
                     first = file.read(PIECE)

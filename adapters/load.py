@@ -14,6 +14,7 @@ from pathlib import Path
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.content import same_bytes
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.packed import packing_of, plain_file
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import PAGE_FAULT, PEAK_MEMORY
@@ -50,16 +51,17 @@ def load(path: str | Path, *more: str | Path, format: str | None = None, source:
         return merge(views)
     place = Path(path)
     _look(place)
-    if format is not None:
-        return _read(named(format), place)
-    adapter = detect(Glance(place))
+    glance = Glance(place)
+    adapter = detect(glance) if format is None else named(format)
+    if packing_of(glance.head) is not None and (adapter is None or not adapter.recognises(glance)):
+        return _read_packed(adapter, place)
     if adapter is None and place.is_dir():
         measured = _measured(place)
         if measured is not None:
             adapter, place = detect(Glance(measured[0])), measured[0]
     if adapter is None:
-        raise _unknown(place)
-    return _read(adapter, place)
+        raise _unknown(place, glance)
+    return _read(adapter, place, place)
 
 
 def refuse_repeated(places: list[Path]) -> None:
@@ -113,10 +115,10 @@ def detect(glance: Glance) -> Adapter | None:
     return None
 
 
-def _read(adapter: Adapter, path: Path) -> Profile:
-    """Read `path`; what another package's adapter raises is an AdapterError that names it."""
+def _read(adapter: Adapter, path: Path, given: Path) -> Profile:
+    """Read `path`, which is what the user gave or its content; what another package's adapter raises is an AdapterError that names it."""
     try:
-        return _with_record(_with_sources(adapter.read(path), path), path)
+        return _with_record(_with_sources(adapter.read(path), given), given)
     except ChathpcError:
         raise
     except Exception as error:
@@ -129,6 +131,23 @@ def _read(adapter: Adapter, path: Path) -> Profile:
             path=path,
             hint="Report it to those who wrote the adapter, or set CHATHPC_PLUGINS= to do without it.",
         ) from error
+
+
+def _read_packed(adapter: Adapter | None, path: Path) -> Profile:
+    """The profile in a packed file of a format that is read from files as they were before, such as databases."""
+    with plain_file(path) as plain:
+        try:
+            adapter = adapter or detect(Glance(plain))
+            if adapter is None:
+                raise _unknown(path, Glance(plain))
+            profile = _read(adapter, plain, path)
+        except AdapterError as error:
+            error.message = error.message.replace(str(plain), str(path))
+            error.hint = error.hint.replace(str(plain), plain.name)
+            error.path = path
+            raise
+    sources = tuple(replace(one, path=path) if one.path == plain else one for one in profile.sources)
+    return replace(profile, sources=sources)
 
 
 def _with_sources(profile: Profile, path: Path) -> Profile:
@@ -163,11 +182,11 @@ def _look(path: Path) -> None:
         ) from None
 
 
-def _unknown(path: Path) -> AdapterError:
-    """The error for what no adapter reads: what it is, where that can be told, and what to do."""
+def _unknown(path: Path, glance: Glance) -> AdapterError:
+    """The error for what no adapter reads: what it is, where that can be told by a look at its content, and what to do."""
     from chathpc.adapters.foreign import foreign
 
-    what, hint = foreign(Glance(path)), _hint(path)
+    what, hint = foreign(glance), _hint(path)
     if what is None:
         return AdapterError(f"not a profile that chathpc knows{_contents(path)}", path=path, hint=hint)
     return AdapterError(

@@ -67,7 +67,10 @@ def formats_page() -> str:
     """docs/formats.md: what the built-in adapters read, in the order in which they are asked."""
     adapters = import_module("chathpc.adapters.registry").built_in().adapters
     rows = [f"| `{adapter.name}` | {adapter.reads} |" for adapter in adapters]
-    lead = "What chathpc reads, in the order in which formats are recognised. Made by `make docs`; more in [adapters.md](adapters.md)."
+    lead = (
+        "What chathpc reads, in the order in which formats are recognised; files packed by gzip, xz or zstd as well. "
+        "Made by `make docs`; more in [adapters.md](adapters.md)."
+    )
     return "\n".join(["# Formats", "", lead, "", "| format | reads |", "|---|---|", *rows]) + "\n"
 
 

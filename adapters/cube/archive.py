@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from chathpc.adapters.content import DAMAGED, read_bytes, unpack
-from chathpc.adapters.glance import GZIP
+from chathpc.adapters.content import DAMAGED, read_bytes
+from chathpc.adapters.packed import unpack
 from chathpc.errors import AdapterError
 
 BLOCK = 512
@@ -60,9 +60,8 @@ class Archive:
         return None if place is None else self.data[place[0] : place[0] + place[1]]
 
     def anchor(self) -> bytes:
-        """anchor.xml, unpacked if it is gzip; AdapterError without one."""
+        """anchor.xml, unpacked if it is packed; AdapterError without one."""
         content = self.content("anchor.xml")
         if content is None:
             raise AdapterError("the archive has no anchor.xml", path=self.path, hint=DAMAGED)
-        data = bytes(content)
-        return unpack(data, self.path) if data.startswith(GZIP) else data
+        return unpack(bytes(content), self.path)

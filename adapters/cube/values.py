@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.adapters.content import DAMAGED, UNPACKED, UNPACKED_PER_BYTE
+from chathpc.adapters.content import DAMAGED
 from chathpc.adapters.cube.anchor import Anchor, CubeMetric
 from chathpc.adapters.cube.archive import Archive
+from chathpc.adapters.packed import UNPACKED, UNPACKED_PER_BYTE
 from chathpc.errors import AdapterError
 from chathpc.profile.tree import FloatArray
 

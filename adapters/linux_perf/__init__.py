@@ -43,7 +43,7 @@ def needs() -> str:
 
 ADAPTER = Adapter(
     name="linux-perf",
-    reads="text of perf script (also gzip), perf.data",
+    reads="text of perf script, perf.data",
     recognises=recognises,
     read=read,
     order=40,

@@ -42,7 +42,7 @@ def read(path: Path) -> Profile:
 
 ADAPTER = Adapter(
     name="pprof",
-    reads="pprof profiles (protobuf, also gzip) and those of gperftools (CPU, heap, contention)",
+    reads="pprof profiles (protobuf) and those of gperftools (CPU, heap, contention)",
     recognises=recognises,
     read=read,
     order=60,

@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import time
-import tracemalloc
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.adapters import content
-from chathpc.adapters.content import parse_json, read_bytes, read_json, read_text, unpack
+from chathpc.adapters.content import parse_json, read_bytes, read_json, read_text
 from chathpc.errors import AdapterError
 
 HERE = Path("profile.json")
@@ -36,80 +35,6 @@ def test_a_plain_file_is_read_as_it_is(tmp_path: Path) -> None:
 def test_gzip_is_told_by_content_not_by_name(tmp_path: Path) -> None:
     assert read_bytes(saved(tmp_path / "a.json", gzip.compress(b"abc"))) == b"abc"
     assert read_bytes(saved(tmp_path / "b.gz", b"abc")) == b"abc"
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(st.tuples(st.binary(max_size=300), st.integers(1, 4_000), st.integers(0, 9)), max_size=6),
-    st.binary(max_size=20),
-)
-def test_any_members_unpack_as_gzip_unpacks_them(parts: list[tuple[bytes, int, int]], rest: bytes) -> None:
-    whole = b"".join(part * times for part, times, _ in parts)
-    packed = b"".join(gzip.compress(part * times, level) for part, times, level in parts)
-    assert gzip.decompress(packed) == whole
-    if packed and not rest.startswith(b"\x1f\x8b"):
-        packed += rest  # gzip ignores what is no member
-    assert unpack(packed, HERE) == whole
-
-
-@pytest.mark.parametrize("piece", [1, 7, 1 << 10])
-def test_pieces_of_any_size_make_the_same(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = os.urandom(5_000) + bytes(50_000) + os.urandom(100)
-    monkeypatch.setattr(content, "PIECE", piece)
-    monkeypatch.setattr(content, "FEED", 3)
-    assert unpack(gzip.compress(data) + gzip.compress(b"") + gzip.compress(data), HERE) == data + data
-
-
-@pytest.mark.parametrize("cut", [2, 5, 9, 10, 11, 30, -9, -8, -4, -1])
-def test_truncated_gzip_is_an_error(cut: int) -> None:
-    with pytest.raises(AdapterError, match="too early"):
-        unpack(gzip.compress(os.urandom(5_000))[:cut], HERE)
-
-
-def test_every_damaged_byte_of_gzip_ends_in_data_or_an_error() -> None:
-    packed = gzip.compress(b"the quick brown fox " * 20)
-    for position in range(len(packed)):
-        damaged = bytearray(packed)
-        damaged[position] ^= 0xFF
-        with suppress(AdapterError):
-            unpack(bytes(damaged), HERE)
-
-
-def test_a_gzip_bomb_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    bomb = gzip.compress(bytes(200 << 20))
-    tracemalloc.start()
-    with pytest.raises(AdapterError, match="times its size"):
-        unpack(bomb, HERE)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < content.UNPACKED + content.UNPACKED_PER_BYTE * len(bomb) + (16 << 20)
-
-
-def test_a_bomb_in_many_members_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content, "UNPACKED", 1 << 20)
-    with pytest.raises(AdapterError, match="times its size"):
-        unpack(gzip.compress(bytes(1 << 20)) * 20, HERE)
-
-
-def test_members_without_content_cost_no_more_than_their_number() -> None:
-    began = time.process_time()
-    with pytest.raises(AdapterError, match="gzip members"):
-        unpack(gzip.compress(b"") * 500_000, HERE)
-    assert time.process_time() - began < 5
-
-
-def test_a_highly_compressible_small_file_is_no_bomb() -> None:
-    assert len(unpack(gzip.compress(bytes(8 << 20)), HERE)) == 8 << 20
-
-
-def test_unpacking_holds_the_result_about_once() -> None:
-    data = os.urandom(1 << 20) * 16
-    packed = gzip.compress(data, 1)
-    tracemalloc.start()
-    assert len(unpack(packed, HERE)) == len(data)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 1.4 * len(data) + (8 << 20)
 
 
 def test_a_file_too_large_is_refused_unread(tmp_path: Path) -> None:

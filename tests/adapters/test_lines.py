@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.adapters import content
 from chathpc.adapters import lines as module
+from chathpc.adapters import packed as packing
 from chathpc.adapters.lines import lines
 from chathpc.errors import AdapterError
 
@@ -37,7 +37,7 @@ def test_pieces_do_not_cut_lines_or_characters(text: str, piece: int, packed: bo
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content if packed else module, "PIECE", piece)
+        patch.setattr(packing if packed else module, "PIECE", piece)
         data = text.encode()
         path = written(Path(folder), gzip.compress(data) if packed else data)
         assert "\n".join(lines(path)) == text.removesuffix("\n")
