@@ -7,7 +7,7 @@ import re
 
 from chathpc.adapters.glance import Glance
 
-_SAMPLES = "perf record -g ./app; perf script > samples.txt"
+_SAMPLES = "chathpc measure -- ./app"
 _NO_PROFILE = "Give the file or folder that a profiler wrote; what chathpc reads is told by: chathpc adapters list"
 _PARAMETERS = "It has totals of several runs and no functions with their times: give the profile of one run."
 
@@ -51,7 +51,7 @@ _TEXT: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"^[ \t]*Performance counter stats for ", re.MULTILINE),
      "what perf stat prints for people", "Write it for programs: perf stat -x, -o counters.csv ./app"),
     (re.compile(r"^# Overhead +Command|^# To display the perf\.data header info", re.MULTILINE),
-     "what perf report prints for people", "Give the samples: perf script > samples.txt"),
+     "what perf report prints for people", "Give perf.data, which it was made from."),
     (re.compile(r"\A==\d+== (?:Memcheck|Helgrind|DRD|Massif|Callgrind|Cachegrind)"),
      "the messages of Valgrind", "Give callgrind.out.PID, which valgrind --tool=callgrind ./app writes."),
     (re.compile(r"\Adesc: .*\ncmd: .*\ntime_unit:"), "a heap history of Valgrind's massif",

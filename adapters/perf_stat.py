@@ -243,8 +243,8 @@ def _caveats(counters: _Counters, known: dict[str, float], used: float | None, i
 
 def _not_collected(known: dict[str, float]) -> dict[str, str]:
     found = {
-        "functions and call paths": "perf record -g ./app; perf script > samples.txt",
-        "waiting (blocked and sleeping threads)": "perf trace -s ./app",
+        "functions and call paths": "perf record -g ./app",
+        "waiting (blocked and sleeping threads)": "perf record --switch-events -e cpu-clock,context-switches -g ./app",
     }
     if not {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"} & set(known):
         found["hardware counters (cache misses, instructions per cycle)"] = (

@@ -218,7 +218,7 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
         caveats=tuple(caveats),
         not_collected={
             "hardware counters (cache misses, instructions per cycle)": (
-                "perf record -e cycles,instructions,cache-misses -g ./app; perf script > samples.txt"
+                "perf record -e cycles,instructions,cache-misses -g ./app"
             )
         },
         sample_count=total if seconds is None else None if timed else float(reading.samples),

@@ -221,10 +221,10 @@ def _caveats(found: Callgrind, metrics: list[Metric], calls: bool) -> tuple[str,
 
 def _not_collected(title: str, metrics: list[Metric]) -> dict[str, str]:
     program = f"./{title}" if re.fullmatch(r"[\w.+-]+", title) else "./app"
-    found = {"call paths": f"perf record --call-graph dwarf {program}; perf script > samples.txt"}
+    found = {"call paths": f"perf record --call-graph dwarf {program}"}
     ids = {metric.id for metric in metrics}
     if "cpu.time" not in ids:
-        found["host time"] = f"perf record -e cpu-clock -g {program}; perf script > samples.txt"
+        found["host time"] = f"perf record -e cpu-clock -g {program}"
     if "cpu.instructions" in ids and "cpu.data.reads" not in ids:
         found["cache misses (simulated)"] = f"valgrind --tool=callgrind --cache-sim=yes {program}"
     return found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.script import profile_of
@@ -16,38 +18,51 @@ from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 
-#: Seconds that perf may take, and bytes that it may write.
-LIMIT = 300.0
+#: Seconds that perf may take, seconds after which it is asked again without source lines, and bytes that it may write.
+LIMIT, LIMIT_OF_LINES = 300.0, 60.0
 LARGEST = 8 << 30
 _STEP = 0.1
+#: All that is read of a recording. With inlined functions perf keeps the program that finds lines running: without, each line starts one.
+FULL = ("-F", "+pid,+srcline", "--show-switch-events")
+#: Before this version perf hands names that lie in the file to a shell when it looks for lines (tools/perf/util/srcline.c).
+_SAFE = (5, 16)
 
 
 def read(path: Path) -> Profile:
-    """The profile in the perf.data at `path`; AdapterError with the exact command where perf is missing or fails."""
+    """The profile in the perf.data at `path`, with source lines; AdapterError with the exact command where perf is missing or fails."""
     perf = shutil.which("perf")
-    command = f"perf script -i {path} > samples.txt"
+    hint = f"Run this where it was recorded, and give samples.txt: {command(path)}"
     if perf is None:
-        raise AdapterError(
-            "perf.data is read through perf, which is not installed here",
-            path=path,
-            hint=f"Run this where it was recorded, and give samples.txt: {command}",
-        )
+        raise AdapterError("perf.data is read through perf, which is not installed here", path=path, hint=hint)
     with tempfile.TemporaryDirectory(prefix="chathpc-perf-") as folder:
         text = Path(folder) / "samples.txt"
-        said = _run([perf, "script", "--no-inline", "-i", str(path.absolute())], text, path)
+        script = [perf, "script", "-i", str(path.absolute())]
+        lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES)
+        said = None if lacks is None else _run([*script, "--no-inline"], text, LIMIT)
         if said is not None and "no-inline" in said:  # perf before 4.16
-            said = _run([perf, "script", "-i", str(path.absolute())], text, path)
+            said = _run(script, text, LIMIT)
         if said is not None:
-            raise AdapterError(
-                f"perf cannot read it: {said or 'it gives no reason'}",
-                path=path,
-                hint=f"Run this where it was recorded, and give samples.txt: {command}",
-            )
+            raise AdapterError(f"perf cannot read it: {said or 'it gives no reason'}", path=path, hint=hint)
         profile = profile_of(lines(text), path)
-    return replace(profile, format="Linux perf (perf.data)")
+    caveats = profile.caveats if lacks is None else (*profile.caveats, f"perf gave no source lines: {lacks}.")
+    return replace(profile, format="Linux perf (perf.data)", caveats=caveats)
 
 
-def _run(command: list[str], output: Path, path: Path) -> str | None:
+def command(path: Path) -> str:
+    """The command that writes all that is read of a recording as text."""
+    return f"perf script {' '.join(FULL)} -i {quote(clean(str(path)))} > samples.txt"
+
+
+def _too_old(perf: str, output: Path) -> str | None:
+    """Why this perf is not asked for source lines, None if it is."""
+    said = _run([perf, "--version"], output, LIMIT_OF_LINES)
+    version = re.match(rb"perf version (\d{1,4})\.(\d{1,4})", output.read_bytes()[:100])
+    if said is None and version is not None and (int(version[1]), int(version[2])) >= _SAFE:
+        return None
+    return "its version is not {}.{} or later".format(*_SAFE)
+
+
+def _run(command: list[str], output: Path, limit: float) -> str | None:
     """Run perf with its output in a file; None if it ended well, else the first line of what it says."""
     # No pager, no configuration of the user's, and no downloads of debug information.
     environment = {
@@ -60,15 +75,12 @@ def _run(command: list[str], output: Path, path: Path) -> str | None:
         except OSError as error:
             return error.strerror or "it does not start"
         try:
-            deadline = time.monotonic() + LIMIT
+            deadline = time.monotonic() + limit
             while process.poll() is None:
-                too_long = time.monotonic() > deadline
-                if too_long or output.stat().st_size > LARGEST:
-                    raise AdapterError(
-                        f"perf script takes longer than {LIMIT:g} s" if too_long else "perf script writes too much",
-                        path=path,
-                        hint=f"Run it yourself, and give samples.txt: perf script -i {path} > samples.txt",
-                    )
+                if time.monotonic() > deadline:
+                    return f"it takes longer than {limit:g} s"
+                if output.stat().st_size > LARGEST:
+                    return f"it writes more than {LARGEST:,} bytes"
                 try:
                     process.wait(_STEP)
                 except subprocess.TimeoutExpired:

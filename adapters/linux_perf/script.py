@@ -29,7 +29,7 @@ from chathpc.profile.tree import NodeKind
 _LONGEST = 1 << 20
 #: Frames of one stack; perf itself records at most 127 unless told otherwise.
 _DEEPEST = 1_000_000
-_HOW = "Write the samples as text: perf script -i perf.data > samples.txt"
+_HOW = "Give perf.data itself, or its samples as text: perf script -F +pid,+srcline --show-switch-events > samples.txt"
 #: Facts about the machine in the header that are kept; host name, command line and paths are not.
 _HARDWARE = {"cpudesc": "processor", "nrcpus online": "processors", "total memory": "memory", "arch": "architecture"}
 
@@ -307,7 +307,7 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
     if not main.with_period and main.metric.id == "cpu.samples":
         found.append(
             "The samples do not say how much time each stands for, so shares are known and seconds are not; "
-            "perf script -F +period adds it."
+            "perf script -F +period adds it; perf.data itself has it."
         )
     if not reading.chains:
         found.append("The samples have no call paths: which function called which is not known.")
@@ -341,16 +341,18 @@ def _not_collected(reading: _Reading, main: _Counted, title: str) -> dict[str, s
     program = f"./{title}" if re.fullmatch(r"[\w.+-]+", title) else "./app"
     found: dict[str, str] = {}
     if not reading.chains:
-        found["call paths"] = f"perf record --call-graph dwarf {program}; perf script > samples.txt"
+        found["call paths"] = f"perf record --call-graph dwarf {program}"
     if main.metric.id == "cpu.samples":
-        found["host time"] = f"perf record -e cpu-clock -g {program}; perf script -F +period > samples.txt"
+        found["host time"] = f"perf record -e cpu-clock -g {program}"
     elif not reading.clock.seen:
-        found["waiting (blocked and sleeping threads)"] = f"perf trace -s {program}"
+        found["waiting (blocked and sleeping threads)"] = (
+            f"perf record --switch-events -e cpu-clock,context-switches -g {program}"
+        )
     counters = {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}
     if not counters & {counted.metric.id for counted in reading.events.values()}:
         found["hardware counters (cache misses, instructions per cycle)"] = (
-            f"perf record -e cycles,instructions,cache-misses -g {program}; perf script > samples.txt"
+            f"perf record -e cycles,instructions,cache-misses -g {program}"
         )
     if not reading.stacks.has_kind(NodeKind.LINE):
-        found["source lines, loops and inlined functions"] = "perf script -F +srcline > samples.txt   (program with -g)"
+        found["source lines, loops and inlined functions"] = f"perf record -g {program}   (program with -g)"
     return found

@@ -48,7 +48,7 @@ def assembled(
     elif "cpu.time.wall" not in ids:
         missing["waiting (blocked and sleeping threads)"] = "go tool pprof -proto http://HOST/debug/pprof/block"
     missing["hardware counters (cache misses, instructions per cycle)"] = (
-        "perf record -e cycles,instructions,cache-misses -g ./app; perf script > samples.txt"
+        "perf record -e cycles,instructions,cache-misses -g ./app"
     )
     return Profile(
         format=f"pprof ({form})",
