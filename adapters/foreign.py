@@ -111,31 +111,12 @@ def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
         return "a program, library or object file", "Profile it, and give the result: " + _SAMPLES
     if content[257:262] == b"ustar":
         return "a tar archive", "Unpack it with tar, and give the profile that is in it."
-    if content[:1] == b"\x0a" and _is_perfetto(content):
-        return "a trace of Perfetto (protobuf)", "Convert it: traceconv json TRACE trace.json, and give trace.json."
     if re.match(rb"\x80[\x02-\x05][\x95}\]cK(X]", content):
         return (
             "a Python pickle",
             "Pickles can run code and are not read; write the data with the profiler's own exporter.",
         )
     return None
-
-
-def _is_perfetto(content: bytes) -> bool:
-    """True if the message has packets (field 1) and nothing else, as far as it was read."""
-    from chathpc.adapters.pprof.wire import BYTES, Damaged, fields
-
-    count = 0
-    try:
-        for number, kind, begin, end in fields(content, 0, len(content)):
-            count += 1
-            if number != 1 or kind != BYTES or begin == end:
-                return False
-            if count == 50:
-                return True
-    except Damaged:
-        return count >= 10
-    return count >= 3
 
 
 def _by_text(content: bytes, glance: Glance) -> tuple[str, str] | None:

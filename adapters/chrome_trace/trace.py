@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +29,33 @@ def read(path: Path) -> Profile:
     events = Events(path)
     for event in scanner.events():
         events.add(event)
+    return profile_of(events, scanner.header, cut=scanner.cut)
+
+
+def profile_of(
+    events: Events, header: Mapping[str, Any], *, cut: bool, tool: str = "", caveats: Sequence[str] = ()
+) -> Profile:
+    """The profile of all events, which `tool` wrote if it is not one of those that write JSON."""
     recording = events.finish()
-    parts = assemble(recording, _ranks(scanner.header))
+    path = recording.path
+    parts = assemble(recording, _ranks(header))
     put_counters(recording, parts)
-    kineto = events.kineto or "deviceProperties" in scanner.header
+    kineto = not tool and (events.kineto or "deviceProperties" in header)
     nothing = not len(recording.start) and not len(recording.op_start)
     return Profile(
-        format="PyTorch profiler (Kineto)" if kineto else "Chrome trace",
+        format=tool or ("PyTorch profiler (Kineto)" if kineto else "Chrome trace"),
         title=_title(events, kineto=kineto),
         tree=parts.tree,
         metrics=parts.metrics,
         values=parts.values,
         where=parts.where,
-        sources=(Source(path, "PyTorch profiler" if kineto else "Chrome trace"),),
-        caveats=tuple(_caveats(events, scanner, parts, kineto=kineto)),
+        sources=(Source(path, tool or ("PyTorch profiler" if kineto else "Chrome trace")),),
+        caveats=(*_caveats(events, parts, kineto=kineto, cut=cut), *caveats),
         not_collected=_not_collected(parts, kineto=kineto),
-        run=_run(scanner.header),
+        run=_run(header),
         timed=True,
         insufficient="The trace holds no event that lasts." if nothing else "",
-        devices=_devices(scanner.header),
+        devices=_devices(header),
         read_timeline=no_timeline if recording.counters else lambda: parts.timeline,
     )
 
@@ -58,7 +67,7 @@ def _title(events: Events, *, kineto: bool) -> str:
     return names[0] if len(names) == 1 else "PyTorch program" if kineto else "trace"
 
 
-def _caveats(events: Events, scanner: Scanner, parts: Assembled, *, kineto: bool) -> list[str]:
+def _caveats(events: Events, parts: Assembled, *, kineto: bool, cut: bool) -> list[str]:
     found = device_caveats(events.recording, parts)
     if kineto and not parts.has_device:
         found.append("Nothing ran on a GPU while this was recorded, or the GPU was not recorded.")
@@ -68,7 +77,7 @@ def _caveats(events: Events, scanner: Scanner, parts: Assembled, *, kineto: bool
         )
     if events.python:
         found.append("Python's call stacks were recorded, which makes every Python call of the host slower.")
-    if scanner.cut:
+    if cut:
         found.append("The trace ends in the middle of an event.")
     found += [f"{count:,} events {what} are left out." for what, count in sorted(events.dropped.items())]
     return found
@@ -84,7 +93,7 @@ def _not_collected(parts: Assembled, *, kineto: bool) -> dict[str, str]:
     return {"counters of kernels": "ncu --set full (NVIDIA) or rocprof-compute profile (AMD)"}
 
 
-def _run(header: dict[str, Any]) -> dict[str, str]:
+def _run(header: Mapping[str, Any]) -> dict[str, str]:
     """The rank; nothing else of the metadata is taken in, which may hold names of users and hosts."""
     distributed = header.get("distributedInfo")
     if not isinstance(distributed, dict):
@@ -95,7 +104,7 @@ def _run(header: dict[str, Any]) -> dict[str, str]:
     return {"rank": f"{rank} of {size}" if size is not None else str(rank)}
 
 
-def _ranks(header: dict[str, Any]) -> dict[int, int]:
+def _ranks(header: Mapping[str, Any]) -> dict[int, int]:
     distributed = header.get("distributedInfo")
     rank = _small(distributed.get("rank")) if isinstance(distributed, dict) else None
     return {} if rank is None else {0: rank}
@@ -105,7 +114,7 @@ def _small(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else None
 
 
-def _devices(header: dict[str, Any]) -> dict[int, Device]:
+def _devices(header: Mapping[str, Any]) -> dict[int, Device]:
     """The GPUs as the trace describes them."""
     described = header.get("deviceProperties")
     found: dict[int, Device] = {}

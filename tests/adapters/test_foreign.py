@@ -45,7 +45,6 @@ FILES: dict[str, tuple[bytes, str]] = {
     "zip": (b"PK\x03\x04" + bytes(30), "a zip archive"),
     "tar": (bytes(257) + b"ustar\x0000" + bytes(200), "a tar archive"),
     "pickle": (b"\x80\x04\x95\x0a" + bytes(7) + b"}\x94\x8c\x01a\x94K\x01s.", "a Python pickle"),
-    "perfetto": (b"\x0a\x03\x08\xff\x01" * 20, "a trace of Perfetto (protobuf)"),
     "perf stat": (b"\n Performance counter stats for './heat':\n\n   6,710.82 msec task-clock\n", "what perf stat prints for people"),
     "perf report": (b"# Samples: 3K\n# Overhead  Command  Shared Object\n", "what perf report prints for people"),
     "memcheck": (b"==12== Memcheck, a memory error detector\n", "the messages of Valgrind"),

@@ -232,7 +232,7 @@ def test_perf_stat_abstains(name: str, seconds: float, used: str) -> None:
     ("pattern", "what"),
     [
         ("extrap/text/*", "Extra-P"), ("extrap/json/*", "Extra-P"), ("extrap/jsonl/*", "Extra-P"), ("extrap/talpas/*", "Extra-P"),
-        ("prediction/*.csv.gz", "data set about kernels"), ("own_source/*.c", "source code"), ("perfetto/*.proto", "Perfetto"),
+        ("prediction/*.csv.gz", "data set about kernels"), ("own_source/*.c", "source code"),
     ],
 )  # fmt: skip
 def test_what_is_no_profile_is_called_by_its_name(pattern: str, what: str) -> None:
@@ -244,3 +244,16 @@ def test_what_is_no_profile_is_called_by_its_name(pattern: str, what: str) -> No
         assert what in found[0]
         with pytest.raises(AdapterError, match=re.escape(found[0])):
             load(path)
+
+
+# -- Perfetto ------------------------------------------------------------------------------------------------
+
+
+def test_a_trace_of_perfetto_has_the_times_between_begin_and_end_of_its_slices() -> None:
+    """Nanoseconds added up from the events in the order of the file by a reader of twenty lines."""
+    profile = load(DATA / "perfetto" / "python-source.proto")
+    table = profile.table("function", "host.time").set_index("name")["exclusive"] * 1e9
+    own = {"fib": 1125041, "_sum": 89829, "inefficient": 206399, "run": 124264, "main_loop": 1193551}
+    assert {name: round(value) for name, value in table.items() if value} == own
+    assert profile.total("calls.count") == 59
+    assert profile.caveats == ()

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.pprof import ADAPTER, read
-from chathpc.adapters.pprof.wire import Damaged, fields, looks_like_profile, signed, varint
+from chathpc.adapters.pprof import ADAPTER, looks_like_profile, read
+from chathpc.adapters.protobuf import Damaged, fields, signed, varint
 from chathpc.errors import AdapterError
 from chathpc.pipeline import explain
 from chathpc.profile.metric import Clock, Unit

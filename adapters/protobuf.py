@@ -1,15 +1,10 @@
-"""The wire format of protocol buffers, as much of it as profile.proto needs (protobuf.dev, "Encoding")."""
+"""The wire format of protocol buffers, as much of it as profilers write (protobuf.dev, "Encoding")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-#: Fields of the message Profile in profile.proto → wire types; the repeated numbers may be packed.
-_FIELDS = {
-    1: (BYTES,), 2: (BYTES,), 3: (BYTES,), 4: (BYTES,), 5: (BYTES,), 6: (BYTES,), 7: (VARINT,), 8: (VARINT,),
-    9: (VARINT,), 10: (VARINT,), 11: (BYTES,), 12: (VARINT,), 13: (VARINT, BYTES), 14: (VARINT,), 15: (VARINT,),
-}  # fmt: skip
 
 
 class Damaged(ValueError):
@@ -39,15 +34,16 @@ def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
     """Fields of the message in `data[at:end]`: (number, wire type, value or begin, end of a BYTES field)."""
     while at < end:
-        key, at = varint(data, at, end)
+        # Most keys, numbers and lengths have one byte, which needs no call.
+        key, at = (data[at], at + 1) if data[at] < 0x80 else varint(data, at, end)
         number, kind = key >> 3, key & 7
         if number == 0:
             raise Damaged("a field has the number 0", at)
         if kind == VARINT:
-            value, at = varint(data, at, end)
+            value, at = (data[at], at + 1) if at < end and data[at] < 0x80 else varint(data, at, end)
             yield number, kind, value, 0
         elif kind == BYTES:
-            length, at = varint(data, at, end)
+            length, at = (data[at], at + 1) if at < end and data[at] < 0x80 else varint(data, at, end)
             if length > end - at:
                 raise Damaged("a field is longer than what holds it", at)
             yield number, kind, at, at + length
@@ -76,25 +72,3 @@ def numbers(data: bytes, kind: int, begin: int, end: int) -> list[int]:
 def signed(value: int) -> int:
     """A number of type int64 from its 64 bits."""
     return value - (1 << 64) if value >= 1 << 63 else value
-
-
-def looks_like_profile(data: bytes, *, whole: bool) -> bool:
-    """True if `data` begins as a message Profile: its fields and wire types, sample types of two numbers each."""
-    seen: set[int] = set()
-    count = 0
-    try:
-        for number, kind, begin, end in fields(data, 0, len(data)):
-            count += 1
-            if kind not in _FIELDS.get(number, ()):
-                return False
-            if number == 1:
-                inner = list(fields(data, begin, end))
-                if not inner or len(inner) > 2 or any(n > 2 or k != VARINT for n, k, _, _ in inner):
-                    return False
-            seen.add(number)
-            if count > 2000:
-                break
-    except Damaged:
-        if whole and count < 3:
-            return False
-    return count >= 3 and 1 in seen and bool(seen & {2, 4, 5, 6})
