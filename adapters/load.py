@@ -185,7 +185,10 @@ def _look(path: Path) -> None:
 def _unknown(path: Path, glance: Glance) -> AdapterError:
     """The error for what no adapter reads: what it is, where that can be told by a look at its content, and what to do."""
     from chathpc.adapters.foreign import foreign
+    from chathpc.adapters.parts import whole_of
 
+    if (part := whole_of(path)) is not None:
+        return AdapterError(f"{part[0]}, not a profile by itself", path=path, hint=part[1])
     what, hint = foreign(glance), _hint(path)
     if what is None:
         return AdapterError(f"not a profile that chathpc knows{_contents(path)}", path=path, hint=hint)
@@ -205,10 +208,6 @@ def _contents(path: Path) -> str:
 
 def _hint(path: Path) -> str:
     if path.is_file():
-        around = detect(Glance(path.parent))
-        # A folder of reports, each of which can be read alone, says nothing about a stranger among them.
-        if around is not None and (around.name.startswith("hpctoolkit") or not _known(path.parent)):
-            return f"It is one file of a database: give the folder {path.parent}."
         return KNOWN
     if any(entry.suffix == ".hpcrun" for entry in path.iterdir()):
         return f"These are measurements: run 'hpcstruct {path}' and 'hpcprof {path}', then give the database folder."

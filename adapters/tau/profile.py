@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.adapters.tau import FILE_NAME
 from chathpc.adapters.tau.text import Event, TauFile, read_file
@@ -85,10 +86,20 @@ def read(path: Path) -> Profile:
         values=values,
         where=_locations(places),
         sources=(Source(path, "TAU"),),
-        caveats=tuple(_caveats(contents, paths)),
+        caveats=(*_caveats(contents, paths), *_others(path)),
         not_collected=_not_collected(contents, paths, ranks),
         run={"ranks": str(ranks)} if ranks > 1 else {},
         timed=True,
+    )
+
+
+def _others(path: Path) -> tuple[str, ...]:
+    """That other ranks and threads lie beside a file that was given alone."""
+    others = (
+        sum(FILE_NAME.fullmatch(name) is not None for name in Glance(path.parent).names) - 1 if path.is_file() else 0
+    )
+    return (
+        (f"It is one of {others + 1:,} files of a run; all are read if their folder is given.",) if others > 0 else ()
     )
 
 

@@ -85,14 +85,6 @@ def test_the_refusal_says_what_it_is_and_what_to_do(name: str, tmp_path: Path) -
     assert caught.value.hint
 
 
-def test_a_file_of_a_database_is_still_pointed_to_its_folder(tmp_path: Path) -> None:
-    (tmp_path / "meta.db").write_bytes(bytes(300))
-    (tmp_path / "notes.txt").write_text("hello\n")
-    with pytest.raises(AdapterError) as caught:
-        load(tmp_path / "notes.txt")
-    assert "It is one file of a database" in caught.value.hint
-
-
 def test_a_stranger_among_reports_is_no_file_of_a_database(tmp_path: Path) -> None:
     write_samples(tmp_path)
     (tmp_path / "prices.csv").write_text("name,price\nbread,2\nmilk,1\n")

@@ -88,16 +88,6 @@ def test_an_empty_folder(tmp_path: Path) -> None:
     assert "a profiler wrote" in refusal(tmp_path, "the folder is empty").hint
 
 
-@pytest.mark.parametrize("name", ["meta.db", "profile.db", "cct.db", "metrics"])
-def test_one_file_of_a_database_is_told_to_be_one(database: Path, name: str) -> None:
-    path = database / name
-    if path.is_dir():
-        refusal(path, r"not a profile that chathpc knows \(it holds default.yaml\)")
-        return
-    error = refusal(path, "not a profile that chathpc knows")
-    assert error.hint == f"It is one file of a database: give the folder {database}."
-
-
 def test_a_file_that_is_no_profile(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("notes")
     assert "chathpc adapters list" in refusal(tmp_path / "notes.txt", "not a profile").hint
