@@ -11,8 +11,6 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,28 +23,12 @@ from chathpc.adapters.glance import HEAD, Glance
 from chathpc.adapters.packed import PACKINGS, packing_of, unpack
 from chathpc.errors import AdapterError
 from tests.adapters import mutations
+from tests.adapters.packings import PACKERS
 from tests.adapters.samples.nsight_systems import write_samples
 
 HERE = Path("profile.json")
-ZSTD = next(
-    (name for name in ("compression.zstd", "backports.zstd") if find_spec(name.partition(".")[0]) and find_spec(name)),
-    None,
-)
-
-
-def zstd(data: bytes) -> bytes:
-    return bytes(import_module(ZSTD or "").compress(data))
-
-
-needs_zstd = pytest.mark.skipif(ZSTD is None, reason="needs the extra zstd")
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": gzip.compress,
-    "xz": lambda data: lzma.compress(data, preset=0),
-    "zstd": zstd,
-}
-every_packing = pytest.mark.parametrize(
-    "pack", [pytest.param(pack, id=name, marks=needs_zstd if name == "zstd" else ()) for name, pack in PACKERS.items()]
-)
+every_packing = pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS)
+needs_zstd = pytest.mark.skipif("zstd" not in PACKERS, reason="needs the extra zstd")
 #: A frame of zstd that is skipped, and an empty one with a window of 2^31 bytes (RFC 8878, 3.1.1 and 3.1.2).
 SKIPPED = b"\x50\x2a\x4d\x18" + struct.pack("<I", 4) + b"abcd"
 WIDE = b"\x28\xb5\x2f\xfd" + bytes([0x00, (31 - 10) << 3]) + b"\x01\x00\x00"
@@ -157,7 +139,7 @@ def test_what_asks_for_gigabytes_to_look_back_on_is_refused(bomb: bytes, words: 
 
 @needs_zstd
 def test_frames_that_are_skipped_may_come_first() -> None:
-    assert unpack(SKIPPED + zstd(b"abc") + SKIPPED + zstd(b"d"), HERE) == b"abcd"
+    assert unpack(SKIPPED + PACKERS["zstd"](b"abc") + SKIPPED + PACKERS["zstd"](b"d"), HERE) == b"abcd"
 
 
 def test_a_highly_compressible_small_file_is_no_bomb() -> None:
@@ -220,4 +202,4 @@ def test_packings_are_told_apart() -> None:
     names = [packing_of(data).name for data in (gzip.compress(b""), lzma.compress(b""), WIDE, SKIPPED)]  # type: ignore[union-attr]
     assert names == ["gzip", "xz", "zstd", "zstd"]
     assert packing_of(b"") is None
-    assert [packing.name for packing in PACKINGS] == list(PACKERS)
+    assert [packing.name for packing in PACKINGS] == ["gzip", "xz", "zstd"]
