@@ -162,7 +162,8 @@ def test_ranks_that_write_alike_are_bound_by_their_files_and_not_uneven() -> Non
          "main.save;os.(*File).Sync;internal/poll.(*FD).Fsync;syscall.Fsync 300\nmain.calc 200", "main.save", "os.(*File).Write"),
         ("app::save;<std::fs::File as std::io::Write>::write_all;write 500\napp::save;std::fs::File::sync_all;fsync 300\napp::calc 200",
          "app::save", "write"),
-        ("python;<module> (a.py:3);save (a.py:10);_io.TextIOWrapper.write 500\npython;<module> (a.py:3);save (a.py:10);os.fsync 300\npython;<module> (a.py:3);calc (a.py:20) 200",
+        ("python;<module> (a.py:3);save (a.py:10);_io.TextIOWrapper.write 500\npython;<module> (a.py:3);save (a.py:10);os.fsync 300\n"
+         "python;<module> (a.py:3);calc (a.py:20) 200",
          "save", "io.TextIOWrapper.write"),
     ],
 )  # fmt: skip
