@@ -233,8 +233,10 @@ def _member(member: Unpacker, source: _Source, packing: Packing, path: Path) -> 
 def plain_file(path: Path) -> Iterator[Path]:
     """A file with the content of the packed file at `path`, for as long as it is needed; AdapterError as `unpacked`."""
     with TemporaryDirectory(prefix="chathpc-unpacked-") as folder:
-        # Adapters name what they read after its file.
-        plain = Path(folder) / (path.stem if path.suffix in (".gz", ".xz", ".zst", ".zstd") else path.name)
+        # Adapters name what they read after its file or the folder around it.
+        around = Path(folder, path.absolute().parent.name)
+        around.mkdir(exist_ok=True)
+        plain = around / (path.stem if path.suffix in (".gz", ".xz", ".zst", ".zstd") else path.name)
         try:
             with path.open("rb") as file, plain.open("wb") as whole:
                 for piece in unpacked(file, path.stat().st_size, path):

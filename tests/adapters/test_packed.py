@@ -164,10 +164,10 @@ def test_every_format_is_read_packed(pack: Callable[[bytes], bytes], format: str
     for base in mutations.write_bases(format, tmp_path / "bases"):
         if base.is_dir() or packing_of(base.read_bytes()) is not None:
             continue
-        (tmp_path / base.name).mkdir()
-        path = saved(tmp_path / base.name / f"{base.name}.pack", pack(base.read_bytes()))
+        path = saved(base.with_name(f"{base.name}.gz"), pack(base.read_bytes()))
         plain, profile = chathpc.load(base), chathpc.load(path)
         assert profile.format == plain.format
+        assert profile.title.partition(".")[0] == plain.title.partition(".")[0]
         assert {name: profile.total(name) for name in profile.metrics} == {
             name: plain.total(name) for name in plain.metrics
         }
