@@ -255,6 +255,8 @@ def _at_line(
     if repeated and (own is not None or _is_called_in_loop(hot, line.node)):
         yield from repeated
     if own is None:
+        if _is_called_in_loop(hot, line.node):
+            yield from _some(pairs.library_search(function, file.unit, None, line.line))
         return
     yield from _some(
         copies.allocation(function, own, line.line),
@@ -318,6 +320,7 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
     first = (
         strides.strided(accessors.expanded(function, file), unit, loop)
         or traffic.chase(function, unit, loop)
+        or traffic.nodes(function, unit, loop)
         or traffic.gather(function, unit, loop)
         or traffic.random_access(function, unit, loop)
         or traffic.bisection(function, unit, loop)

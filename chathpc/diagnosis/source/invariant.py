@@ -60,7 +60,7 @@ def is_pure(function: Function, file: SourceFile, *, recursive: bool = False, de
         elif one.kind == Kind.CALL:
             if one.base is not None:
                 return False
-            if pure_name(one.short) or (recursive and one.short == function.name):
+            if pure_name(one.short) or one.short in LENGTHS or (recursive and one.short == function.name):
                 continue
             named = file.functions_named(one.short)
             if one.short == function.name or len(named) != 1 or not is_pure(named[0], file, depth=depth + 1):
@@ -82,7 +82,7 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
     """
     inside = function.inside(loop.index)
     moving = function.changing(loop.index)
-    if callee in LENGTHS:
+    if callee in LENGTHS or (callee is not None and _measures(callee, file)):
         moving -= _rewritten(inside)
     for statement in inside:
         if statement.expr is None or statement.does == Does.OTHER:
@@ -92,7 +92,10 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
                 continue
             if callee is not None and call.short not in (callee, f"{callee}f", f"{callee}l"):
                 continue
-            if call.reads() & moving or any(each.kind in (Kind.ASSIGN, Kind.OTHER) for each in call.walk()):
+            conflict = call.reads() & moving
+            if _is_own(call, file):  # which members it reads is asked below
+                conflict = frozenset(name for name in conflict if not name.endswith("."))
+            if conflict or any(each.kind in (Kind.ASSIGN, Kind.OTHER) for each in call.walk()):
                 continue
             if function.name == "main" and sum(one.does == Does.EVALUATE for one in inside) == 1:
                 continue  # a benchmark repeats its work on purpose
@@ -106,6 +109,19 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
                 doubt, calls=True,
             )  # fmt: skip
     return None
+
+
+def _is_own(call: Expr, file: SourceFile) -> bool:
+    """True for a call of the one function of that name in the file, if it changes nothing."""
+    named = file.functions_named(call.short)
+    return len(named) == 1 and is_pure(named[0], file)
+
+
+def _measures(name: str, file: SourceFile) -> bool:
+    """True for a function whose only look at memory is the length of a text."""
+    named = file.functions_named(name)
+    calls = [each.short for one in named for each in expressions(one.statements) if each.kind == Kind.CALL]
+    return len(named) == 1 and bool(calls) and set(calls) <= LENGTHS and not named[0].loops
 
 
 #: How the end of a text may be written.
@@ -182,6 +198,8 @@ def _same_result(
     } - set(file.unit.constants)
     fields = {one.text for one in expressions(callee.statements) if one.kind == Kind.MEMBER}
     written = changed(inside)
+    if _measures(call.short, file):
+        written -= _rewritten(inside)
     if (read | fields) & written:
         return None
     through = any(one.pointers or one.reference or one.dims for one in callee.parameters)

@@ -12,10 +12,17 @@ _SEARCHING = frozenset({"find", "find_if", "find_if_not", "count", "count_if", "
 _FORTRAN_SEARCHING = frozenset({"any", "findloc", "count"})
 
 
-def library_search(function: Function, unit: Unit, loop: Loop, line: int) -> Sign | None:
-    """A call in a loop that looks through a whole range: `std::find`, Fortran's `any(list == x)`."""
-    moving = function.changing(loop.index)
-    for one in function.inside(loop.index):
+def library_search(function: Function, unit: Unit, loop: Loop | None, line: int) -> Sign | None:
+    """A call that looks through a whole range, `std::find`, Fortran's `any(list == x)`: in a loop, or with None in a function that is
+    called in one.
+    """
+    moving = (
+        function.changing(loop.index)
+        if loop is not None
+        else frozenset(one.name for one in (*function.parameters, *function.declarations) if not one.static)
+    )
+    around = f"in the loop over {loop.variable or 'items'}" if loop is not None else f"in each call of {function.name}"
+    for one in function.inside(loop.index) if loop is not None else function.statements:
         if one.expr is None or one.line != line:
             continue
         for call in one.expr.calls():
@@ -27,8 +34,8 @@ def library_search(function: Function, unit: Unit, loop: Loop, line: int) -> Sig
             if hit and call.names() & moving:
                 return Sign(
                     "quadratic-algorithm", line, line, line,
-                    f"looks through all of a list with {call.short} in the loop over {loop.variable or 'items'}",
-                    f"looks through a list with {call.short} in a loop",
+                    f"looks through all of a list with {call.short} {around}",
+                    f"looks through a list with {call.short} {'in a loop' if loop is not None else 'in each call'}",
                     ("The list may be short.",), calls=True,
                 )  # fmt: skip
     return None

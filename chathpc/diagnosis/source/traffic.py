@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from chathpc.diagnosis.source.invariant import pure_name
@@ -160,6 +161,32 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
                 memory=str(root(value.base)) if hops and value.base is not None else target.text,
             )  # fmt: skip
     return None
+
+
+#: Containers of the C++ standard library whose items are allocated one by one.
+_OF_NODES = re.compile(r"\b(forward_list|list|(unordered_)?(multi)?(map|set))\s*<")
+
+
+def nodes(function: Function, unit: Unit, loop: Loop) -> Sign | None:
+    """A loop over a container of single nodes, with little work for each."""
+    name = root(loop.container) if loop.container is not None else None
+    declared = declaration_of(name, function, unit) if name is not None else None
+    inside = function.inside(loop.index)
+    if (
+        name is None
+        or declared is None
+        or not _OF_NODES.search(declared.type)
+        or any(one.loop != loop.index for one in inside)
+    ):
+        return None
+    if _work(inside) > 2 * _FEW or _other_calls(inside):
+        return None
+    return Sign(
+        "memory-latency", loop.first, loop.first, loop.last,
+        f"goes through {name}, each item of which is a node of its own: its address must arrive before the next can be asked for",
+        f"goes through the nodes of {name} one by one",
+        memory=str(name),
+    )  # fmt: skip
 
 
 def _is_fresh(function: Function, loop: Loop) -> bool:

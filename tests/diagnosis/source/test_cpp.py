@@ -491,7 +491,7 @@ long f(const std::vector<std::string>& names) {
   }
   return n;
 }"""),
-    case("structured bindings", "", """
+    case("structured bindings", LATENCY, """
 long f(const std::map<int, int>& all) {
   long n = 0;
   for (const auto& [key, value] : all) // HOT

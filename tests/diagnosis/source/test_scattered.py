@@ -103,3 +103,86 @@ def test_loops_of_one_function_that_stream_are_one_finding_with_the_cost_of_all(
     assert "Other loops of step that do the same take 1.00 s of 2.00 s (50.0 %)." in [
         item.statement for item in diagnosis.evidence
     ]
+
+
+NODES = """
+#include <list>
+struct Drifter { double x, y, u, v; };
+using Swarm = std::list<Drifter>;
+void advect(Swarm &swarm, double dt)
+{
+    for (Drifter &d : swarm) {
+        d.x += d.u * dt; // HOT
+        d.y += d.v * dt;
+    }
+}
+"""
+FOUND = """
+#include <algorithm>
+#include <vector>
+class Mesh {
+    int vertex(long key)
+    {
+        const auto it = std::find(keys_.begin(), keys_.end(), key); // HOT
+        return static_cast<int>(it - keys_.begin());
+    }
+    std::vector<long> keys_;
+};
+"""
+
+
+def test_items_that_are_nodes_of_their_own_are_chased() -> None:
+    assert first_cause(NODES, "a.cpp") == "memory-latency"
+    assert first_cause(NODES.replace("std::list<", "std::vector<"), "a.cpp") != "memory-latency"
+
+
+def test_a_search_in_a_function_is_one_for_each_call() -> None:
+    assert first_cause(FOUND, "a.cpp") == "quadratic-algorithm"
+    assert diagnosis_of(FOUND, "a.cpp", once=True).findings[0].cause != "quadratic-algorithm"
+
+
+LENGTH = """
+#include <string.h>
+typedef struct { char *bases, *qual; int masked; } Read;
+static size_t span(const Read *r)
+{
+    return strlen(r->bases); // HOT strlen
+}
+void mask(Read *r)
+{
+    for (size_t i = 0; i < span(r); i++) // HOT span
+        if (r->qual[i] < 8) {
+            r->bases[i] = 'N';
+            r->masked++;
+        }
+}
+"""
+RECORD = """
+typedef struct { int capacity; double *level; unsigned char *quality; } Station;
+static int days(const Station *s)
+{
+    int n = 0;
+    while (n < s->capacity && s->quality[n] != 0)
+        n++;
+    return n;
+}
+void clear(Station *s)
+{
+    for (int i = 0; i < days(s); i++) // HOT days
+        s->level[i] -= 1.0;
+}
+"""
+
+
+@pytest.mark.parametrize("text", [LENGTH, RECORD])
+def test_a_functions_result_that_the_loop_does_not_change_is_computed_anew(text: str) -> None:
+    assert "loop-invariant-work" in {one.cause for one in diagnosis_of(text, "a.c").findings}
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [(LENGTH, ("r->bases[i] = 'N';", "r->bases[i] = '\\0';")), (RECORD, ("s->level[i] -= 1.0;", "s->quality[i] = 0;"))],
+)
+def test_what_the_loop_changes_is_no_invariant(text: str, changes: tuple[str, str]) -> None:
+    assert changes[0] in text
+    assert "loop-invariant-work" not in {one.cause for one in diagnosis_of(text.replace(*changes), "a.c").findings}
