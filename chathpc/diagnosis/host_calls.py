@@ -32,7 +32,7 @@ class HostCall(IntEnum):
 _VERSION = re.compile(r"(_v\d+|_ptsz|_ptds|_spt)+$")
 _COMPILATION = re.compile(
     r"(?i:nvrtc|hiprtc|nvjitlink|nvvm|comgr|ptxas)|^(cu|hip)(Module|Library)Load|^cudaLibraryLoad|^culink|^(hip)?cuLink"
-    r"|(?i:compil(e|er|ing|ation)(?!d))|BuildProgram|(?i:autotun)",
+    r"|(?i:compil(e|er|ing|ation)(?!d))|BuildProgram|(?i:autotun|inductor|_dynamo\b|TorchDynamo)",
 )
 _ALLOCATION = re.compile(
     r"(cuda|hip|cu)_?(Ext)?(Malloc|Free|Mem(Alloc|Free|Create|Map|Unmap|Release|AddressReserve|AddressFree|HostAlloc|HostRegister|HostUnregister)"

@@ -24,18 +24,21 @@ class LocationCounts:
     ranks: int
     threads: int
     streams: int
+    rank: str = "rank"  #: what a rank is called: a process, where nothing says that MPI or the like numbered them
 
     def words(self, *, thread: str = "thread", gpus: int = 0) -> str:
         """`2 nodes × 4 ranks × 8 threads × 1 GPU`; one node, and one thread a rank, go without saying, as do streams of known GPUs."""
         devices = (gpus, "GPU", 1) if gpus else (self.streams, "GPU stream", 1)
         counted = (
             (self.nodes, "node", 2),
-            (self.ranks, "rank", 1),
+            (self.ranks, self.rank, 1),
             (self.threads, thread, 2 if self.ranks else 1),
             devices,
         )
         return " × ".join(
-            f"{number:,} {word}{'s' if number != 1 else ''}" for number, word, least in counted if number >= least
+            f"{number:,} {word}{'' if number == 1 else 'es' if word.endswith('s') else 's'}"
+            for number, word, least in counted
+            if number >= least
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 TIME_METRICS = (
     "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "io.time", "cpu.instructions", "cpu.share",
 )  # fmt: skip
+
+
+#: Formats that number processes as they see them, and names of what numbers ranks.
+_TRACERS_OF_PROCESSES = ("Nsight", "roc", "rpd", "PyTorch", "Chrome")
+_RANKED = re.compile(r"P?MPI_|mpi_|nccl|rccl|shmem_|nvshmem")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,10 @@ class Profile:
     @property
     def counts(self) -> LocationCounts:
         """How many nodes, ranks, threads and GPU streams the program has."""
-        return self.where.counts(without=self.helpers.locations | self._without_time)
+        counts = self.where.counts(without=self.helpers.locations | self._without_time)
+        traced = self.format.startswith(_TRACERS_OF_PROCESSES)
+        ranked = not traced or any(_RANKED.match(name) for name in self.tree.names)
+        return counts if ranked else replace(counts, rank="process")
 
     @property
     def shape(self) -> str:

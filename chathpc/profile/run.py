@@ -39,7 +39,8 @@ class RunFacts:
     `wall_seconds` is the time from its beginning to its end. `metric` is the id of the time metric, `total` its sum over all threads of
     the program in `unit`, `clock` the clock that it was taken from. `collected` says whether it was sampled or measured from beginning
     to end, `event` by what, `samples` the number of samples behind `total`. `threads` is the most that a rank (or the program) has.
-    `helper_threads` threads of libraries, with `helper_time` of the same metric, are no part of it.
+    `helper_threads` threads of libraries, with `helper_time` of the same metric, are no part of it. `ranked` is False where
+    the ranks are but the processes that a tracer saw: nothing says that MPI or a library of collectives numbered them.
     """
 
     nodes: int
@@ -58,6 +59,15 @@ class RunFacts:
     samples: int | None
     helper_threads: int
     helper_time: float
+    ranked: bool = True
+
+    @property
+    def shape(self) -> str:
+        """Nodes, ranks, threads and devices in words."""
+        counts = LocationCounts(
+            self.nodes, self.ranks, self.threads, self.gpu_streams, "rank" if self.ranked else "process"
+        )
+        return counts.words(thread="OpenMP thread" if self.openmp else "thread", gpus=self.gpus)
 
 
 def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:
@@ -86,6 +96,7 @@ def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:
         samples=round(samples) if collected == "sampled" and samples is not None and math.isfinite(samples) else None,
         helper_threads=int(profile.helpers.locations.sum()),
         helper_time=profile.helpers.time,
+        ranked=shape.rank == "rank",
     )
 
 
@@ -137,12 +148,7 @@ def positive(value: str | float) -> float | None:
 
 def run_words(run: RunFacts) -> list[str]:
     """The run in a few words: `4 OpenMP threads`, `2.26 s wall, 9.01 s over all threads (sampled with REALTIME, 1,802 samples)`."""
-    return [words for words in (_shape(run), _time(run)) if words]
-
-
-def _shape(run: RunFacts) -> str:
-    counts = LocationCounts(run.nodes, run.ranks, run.threads, run.gpu_streams)
-    return counts.words(thread="OpenMP thread" if run.openmp else "thread", gpus=run.gpus)
+    return [words for words in (run.shape, _time(run)) if words]
 
 
 def _time(run: RunFacts) -> str:

@@ -8,7 +8,8 @@ import pytest
 
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.rules.gpu_launch import lost_in_tail
-from chathpc.profile.remark import Device
+from chathpc.profile.remark import Device, Remark
+from chathpc.profile.tree import NodeKind
 from tests.diagnosis.kernels import LATENCY, One, bare, causes, first, found, one, report, with_stalls
 from tests.diagnosis.parts import diagnosed, finding, statements
 
@@ -403,3 +404,15 @@ def test_spread_accesses_are_shown_at_the_line_that_spreads_most() -> None:
     }
     spread = first(replace(with_stalls(one(**LATENCY, excessive_sectors=0.8), long_scoreboard=20), samples=samples))
     assert (spread.cause, spread.where.short) == ("gpu-uncoalesced-access", "solve.cu:6")
+
+
+def test_the_tools_own_rule_tells_the_waves_where_the_report_does_not() -> None:
+    said = "This kernel grid is too small to fill the available resources on this device, resulting in only 0.7 full waves across all SMs."
+    kernel = bare(blocks=224, sm_throughput=9, memory_throughput=20, occupancy=16.7, **LIMITS)
+    profile = report(kernel)
+    node = int(next(n for n in range(len(profile.tree)) if profile.tree.kind[n] == NodeKind.GPU_KERNEL))
+    remark = Remark("Nsight Compute", "SOLBottleneck", "optimization", "Small Grid", said, node)
+    (small,) = diagnosed(replace(profile, remarks=(remark,))).findings
+    assert small.cause == "gpu-small-grid"
+    assert "0.700 of a wave" in small.summary
+    assert small.headroom == pytest.approx(0.3)

@@ -17,6 +17,7 @@ from chathpc.diagnosis.nested import innermost, longest
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
+from chathpc.profile.run import run_facts
 from chathpc.profile.timeline import LaneKind
 from tests.diagnosis.parts import causes, diagnosed, finding, statements, sure
 from tests.diagnosis.timelines import (
@@ -679,3 +680,26 @@ def test_the_longest_of_many_gaps_keep_their_order() -> None:
     assert np.all(np.diff(few[0]) > 0)
     assert (few[1] - few[0]).min() == 7
     assert longest((start, end)) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("call", "cache"),
+    [
+        ("nvrtcCompileProgram", "nvrtcGetCUBIN"),
+        ("triton_compile", "TRITON_CACHE_DIR"),
+        ("inductor codegen and compile", "TORCHINDUCTOR_CACHE_DIR"),
+    ],
+)
+def test_compiling_at_run_time_is_told_by_the_compiler(call: str, cache: str) -> None:
+    profile = recorded(kernel("k", (0, 100)), kernel("k", (900, 1000)), ranged(call, (100, 900)))
+    found = finding(diagnosed(profile), "jit-compilation")
+    assert cache in found.advice[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"), [("cudaLaunchKernel", "process"), ("MPI_Send", "rank"), ("ncclAllReduce", "rank")]
+)
+def test_processes_are_ranks_only_where_something_numbers_them(call: str, words: str) -> None:
+    profile = replace(recorded(kernel("k", (0, 100)), api(call, (0, 5))), format="Nsight Systems 2025.1")
+    assert profile.counts.rank == words
+    assert run_facts(profile).ranked is (words == "rank")

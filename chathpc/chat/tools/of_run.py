@@ -7,7 +7,6 @@ from chathpc.chat.tools.amounts import MOST_ROWS
 from chathpc.chat.tools.record import FactList, NoArguments, Result, escaped
 from chathpc.diagnosis.fact import Form, Kind
 from chathpc.profile import numbers
-from chathpc.profile.location import LocationCounts
 from chathpc.profile.run import RunFacts, run_facts
 from chathpc.prompts.untrusted import quote
 
@@ -27,9 +26,9 @@ def of_run(session: Session, about: str) -> Result:
 
 
 def _size(session: Session, run: RunFacts, facts: FactList) -> str:
-    counts = LocationCounts(run.nodes, run.ranks, run.threads, run.gpu_streams)
-    words = counts.words(thread="OpenMP thread" if run.openmp else "thread", gpus=run.gpus)
-    for what, value in (("nodes", run.nodes), ("ranks", run.ranks), ("threads", run.threads), ("GPUs", run.gpus)):
+    words = run.shape
+    ranks = "ranks" if run.ranked else "processes"
+    for what, value in (("nodes", run.nodes), (ranks, run.ranks), ("threads", run.threads), ("GPUs", run.gpus)):
         if value:
             facts.add(Kind.COUNT, "the run", value, what, form=Form.ONE)
     text = f"The run had {words or 'one thread'}."

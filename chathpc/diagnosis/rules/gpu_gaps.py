@@ -5,6 +5,7 @@ Which idle stretch belongs to which is decided in chathpc.diagnosis.gaps; no sec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
@@ -23,6 +24,29 @@ from chathpc.profile.timeline import LaneKind
 
 #: Kinds of calls and ranges that are looked at for those that compile, and for what a late rank does: those with most time.
 _LOOKED_AT, _LATE = 50, 10
+
+
+#: Compilers at run time, by the names of their calls and ranges, and what makes each compile less.
+_COMPILERS = (
+    (
+        re.compile(r"(?i)inductor|dynamo"),
+        "Keep what torch.compile made (TORCHINDUCTOR_CACHE_DIR on a disk that stays), and compile once for changing shapes: "
+        "torch.compile(dynamic=True), torch._dynamo.mark_dynamic.",
+    ),
+    (
+        re.compile(r"(?i)triton|autotun"),
+        "Keep Triton's kernels between runs (TRITON_CACHE_DIR on a disk that stays), and give @triton.autotune fewer configurations.",
+    ),
+    (
+        re.compile(r"(?i)nvrtc|hiprtc|nvjitlink"),
+        "Keep the binary that NVRTC or hipRTC made (nvrtcGetCUBIN, hiprtcGetCode) in a file by the source's hash, or compile in "
+        "another thread before it is needed.",
+    ),
+    (
+        re.compile(r"(?:Module|Library)Load"),
+        "Load only what runs: CUDA_MODULE_LOADING=LAZY, and code for the device at hand in the binary.",
+    ),
+)
 
 
 def compilation(facts: Facts) -> Iterable[Draft]:
@@ -97,6 +121,7 @@ def compilation(facts: Facts) -> Iterable[Draft]:
         evidence=tuple(evidence),
         signs=2,
         against=("It is paid once in a process; measure after the first step to see the steady state.",),
+        advice=tuple(advice for kind, advice in _COMPILERS if any(kind.search(part.name) for part in parts)),
         samples=0,
     )
 

@@ -87,8 +87,8 @@ def communication(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Communication between devices that nothing hides takes {numbers.percent(share)} of {window_words(timeline)}, "
-        f"most of it {most}{of_work(timeline, spent)}.",
+        summary=f"Communication between devices that nothing hides takes {numbers.percent(share)} of {window_words(timeline)}"
+        f"{of_work(timeline, spent)}, most of it {most}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
