@@ -88,7 +88,7 @@ def test_the_load_that_is_blamed_is_the_one_that_nvidias_rule_names() -> None:
     # UncoalescedGlobalAccess of this report names +0x6b0, the load that the differences of coordinates wait for.
     diagnosis = diagnose(profile_of("mistic_node_a100_full"))
     said = [item.statement for item in diagnosis.evidence]
-    assert any("wait for the load from global memory at +0x6b0 (LDG.E.64 R22, [R22.64])" in each for each in said)
+    assert any("Waiting for the load from global memory at +0x6b0 (LDG.E.64 R22, [R22.64])" in each for each in said)
     assert any("uncoalesced" in each.lower() and "+0x6b0" in each for each in said)
 
 
@@ -96,5 +96,5 @@ def test_warps_at_the_barrier_wait_for_those_that_look_back() -> None:
     # The kernel is a scan with decoupled look-back: one warp polls the state of earlier blocks while the others wait.
     diagnosis = diagnose(profile_of("speedyscan_rtx3070"))
     said = [item.statement for item in diagnosis.evidence]
-    assert any("wait for the barrier at +0xa90" in each for each in said)
-    assert any("there are the warps that the others wait for" in each for each in said)
+    assert any("Waiting for the barrier at +0xa90" in each for each in said)
+    assert any("where the warps are that the others wait for" in each for each in said)
