@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, inf
 from pathlib import Path, PurePosixPath
 
@@ -201,18 +201,24 @@ class _File:
     number: int
     first: Record
     row: Mapping[int, int]
+    nodes: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
     def add(self, record: Record, metric: str, amount: float, operation: str = "", part: str = "") -> None:
         """Add what `record` has of a metric to the file, to a data set of it, or to what was done to that."""
+        key = (record.module, part, operation)
+        node = self.nodes.get(key)
+        if node is None:
+            node = self.nodes[key] = self._node(record, operation, part)
+        self.builder.add(metric, node, amount, self.row.get(record.rank, 0))
+
+    def _node(self, record: Record, operation: str, part: str) -> int:
         same = DEPTH[record.module] == DEPTH[self.first.module]
         module = record.module if same else self.first.module
         node = self.builder.node(self.root, NodeKind.REGION, _LAYER.get(module, module))
         node = self.builder.node(node, NodeKind.REGION, _short(record.file), apart=self.number)
         if part:
             node = self.builder.node(node, NodeKind.REGION, clean(part))
-        if operation:
-            node = self.builder.node(node, NodeKind.FUNCTION, _CALLED.get(operation, operation))
-        self.builder.add(metric, node, amount, self.row.get(record.rank, 0))
+        return self.builder.node(node, NodeKind.FUNCTION, _CALLED.get(operation, operation)) if operation else node
 
 
 def _add_file(file: _File, records: Sequence[Record], times: Sequence[Record], requests: Sequence[Record]) -> None:

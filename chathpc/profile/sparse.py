@@ -76,10 +76,16 @@ class SparseValues:
         if metric not in self._triples:
             return result
         at, where, values = self._triples[metric]
+        if not inclusive:
+            column = np.full(len(self.tree), -1)
+            column[nodes] = np.arange(len(nodes))
+            chosen = column[at] >= 0
+            result[where[chosen], column[at[chosen]]] = values[chosen]
+            return result[:, column[nodes]]
         for location in np.unique(where).tolist():
             mine = where == location
             dense = np.bincount(at[mine], weights=values[mine], minlength=len(self.tree)).astype(np.float64)
-            result[location] = (self.tree.inclusive(dense) if inclusive else dense)[nodes]
+            result[location] = self.tree.inclusive(dense)[nodes]
         return result
 
     def grouped(self, metric: str, group: IntArray, groups: int) -> FloatArray:
