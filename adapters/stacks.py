@@ -33,6 +33,7 @@ class Stacks:
         self._parent, self._frame = array("i"), array("i")
         self._values: dict[str, tuple[array[int], array[int], array[float]]] = {}
         self._instead: dict[int, int | None] = {}
+        self.nodes = np.empty(0, dtype=np.int32)  #: the tree's node of each context, once `finish` made the tree
 
     def __len__(self) -> int:
         return len(self._parent)
@@ -147,6 +148,7 @@ class Stacks:
             module=facts[frame, 4], names=list(names), files=list(files), modules=list(modules),
             offset=np.array([where for *_, where in frames], dtype=np.uint64)[frame],
         )  # fmt: skip
+        self.nodes = place if new is None else place[new]
         values = SparseValues(tree, locations)
         for metric in metrics:
             if metric.id in self._values:
@@ -154,7 +156,7 @@ class Stacks:
                 own = np.frombuffer(nodes, dtype=np.int32)
                 values.put(
                     metric,
-                    place[own if new is None else new[own]],
+                    self.nodes[own],
                     np.frombuffer(amounts, dtype=np.float64),
                     np.frombuffer(where, dtype=np.int32),
                 )

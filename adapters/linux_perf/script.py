@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,8 @@ from chathpc.errors import AdapterError
 from chathpc.profile import numbers
 from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Metric, slug
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.metric import NO_CORE, Metric, slug
+from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.tree import NodeKind
 
 #: Lines longer than this are no line of perf script.
@@ -240,6 +241,9 @@ def _profile(reading: _Reading) -> Profile:
             reading.stacks.add(WALL.id, node, seconds, location)
             reading.wall_seconds += seconds
         metrics = {WALL.id: WALL, **metrics}
+        for metric, thread, node, seconds in reading.clock.of_cores():
+            reading.stacks.add(metric.id, node, seconds, reading.threads[thread])
+            metrics[metric.id] = metric
         samples = float(sum(found.samples for found in counted))
     reading.inlined.settle(reading.stacks)
     tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
@@ -260,6 +264,7 @@ def _profile(reading: _Reading) -> Profile:
         hardware=reading.hardware,
         sample_count=samples,
         recording=_recording(reading),
+        read_timeline=partial(reading.clock.lanes, reading.threads) if reading.clock.seen else no_timeline,
     )
 
 
@@ -328,9 +333,10 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
             f"Where no sample was taken, time is counted behind the thread's last one: {BLOCKED} while it waited, {KERNEL} while it ran "
             "in the kernel. What the program was doing there is near that sample, not surely at it."
         )
-    if clock.seen and clock.preempted >= _MUCH_PREEMPTED * reading.wall_seconds:
+    preempted = sum(seconds for (name, *_), seconds in clock.beside.items() if name == NO_CORE)
+    if clock.seen and preempted >= _MUCH_PREEMPTED * reading.wall_seconds:
         found.append(
-            f"Threads that could run had no core for {numbers.seconds(clock.preempted)}, which is left out: more ran than there are cores."
+            f"Threads that could run had no core for {numbers.seconds(preempted)}, which is left out: more ran than there are cores."
         )
     if reading.without_period:
         found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were passed over.")

@@ -9,13 +9,17 @@ that the program does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from chathpc.adapters.linux_perf.layout import SWITCH
 from chathpc.adapters.stacks import Stacks
 from chathpc.profile.activity import BLOCKED, KERNEL
-from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit
+from chathpc.profile.timeline import Lane, Timeline
 from chathpc.profile.tree import NodeKind
 
 METRIC = Metric(
@@ -25,6 +29,11 @@ METRIC = Metric(
     "samples and switches",
     "s",
     clock=Clock.WALL,
+)
+#: Beside it, what the switches tell of cores: they are no part of the wall-clock time, and a part of it.
+BESIDE = (
+    Metric(NO_CORE, Unit.SECONDS, "time in which threads could run and had no core", "switches", "s"),
+    Metric(OTHERS_WITHOUT, Unit.SECONDS, "time of threads in which others could run and had no core", "switches", "s"),
 )
 #: A sample of the event context-switches so shortly before its thread blocks (seconds) is that of this switch.
 _AT_THE_SWITCH = 50e-6
@@ -51,7 +60,11 @@ class _Thread:
     away: str = ""  #: blocked, preempted, or empty while it runs
     exact: bool = False  #: blocked at the last sample, which is of this switch
     blocks: Place | None = None  #: the last of these
-    waited: dict[Place, float] = field(default_factory=dict)  #: blocked since then, by the last sample before
+    waited: dict[Place, tuple[float, float]] = field(
+        default_factory=dict
+    )  #: blocked since then, and with others without a core, by the last sample before
+    lacking: float = 0.0  #: `_Team.lacking` when its time was counted last
+    beside: float = 0.0  #: seconds of `ran` in which another thread of the process had no core
     ran: float = 0.0  #: seconds on a core since the last sample of the CPU clock
     blocked: float = 0.0  #: seconds of all
     present: float = 0.0
@@ -61,11 +74,20 @@ class _Thread:
     def add(self, node: int, seconds: float) -> None:
         self.spent[node] = self.spent.get(node, 0.0) + seconds
 
-    def wait(self, place: Place, seconds: float) -> None:
-        if place[1] >= 0:
-            self.unclear[place] = self.unclear.get(place, 0.0) + seconds
-        else:
-            self.add(place[0], seconds)
+
+@dataclass(slots=True)
+class _Team:
+    """The threads of a process: how many could run and have no core now, and the seconds in which there were such."""
+
+    preempted: int = 0
+    lacking: float = 0.0
+    now: float = 0.0
+
+    def until(self, at: float) -> float:
+        """`lacking` at this moment; times that go back stand still."""
+        self.lacking += max(at - self.now, 0.0) if self.preempted else 0.0
+        self.now = max(at, self.now)
+        return self.lacking
 
 
 @dataclass(slots=True)
@@ -75,7 +97,11 @@ class WallClock:
     stacks: Stacks
     seen: bool = False
     whole: bool = False  #: some stack reaches back to the beginning
-    preempted: float = 0.0
+    beside: dict[tuple[str, Thread, int], float] = field(default_factory=dict)  #: seconds by metric, thread and context
+    _teams: dict[int, _Team] = field(default_factory=dict)
+    _trace: dict[Thread, tuple[array[int], array[int]]] = field(
+        default_factory=dict
+    )  #: since when (ns) a thread was at which context
     _threads: dict[Thread, _Thread] = field(default_factory=dict)
 
     def sample(
@@ -86,7 +112,7 @@ class WallClock:
         `cut` is the context of the process if the stack does not reach back to the beginning of the program or thread, else −1.
         """
         known = self._at(thread, at)
-        known.away = ""
+        self._goes(thread, known, "")
         before = node if known.node < 0 else known.node
         if clock is not None:
             beyond = known.ran - clock
@@ -95,9 +121,11 @@ class WallClock:
             else:
                 known.add(node, clock)
                 known.add(self._behind(before, KERNEL), beyond)
-            known.ran = 0.0
+            self._beside(OTHERS_WITHOUT, thread, node, known.beside)
+            known.ran = known.beside = 0.0
         known.node, known.cut, known.switched = node, cut, at if switch else float("-inf")
         known.samples += 1
+        self._seen_at(thread, at, node)
         self.whole |= cut < 0
 
     def record(self, text: str, thread: Thread, at: float) -> None:
@@ -107,40 +135,85 @@ class WallClock:
             return
         self.seen = True
         known = self._at(thread, at)
-        known.away = "" if match["way"] == "IN" else "preempted" if match["preempt"] else "blocked"
+        if known.node >= 0:
+            gone = -1 if match["preempt"] else self._behind(known.node, BLOCKED)
+            self._seen_at(thread, at, known.node if match["way"] == "IN" else gone)
+        self._goes(thread, known, "" if match["way"] == "IN" else "preempted" if match["preempt"] else "blocked")
         known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH
         if known.exact:
             known.blocks = known.node, known.cut
-            self._settle(known)
+            self._settle(thread, known)
+
+    def _goes(self, thread: Thread, known: _Thread, away: str) -> None:
+        self._teams[thread[0]].preempted += (away == "preempted") - (known.away == "preempted")
+        known.away = away
+
+    def _seen_at(self, thread: Thread, at: float, node: int) -> None:
+        times, nodes = self._trace.setdefault(thread, (array("q"), array("i")))
+        times.append(max(round(at * 1e9), times[-1] if times else 0))
+        nodes.append(node)
+
+    def lanes(self, location: Mapping[Thread, int]) -> Timeline | None:
+        """Where each thread was over time, once the tree is made; −1 while it had no core."""
+        waits = self._only_waiting()
+        found = []
+        for thread, (times, contexts) in self._trace.items():
+            if thread[0] in waits or thread not in location:
+                continue
+            context = np.frombuffer(contexts, dtype=np.int32)
+            node = np.where(context >= 0, self.stacks.nodes[context], np.int32(-1)).astype(np.int32)
+            found.append(Lane(location[thread], np.frombuffer(times, dtype=np.int64).astype(np.uint64), node))
+        if not found:
+            return None
+        return Timeline(
+            int(min(each.start[0] for each in found)), int(max(each.start[-1] for each in found)), tuple(found)
+        )
 
     def _at(self, thread: Thread, at: float) -> _Thread:
         """The thread, its time counted up to this moment."""
+        lacking = self._teams.setdefault(thread[0], _Team()).until(at)
         known = self._threads.get(thread)
         if known is None:
-            known = self._threads[thread] = _Thread(at)
+            known = self._threads[thread] = _Thread(at, lacking=lacking)
         begun, known.since = known.since, max(at, known.since)
+        beside, known.lacking = lacking - known.lacking, lacking
         passed = known.since - begun
         if passed <= 0:
             return known
         known.present += passed
         known.blocked += passed * (known.away == "blocked")
         if known.away == "preempted":
-            self.preempted += passed
+            self._beside(NO_CORE, thread, known.node, passed)
         elif known.away == "":
             known.ran += passed
+            known.beside += beside
         elif known.node >= 0:  # before its first sample a thread only waits to begin
             place = known.node, known.cut
             if known.exact:
-                known.wait(place, passed)
+                self._wait(thread, known, place, passed, beside)
             else:
-                known.waited[place] = known.waited.get(place, 0.0) + passed
+                before = known.waited.get(place, (0.0, 0.0))
+                known.waited[place] = before[0] + passed, before[1] + beside
         return known
 
-    def _settle(self, known: _Thread) -> None:
+    def _settle(self, thread: Thread, known: _Thread) -> None:
         """Time blocked at switches that were not sampled: where the thread was seen to block, else behind the sample before."""
-        for (node, cut), seconds in known.waited.items():
-            known.wait(known.blocks or (self._behind(node, BLOCKED), cut), seconds)
+        for (node, cut), (seconds, beside) in known.waited.items():
+            self._wait(thread, known, known.blocks or (self._behind(node, BLOCKED), cut), seconds, beside)
         known.waited.clear()
+
+    def _wait(self, thread: Thread, known: _Thread, place: Place, seconds: float, beside: float) -> None:
+        node, cut = place
+        if cut >= 0:
+            known.unclear[place] = known.unclear.get(place, 0.0) + seconds
+        else:
+            known.add(node, seconds)
+            self._beside(OTHERS_WITHOUT, thread, node, beside)
+
+    def _beside(self, name: str, thread: Thread, node: int, seconds: float) -> None:
+        if node >= 0 and seconds > 0:
+            key = name, thread, node
+            self.beside[key] = self.beside.get(key, 0.0) + seconds
 
     def _behind(self, node: int, name: str) -> int:
         return self.stacks.step(node, self.stacks.frame(name, kind=NodeKind.PLACEHOLDER))
@@ -151,18 +224,29 @@ class WallClock:
         present = sum(thread.present for thread in threads)
         return sum(thread.blocked for thread in threads) / present if present > 0 else 1.0
 
-    def times(self) -> Iterator[tuple[Thread, int, float]]:
-        """Thread, context and seconds; without processes that only wait for another one, and threads of which there is no sample."""
+    def _only_waiting(self) -> set[int]:
+        """The processes that only wait for another one."""
         samples: dict[int, int] = {}
         for (process, _), thread in self._threads.items():
             samples[process] = samples.get(process, 0) + thread.samples
         least = _LEAST_PART * max(samples.values(), default=0)
         few = {process for process, count in samples.items() if count < least}
-        waits = {process for process in few if self._blocked(process) > _MOST_BLOCKED}
+        return {process for process in few if self._blocked(process) > _MOST_BLOCKED}
+
+    def of_cores(self) -> Iterator[tuple[Metric, Thread, int, float]]:
+        """Metric of `BESIDE`, thread, context and seconds; of the same threads as `times`."""
+        waits, metrics = self._only_waiting(), {metric.id: metric for metric in BESIDE}
+        for (name, thread, node), seconds in self.beside.items():
+            if thread[0] not in waits:
+                yield metrics[name], thread, node, seconds
+
+    def times(self) -> Iterator[tuple[Thread, int, float]]:
+        """Thread, context and seconds; without processes that only wait for another one, and threads of which there is no sample."""
+        waits = self._only_waiting()
         for key, thread in self._threads.items():
             if key[0] in waits or thread.node < 0:
                 continue
-            self._settle(thread)
+            self._settle(key, thread)
             yield key, thread.node, thread.ran  # since the last sample
             for node, seconds in thread.spent.items():
                 yield key, node, seconds

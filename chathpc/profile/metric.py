@@ -102,6 +102,10 @@ class Column:
         return float(np.sum(self.values, dtype=np.longdouble))
 
 
+#: Time in which a thread could run and had no core, beside what it did: at the place where it was.
+NO_CORE = "cpu.time.no-core"
+#: The part of a thread's time in which another one of its process could run and had no core.
+OTHERS_WITHOUT = "cpu.time.others-without-core"
 EMPTY_COLUMN = Column(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float64))
 
 

@@ -129,6 +129,32 @@ def test_a_thread_that_could_run_waits_for_nothing_of_the_program() -> None:
     profile = recording.profile()
     assert spent(profile) == {"app/main": 2000}
     assert any("had no core for 6.00 ms" in caveat for caveat in profile.caveats)
+    assert profile.total("cpu.time.no-core") == pytest.approx(0.006)
+    assert profile.dense("cpu.time.no-core")[profile.tree.named("main")].sum() == pytest.approx(0.006)
+
+
+def test_what_one_thread_does_while_another_has_no_core_is_told_beside_its_time() -> None:
+    recording = Recording().back(0).sample(1000, MAIN).out(1500, preempt=True).back(7500).sample(8500, MAIN)
+    # The other thread runs all the time, but for 2 ms in which it sleeps; 6 ms of it the first has no core.
+    for at in range(1000, 5000, 1000):
+        recording.sample(at, MAIN, WORK, tid=8)
+    recording.out(4000, tid=8).back(6000, tid=8).sample(7000, MAIN, WORK, tid=8).sample(9000, MAIN, WORK, tid=8)
+    profile = recording.profile()
+    lacking = profile.exclusive("cpu.time.others-without-core")
+    told = {
+        profile.tree.label(node): round(value * 1e3, 3)
+        for node, value in zip(lacking.nodes.tolist(), lacking.values.tolist(), strict=True)
+    }
+    assert told == {"work": 4.0, "<blocked>": 2.0}
+    lanes = {lane.location: lane for lane in profile.timeline.lanes}
+    assert sorted(lanes) == [0, 1]
+    names = [profile.tree.label(int(node)) if node >= 0 else "" for node in lanes[0].node]
+    assert list(zip((lanes[0].start // 1_000).tolist(), names, strict=True)) == [
+        (1000, "main"),
+        (1500, ""),
+        (7500, "main"),
+        (8500, "main"),
+    ]
 
 
 def test_a_process_that_waits_for_the_program_is_left_out() -> None:
