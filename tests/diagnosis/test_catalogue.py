@@ -70,7 +70,14 @@ DETECTED = {
     "omp-critical-contention": {"min_share": 0.05},
     "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25},
     "omp-false-sharing": {"min_share": 0.10},
-    "omp-fine-grained-regions": {"min_share": 0.10, "max_useful_share": 0.5, "min_explained": 0.25},
+    "omp-fine-grained-regions": {
+        "min_share": 0.10,
+        "max_useful_share": 0.5,
+        "min_explained": 0.25,
+        "max_seconds_per_entry": 0.001,
+        "min_changes": 4,
+        "min_changes_ratio": 0.33,
+    },
     "oversubscription": {"min_share": 0.05, "doubt_share": 0.3},
     "mpi-load-imbalance": {
         "min_share": 0.05,

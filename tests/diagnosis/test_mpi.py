@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -283,9 +285,26 @@ def test_a_library_that_gives_its_core_away_has_too_many_ranks() -> None:
     assert statements(diagnosis, "oversubscription") == [
         "sched_yield in MPI calls takes 6.00 s of the 8.00 s of MPI time (75.0 %)."
     ]
+    # With even work the rest of the waiting is for its turn: one cause, not two.
+    assert "mpi-late-sender" not in [found.cause for found in diagnosis.findings]
+
+
+def test_some_yielding_makes_waiting_doubtful() -> None:
+    diagnosis = diagnosed(yielding(1.6, 2.4))
     late = finding(diagnosis, "mpi-late-sender")
     assert len(late.against) == 1
-    assert late.against[0].startswith("75.0 % of the MPI time is in sched_yield")
+    assert late.against[0].startswith("40.0 % of the MPI time is in sched_yield")
+
+
+def test_ranks_that_share_too_few_cores_wait_for_their_turn() -> None:
+    even = replace(pair(equal("MPI_Recv", spent=(4.0, 4.0))), hardware={"processors": "1"})
+    found = diagnosed(even).findings[0]
+    assert (found.cause, found.seconds) == ("oversubscription", 8.0)
+    assert found.summary.startswith("2 ranks share 1 core,")
+    assert "mpi-late-sender" not in causes(even)
+    enough = replace(even, hardware={"processors": "2"})
+    assert causes(enough)[0] == "mpi-late-sender"
+    assert "oversubscription" not in causes(replace(yielding(3.0, 1.0), hardware={"processors": "2"}))
 
 
 def test_little_yielding_is_no_sign_of_too_many_ranks() -> None:

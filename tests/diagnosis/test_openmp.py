@@ -8,7 +8,9 @@ import pytest
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.openmp import team
 from chathpc.profile.location import Locations
+from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
+from chathpc.profile.timeline import Lane, Timeline
 from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import (
     barrier,
@@ -21,6 +23,7 @@ from tests.diagnosis.parts import (
     main,
     mpi,
     ranks,
+    source,
     statements,
     sure,
     thread,
@@ -30,14 +33,15 @@ from tests.profile.build import Node, build, call, line, loop, node, placeholder
 Seconds = tuple[float | None, ...]
 
 
-def region(name: str, work: Seconds, wait: Seconds, *more: Node, at: int = 10) -> Node:
-    """A function with one parallel loop: what each thread works in it and waits at its end."""
+def region(name: str, work: Seconds, wait: Seconds, *more: Node, at: int = 10, calls: Seconds | None = None) -> Node:
+    """A function with one parallel loop: what each thread works in it and waits at its end, and perhaps how often it enters it."""
     body = function(
         f"{name}._omp_fn.0",
         loop(f"app.c:{at + 1}", line(f"app.c:{at + 2}", time=work)),
         *more,
         barrier(time=wait),
         at=f"app.c:{at}",
+        values=None if calls is None else {"calls.count": calls},
     )
     return function(name, line(f"app.c:{at}", gomp("GOMP_parallel", body)), at=f"app.c:{at}")
 
@@ -203,6 +207,54 @@ def test_waiting_is_divided_between_the_causes_that_explain_it() -> None:
     }
 
 
+SINGLE = """\
+void cycle(void) {
+#pragma omp parallel
+  {
+#pragma omp single
+    for (int i = 0; i < n; i++)
+      fill(i);
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      apply(i);
+#pragma omp single
+    for (int i = 0; i < n; i++) {
+#pragma omp task
+      fill(i);
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("at", "alone"), [(6, True), (9, False), (13, False)])
+def test_what_the_source_gives_to_one_thread_is_serial_whichever_takes_it(at: int, alone: bool) -> None:
+    """Two threads take turns in a single; its tasks are everybody's."""
+    filled = line(f"app.c:{at}", function("fill", line("app.c:30", time=(2.0, 1.0)), at="app.c:29"))
+    body = function("cycle._omp_fn.0", filled, line("app.c:4", barrier(time=(1.0, 2.0))), at="app.c:2")
+    profile = build(main(function("cycle", line("app.c:2", gomp("GOMP_parallel", body)), at="app.c:1")))
+    diagnosis = diagnosed(replace(profile, read_source=source({"app.c": SINGLE})))
+    assert ("omp-serial-fraction" in [found.cause for found in diagnosis.findings]) == alone
+    if alone:
+        found = diagnosis.findings[0]
+        assert (found.cause, found.where.function, found.where.short) == ("omp-serial-fraction", "cycle", "app.c:6")
+        assert found.seconds == 3.0
+
+
+def test_waiting_for_a_thread_that_had_no_core_is_not_held_against_the_program() -> None:
+    """Thread 0 works 1 s and stands still for 3 s meanwhile; thread 1 waits 3 s, in which the other has no core."""
+    gone, seen = "cpu.time.no-core", "cpu.time.others-without-core"
+    work = line("app.c:12", time=(1.0, 1.0), values={gone: (3.0, 0.0)})
+    body = function("forces._omp_fn.0", work, barrier(time=(0.0, 3.0), values={seen: (0.0, 3.0)}), at="app.c:10")
+    profile = build(main(function("forces", line("app.c:9", gomp("GOMP_parallel", body)), at="app.c:9")))
+    metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in profile.metrics.items()}
+    diagnosis = diagnosed(replace(profile, metrics=metrics))
+    assert [found.cause for found in diagnosis.findings] == ["hot-compute"]
+    assert diagnosis.notes[0].startswith(
+        "Threads that could run had no core for 3.00 s, as other programs ran beside this one."
+    )
+
+
 def test_serial_code_without_a_main_place_is_one_sign_only() -> None:
     parts = [function(f"f{number}", line(f"app.c:{number}", time=(1.0, None))) for number in range(40, 43)]
     found = finding(diagnosed(build(main(*parts, region("forces", (1.0, 1.0), (0.0, 3.0))))), "omp-serial-fraction")
@@ -221,8 +273,9 @@ def test_time_in_mpi_or_asleep_is_not_serial_computing() -> None:
 # -- synchronising -------------------------------------------------------------------------------------------
 
 
-def test_regions_with_less_work_than_waiting_are_too_small() -> None:
-    diagnosis = diagnosed(build(main(region("tiny", (1.0, 1.0), (3.0, 3.5)))))
+def test_regions_with_less_work_than_waiting_are_too_small_where_they_were_counted() -> None:
+    counted = (50_000.0, 50_000.0)
+    diagnosis = diagnosed(build(main(region("tiny", (1.0, 1.0), (3.0, 3.5), calls=counted))))
     found = diagnosis.findings[0]
     assert (found.cause, found.where.function) == ("omp-fine-grained-regions", "tiny")
     assert (found.seconds, found.share) == (6.0, 6.0 / 8.5)  # twice what the one waits that waits least
@@ -230,7 +283,35 @@ def test_regions_with_less_work_than_waiting_are_too_small() -> None:
         "Waiting in the OpenMP runtime takes 6.50 s of 8.50 s (76.5 %).",
         "Waiting of the thread that waits least takes 3.00 s.",
         "Work in parallel regions takes 2.00 s of the 8.50 s of working and waiting (23.5 %): 1 parallel region.",
+        # 8.5 s of 100,000 entries.
+        "Working in a parallel region and waiting for the next one takes 85.0 µs on average, over 100,000 entries of a thread.",
     ]
+
+
+@pytest.mark.parametrize("calls", [None, (50.0, 50.0)])
+def test_few_or_uncounted_regions_are_not_called_too_small(calls: Seconds | None) -> None:
+    found = diagnosed(build(main(region("steps", (1.0, 1.0), (3.0, 3.5), calls=calls)))).findings[0]
+    assert (found.cause, found.seconds) == ("omp-barrier-wait", 6.0)
+
+
+@pytest.mark.parametrize(
+    ("length", "cause", "changes"),
+    [(1, "omp-fine-grained-regions", 198), (2, "omp-fine-grained-regions", 100), (20, "omp-barrier-wait", 0)],
+)
+def test_a_trace_shows_how_often_regions_are_entered(length: int, cause: str, changes: int) -> None:
+    """Of 400 samples a thread one in four is at work, in stretches of a length: n p (1 − p) = 75 changes were expected of each."""
+    profile = build(main(region("loops", (1.0, 1.0), (3.0, 3.0))))
+    tree = profile.tree
+    work, wait = int(np.flatnonzero(tree.line == 12)[0]), int(np.flatnonzero(tree.named("<omp barrier wait>"))[0])
+    node = np.tile(np.repeat([work, wait, wait, wait], length), 400 // (4 * length)).astype(np.int32)
+    start = np.arange(len(node), dtype=np.uint64) * 10_000_000
+    lanes = tuple(Lane(row, start, node) for row in range(2))
+    traced = replace(profile, sample_count=800.0, read_timeline=lambda: Timeline(0, int(start[-1]), lanes))
+    diagnosis = diagnosed(traced)
+    assert diagnosis.findings[0].cause == cause
+    told = [text for text in statements(diagnosis, cause) if "changes from work to waiting" in text]
+    assert len(told) == (changes > 0)
+    assert all(text.endswith(f": {2 * len(node) // (4 * length)} changes.") for text in told)
 
 
 def test_even_waiting_beside_much_work_is_too_much_synchronisation() -> None:
@@ -241,7 +322,7 @@ def test_even_waiting_beside_much_work_is_too_much_synchronisation() -> None:
 
 
 def test_overhead_of_the_runtime_counts_as_waiting() -> None:
-    body = function("tiny._omp_fn.0", line("app.c:12", time=(1.0, 1.0)))
+    body = function("tiny._omp_fn.0", line("app.c:12", time=(1.0, 1.0)), values={"calls.count": (9e4, 9e4)})
     found = diagnosed(build(main(line("app.c:9", gomp("GOMP_parallel", body, time=(3.0, 3.0)))))).findings[0]
     assert (found.cause, found.seconds) == ("omp-fine-grained-regions", 6.0)
 
@@ -338,8 +419,17 @@ def test_more_threads_than_cores_are_a_doubt() -> None:
 
 
 def directive(name: str, *children: Node, time: Seconds, at: int = 40) -> Node:
-    """A region as OPARI2 names it for Score-P."""
-    return node(NodeKind.REGION, Relation.CALL, f"!$omp {name} @app.c:{at}", *children, at=f"app.c:{at}", time=time)
+    """A region as OPARI2 names it for Score-P, entered 10,000 times by each thread."""
+    calls = {"calls.count": (1e4,) * len(time)}
+    return node(
+        NodeKind.REGION,
+        Relation.CALL,
+        f"!$omp {name} @app.c:{at}",
+        *children,
+        at=f"app.c:{at}",
+        time=time,
+        values=calls,
+    )
 
 
 def instrumented(overhead: Seconds, work: Seconds, wait: Seconds) -> Profile:

@@ -93,6 +93,7 @@ def host_checks() -> tuple[Checks, ...]:
         mpi_messages,
         mpi_sums,
         openmp,
+        oversubscription,
         own_patterns,
         source,
         waiting,
@@ -101,7 +102,9 @@ def host_checks() -> tuple[Checks, ...]:
     return (
         Checks(compute.RULES),
         Checks(compiler.RULES),
-        Checks((*openmp.RULES, *mpi.RULES, *mpi_sums.RULES, *mpi_messages.RULES), lacks.threads),
+        Checks(
+            (*openmp.RULES, *mpi.RULES, *oversubscription.RULES, *mpi_sums.RULES, *mpi_messages.RULES), lacks.threads
+        ),
         Checks(waiting.RULES, lacks.waiting),
         Checks(input_output.RULES),
         Checks(memory.RULES),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.cores import doubt, of_others, without_core
 from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_unit, total
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
@@ -60,6 +61,17 @@ class Ranks:
     functions: tuple[str, ...]
     function_names: IntArray
     work: FloatArray  #: computing of each rank by function of the program
+    coreless: FloatArray  #: time beside these in which it could compute and had no core, as far as it was measured
+
+    @property
+    def lost(self) -> float:
+        """What the ranks compute less than the busiest one."""
+        return float((self.compute.max() - self.compute).sum())
+
+    @property
+    def most_for_a_core(self) -> float:
+        """What ranks wait at most because others have no core."""
+        return of_others(self.coreless, np.zeros(len(self.ids), dtype=np.int32))
 
 
 def public_name(name: str) -> str:
@@ -105,8 +117,9 @@ def ranks(facts: Facts) -> Ranks | None:
     ids, rank = np.unique(facts.ranks, return_inverse=True)
     table = np.zeros((len(ids), other + 1))
     np.add.at(table, rank, per_location)
+    coreless = np.bincount(rank, weights=without_core(facts, computing), minlength=len(ids)).astype(np.float64)
     if bool(ids[0] < 0):  # threads outside any rank: a launcher's daemon
-        ids, table = ids[1:], table[1:]
+        ids, table, coreless = ids[1:], table[1:], coreless[1:]
     return Ranks(
         ids=ids.astype(np.int32),
         compute=table[:, len(calls) :].sum(axis=1),
@@ -116,6 +129,7 @@ def ranks(facts: Facts) -> Ranks | None:
         functions=tuple(facts.label_names[name] for name in function_names),
         function_names=function_names,
         work=table[:, len(calls) : other],
+        coreless=coreless,
     )
 
 
@@ -129,11 +143,12 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     times = ranks(facts)
     if times is None:
         return
-    yields = _yield_share(facts)
-    lost = float((times.compute.max() - times.compute).sum())
+    lost = times.lost
     messages = facts.messages if facts.messages is not None and facts.messages.is_whole else None
     waited = spent if messages is None else messages.waited(*Pattern)
     cost = min(lost, waited)
+    for_a_core = 0.0 if messages is not None else min(times.most_for_a_core, spent - cost)
+    waited -= for_a_core
     shared = (
         fact(
             facts,
@@ -142,12 +157,15 @@ def waiting(facts: Facts) -> Iterable[Draft]:
             subject=f"MPI on {len(times.ids)} ranks",
             form=Form.NAME,
             whole=total(facts),
-            parts=_main_calls(times),
+            parts=[
+                *_main_calls(times),
+                *([Part("for ranks that had no core at most", for_a_core / spent, "ratio")] if for_a_core else []),
+            ],
             how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
         ),
     )
     if cost >= unequal.threshold("min_explained") * waited and facts.above(cost / facts.total, smallest):
-        yield _unequal_work(facts, times, shared, cost, spent, yields, messages)
+        yield _unequal_work(facts, times, shared, cost, spent, messages)
         if messages is not None:
             yield from moving(facts, messages, shared)
         return
@@ -156,7 +174,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
         return
     transfer = _transfer(facts)
     collective = _share_of_calls(times, _COLLECTIVE)
-    yield from _equal_work(facts, times, shared, spent, transfer, collective, yields)
+    yield from _equal_work(facts, times, shared, spent, transfer, collective, for_a_core)
 
 
 def _main_calls(times: Ranks) -> list[Part]:
@@ -190,19 +208,19 @@ def _transfer(facts: Facts) -> float:
 _YIELD = re.compile(r"sched_yield")
 
 
-def _yield_share(facts: Facts) -> float:
-    """Part of the MPI time in sched_yield: MPI libraries give the core away when there are more ranks than cores."""
-    spent = facts.spent(Activity.MPI)
-    return _below_mpi(facts, _YIELD) / spent if spent else 0.0
+def yielded(facts: Facts) -> float:
+    """Time of MPI calls in sched_yield: MPI libraries give the core away when there are more ranks than cores."""
+    return _below_mpi(facts, _YIELD)
 
 
-def _doubts(facts: Facts, yields: float) -> tuple[str, ...]:
+def _doubts(facts: Facts) -> tuple[str, ...]:
+    yields = yielded(facts) / facts.spent(Activity.MPI)
     if yields > cause("oversubscription").threshold("doubt_share"):
         return (
             f"{numbers.percent(yields)} of the MPI time is in sched_yield: the library found more ranks than cores, "
             "so part of the waiting is for a core.",
         )
-    return ()
+    return doubt(facts)
 
 
 def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
@@ -223,7 +241,6 @@ def _unequal_work(
     shared: tuple[Fact, ...],
     cost: float,
     spent: float,
-    yields: float,
     messages: MessageFacts | None,
 ) -> Draft:
     busiest = int(np.argmax(times.compute))
@@ -309,7 +326,7 @@ def _unequal_work(
         threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=3,
-        against=_doubts(facts, yields),
+        against=_doubts(facts),
         spread=Spread(len(times.ids), "ranks"),
     )
 
@@ -321,7 +338,7 @@ def _equal_work(
     spent: float,
     transfer: float,
     collective: float,
-    yields: float,
+    for_a_core: float,
 ) -> Iterable[Draft]:
     moving = transfer / spent
     bound = cause("mpi-communication-bound")
@@ -332,11 +349,12 @@ def _equal_work(
         entry, place = cause("mpi-collective-wait"), _call_place(facts, _COLLECTIVE)
     else:
         entry, place = cause("mpi-late-sender"), _call_place(facts, _POINT_TO_POINT)
-    share = spent / facts.total
+    cost = spent if is_moving else spent - for_a_core
+    share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
     evidence = [*shared, _equal(facts, times)]
-    against = _doubts(facts, yields)
+    against = _doubts(facts)
     if _sees_inside(facts):
         evidence.append(
             fact(
@@ -362,7 +380,7 @@ def _equal_work(
         cause=entry.id,
         where=place,
         summary=summary,
-        cost=spent,
+        cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
@@ -394,40 +412,4 @@ def _sees_inside(facts: Facts) -> bool:
     return bool((facts.time[inside] > 0).any())
 
 
-def oversubscribed(facts: Facts) -> Iterable[Draft]:
-    """More ranks than cores, as the MPI library itself noticed."""
-    entry = cause("oversubscription")
-    spent = facts.spent(Activity.MPI)
-    if facts.total == 0 or not spent or facts.rank_count < 2:
-        return
-    cost = _below_mpi(facts, _YIELD)
-    share = cost / facts.total
-    if not facts.above(share, entry.threshold("min_share")):
-        return
-    place = _call_place(facts)
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"The MPI library gives its core away while it waits ({numbers.percent(share)} of the time in sched_yield), "
-        "which it does when there are more ranks than cores.",
-        cost=cost,
-        share=share,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            fact(
-                facts,
-                Kind.AMOUNT,
-                cost,
-                subject="sched_yield in MPI calls",
-                form=Form.NAME,
-                whole=part_of(facts, spent, "MPI time"),
-                how="time in sched_yield below MPI calls",
-                where=place,
-            ),
-        ),
-        signs=1,
-        against=("The number of cores is not in the profile; some MPI libraries are set up to yield always.",),
-    )
-
-
-RULES = (waiting, oversubscribed)
+RULES = (waiting,)

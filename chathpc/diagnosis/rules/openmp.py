@@ -1,20 +1,20 @@
 """OpenMP: why threads wait.
 
-The time that threads wait in the runtime is accounted for by three sums that can be computed from the times of the
-threads:
-while one thread runs serial code, the others wait (serial code × (threads − 1)); at the end of a region all wait for
-the
-busiest (Σ over regions of busiest − each); and what even the busiest thread waits is the price of synchronising at all.
+The time that threads wait in the runtime is accounted for by sums that can be computed from the times of the threads: while one thread
+runs serial code, the others wait (serial code × (threads − 1)); at the end of a region all wait for the busiest (Σ over regions of
+busiest − each); while a thread that could run has no core, the others may wait for it; and what even the busiest thread waits besides
+is the price of synchronising at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.cores import beside_others, doubt, of_others, without_core
 from chathpc.diagnosis.draft import (
     Draft,
     Spread,
@@ -28,8 +28,11 @@ from chathpc.diagnosis.draft import (
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.sampled_lanes import traced_lanes
 from chathpc.profile import numbers
 from chathpc.profile.activity import DIRECTIVE, Activity, is_outlined
+from chathpc.profile.classification import named
+from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
 _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
@@ -39,18 +42,20 @@ _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
 class Team:
     """Times of the threads of all processes with at least two OpenMP threads; one row per thread.
 
-    `work[t, r]` is the time of thread t inside region r; `serial[t]` its computing outside regions; `wait[t]` its
-    waiting.
-    `process[t]` numbers the processes.
+    `work[t, r]` is the time of thread t inside region r; `serial[t]` its computing outside regions, and inside in what one thread does
+    alone; `wait[t]` its waiting; `coreless[t]` the time beside these in which it could work and had no core, as far as it was measured.
+    `process[t]` numbers the processes. `alone[i]` is the line at or above node i that one thread runs alone in a region (a node), or −1.
     """
 
     work: FloatArray
     serial: FloatArray
     wait: FloatArray
+    coreless: FloatArray
     process: IntArray
     regions: tuple[str, ...]  #: readable names of the functions that hold the regions
     region_names: IntArray  #: name ids of the outlined functions
     region_of_node: IntArray
+    alone: IntArray
 
     @property
     def spread(self) -> Spread:
@@ -60,20 +65,20 @@ class Team:
     @property
     def imbalance(self) -> FloatArray:
         """Per region, what the other threads lack to the busiest thread, summed over processes."""
-        lost = np.zeros(self.work.shape[1])
-        for process in np.unique(self.process):
-            work = self.work[self.process == process]
-            lost += (work.max(axis=0) - work).sum(axis=0)
-        return lost
+        return np.array([_lack(work, self.process) for work in self.work.T])
 
     @property
     def serial_cost(self) -> float:
         """What the other threads can do nothing in: the serial time of each process × (its threads − 1)."""
-        cost = 0.0
-        for process in np.unique(self.process):
-            members = self.process == process
-            cost += float(self.serial[members].sum() * (members.sum() - 1))
-        return cost
+        return of_others(self.serial, self.process)
+
+    @property
+    def delay(self) -> float:
+        """What the others wait for those that had to do without a core longest, however they work together: what their work differs more
+        by where that time counts, too.
+        """
+        busy = self.work.sum(axis=1) + self.serial
+        return max(_lack(busy + self.coreless, self.process) - _lack(busy, self.process), 0.0)
 
     @property
     def common_wait(self) -> float:
@@ -83,6 +88,13 @@ class Team:
             members = self.process == process
             cost += float(self.wait[members].min() * members.sum())
         return cost
+
+
+def _lack(spent: FloatArray, process: IntArray) -> float:
+    """What the threads spend less than the busiest of their process, in all."""
+    most = np.zeros(int(process.max()) + 1)
+    np.maximum.at(most, process, spent)
+    return float((most[process] - spent).sum())
 
 
 def team(facts: Facts) -> Team | None:
@@ -110,6 +122,9 @@ def team(facts: Facts) -> Team | None:
     count = len(names)
     region = np.full(len(tree), -1, dtype=np.int32)
     region[inside] = numbered
+    alone = _alone(facts, region)
+    region[alone >= 0] = -1
+    inside = region >= 0
     kind = facts.activities.kind
     waiting = np.isin(kind, (*_WAITING, Activity.OMP_LOCK))
     idle = waiting | np.isin(
@@ -120,9 +135,10 @@ def team(facts: Facts) -> Team | None:
     group = np.where(waiting, count + 1, np.where(idle, -1, group)).astype(np.int32)
     times = facts.grouped(group, count + 2)
     active = (times[:, :count].sum(axis=1) > 0) | (times[:, count + 1] > 0)
-    times = times[active]
     where = facts.profile.where
     rows = facts.locations[active]
+    coreless = without_core(facts, (group >= 0) & (group <= count))[active]
+    times = times[active]
     process = np.unique(np.stack([where.node[rows], where.rank[rows]]), axis=1, return_inverse=True)[1].reshape(-1)
     sizes = np.bincount(process)
     threaded = sizes[process] >= 2
@@ -132,11 +148,34 @@ def team(facts: Facts) -> Team | None:
         work=times[threaded, :count],
         serial=times[threaded, count],
         wait=times[threaded, count + 1],
+        coreless=coreless[threaded],
         process=process[threaded].astype(np.int32),
         regions=tuple(_holder(facts, int(name)) for name in names),
         region_names=names.astype(np.int32),
         region_of_node=region,
+        alone=alone,
     )
+
+
+def _alone(facts: Facts, region: IntArray) -> IntArray:
+    """The line at or above each node that one thread runs alone in its region, by the source (single, master, masked), else −1."""
+    tree = facts.profile.tree
+    if facts.profile.read_source is no_source:
+        return np.full(len(tree), -1, dtype=np.int32)
+    from chathpc.diagnosis.source.hot import LEAST, Hot
+    from chathpc.diagnosis.source.parallel import is_alone
+
+    hot = Hot(facts)
+    nodes = np.flatnonzero((region >= 0) & (tree.kind == NodeKind.LINE) & (tree.file >= 0) & (facts.inclusive > 0))
+    lines, number = np.unique(tree.file[nodes].astype(np.int64) << 32 | tree.line[nodes], return_inverse=True)
+    large = np.bincount(number, weights=facts.inclusive[nodes], minlength=len(lines)) >= LEAST * facts.total
+    for at in np.flatnonzero(large).tolist():
+        file, line = hot.source(int(lines[at]) >> 32), int(lines[at]) & 0xFFFFFFFF
+        function = file.function_at(line) if file is not None else None
+        large[at] = function is not None and is_alone(function, line)
+    chosen = np.zeros(len(tree), dtype=bool)
+    chosen[nodes[large[number]]] = True
+    return tree.nearest(chosen)
 
 
 def _holder(facts: Facts, name: int) -> str:
@@ -176,45 +215,36 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     threads = team(facts)
     if threads is None:
         return
-    count = len(threads.process)
     imbalance = threads.imbalance
     # A thread that is the busiest in one region waits in others: what unequal work and serial code explain comes first, and
     # only what is left of the waiting can be the price of synchronising.
     explained = float(imbalance.sum()) + threads.serial_cost
     scale = min(1.0, waited / explained) if explained > 0 else 0.0
+    # Who has no core while it waits itself holds nobody up.
+    beside = min(beside_others(facts, *_WAITING), of_others(threads.coreless, threads.process))
+    for_a_core = min(max(beside, threads.delay), max(waited - explained, 0.0))
+    waited -= for_a_core
     common = min(threads.common_wait, max(waited - explained, 0.0))
     drafts = [
         *_imbalance(facts, threads, waited, imbalance, scale),
         *_serial(facts, threads, waited, scale),
         *_synchronisation(facts, threads, waited, common),
     ]
-    note = _oversubscribed(facts, count)
+    against = doubt(facts)
     for draft in drafts:
-        yield draft if note is None else _with_doubt(draft, note)
-
-
-def _with_doubt(draft: Draft, note: str) -> Draft:
-    from dataclasses import replace
-
-    return replace(draft, against=(*draft.against, note))
-
-
-def _oversubscribed(facts: Facts, threads: int) -> str | None:
-    """A doubt if the threads were seen on fewer cores than there are threads; None where nothing is known."""
-    cores = facts.profile.where.core[facts.locations]
-    known = cores[cores >= 0]
-    if len(known) == threads and 1 < len(np.unique(known)) < threads:
-        return f"{threads} threads were seen on {len(np.unique(known))} cores: part of the waiting may be for a core, not for work."
-    return None
+        yield replace(draft, against=(*draft.against, *against))
 
 
 def _waited(facts: Facts, waited: float) -> Fact:
+    """All waiting, of which `waited` is to be explained; threads that had no core account for the rest."""
+    spent = facts.spent(*_WAITING)
     return fact(
         facts,
         Kind.AMOUNT,
-        waited,
+        spent,
         subject="waiting in the OpenMP runtime",
         whole=total(facts),
+        parts=[Part("of it for threads that had no core", spent - waited, time_unit(facts))] if waited < spent else (),
         how="sum over waiting and runtime frames of all threads",
     )
 
@@ -288,11 +318,19 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
         *_WAITING, Activity.OMP_LOCK, Activity.MPI, Activity.MPI_SETUP
     )
     weight = np.where(serial_nodes, facts.time, 0.0)
+    in_regions = np.where(threads.alone >= 0, weight, 0.0)
     hot = facts.hot_place(weight)
     if hot is None:
         return
-    place, in_function = hot.place, hot.weight
+    place, in_function, where = hot.place, hot.weight, "outside parallel regions"
     serial = float(threads.serial.sum())
+    if in_regions.sum() > common()["most"].value * weight.sum():
+        # What the region's function hands to one thread, whatever function does it.
+        sums = np.bincount(threads.alone[in_regions > 0], weights=in_regions[in_regions > 0])
+        line = int(np.argmax(sums))
+        mine = facts.at_line(line)[np.maximum(threads.alone, 0)] & (threads.alone >= 0)
+        place = facts.place(int(facts.profile.tree.function[line]), line_node=line)
+        in_function, where = float(in_regions[mine].sum()), "in single, master or masked"
     others = int(np.bincount(threads.process).max()) - 1
     evidence = (
         _waited(facts, waited),
@@ -300,25 +338,27 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
             facts,
             Kind.AMOUNT,
             serial,
-            subject="serial code outside parallel regions",
+            subject="serial code "
+            + ("outside parallel regions" if not in_regions.any() else "outside and inside parallel regions"),
             whole=total(facts),
-            how="time outside regions of threads that take part in them",
+            how="time of threads that take part in regions, outside regions and in what the source gives to one thread",
         ),
         fact(
             facts,
             Kind.AMOUNT,
             in_function,
-            subject=f"{place.function} outside parallel regions",
+            subject=f"{place.function} {where}",
             form=Form.NAME,
             whole=total(facts),
-            how="time outside regions in this function and the libraries it calls",
+            how="time there in this function and all that it calls",
             where=place,
         ),
     )
+    inside = f", at {place.short} {where}," if where.startswith("in ") else ""
     yield Draft(
         cause="omp-serial-fraction",
         where=place,
-        summary=f"{place.function} runs on one thread while {others} other{'s wait' if others > 1 else ' waits'}.",
+        summary=f"{place.function}{inside} runs on one thread while {others} other{'s wait' if others > 1 else ' waits'}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -331,9 +371,9 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
     work = float(threads.work.sum())
     useful = work / (work + waited) if work + waited else 0.0
     fine = cause("omp-fine-grained-regions")
-    coarse = cause("omp-barrier-wait")
-    is_fine = useful < fine.threshold("max_useful_share")
-    entry = fine if is_fine else coarse
+    entries = _entries(facts, threads, work + waited) if useful < fine.threshold("max_useful_share") else None
+    is_fine = entries is not None
+    entry = fine if is_fine else cause("omp-barrier-wait")
     share = common / facts.total
     if not facts.above(share, entry.threshold("min_share")) or common < entry.threshold("min_explained") * waited:
         return
@@ -364,6 +404,7 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
             parts=(Part("", regions, "parallel regions"),),
             how="time below outlined region functions",
         ),
+        *([entries] if entries is not None else []),
     ]
     summary = (
         f"The parallel regions are too small: of the time in regions and waiting only {numbers.percent(useful)} is work."
@@ -381,6 +422,54 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
         signs=2 if is_fine else 1,
         spread=threads.spread,
     )
+
+
+def _entries(facts: Facts, threads: Team, spent: float) -> Fact | None:
+    """That regions are entered very often: by the number of their entries, or by a trace; None where nothing shows it."""
+    entry, tree = cause("omp-fine-grained-regions"), facts.profile.tree
+    if _CALLS in facts.profile.metrics:
+        regions = threads.region_of_node >= 0
+        regions &= named(tree, lambda name: is_outlined(name) or name.startswith(f"{DIRECTIVE}parallel"))
+        count = float(facts.profile.dense(_CALLS)[regions].sum())
+        if not facts.in_seconds or not 0 < spent / max(count, 1.0) <= entry.threshold("max_seconds_per_entry"):
+            return None
+        return fact(
+            facts,
+            Kind.MEAN,
+            spent / count,
+            subject="working in a parallel region and waiting for the next one",
+            unit="s",
+            whole=Quantity(count, "entries of a thread"),
+            how="time in regions and waiting / number of entries",
+        )
+    changes, expected = _changes(facts)
+    if changes < entry.threshold("min_changes") or changes < entry.threshold("min_changes_ratio") * expected:
+        return None
+    return fact(
+        facts,
+        Kind.COMPARISON,
+        changes / expected,
+        subject="the number of changes from work to waiting in the trace",
+        unit="times",
+        whole=Quantity(of="what it is where each sample falls into another region"),
+        parts=(Part("", changes, "changes"),),
+        how="changes from one sample to the next / n p (1 − p) for a share p of waiting in n samples (Wald and Wolfowitz, 1940)",
+    )
+
+
+_CALLS = "calls.count"
+
+
+def _changes(facts: Facts) -> tuple[int, float]:
+    """How often samples of work are followed by waiting in the trace, and how often that is expected of samples in no order."""
+    changes, expected = 0, 0.0
+    waits = facts.activities.of(*_WAITING, Activity.OMP_LOCK)
+    for lane in traced_lanes(facts):
+        node = lane.node[:-1]
+        waiting = waits[node[node >= 0]]
+        changes += int((waiting[1:] & ~waiting[:-1]).sum())
+        expected += float(waiting.sum() * (~waiting).sum() / max(len(waiting), 1))
+    return changes, expected
 
 
 def critical(facts: Facts) -> Iterable[Draft]:

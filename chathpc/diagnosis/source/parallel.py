@@ -1,16 +1,30 @@
-"""OpenMP in the source: critical sections and atomics, regions inside loops."""
+"""OpenMP in the source: critical sections and atomics, regions inside loops, what one thread does alone."""
 
 from __future__ import annotations
 
-from chathpc.diagnosis.source.model import Function, Loop
+from chathpc.diagnosis.source.model import Function, Loop, Region
 from chathpc.diagnosis.source.sharing import is_parallel
 from chathpc.diagnosis.source.sign import Sign
+
+#: Directives that say which threads run what is below them.
+_ALONE = frozenset({"single", "master", "masked"})
+_WHO = _ALONE | {"parallel", "task", "taskloop", "target"}
+
+
+def _word(region: Region) -> str:
+    return region.words.split()[0].split("(")[0]
+
+
+def is_alone(function: Function, line: int) -> bool:
+    """True for a line that one thread of the team runs while the others go on or wait; tasks made there are everybody's."""
+    around = [region for region in function.regions if region.first <= line <= region.last and _word(region) in _WHO]
+    return bool(around) and _word(max(around, key=lambda region: region.first)) in _ALONE
 
 
 def atomic(function: Function, loop: Loop, line: int) -> Sign | None:
     """An atomic update or a critical section at the line, in a loop that threads share."""
     for region in function.regions:
-        word = region.words.split()[0].split("(")[0]
+        word = _word(region)
         if word not in ("atomic", "critical") or not region.first <= line <= region.last or loop.first > region.first:
             continue
         if word == "atomic" and region.words.split()[1:2] in (["read"], ["write"]):

@@ -1,0 +1,75 @@
+"""Threads that could run and had no core: the program has more of them than there are cores, or others ran beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.facts import Facts
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+
+#: Of a number of cores; what has more is none.
+_DIGITS = 9
+
+
+def without_core(facts: Facts, chosen: BoolArray) -> FloatArray:
+    """Seconds in which each of `facts.locations` was at one of the chosen nodes and could not run; 0 where that was not measured."""
+    if NO_CORE not in facts.profile.metrics:
+        return np.zeros(facts.thread_count)
+    return np.asarray(
+        facts.profile.values.grouped(NO_CORE, np.where(chosen, 0, -1).astype(np.int32), 1)[facts.locations, 0]
+    )
+
+
+def beside_others(facts: Facts, *activities: Activity) -> float:
+    """Seconds of the activities in which another thread of the process could run and had no core."""
+    if OTHERS_WITHOUT not in facts.profile.metrics:
+        return 0.0
+    spent = facts.profile.exclusive(OTHERS_WITHOUT)
+    return float(spent.values[facts.activities.of(*activities)[spent.nodes]].sum())
+
+
+def of_others(spent: FloatArray, group: IntArray) -> float:
+    """What the other members of each group wait at most while one of them spends `spent`."""
+    return float((spent * (np.bincount(group)[group] - 1)).sum())
+
+
+def cores(facts: Facts) -> int:
+    """The cores of the machine that the program ran on, where the profile tells them; else 0."""
+    told = facts.profile.hardware.get("processors", "")
+    return int(told) if told.isdigit() and len(told) <= _DIGITS else 0
+
+
+def crowd(facts: Facts) -> int:
+    """How many threads share fewer cores, where that is known; else 0."""
+    each = facts.matrix.sum(axis=1)
+    busy = int((each >= common()["team_part"].value * each.max(initial=0.0)).sum())
+    return busy if 0 < cores(facts) < busy else 0
+
+
+def doubt(facts: Facts) -> tuple[str, ...]:
+    """That waiting may be for a core, in words; nothing where it is not so, or not known."""
+    threads, number = crowd(facts), cores(facts)
+    if not number:  # where they were at one moment, for those that are bound to none
+        seen = facts.profile.where.core[facts.locations]
+        number = len(np.unique(seen))
+        threads = facts.thread_count if (seen >= 0).all() and 1 < number < facts.thread_count else 0
+    if not threads:
+        return ()
+    return (f"{threads} threads were seen on {number} cores: part of the waiting may be for a core, not for work.",)
+
+
+def disturbed(facts: Facts) -> str:
+    """That other programs took the cores of a program with waiting, as a sentence; empty where they did not, or that is not known."""
+    lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
+    waits = facts.share(Activity.MPI, Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
+    least = cause("oversubscription").threshold("min_share")
+    if crowd(facts) or waits < least or lacked < least * (facts.total + lacked):
+        return ""
+    return (
+        f"Threads that could run had no core for {numbers.seconds(lacked)}, as other programs ran beside this one. What may have been "
+        "waited for that is not held against the program; measure again on a machine of its own."
+    )
