@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chathpc.adapters.tau import read
 from chathpc.diagnosis.diagnose import diagnose
+from tests.diagnosis.parts import causes, diagnosed, function, main, mpi, ranks, source
+from tests.profile.build import build, line
 from tests.synthetic.tau import Tree, write_run
 
 
@@ -40,6 +43,46 @@ def test_many_calls_with_few_bytes_each_are_latency(
         assert first.seconds == pytest.approx(8.0)
         assert "400,000 MPI calls of 20.0 µs and 8.00 B each" in first.summary
         assert not {"mpi-late-sender", "mpi-communication-bound"} & set(causes)
+
+
+def test_very_many_short_calls_are_latency_where_bytes_were_not_counted(tmp_path: Path) -> None:
+    tree: Tree = {
+        ("main",): (4e6, 1),
+        ("main", "exchange"): (1e4, 1),
+        ("main", "exchange", "MPI_Send()"): (4e6, 200_000),
+    }
+    first = diagnose(read(write_run(tmp_path / "run", {(rank, 0, 0): tree for rank in range(2)}))).findings[0]
+    assert (first.cause, first.against) == ("mpi-small-messages", ("How much data they move was not measured.",))
+    assert "400,000 MPI calls of 20.0 µs each" in first.summary
+
+
+EXCHANGE = """\
+#define FEW 2
+void exchange(double *a, double *halo, int n, int other) {
+  for (int i = 0; i < n; i += FEW)
+    MPI_Send(&a[i], FEW, MPI_DOUBLE, other, i, MPI_COMM_WORLD);
+  for (int k = 0; k < steps; k++)
+    MPI_Send(&last, 1, MPI_DOUBLE, other, k, MPI_COMM_WORLD);
+  for (int k = 0; k < steps; k++)
+    MPI_Send(&a[k * n], n, MPI_DOUBLE, other, k, MPI_COMM_WORLD);
+}
+"""
+
+
+@pytest.mark.parametrize(("at", "small"), [(4, True), (6, False), (8, False)])
+def test_elements_sent_one_by_one_are_small_messages_by_the_source(at: int, small: bool) -> None:
+    """A value for each step is a different thing: its buffer does not move with the loop."""
+    send = line(f"app.c:{at}", mpi("MPI_Send", time=(4.0, 4.0)))
+    tree = main(
+        function("exchange", send, at="app.c:2"), function("work", line("app.c:30", time=(6.0, 6.0)), at="app.c:29")
+    )
+    profile = replace(build(tree, locations=ranks(2)), read_source=source({"app.c": EXCHANGE}))
+    first = diagnosed(profile).findings[0]
+    assert first.cause == ("mpi-small-messages" if small else "mpi-late-sender")
+    if small:
+        assert (first.where.function, first.seconds, first.status) == ("exchange", 8.0, "derived")
+        assert "sends or receives 2 elements a message in a loop over i" in first.summary
+        assert "mpi-late-sender" not in causes(profile)
 
 
 def test_calls_of_instrumentation_do_not_show_what_is_inside_them(tmp_path: Path) -> None:

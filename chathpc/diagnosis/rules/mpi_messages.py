@@ -27,7 +27,7 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
         spent = float(traced.at_node.sum())
     metrics = facts.profile.metrics
     sent = next((name for name in _BYTES if name in metrics and metrics[name].has_values), None)
-    if facts.total == 0 or sent is None or _CALLS not in metrics or not facts.in_seconds:
+    if facts.total == 0 or _CALLS not in metrics or not facts.in_seconds:
         return
     share = spent / facts.total
     activities = facts.activities
@@ -35,8 +35,8 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     calls = float(facts.profile.exclusive(_CALLS).dense(len(called))[called].sum())
     if not facts.above(share, entry.threshold("min_share")) or calls < entry.threshold("min_calls"):
         return
-    each, size = spent / calls, facts.profile.total(sent) / calls
-    if each > entry.threshold("max_seconds_per_call") or size > entry.threshold("max_bytes"):
+    each, size = spent / calls, None if sent is None else facts.profile.total(sent) / calls
+    if each > entry.threshold("max_seconds_per_call") or (size is not None and size > entry.threshold("max_bytes")):
         return
     hot = facts.hot_place(facts.of(Activity.MPI))
     if hot is None:
@@ -45,8 +45,9 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=hot.place,
-        summary=f"{numbers.percent(share)} of the time is in {numbers.count(calls)} MPI calls of {numbers.seconds(each)} and "
-        f"{numbers.size(size)} each, most of it called from {where}: latency, not volume.",
+        summary=f"{numbers.percent(share)} of the time is in {numbers.count(calls)} MPI calls of {numbers.seconds(each)}"
+        + (f" and {numbers.size(size)}" if size is not None else "")
+        + f" each, most of it called from {where}: latency, not volume.",
         cost=spent,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -60,18 +61,25 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
                 whole=Quantity(calls, "calls"),
                 how="time in MPI calls / number of calls",
             ),
-            fact(
-                facts,
-                Kind.MEAN,
-                size,
-                subject="the data sent in an MPI call",
-                unit="bytes",
-                whole=Quantity(calls, "calls"),
-                metric=sent,
-                how="bytes sent / number of MPI calls",
+            *(
+                ()
+                if size is None
+                else (
+                    fact(
+                        facts,
+                        Kind.MEAN,
+                        size,
+                        subject="the data sent in an MPI call",
+                        unit="bytes",
+                        whole=Quantity(calls, "calls"),
+                        metric=sent,
+                        how="bytes sent / number of MPI calls",
+                    ),
+                )
             ),
         ),
-        signs=2,
+        signs=1 if size is None else 2,
+        against=("How much data they move was not measured.",) if size is None else (),
         replaces=("mpi-collective-wait", "mpi-late-sender", "mpi-communication-bound"),
     )
 

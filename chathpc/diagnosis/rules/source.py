@@ -23,6 +23,7 @@ from chathpc.diagnosis.source import (
     fresh,
     growth,
     invariant,
+    messages,
     pairs,
     parallel,
     recursion,
@@ -50,6 +51,7 @@ CAUSES = (
     "loop-invariant-work",
     "memory-bandwidth",
     "memory-latency",
+    "mpi-small-messages",
     "omp-critical-contention",
     "omp-false-sharing",
     "omp-fine-grained-regions",
@@ -220,6 +222,9 @@ def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Itera
     facts = hot.facts
     if cost is None and sign.kernel:
         cost = hot.kernel_time(file, sign.first, sign.last)
+    if cost is None and sign.waits:
+        inside = facts.profile.tree.inside(hot.line_nodes(file, sign.first, sign.last))
+        cost = float(facts.of(Activity.MPI)[inside].sum())
     if cost is None:
         cost = hot.time(file, sign.first, sign.last) if sign.calls else hot.own_time(file, sign.first, sign.last)
     node = hot.hottest(file, sign.first, sign.last, calls=sign.calls)
@@ -263,6 +268,7 @@ def _at_line(
         calls.synchronous(function, own, line.line),
         pairs.library_search(function, file.unit, own, line.line),
         parallel.atomic(function, own, line.line) if several else None,
+        messages.by_element(function, file.unit, own, line.line) if facts.spent(Activity.MPI) else None,
         *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )
     loop = effective(function, own, file.unit)
@@ -411,7 +417,7 @@ def _time(facts: Facts, found: _Found) -> Fact:
     """The time of the lines, with its sampling error: no sign goes without it."""
     sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
     lines = f"line {sign.first}" if sign.first == sign.last else f"lines {sign.first} to {sign.last}"
-    lines = f"{lines} of {base}"
+    lines = f"{lines} of {base}" if not sign.waits else f"MPI in {lines} of {base}"
     if sign.kernel:
         return fact(
             facts,
@@ -427,9 +433,10 @@ def _time(facts: Facts, found: _Found) -> Fact:
         Kind.AMOUNT,
         min(found.cost, facts.total),
         subject=lines,
-        form=Form.ONE if sign.first == sign.last else Form.MANY,
+        form=Form.NAME if sign.waits else Form.ONE if sign.first == sign.last else Form.MANY,
         whole=total(facts),
-        how="time of the lines" + (" with all that they call" if sign.calls else " themselves"),
+        how="time of the lines"
+        + (" in MPI" if sign.waits else " with all that they call" if sign.calls else " themselves"),
         where=found.where,
     )
 
@@ -498,6 +505,10 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
 _PARTS = {
     ("redundant-copies", "allocation-churn"): Activity.ALLOCATION,
     ("quadratic-algorithm", "redundant-copies"): Activity.COPY,
+    **{
+        ("mpi-small-messages", f"mpi-{name}"): Activity.MPI
+        for name in ("late-sender", "collective-wait", "communication-bound")
+    },
 }
 
 

@@ -19,8 +19,8 @@ class Sign:
     supports a finding from measurement, and `suspected` is True where even then only counters could tell; `calls` is
     True where time in called functions belongs to the cost. `limit` marks work at the limit of the machine, of which
     hardly any can go. `memory` names the array, or the pointer to the items, whose size decides. `kernel` is True where the cost is what the
-    kernel does meanwhile, not the lines. `bounded` is False where a repair makes other lines cheaper, too, so that it can give more than
-    the cost.
+    kernel does meanwhile, not the lines, and `waits` where it is what the lines spend in MPI. `bounded` is False where a repair makes other
+    lines cheaper, too, so that it can give more than the cost.
     """
 
     cause: str
@@ -36,6 +36,7 @@ class Sign:
     limit: bool = False
     memory: str = ""
     kernel: bool = False
+    waits: bool = False
     bounded: bool = True
 
 
