@@ -29,6 +29,7 @@ ROOMS = ("diagnosis", "diagnosis/rules", "diagnosis/sass", "comparison", "fix", 
 TOLD = "how many things a sentence or a report lists, or characters of a name"
 WORK = "bounds the work on huge input; what is left out has least"
 UNIT = "a unit: seconds and nanoseconds, bytes of a page"
+HALF = "by definition: more than half of something is most of it"
 TWO = "one alone makes no comparison"
 ROUNDING = "what sums of floating point numbers differ by"
 FORMULA = "part of a formula or a numerical method, which the docstring names"
@@ -126,7 +127,16 @@ ALLOWED = {
     "diagnosis/rules/gpu_source_host.py": {"_MOST_LINES": WORK},
     "diagnosis/rules/gpu_timeline.py": {"_SEVERAL": TWO, "_LOOKED_AT": WORK},
     "diagnosis/rules/gpu_warps.py": {"_NAMED": TOLD},
-    "diagnosis/rules/input_output_log.py": {"processes_of": LABEL, "imbalance": TWO},
+    "diagnosis/rules/input_output.py": {"imbalance": TWO, "_by_rank": TWO},
+    "diagnosis/rules/input_output_log.py": {
+        "_MOST_CELLS": WORK,
+        "processes_of": LABEL,
+        "imbalance": TWO,
+        "slowest": "the slowest and the fastest rank, which are known",
+        "bound": HALF,
+        "metadata": HALF,
+        "targets": HALF,
+    },
     "diagnosis/rules/memory.py": {"_PAGE": UNIT},
     "diagnosis/rules/mpi.py": {"ranks": TWO},
     "diagnosis/rules/mpi_sums.py": {"ranks_of": LABEL},
