@@ -248,7 +248,7 @@ def _not_collected(known: dict[str, float]) -> dict[str, str]:
     }
     if not {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"} & set(known):
         found["hardware counters (cache misses, instructions per cycle)"] = (
-            "perf stat -x, -e cycles,instructions,cache-references,cache-misses ./app   (on a machine that lets you read its "
+            "perf stat -x, -e cycles,instructions,cache-references,cache-misses ./app (on a machine that lets you read its "
             "counters: not in most virtual machines)"
         )
     return found

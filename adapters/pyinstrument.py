@@ -78,10 +78,10 @@ def read(path: Path) -> Profile:
         sources=(Source(path, "pyinstrument"),),
         caveats=tuple(caveats),
         not_collected={
-            "threads, and time in extensions by function": "py-spy record --native -f speedscope -o x.json -- python PROGRAM.py",
-            "source lines, loops and inlined functions": "py-spy record -f raw -o stacks.txt -- python PROGRAM.py",
+            "threads, and time in extensions by function": "py-spy record --native -f speedscope -o x.json -- ./app",
+            "source lines, loops and inlined functions": "py-spy record -f raw -o stacks.txt -- ./app",
             "hardware counters (cache misses, instructions per cycle)": (
-                "perf stat -e cycles,instructions,cache-misses python PROGRAM.py"
+                "perf stat -e cycles,instructions,cache-misses ./app"
             ),
         },
         run=run,

@@ -247,13 +247,12 @@ def _caveats(table: Table, columns: Columns, others: Sequence[str], rows: Sequen
 
 def _not_collected(names: Sequence[str], columns: Columns, ranks: int, outside: float) -> dict[str, str]:
     missing = {}
-    launch = f"mpirun -np {ranks} ./app" if ranks > 1 else "./app"
     if not columns.has_time:
-        missing["times of regions"] = f"CALI_CONFIG=runtime-report,profile.mpi,output=run.cali {launch}"
+        missing["times of regions"] = "CALI_CONFIG=runtime-report,profile.mpi,output=run.cali ./app"
     if outside > _MUCH:
-        missing["what runs outside of the regions"] = f"CALI_CONFIG='sample-report,output=samples.txt' {launch}"
+        missing["what runs outside of the regions"] = "CALI_CONFIG='sample-report,output=samples.txt' ./app"
     if columns.over_ranks and ranks != 1:
-        missing["times of each rank"] = f"CALI_CONFIG='hatchet-region-profile,profile.mpi,output=ranks.json' {launch}"
+        missing["times of each rank"] = "CALI_CONFIG='hatchet-region-profile,profile.mpi,output=ranks.json' ./app"
     if ranks > 1 and not any(name.startswith(("MPI_", "PMPI_")) for name in names):
-        missing["MPI calls"] = f"CALI_CONFIG='hatchet-region-profile,profile.mpi,output=ranks.json' {launch}"
+        missing["MPI calls"] = "CALI_CONFIG='hatchet-region-profile,profile.mpi,output=ranks.json' ./app"
     return missing

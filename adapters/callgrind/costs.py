@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit, slug
 from chathpc.profile.profile import Profile, Source
+from chathpc.profile.run import COMMAND
 from chathpc.profile.tree import NodeKind
 
 #: Event → (id, unit, factor, what it counts). Callgrind manual, "Event types" and cache simulation; Xdebug's two.
@@ -94,7 +96,8 @@ def read(path: Path) -> Profile:
         where=Locations.single(),
         sources=(Source(path, tool["name"] if tool else "callgrind", tool["version"] if tool else ""),),
         caveats=_caveats(found, measured, bool(graph.arcs)),
-        not_collected=_not_collected(title, measured),
+        not_collected=_not_collected(measured),
+        run={COMMAND: shlex.join(found.command.split())} if found.command else {},
         timed=True,
         insufficient=_insufficient(metrics[found.events[0]], sum(own)),
     )
@@ -219,12 +222,11 @@ def _caveats(found: Callgrind, metrics: list[Metric], calls: bool) -> tuple[str,
     return tuple(said)
 
 
-def _not_collected(title: str, metrics: list[Metric]) -> dict[str, str]:
-    program = f"./{title}" if re.fullmatch(r"[\w.+-]+", title) else "./app"
-    found = {"call paths": f"perf record --call-graph dwarf {program}"}
+def _not_collected(metrics: list[Metric]) -> dict[str, str]:
+    found = {"call paths": "perf record --call-graph dwarf ./app"}
     ids = {metric.id for metric in metrics}
     if "cpu.time" not in ids:
-        found["host time"] = f"perf record -e cpu-clock -g {program}"
+        found["host time"] = "perf record -e cpu-clock -g ./app"
     if "cpu.instructions" in ids and "cpu.data.reads" not in ids:
-        found["cache misses (simulated)"] = f"valgrind --tool=callgrind --cache-sim=yes {program}"
+        found["cache misses (simulated)"] = "valgrind --tool=callgrind --cache-sim=yes ./app"
     return found

@@ -41,6 +41,7 @@ class Callgrind:
     summary: list[float] = field(default_factory=list)
     creator: str = ""
     program: str = ""
+    command: str = ""
     invalid: int = 0
     parts: int = 0
 
@@ -120,7 +121,8 @@ def _header(found: Callgrind, key: str, value: str, columns: list[int]) -> None:
     if key == "creator":
         found.creator = value[:100]
     elif key == "cmd" and value:
-        found.program = value.split()[0].rsplit("/", 1)[-1][:100]  # without arguments, which may hold secrets
+        found.command = value
+        found.program = value.split()[0].rsplit("/", 1)[-1][:100]
     elif key == "part":
         found.parts += 1
     elif key == "event":  # event: name : words, or event: name = formula : words

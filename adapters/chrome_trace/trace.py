@@ -90,7 +90,7 @@ def _not_collected(parts: Assembled, *, kineto: bool) -> dict[str, str]:
         return {"GPU activity": GPU_ACTIVITY}
     if "gpu.time" not in parts.metrics:
         return {"times of kernels": GPU_ACTIVITY}
-    return {"counters of kernels": "ncu --set full (NVIDIA) or rocprof-compute profile (AMD)"}
+    return {"counters of kernels": "ncu --set full ./app (AMD: rocprof-compute profile)"}
 
 
 def _run(header: Mapping[str, Any]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from chathpc.adapters.compiler_records.collect import Collection
@@ -51,7 +52,7 @@ def read(path: Path) -> Profile:
         where=Locations.single(),
         sources=tuple(Source(file, tool) for file in files[:8]),
         caveats=caveats(build),
-        not_collected={"times of the program, to join the records with": f"{MEASURE}; chathpc explain database {clean(path.name)}"},
+        not_collected={"times of the program, to join the records with": f"{MEASURE}; chathpc explain database {shlex.quote(clean(path.name))}"},
         insufficient=alone(build, (path.name,)),
         build=build,
     )  # fmt: skip

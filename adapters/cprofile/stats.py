@@ -89,9 +89,9 @@ def read(path: Path) -> Profile:
         sources=(Source(path, "cProfile"),),
         caveats=tuple(caveats),
         not_collected={
-            "call paths": "python -m pyinstrument -r json -o profile.json PROGRAM.py",
-            "source lines, loops and inlined functions": "py-spy record -f raw -o stacks.txt -- python PROGRAM.py",
-            "threads, and time in extensions by function": "py-spy record --native -f speedscope -o x.json -- python PROGRAM.py",
+            "call paths": "python -m pyinstrument -r json -o profile.json app.py",
+            "source lines, loops and inlined functions": "py-spy record -f raw -o stacks.txt -- ./app",
+            "threads, and time in extensions by function": "py-spy record --native -f speedscope -o x.json -- ./app",
         },
         timed=True,
         insufficient=too_short(sum(times)),

@@ -229,12 +229,13 @@ def _caveats(metrics: Mapping[str, Metric], lacking: Sequence[str], anchor: Anch
 
 def _not_collected(metrics: Mapping[str, Metric], ranks: int, anchor: Anchor) -> dict[str, str]:
     missing = {}
-    launch = f"mpirun -np {ranks} ./app" if ranks > 1 else "./app"
     if not any(name.startswith("other.mpi-late") or "wait" in name for name in metrics) and ranks > 1:
-        missing["waiting times and their causes"] = f"scan -t {launch}   (scalasca -analyze -t, then square)"
+        missing["waiting times and their causes"] = "scan -t ./app (the same as scalasca -analyze -t; then square)"
     if not any(name in metrics for name in ("cpu.cycles", "cpu.instructions")):
-        missing["hardware counters"] = f"SCOREP_METRIC_PAPI=PAPI_TOT_CYC,PAPI_TOT_INS {launch}"
+        missing["hardware counters"] = "SCOREP_METRIC_PAPI=PAPI_TOT_CYC,PAPI_TOT_INS ./app"
     own = [anchor.regions[callee] for callee in anchor.callees if anchor.regions[callee].paradigm.lower() in _OWN]
     if not [region for region in own if region.role != "artificial"]:
-        missing["functions of the program"] = "scorep mpicc -o app …   (build with scorep, without --nocompiler)"
+        missing["functions of the program"] = (
+            "scorep mpicc -c app.c (build all files with scorep, without --nocompiler)"
+        )
     return missing

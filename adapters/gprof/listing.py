@@ -173,6 +173,6 @@ def _caveats(listing: _Listing) -> tuple[str, ...]:
 def _not_collected(listing: _Listing) -> dict[str, str]:
     found = {"call paths": "perf record --call-graph dwarf ./app"}
     if not listing.graph.known:
-        found["calls between functions"] = "gprof PROGRAM gmon.out > profile.txt   (without -p)"
-    found["source lines, loops and inlined functions"] = "perf record -g ./app   (program with -g)"
+        found["calls between functions"] = "gprof ./app gmon.out > profile.txt (without -p)"
+    found["source lines, loops and inlined functions"] = "perf record -g ./app (program with -g)"
     return found

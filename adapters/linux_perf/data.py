@@ -23,7 +23,7 @@ LIMIT, LIMIT_OF_LINES = 300.0, 60.0
 LARGEST = 8 << 30
 _STEP = 0.1
 #: All that is read of a recording. With inlined functions perf keeps the program that finds lines running: without, each line starts one.
-FULL = ("-F", "+pid,+srcline", "--show-switch-events")
+FULL = ("--header", "-F", "+pid,+srcline", "--show-switch-events")
 #: Before this version perf hands names that lie in the file to a shell when it looks for lines (tools/perf/util/srcline.c).
 _SAFE = (5, 16)
 
@@ -38,7 +38,7 @@ def read(path: Path) -> Profile:
         text = Path(folder) / "samples.txt"
         script = [perf, "script", "-i", str(path.absolute())]
         lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES)
-        said = None if lacks is None else _run([*script, "--no-inline"], text, LIMIT)
+        said = None if lacks is None else _run([*script, "--header", "--no-inline"], text, LIMIT)
         if said is not None and "no-inline" in said:  # perf before 4.16
             said = _run(script, text, LIMIT)
         if said is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import numpy as np
 
 from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.chains import Chain, Frame, Inlined
+from chathpc.adapters.linux_perf.command import recorded
 from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
 from chathpc.adapters.linux_perf.layout import UNKNOWN, frame, head, source_line
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
@@ -24,6 +26,7 @@ from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import NO_CORE, Metric, slug
 from chathpc.profile.profile import Profile, Source, no_timeline
+from chathpc.profile.run import COMMAND
 from chathpc.profile.tree import NodeKind
 
 #: Lines longer than this are no line of perf script.
@@ -62,6 +65,7 @@ class _Reading:
     ends: tuple[str, str] = ("", "")  #: the times of the first and the last sample as they were written
     hardware: dict[str, str] = field(default_factory=dict)
     version: str = ""
+    command: tuple[str, ...] = ()  #: what perf ran
     wall_seconds: float = 0.0
     begins: set[int] = field(default_factory=set)  #: frames with which a whole stack begins
     clock: WallClock = field(init=False)
@@ -221,7 +225,10 @@ def _unique(metric: Metric, others: Iterable[_Counted]) -> Metric:
 def _header(reading: _Reading, line: str) -> None:
     """A line of the header that perf script --header writes."""
     key, colon, value = line.lstrip("# ").partition(":")
-    key, value = key.strip(), value.strip()[:200]
+    key = key.strip()
+    if key == "cmdline":
+        reading.command = recorded(value.split())
+    value = value.strip()[:200]
     if colon and key in _HARDWARE:
         reading.hardware.setdefault(_HARDWARE[key], value)
     elif key == "perf version":
@@ -258,8 +265,9 @@ def _profile(reading: _Reading) -> Profile:
         where=_locations(reading, ranks),
         sources=(Source(reading.path, "Linux perf", reading.version),),
         caveats=(*_caveats(reading, main), *(_ORDER if ranks else ())),
-        not_collected=_not_collected(reading, main, title),
+        not_collected=_not_collected(reading, main),
         run={"events": ", ".join(found.event.source or "samples" for found in counted)}
+        | ({COMMAND: shlex.join(reading.command)} if reading.command else {})
         | ({} if reading.seconds is None else {"seconds": f"{reading.seconds[1] - reading.seconds[0]:.3f}"}),
         hardware=reading.hardware,
         sample_count=samples,
@@ -343,22 +351,21 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _not_collected(reading: _Reading, main: _Counted, title: str) -> dict[str, str]:
-    program = f"./{title}" if re.fullmatch(r"[\w.+-]+", title) else "./app"
+def _not_collected(reading: _Reading, main: _Counted) -> dict[str, str]:
     found: dict[str, str] = {}
     if not reading.chains:
-        found["call paths"] = f"perf record --call-graph dwarf {program}"
+        found["call paths"] = "perf record --call-graph dwarf ./app"
     if main.metric.id == "cpu.samples":
-        found["host time"] = f"perf record -e cpu-clock -g {program}"
+        found["host time"] = "perf record -e cpu-clock -g ./app"
     elif not reading.clock.seen:
         found["waiting (blocked and sleeping threads)"] = (
-            f"perf record --switch-events -e cpu-clock,context-switches -g {program}"
+            "perf record --switch-events -e cpu-clock,context-switches -g ./app"
         )
     counters = {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}
     if not counters & {counted.metric.id for counted in reading.events.values()}:
         found["hardware counters (cache misses, instructions per cycle)"] = (
-            f"perf record -e cycles,instructions,cache-misses -g {program}"
+            "perf record -e cycles,instructions,cache-misses -g ./app"
         )
     if not reading.stacks.has_kind(NodeKind.LINE):
-        found["source lines, loops and inlined functions"] = f"perf record -g {program}   (program with -g)"
+        found["source lines, loops and inlined functions"] = "perf record -g ./app (program with -g)"
     return found

@@ -20,7 +20,7 @@ CHOSEN = "Only the profiled kernel launches are here: what part of the run they 
 def lacking(metrics: Collection[str], launches: Sequence[Launch], *, lines: bool, exported: bool) -> Mapping[str, str]:
     """What is not in the report → the command that collects it."""
     if insufficient(launches):
-        return {"counters of the kernels": "ncu --set full -o report PROGRAM"}
+        return {"counters of the kernels": "ncu --set full -o report ./app"}
     return not_collected(metrics, lines=lines, exported=exported)
 
 

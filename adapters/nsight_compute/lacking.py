@@ -31,7 +31,7 @@ _PARTS: dict[str, tuple[tuple[str, ...], str]] = {
 }  # fmt: skip
 _LINES = "source lines"
 #: What is missing → what collects it besides an option.
-_COMMAND = "ncu {} -o report PROGRAM"
+_COMMAND = "ncu {} -o report ./app"
 
 
 def not_collected(measured: Collection[str], *, lines: bool, exported: bool) -> Mapping[str, str]:
@@ -44,7 +44,9 @@ def not_collected(measured: Collection[str], *, lines: bool, exported: bool) -> 
         if not any(one in measured for one in ids):
             found[what] = _COMMAND.format(options)
     if "gpu.instructions" in measured and not lines:
-        found[_LINES] = f"nvcc -lineinfo …, then {_COMMAND.format('--section SourceCounters --import-source yes')}"
+        found[_LINES] = (
+            f"{_COMMAND.format('--section SourceCounters --import-source yes')} (of a program compiled with nvcc -lineinfo)"
+        )
     if exported and "samples per source line" in found:
         found["samples per source line"] += " (and give the .ncu-rep file: exports to CSV have none)"
     return found

@@ -36,26 +36,26 @@ def not_collected(assembly: Assembly, version: str) -> Mapping[str, str]:
     missing: dict[str, str] = {}
     seen = assembly.seen
     if not {"kernels", "copies", "memsets", "graphs"} & seen:
-        missing["GPU kernels and copies"] = f"{profile} --trace=cuda,nvtx,osrt PROGRAM"
+        missing["GPU kernels and copies"] = f"{profile} --trace=cuda,nvtx,osrt ./app"
     if LaneKind.RANGE not in seen:
         missing["named ranges of the program (NVTX)"] = (
-            f"{profile} --trace=cuda,nvtx PROGRAM, with NVTX ranges in the program (Python: torch.autograd.profiler.emit_nvtx())"
+            f"{profile} --trace=cuda,nvtx ./app (with NVTX ranges in the program; Python: torch.autograd.profiler.emit_nvtx())"
         )
     if LaneKind.OS not in seen:
-        missing["calls of the operating system that may block"] = f"{profile} --trace=cuda,nvtx,osrt PROGRAM"
+        missing["calls of the operating system that may block"] = f"{profile} --trace=cuda,nvtx,osrt ./app"
     if "samples" not in seen:
         missing["where host threads compute (samples of their stacks)"] = (
-            f"{profile} --sample={_sampling(version)} PROGRAM"
+            f"{profile} --sample={_sampling(version)} ./app"
         )
     if "CUDA_CALLCHAINS" not in seen:
-        missing["which code calls the CUDA runtime (stacks)"] = f"{profile} --cudabacktrace=all PROGRAM"
+        missing["which code calls the CUDA runtime (stacks)"] = f"{profile} --cudabacktrace=all ./app"
     if LaneKind.MPI not in seen and len(assembly.processes) > 1:
-        missing["calls of MPI"] = f"{profile} --trace=cuda,nvtx,osrt,mpi PROGRAM"
+        missing["calls of MPI"] = f"{profile} --trace=cuda,nvtx,osrt,mpi ./app"
     if "copies" in seen and "memory kinds" not in seen:
         missing["whether host memory of copies is pinned"] = (
-            f"{profile} --trace=cuda PROGRAM, with Nsight Systems 2022 or newer"
+            f"{profile} --trace=cuda ./app (Nsight Systems 2022 or newer)"
         )
-    missing["why kernels take their time (counters)"] = "ncu --set full -o report PROGRAM"
+    missing["why kernels take their time (counters)"] = "ncu --set full -o report ./app"
     return missing
 
 

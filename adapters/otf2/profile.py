@@ -162,10 +162,11 @@ def _caveats(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _not_collected(answer: Mapping[str, Any], ranks: int, *, has_partners: bool) -> dict[str, str]:
-    launch = f"mpirun -np {ranks} ./app" if ranks > 1 else "./app"
     missing = {}
     if ranks > 1 and not has_partners:
-        missing["waiting times and their causes"] = f"scan -t {launch}   (scalasca -analyze -t, then square)"
+        missing["waiting times and their causes"] = "scan -t ./app (the same as scalasca -analyze -t; then square)"
     if not [name for _, name, _, _, paradigm in answer["nodes"] if paradigm.upper() in ("USER", "COMPILER")]:
-        missing["functions of the program"] = "scorep mpicc -o app …   (build with scorep, without --nocompiler)"
+        missing["functions of the program"] = (
+            "scorep mpicc -c app.c (build all files with scorep, without --nocompiler)"
+        )
     return missing

@@ -43,7 +43,7 @@ def assembled(
         said.append("It has the time that threads waited for locks, and not what part of the run that is.")
     if not ids & {"cpu.time", "cpu.time.wall", "cpu.samples"}:
         missing["host time"] = (
-            "go tool pprof -proto http://HOST/debug/pprof/profile, or perf record -e cpu-clock -g ./app"
+            "perf record -e cpu-clock -g ./app (of a server in Go: go tool pprof -proto http://HOST/debug/pprof/profile)"
         )
     elif "cpu.time.wall" not in ids:
         missing["waiting (blocked and sleeping threads)"] = "go tool pprof -proto http://HOST/debug/pprof/block"

@@ -14,8 +14,8 @@ from chathpc.adapters.traced.words import device_caveats
 from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.remark import Device
 
-SYSTEM_TRACE = "rocprofv3 --sys-trace -- ./program"
-COUNTERS = "rocprof-compute profile -n name -- ./program"
+SYSTEM_TRACE = "rocprofv3 --sys-trace -- ./app"
+COUNTERS = "rocprof-compute profile -n name -- ./app"
 
 
 def profile_of(

@@ -209,12 +209,9 @@ def _caveats(contents: Sequence[tuple[Place, TauFile]], paths: Paths) -> Iterabl
 
 
 def _not_collected(contents: Sequence[tuple[Place, TauFile]], paths: Paths, ranks: int) -> Mapping[str, str]:
-    launch = f"mpirun -np {ranks} tau_exec ./app" if ranks > 1 else "tau_exec ./app"
     missing = {}
     if not paths.callers or paths.cut:
-        missing["whole call paths"] = f"TAU_CALLPATH=1 TAU_CALLPATH_DEPTH=100 {launch}"
+        missing["whole call paths"] = "TAU_CALLPATH=1 TAU_CALLPATH_DEPTH=100 tau_exec ./app"
     if all(len(content.timers) <= 1 for _, content in contents):
-        missing["functions of the program"] = (
-            f"TAU_SAMPLING=1 TAU_EBS_UNWIND=1 {launch.replace('tau_exec', 'tau_exec -ebs')}"
-        )
+        missing["functions of the program"] = "TAU_SAMPLING=1 TAU_EBS_UNWIND=1 tau_exec -ebs ./app"
     return missing

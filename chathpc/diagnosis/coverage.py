@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chathpc.diagnosis.gpu_tools import counters, program_of, stall_events, vendor_of
+from chathpc.diagnosis.gpu_tools import counters, stall_events, vendor_of
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import TIME_METRICS, Profile
 from chathpc.profile.tree import NodeKind
@@ -31,20 +31,17 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
     metrics = {name for name, metric in profile.metrics.items() if metric.has_values}
     missing: dict[str, str] = {}
     has_gpu = any(name.startswith("gpu.") for name in metrics)
-    program = program_of(profile)
     host = profile.time is not None and profile.time.id in HOST_TIME
     if profile.time is None or not host or profile.time.id in NO_TIME:
-        missing["host time"] = f"hpcrun -e REALTIME -t {program}"
+        missing["host time"] = "hpcrun -e REALTIME -t ./app"
     elif profile.time.clock == Clock.CPU:
-        missing["waiting (blocked and sleeping threads)"] = f"hpcrun -e REALTIME -t {program}"
+        missing["waiting (blocked and sleeping threads)"] = "hpcrun -e REALTIME -t ./app"
     if host and not metrics & {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}:
         missing["hardware counters (cache misses, instructions per cycle)"] = (
-            f"hpcrun -e cycles -e instructions -e cache-misses -t {program}"
+            "hpcrun -e cycles -e instructions -e cache-misses -t ./app"
         )
     if has_gpu and not any(name.startswith("gpu.stall.") for name in metrics):
-        missing["reasons for GPU stalls"] = f"hpcrun -e {stall_events(profile)} -t {program}"
+        missing["reasons for GPU stalls"] = f"hpcrun -e {stall_events(profile)} -t ./app"
     if not profile.tree.has(NodeKind.LINE, NodeKind.LOOP):
-        missing["source lines, loops and inlined functions"] = (
-            "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"
-        )
+        missing["source lines, loops and inlined functions"] = "hpcstruct MEASUREMENTS; hpcprof MEASUREMENTS"
     return own | {what: command for what, command in missing.items() if what not in own}

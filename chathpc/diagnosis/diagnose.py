@@ -13,6 +13,7 @@ import numpy as np
 from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
+from chathpc.diagnosis.command import filled, named
 from chathpc.diagnosis.cores import disturbed
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft, confidence, samples_behind, share_error
@@ -88,9 +89,26 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         not_collected=not_collected(profile),
         examined=Examined() if lacking else examined(facts),
     )
-    if why:
-        return diagnosis
-    return replace(diagnosis, headline=findings[0].summary if diagnosis.blames else headline_of(facts, findings))
+    if not why:
+        why = findings[0].summary if diagnosis.blames else headline_of(facts, findings)
+    return _for_program(profile, replace(diagnosis, headline=why))
+
+
+def _for_program(profile: Profile, found: Diagnosis) -> Diagnosis:
+    """The diagnosis with its commands for the program of the profile."""
+    skipped = tuple(replace(each, remedy=filled(profile, each.remedy)) for each in found.examined.skipped)
+    return replace(
+        found,
+        headline=named(profile, found.headline),
+        findings=tuple(
+            replace(
+                each, next_measurement=filled(profile, each.next_measurement or "", each.where.function or "") or None
+            )
+            for each in found.findings
+        ),
+        not_collected={what: filled(profile, command) for what, command in found.not_collected.items()},
+        examined=replace(found.examined, skipped=skipped),
+    )
 
 
 def _insufficient(facts: Facts) -> str:

@@ -57,28 +57,13 @@ def vendor_of(profile: Profile) -> Vendor | None:
     return None
 
 
-#: A program of an interpreter, whose name profiles do not tell.
-PYTHON = "python app.py"
-
-
-def program_of(profile: Profile) -> str:
-    """How the profiled program is called in a command."""
-    name, files = profile.title, {name for source in profile.sources for name in (source.path.name, source.path.stem)}
-    if profile.format.startswith("PyTorch"):
-        return PYTHON
-    named = profile.format.startswith(("HPCToolkit", "Nsight Systems")) and name not in files
-    if not named or not re.fullmatch(r"[\w.+-]+", name, re.ASCII):
-        return "./app"
-    return PYTHON if re.fullmatch(r"python[\d.]*", name) else f"./{name}"
-
-
 #: What the other makers' profilers of kernels and of timelines tell.
 _KERNELS = "its speed-of-light page tells whether arithmetic, memory or latency is the limit"
 _INTEL_KERNELS = "what the instructions of each kernel wait for"
 
 
 def fitted(profile: Profile, following: NextMeasurement, kernel: str = "") -> str:
-    """A measurement with the profiler of the devices' maker, for the kernel and the program at hand; with what it tells."""
+    """A measurement with the profiler of the devices' maker, for the kernel at hand; with what it tells."""
     command, tells = following.command, following.tells
     vendor, tool = vendor_of(profile), command.partition(" ")[0]
     only = filter_of(kernel)
@@ -91,7 +76,7 @@ def fitted(profile: Profile, following: NextMeasurement, kernel: str = "") -> st
         tells = f"a timeline to look at in ui.perfetto.dev: {tells[:1].lower()}{tells[1:]}"
     elif tool == "nsys" and vendor == Vendor.INTEL:
         command = "hpcrun -e REALTIME -e gpu=level0 -t ./app"
-    command = command.replace(" -k KERNEL", _nvidia(only)).replace("./app", program_of(profile))
+    command = command.replace(" -k KERNEL", _nvidia(only))
     return f"{command} ({in_words_of(vendor, tells)})"
 
 

@@ -9,24 +9,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 
-#: Programs that start others on all ranks.
-LAUNCHERS = frozenset(
-    {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "jsrun", "aprun", "flux", "ibrun"}
-)
-#: Their options with a value as the next word (manual pages of Open MPI 4 and 5, MPICH's Hydra, srun, jsrun, aprun).
-_WITH_VALUE = frozenset(
-    {
-        "-n", "-np", "-c", "-H", "-host", "--host", "-hostfile", "--hostfile",
-        "-machinefile", "--machinefile", "-f", "-x", "-wd", "-wdir", "--wdir", "-npernode",
-        "--npernode", "-ppn", "-map-by", "--map-by", "-rank-by", "--rank-by", "-bind-to", "--bind-to",
-        "-report-bindings-to", "-output-filename", "--output-filename", "-hosts", "-N", "-p", "-A", "-t",
-        "-J", "-w", "-q", "-G", "-a", "-r", "-g", "-d",
-        "-S", "-m", "--nodes", "--ntasks", "--cpus-per-task", "--partition", "--account", "--time",
-        "--job-name", "--mpi", "--np", "--nrs", "--tasks_per_rs", "--cpu_per_rs", "--gpu_per_rs", "--rs_per_host",
-        "--bind", "--launch_distribution", "-b", "-l", "-genvlist",
-    }
-)  # fmt: skip
-_TWO_VALUES = frozenset({"-mca", "--mca", "-gmca", "--gmca", "--prtemca", "--pmixmca", "-genv", "-env"})
+from chathpc.profile.launcher import split
+
 #: What only a shell understands; an assignment before the command is not among it.
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#!\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -56,23 +40,7 @@ def split_launcher(
 
     Values of options are known by their option, else by not being a program: `mpirun --new-option 3 ./app`.
     """
-    if not command or PurePath(command[0]).name not in LAUNCHERS:
-        return (), tuple(command)
-    at = 1 + (PurePath(command[0]).name == "flux")
-    while at < len(command):
-        word = command[at]
-        if word == "--":
-            at += 1
-            break
-        if word in _TWO_VALUES:
-            at += 3
-        elif word in _WITH_VALUE:
-            at += 2
-        elif word.startswith("-") or program_file(word, folder, environment) is None:
-            at += 1
-        else:
-            break
-    return (tuple(command[:at]), tuple(command[at:])) if at < len(command) else ((), tuple(command))
+    return split(command, lambda word: program_file(word, folder, environment) is not None)
 
 
 def program_file(word: str, folder: Path, environment: Mapping[str, str]) -> Path | None:

@@ -17,6 +17,8 @@ from chathpc.profile.profile import Profile
 
 #: In Profile.run, of runs that `chathpc measure` made: seconds that a page fault costs on the machine, and bytes that a process held at most.
 PAGE_FAULT, PEAK_MEMORY = "page_fault", "peak_memory"
+#: In Profile.run: the command that was run, quoted for a shell, without the profiler.
+COMMAND = "command"
 #: What the time of a metric is, if not that of threads of the host as a whole.
 _WHAT = {
     "gpu.time": "of GPU time",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chathpc.diagnosis.catalogue import NextMeasurement, causes
-from chathpc.diagnosis.gpu_tools import Vendor, counters, fitted, in_words_of, program_of, timeline, vendor_of
+from chathpc.diagnosis.gpu_tools import Vendor, counters, fitted, in_words_of, timeline, vendor_of
 from chathpc.profile.remark import Device
 from tests.diagnosis.timelines import api, kernel, recorded
 
@@ -59,22 +59,6 @@ def test_no_measurement_of_the_catalogue_names_another_makers_tool() -> None:
 def test_a_functor_is_chosen_in_the_whole_name() -> None:
     command = counters(recorded(kernel("k", (0, 10)), api("cudaLaunchKernel", (0, 5))), FUNCTOR)
     assert command == r"ncu --set full --kernel-name-base demangled -k 'regex:\bGemmUniversal\b' -c 3 ./app"
-
-
-@pytest.mark.parametrize(
-    ("format", "title", "program"),
-    [
-        ("HPCToolkit v4.0", "stencil_omp", "./stencil_omp"),
-        ("Nsight Systems 2024.5", "python3.11", "python app.py"),
-        ("Nsight Systems 2024.5", "two, programs", "./app"),
-        ("Nsight Compute 2025.1", "report.ncu-rep", "./app"),
-        ("PyTorch profiler", "trace", "python app.py"),
-    ],
-)
-def test_a_command_has_the_programs_name_where_the_profile_tells_it(format: str, title: str, program: str) -> None:
-    profile = replace(recorded(kernel("k", (0, 10))), format=format, title=title, sources=())
-    assert program_of(profile) == program
-    assert counters(profile).endswith(f" {program}")
 
 
 def test_words_are_the_makers_and_names_stay() -> None:

@@ -1,0 +1,158 @@
+"""Commands that can be pasted: the program of a profile with its arguments, ranks and threads in the place of `./app`.
+
+Catalogue, rules and readers write their commands for a program `./app` on one rank; `filled` is the one place that knows the real one.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePath
+
+from chathpc.profile.activity import Activity, activity_of_module
+from chathpc.profile.launcher import split
+from chathpc.profile.profile import Profile
+from chathpc.profile.run import COMMAND
+
+#: How a command names the program; further places are the folder that hpcrun writes, and a function.
+APP = "./app"
+_APP = re.compile(r"\./app(?![\w.+/-])")
+_PLACE = re.compile(_APP.pattern + r"|\bMEASUREMENTS\b|\bFUNCTION\b")
+#: Formats whose title is the program's name.
+_NAMED = re.compile(r"HPCToolkit|Nsight Systems|Linux perf|.*\(callgrind format\)")
+#: The kernel keeps so many characters of a program's name.
+_COMM = 15
+#: Tools that see the processes which their command starts: they stand before the launcher, others between it and the program.
+_FOLLOWING = frozenset({"perf", "strace", "nsys", "ncu", "likwid-perfctr", "scalasca", "scan"})
+#: Tools that look at the program's file and don't run it.
+_STATIC = frozenset({"readelf", "cuobjdump", "gprof"})
+#: Assignments at the beginning of a command, and a launcher in it.
+_ASSIGNED = re.compile(r"^(?:env +)?((?:\w+=(?:'[^']*'|\S+) +)*)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
+#: Longer commands are none to paste (in characters); arguments that look like these are nobody else's business.
+_LONGEST = 500
+_SECRET = re.compile(r"(?i)passw|secret|token|api.?key|credential")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How a program is run, in words for a shell: `environment` are the assignments before it."""
+
+    words: tuple[str, ...]
+    launcher: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The program with its launcher."""
+        return _quoted((*self.launcher, *self.words))
+
+    def put(self, command: str, function: str = "") -> str:
+        """One command with this program in the place of `./app`, and a function of it in that of FUNCTION."""
+        bare, launched = _LAUNCH.subn("", command)
+        _, wanted, rest = _ASSIGNED.split(bare, maxsplit=1)
+        tool = rest.split(" ", 1)[0]
+        names = set(re.findall(r"\b(\w+)=", wanted))
+        given = [shlex.quote(each) for each in self.environment if each.partition("=")[0] not in names]
+        assigned = " ".join(filter(None, (*given, wanted.strip())))
+        launcher = _quoted(self.launcher) or (str(_LAUNCH.findall(command)[0]) if launched else "")
+        runs = _APP.search(command) is not None and tool not in _STATIC
+        app = _quoted(self.words if runs else self.words[:1])
+        front = ""
+        if runs and tool in _FOLLOWING:
+            app, front = f"{launcher} {app}".lstrip(), assigned
+        elif runs:
+            # Some launchers hand on their own environment and others don't: `env` behind them is the same for all.
+            front = " ".join(filter(None, (launcher, "env" if launcher and assigned else "", assigned)))
+        folder = f"hpctoolkit-{PurePath(self.words[0]).name}-measurements"
+        places = {APP: app, "MEASUREMENTS": shlex.quote(folder), "FUNCTION": shlex.quote(function or "main")}
+        # In one pass: what a profile says is never searched itself.
+        return f"{front} {_PLACE.sub(lambda found: places[found[0]], rest if runs else command)}".lstrip()
+
+
+def filled(profile: Profile, text: str, function: str = "") -> str:
+    """A command, or several with `; ` between them, behind which a sentence in parentheses may follow, for the program of a profile and
+    a function of it.
+    """
+    program, shown = program_of(profile), function if function.isprintable() else ""
+    commands, gap, words = text.partition(" (")
+    return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
+
+
+def named(profile: Profile, text: str) -> str:
+    """A sentence with the profile's program in the place of `./app`."""
+    line = program_of(profile).line
+    return _APP.sub(lambda _: line, text)
+
+
+@lru_cache(maxsize=4)
+def program_of(profile: Profile) -> Program:
+    """How the program of a profile is run, as far as it tells; `./app` where it tells nothing."""
+    recorded = _recorded(profile.run.get(COMMAND, ""))
+    launcher, words = split(recorded, lambda word: not re.fullmatch(r"[\d.,:]+", word))
+    environment: dict[str, str] = {}
+    if words and PurePath(words[0]).name == "env":
+        at = next((n for n, word in enumerate(words[1:], 1) if not _ASSIGNMENT.match(word)), len(words))
+        environment = {word.partition("=")[0]: word for word in words[1:at]}
+        words = words[at:]
+    words = words or _by_name(profile)
+    counts = profile.counts
+    if _is_openmp(profile) and counts.threads > 1:
+        environment.setdefault("OMP_NUM_THREADS", f"OMP_NUM_THREADS={counts.threads}")
+    if not launcher:
+        launcher = _launcher(profile, counts.ranks)
+    return Program(words, launcher, tuple(environment.values()))
+
+
+def _recorded(command: str) -> tuple[str, ...]:
+    """The words of a command as it was recorded; none of one that nobody should paste."""
+    if not command.isprintable() or len(command) > _LONGEST or _SECRET.search(command):
+        return ()
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()
+
+
+def _by_name(profile: Profile) -> tuple[str, ...]:
+    """The program by its name, without arguments."""
+    name, files = profile.title, {name for source in profile.sources for name in (source.path.name, source.path.stem)}
+    python = ("python", "app.py")
+    if profile.format.startswith(("PyTorch", "pyinstrument", "cProfile")):
+        return python
+    if not _NAMED.match(profile.format) or name in files or not re.fullmatch(r"[\w.+-]+", name, re.ASCII):
+        return (APP,)
+    if len(name) == _COMM:
+        modules = {module for path in profile.tree.modules if (module := PurePath(path).name).startswith(name)}
+        name = modules.pop() if len(modules) == 1 else name
+    return python if re.fullmatch(r"python[\d.]*", name) else (f"./{name}",)
+
+
+def _launcher(profile: Profile, ranks: int) -> tuple[str, ...]:
+    """What starts so many ranks; nothing where no MPI was seen: several processes are not ranks yet."""
+    told = profile.run.get("ranks", "")
+    ranks = int(told) if told.isascii() and told.isdecimal() and len(told) < _COMM else ranks
+    if ranks < 2:
+        return ()
+    if profile.format.startswith("PyTorch"):
+        return ("torchrun", f"--nproc-per-node={ranks}", "--no-python")
+    return ("mpirun", "-n", str(ranks)) if told or _loads(profile, Activity.MPI, r"P?MPI_[A-Z]\w+") else ()
+
+
+def _is_openmp(profile: Profile) -> bool:
+    return _loads(profile, Activity.OMP_WAIT, r"omp_fn|\.omp_outlined|<omp ")
+
+
+def _loads(profile: Profile, activity: Activity, functions: str) -> bool:
+    """True if a library of that kind was loaded, or a function of it called."""
+    look = re.compile(functions)
+    return any(activity_of_module(path) == activity for path in profile.tree.modules) or any(
+        look.match(name) for name in profile.tree.names
+    )
+
+
+def _quoted(words: tuple[str, ...]) -> str:
+    return " ".join(map(shlex.quote, words))

@@ -1,0 +1,188 @@
+"""Commands that are printed: the program's own name, arguments, ranks and threads, and options that the tools have."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chathpc.diagnosis.catalogue import causes
+from chathpc.diagnosis.command import Program, filled, program_of
+from chathpc.diagnosis.gpu_tools import counters, fitted, timeline
+from chathpc.pipeline import explain
+from chathpc.profile.profile import Profile
+from tests.diagnosis.documented import TOOLS, is_command, wrong
+from tests.diagnosis.timelines import api, kernel, recorded
+
+ROOT = Path(__file__).parents[2]
+FUNCTOR = "void cutlass::Kernel<cutlass::gemm::kernel::GemmUniversal<int>>(T1::Params)"
+
+
+def run_as(
+    command: str = "", *, format: str = "a trace", title: str = "trace", call: str = "main", **run: str
+) -> Profile:
+    profile = replace(recorded(kernel("k", (0, 10)), api(call, (0, 5))), format=format, title=title, sources=())
+    return replace(profile, run={**run, **({"command": command} if command else {})})
+
+
+@pytest.mark.parametrize(
+    ("format", "title", "program"),
+    [
+        ("HPCToolkit v4.0", "stencil_omp", "./stencil_omp"),
+        ("Linux perf (perf.data)", "heat", "./heat"),
+        ("Nsight Systems 2024.5", "python3.11", "python app.py"),
+        ("Nsight Systems 2024.5", "two, programs", "./app"),
+        ("Nsight Compute 2025.1", "report.ncu-rep", "./app"),
+        ("PyTorch profiler", "trace", "python app.py"),
+    ],
+)
+def test_a_command_has_the_programs_name_where_the_profile_tells_it(format: str, title: str, program: str) -> None:
+    assert program_of(run_as(format=format, title=title)).line == program
+
+
+@pytest.mark.parametrize(
+    ("recorded", "run", "template", "command"),
+    [
+        ("./heat 4000 'a b'", {}, "hpcrun -e REALTIME -t ./app", "hpcrun -e REALTIME -t ./heat 4000 'a b'"),
+        ("mpirun -n 4 --bind-to core ./heat 9", {}, "hpcrun -t ./app", "mpirun -n 4 --bind-to core hpcrun -t ./heat 9"),
+        ("mpirun -n 4 ./heat 9", {}, "perf stat -e cycles ./app", "perf stat -e cycles mpirun -n 4 ./heat 9"),
+        ("./heat", {"ranks": "2"}, "hpcrun -t ./app", "mpirun -n 2 hpcrun -t ./heat"),
+        ("./heat", {"ranks": "2"}, "LD_PRELOAD=x.so ./app", "mpirun -n 2 env LD_PRELOAD=x.so ./heat"),
+        ("./heat", {"ranks": "2"}, "mpirun -np 4 env LD_PRELOAD=x.so ./app", "mpirun -n 2 env LD_PRELOAD=x.so ./heat"),
+        ("./heat", {"ranks": "2"}, "scalasca -analyze -t mpirun -np 4 ./app", "scalasca -analyze -t mpirun -n 2 ./heat"),
+        ("./heat", {}, "mpirun -np 4 hpcrun -t ./app", "mpirun -np 4 hpcrun -t ./heat"),
+        ("env A=1 OMP_NUM_THREADS=8 ./heat", {}, "OMP_NUM_THREADS=1 ./app", "A=1 OMP_NUM_THREADS=1 ./heat"),
+        ("./heat 9", {"ranks": "2"}, "readelf --debug-dump=info ./app | grep -A2 x", "readelf --debug-dump=info ./heat | grep -A2 x"),
+        ("bin/heat 9", {}, "hpcrun -t ./app; hpcstruct MEASUREMENTS", "hpcrun -t bin/heat 9; hpcstruct hpctoolkit-heat-measurements"),
+        ("./heat 9", {}, "nproc (without it: strace -c ./app)", "nproc (without it: strace -c ./heat 9)"),
+        ("", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
+        ("./heat --token abc", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
+        ("./heat " + "1 " * 500, {}, "hpcrun -t ./app", "hpcrun -t ./app"),
+        ("./heat\nrm -r x", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
+        ("./heat '", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
+        ("./heat ./app", {}, "hpcrun -t ./app", "hpcrun -t ./heat ./app"),
+    ],
+)  # fmt: skip
+def test_a_command_is_that_of_the_run(recorded: str, run: dict[str, str], template: str, command: str) -> None:
+    assert filled(run_as(recorded, **run), template) == command
+
+
+def test_ranks_need_mpi() -> None:
+    assert filled(run_as("./heat", processes="4"), "hpcrun -t ./app") == "hpcrun -t ./heat"
+
+
+HOSTILE = (
+    "$(touch x)",
+    "`id`",
+    "a;b",
+    "a|b",
+    "a'b",
+    'a"b',
+    "FUNCTION",
+    "MEASUREMENTS x",
+    "./app",
+    "> /etc/hosts",
+    "-rf",
+    "",
+)
+
+
+def test_hostile_words_stay_the_words_that_they_were() -> None:
+    for word in HOSTILE:
+        profile = run_as(shlex.join(["./heat", word]))
+        for function in HOSTILE:
+            told = filled(profile, "perf record -s FUNCTION ./app", function)
+            assert shlex.split(told) == ["perf", "record", "-s", function or "main", "./heat", word]
+
+
+# -- every command parses ----------------------------------------------------------------------------------------
+
+
+RUNS = (
+    run_as(), run_as("mpirun -n 4 ./heat 4000", call="cudaLaunchKernel"), run_as("./heat", call="hipLaunchKernel", ranks="3"),
+    run_as("env OMP_NUM_THREADS=4 ./heat x", call="zeKernelCreate"), run_as(format="PyTorch profiler", ranks="8"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", RUNS)
+def test_every_command_of_the_catalogue_parses(profile: Profile) -> None:
+    told = [
+        filled(profile, fitted(profile, each.next_measurement, name), "f(int)")
+        for each in causes()
+        for name in ("", "k", FUNCTOR)
+    ]
+    told += [filled(profile, each) for each in (counters(profile), counters(profile, FUNCTOR), timeline(profile))]
+    assert {each: fault for each in told if (fault := wrong(each))} == {}
+
+
+def literals() -> Iterator[tuple[str, str]]:
+    """All texts of readers and of the diagnosis that hold a command, whole ones alone."""
+    for folder in ("adapters", "chathpc/diagnosis"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            text = file.read_text()
+            if "./app" not in text or file.name == "foreign.py":  # what errors say of files
+                continue
+            tree = ast.parse(text)
+            parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+            for node in ast.walk(tree):
+                text = node.value if isinstance(node, ast.Constant) and id(node) not in parts else None
+                if isinstance(text, str) and is_command(text) and "./app" in text:
+                    yield file.name, text
+
+
+def test_every_command_in_the_texts_of_readers_and_rules_parses() -> None:
+    found = list(literals())
+    assert len(found) > 30
+    for profile in RUNS:
+        assert {each: fault for each in found if (fault := wrong(filled(profile, each[1])))} == {}
+
+
+@pytest.mark.parametrize("database", sorted((ROOT / "examples").glob("*/database")), ids=lambda path: path.parent.name)
+def test_every_command_of_an_example_parses(database: Path) -> None:
+    report = explain(database, llm="none")
+    told = [each.next_measurement for each in report.findings if each.next_measurement]
+    told += [*report.profile.not_collected.values(), *(each.remedy for each in report.examined.skipped)]
+    assert {each: fault for each in told if is_command(each) and (fault := wrong(each))} == {}
+    assert not [each for each in told if "./app" in each]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "perf stat --nonsense ./app", "ncu --sections X ./app", "hpcrun", "perf nonsense ./app", "OMP_NUM_THREADS=2", "nsys -k x ./app",
+        "valgrind 'x", "hpcrun -t ./app …",
+    ],
+)  # fmt: skip
+def test_a_command_that_no_tool_takes_is_found(command: str) -> None:
+    assert wrong(command)
+
+
+HELP = {"strace": ["--help"], "readelf": ["--help"], "valgrind": ["--tool=callgrind", "--help"], "grep": ["--help"]}
+
+
+@pytest.mark.parametrize("name", [name for name in TOOLS if name.startswith("perf ") or name in HELP])
+def test_the_options_of_the_table_are_those_of_the_installed_tool(name: str) -> None:
+    tool, *sub = name.split()
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    asked = HELP.get(tool, [*sub, "-h"])
+    done = subprocess.run([tool, *asked], capture_output=True, text=True, timeout=20, check=False)
+    known = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", done.stdout + done.stderr))
+    if tool == "valgrind":  # of its two tools only one is asked
+        known.add("--leak-check")
+    if not known:
+        pytest.skip(f"{name} says nothing of its options here: {done.stderr}")
+    options = {*TOOLS[name].values.split(), *TOOLS[name].flags.split()}
+    lacking = {each for each in options - known if each.replace("--no-", "--") not in known}
+    assert lacking == set()
+
+
+def test_a_program_stands_behind_its_launcher() -> None:
+    assert Program(("./a b",), ("srun", "-n", "2")).line == "srun -n 2 './a b'"
