@@ -126,7 +126,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         # What the slowest rank takes longer is told as imbalance.
-        headroom=entry.headroom * float(by_rank.mean()) / share if _uneven(by_rank) else None,
+        headroom=entry.headroom * float(by_rank.mean()) / share if _uneven(facts, by_rank) else None,
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
@@ -136,7 +136,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
 def imbalance(facts: Facts) -> Iterable[Draft]:
     """One rank takes much longer in file operations than the mean: the others wait for it at their next collective call."""
     entry, by_rank = cause("io-imbalance"), _by_rank(facts)
-    hot = facts.hot_place(facts.of(Activity.IO)) if _uneven(by_rank) else None
+    hot = facts.hot_place(facts.of(Activity.IO)) if _uneven(facts, by_rank) else None
     if hot is None:
         return
     slow, mean, most = float(by_rank.max()), float(by_rank.mean()), int(np.unique(facts.ranks)[by_rank.argmax()])
@@ -170,10 +170,10 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _uneven(by_rank: FloatArray) -> bool:
+def _uneven(facts: Facts, by_rank: FloatArray) -> bool:
     """True if the slowest rank takes so much longer than the mean that it is worth telling."""
     entry, slow, mean = cause("io-imbalance"), float(by_rank.max()), float(by_rank.mean())
-    return slow - mean >= entry.threshold("min_share") and slow >= entry.threshold("min_ratio") * mean
+    return facts.above(slow - mean, entry.threshold("min_share")) and slow >= entry.threshold("min_ratio") * mean
 
 
 def _by_rank(facts: Facts) -> FloatArray:
