@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ from chathpc.adapters.glance import Glance
 from chathpc.adapters.packed import packing_of, plain_file
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
-from chathpc.profile.run import COMMAND, PAGE_FAULT, PEAK_MEMORY
+from chathpc.profile.run import PAGE_FAULT, PEAK_MEMORY, told_command
 from chathpc.profile.source_text import beside, check_named, no_source
 from chathpc.profile.text import clean
 
@@ -242,7 +241,7 @@ def _with_record(profile: Profile, path: Path) -> Profile:
             told = {key: str(value) for key, value in known.items() if isinstance(value, int | float)}
             command = measured[1].get("command")
             if isinstance(command, list) and all(isinstance(word, str) for word in command):
-                told[COMMAND] = shlex.join(command)
+                told |= told_command(command)
             return replace(profile, run={**profile.run, **told})
     return profile
 

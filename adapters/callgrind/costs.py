@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit, slug
 from chathpc.profile.profile import Profile, Source
-from chathpc.profile.run import COMMAND
+from chathpc.profile.run import told_command
 from chathpc.profile.tree import NodeKind
 
 #: Event → (id, unit, factor, what it counts). Callgrind manual, "Event types" and cache simulation; Xdebug's two.
@@ -97,7 +96,7 @@ def read(path: Path) -> Profile:
         sources=(Source(path, tool["name"] if tool else "callgrind", tool["version"] if tool else ""),),
         caveats=_caveats(found, measured, bool(graph.arcs)),
         not_collected=_not_collected(measured),
-        run={COMMAND: shlex.join(found.command.split())} if found.command else {},
+        run=told_command(found.command.split()),
         timed=True,
         insufficient=_insufficient(metrics[found.events[0]], sum(own)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: Options with a value as the next word (perf record -h of perf 6.1), single letters and whole words.
+#: Options with a value as the next word (perf record -h of perf 6.1), single letters and whole words; words without one.
 _LETTERS = "cCDeFGjkmor"
 _WORDS = frozenset(
     {
@@ -12,6 +12,14 @@ _WORDS = frozenset(
         "--count", "--cpu", "--delay", "--event", "--filter", "--freq", "--max-size", "--mmap-flush", "--mmap-pages",
         "--num-thread-synthesize", "--output", "--proc-map-timeout", "--realtime", "--switch-max-files",
         "--switch-output-event", "--synth",
+    }
+)  # fmt: skip
+_FLAGS = frozenset(
+    {
+        "--all-kernel", "--all-user", "--branch-any", "--buildid-all", "--data", "--kernel-callchains", "--no-bpf-event",
+        "--no-buffering", "--no-buildid", "--no-buildid-cache", "--no-inherit", "--off-cpu", "--per-thread", "--period",
+        "--phys-data", "--quiet", "--raw-samples", "--sample-cpu", "--stat", "--strict-freq", "--switch-events",
+        "--tail-synthesize", "--timestamp", "--timestamp-filename", "--user-callchains", "--verbose",
     }
 )  # fmt: skip
 #: What records other programs than the one that it starts.
@@ -29,7 +37,7 @@ def recorded(command: Sequence[str]) -> tuple[str, ...]:
         if word == "--":
             break
         if word.startswith("--"):
-            if word.startswith(_OTHERS):
+            if word.startswith(_OTHERS) or not (word in _WORDS or word in _FLAGS or "=" in word):
                 return ()
             at += word in _WORDS
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import NO_CORE, Metric, slug
 from chathpc.profile.profile import Profile, Source, no_timeline
-from chathpc.profile.run import COMMAND
+from chathpc.profile.run import told_command
 from chathpc.profile.tree import NodeKind
 
 #: Lines longer than this are no line of perf script.
@@ -267,7 +266,7 @@ def _profile(reading: _Reading) -> Profile:
         caveats=(*_caveats(reading, main), *(_ORDER if ranks else ())),
         not_collected=_not_collected(reading, main),
         run={"events": ", ".join(found.event.source or "samples" for found in counted)}
-        | ({COMMAND: shlex.join(reading.command)} if reading.command else {})
+        | told_command(reading.command)
         | ({} if reading.seconds is None else {"seconds": f"{reading.seconds[1] - reading.seconds[0]:.3f}"}),
         hardware=reading.hardware,
         sample_count=samples,

@@ -32,9 +32,6 @@ _STATIC = frozenset({"readelf", "cuobjdump", "gprof"})
 _ASSIGNED = re.compile(r"^(?:env +)?((?:\w+=(?:'[^']*'|\S+) +)*)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
-#: Longer commands are none to paste (in characters); arguments that look like these are nobody else's business.
-_LONGEST = 500
-_SECRET = re.compile(r"(?i)passw|secret|token|api.?key|credential")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +88,7 @@ def named(profile: Profile, text: str) -> str:
 @lru_cache(maxsize=4)
 def program_of(profile: Profile) -> Program:
     """How the program of a profile is run, as far as it tells; `./app` where it tells nothing."""
-    recorded = _recorded(profile.run.get(COMMAND, ""))
-    launcher, words = split(recorded, lambda word: not re.fullmatch(r"[\d.,:]+", word))
+    launcher, words = split(shlex.split(profile.run.get(COMMAND, "")), lambda word: not re.fullmatch(r"[\d.,:]+", word))
     environment: dict[str, str] = {}
     if words and PurePath(words[0]).name == "env":
         at = next((n for n, word in enumerate(words[1:], 1) if not _ASSIGNMENT.match(word)), len(words))
@@ -105,16 +101,6 @@ def program_of(profile: Profile) -> Program:
     if not launcher:
         launcher = _launcher(profile, counts.ranks)
     return Program(words, launcher, tuple(environment.values()))
-
-
-def _recorded(command: str) -> tuple[str, ...]:
-    """The words of a command as it was recorded; none of one that nobody should paste."""
-    if not command.isprintable() or len(command) > _LONGEST or _SECRET.search(command):
-        return ()
-    try:
-        return tuple(shlex.split(command))
-    except ValueError:
-        return ()
 
 
 def _by_name(profile: Profile) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +21,9 @@ from chathpc.profile.profile import Profile
 PAGE_FAULT, PEAK_MEMORY = "page_fault", "peak_memory"
 #: In Profile.run: the command that was run, quoted for a shell, without the profiler.
 COMMAND = "command"
+#: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.
+_LONGEST = 500
+_SECRET = re.compile(r"(?i)passw|secret|token|(api|access|private).?key|credential")
 #: What the time of a metric is, if not that of threads of the host as a whole.
 _WHAT = {
     "gpu.time": "of GPU time",
@@ -70,6 +75,13 @@ class RunFacts:
             self.nodes, self.ranks, self.threads, self.gpu_streams, "rank" if self.ranked else "process"
         )
         return counts.words(thread="OpenMP thread" if self.openmp else "thread", gpus=self.gpus)
+
+
+def told_command(words: Sequence[str]) -> dict[str, str]:
+    """The entry of Profile.run for a command of these words; none for one that nobody should paste, or that may hold a secret."""
+    text = shlex.join(words)
+    plain = text.isprintable() and len(text) <= _LONGEST and not _SECRET.search(text)
+    return {COMMAND: text} if text and plain else {}
 
 
 def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:

@@ -130,10 +130,19 @@ def test_unknown_events_keep_their_words_and_names_that_collide_stay_apart(tmp_p
 
 
 def test_cachegrind_files_have_no_calls(tmp_path: Path) -> None:
-    rows = ["desc: I1 cache: 32768 B", "cmd: ./heat", "events: Ir", "fl=heat.c", "fn=main", "1 2000000", "fn=solve"]
+    rows = [
+        "desc: I1 cache: 32768 B",
+        "cmd: ./heat  4000",
+        "events: Ir",
+        "fl=heat.c",
+        "fn=main",
+        "1 2000000",
+        "fn=solve",
+    ]
     (tmp_path / "x").write_text("\n".join([*rows, "12 5000000", "summary: 7000000"]))
     profile = opened(ADAPTER, tmp_path / "x")
     assert by_function(profile, "cpu.instructions") == {"main": 2e6, "solve": 5e6}
+    assert (profile.title, profile.run) == ("heat", {"command": "./heat 4000"})
     assert profile.caveats[0] == "The file has no calls: which function called which is not known."
 
 

@@ -18,6 +18,7 @@ from chathpc.diagnosis.command import Program, filled, program_of
 from chathpc.diagnosis.gpu_tools import counters, fitted, timeline
 from chathpc.pipeline import explain
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import told_command
 from tests.diagnosis.documented import TOOLS, is_command, wrong
 from tests.diagnosis.timelines import api, kernel, recorded
 
@@ -63,15 +64,27 @@ def test_a_command_has_the_programs_name_where_the_profile_tells_it(format: str,
         ("bin/heat 9", {}, "hpcrun -t ./app; hpcstruct MEASUREMENTS", "hpcrun -t bin/heat 9; hpcstruct hpctoolkit-heat-measurements"),
         ("./heat 9", {}, "nproc (without it: strace -c ./app)", "nproc (without it: strace -c ./heat 9)"),
         ("", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
-        ("./heat --token abc", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
-        ("./heat " + "1 " * 500, {}, "hpcrun -t ./app", "hpcrun -t ./app"),
-        ("./heat\nrm -r x", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
-        ("./heat '", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
         ("./heat ./app", {}, "hpcrun -t ./app", "hpcrun -t ./heat ./app"),
     ],
 )  # fmt: skip
 def test_a_command_is_that_of_the_run(recorded: str, run: dict[str, str], template: str, command: str) -> None:
     assert filled(run_as(recorded, **run), template) == command
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("./heat", "--token=abc"),
+        ("./heat", "-p", "PASSWORD"),
+        ("./heat", *"1" * 500),
+        ("./heat\n", "rm"),
+        ("./heat", "\u202e"),
+        (),
+    ],
+)
+def test_a_command_that_nobody_should_paste_is_not_kept(words: tuple[str, ...]) -> None:
+    assert told_command(words) == {}
+    assert told_command(("./heat", "a b")) == {"command": "./heat 'a b'"}
 
 
 def test_ranks_need_mpi() -> None:

@@ -312,7 +312,28 @@ def test_parts_of_lines() -> None:
     assert source_line("heat.c:12") is None
 
 
-def test_host_and_command_line_of_the_header_are_not_taken_in() -> None:
+@pytest.mark.parametrize(
+    ("options", "program"),
+    [
+        ("record -e cycles -g -o x.data ./heat 4000", "./heat 4000"),
+        ("record -F99 -gF 99 --call-graph dwarf --switch-events -- ./heat -g", "./heat -g"),
+        ("record --call-graph=dwarf,8192 mpirun -n 4 ./heat", "mpirun -n 4 ./heat"),
+        ("record -ag sleep 10", ""),
+        ("record -p 12", ""),
+        ("record --pid=12 sleep 1", ""),
+        ("record --unheard-of ./x ./heat", ""),
+        ("sched record ./heat", ""),
+        ("record", ""),
+        ("record -g", ""),
+        ("record ./heat --password x", ""),
+    ],
+)
+def test_the_command_of_the_header_is_the_programs(options: str, program: str) -> None:
+    profile = parsed(f"# cmdline : /usr/bin/perf {options} \n" + write(heat()))
+    assert profile.run.get("command", "") == program
+
+
+def test_host_and_secrets_of_the_header_are_not_taken_in() -> None:
     profile = parsed(write(heat(), header=True))
     assert "secret" not in repr((profile.run, profile.hardware, profile.sources, profile.title, profile.caveats))
     assert profile.hardware == {"processor": "A Processor"}
