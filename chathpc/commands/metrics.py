@@ -53,6 +53,7 @@ def _spread(profile: Profile) -> dict[str, float] | None:
 def _json(profile: Profile) -> str:
     from dataclasses import asdict
 
+    from chathpc.diagnosis.command import filled
     from chathpc.profile.run import run_facts
 
     metrics = [
@@ -75,12 +76,13 @@ def _json(profile: Profile) -> str:
         "metrics": metrics,
         "locations": {"count": len(profile.where), "time": _spread(profile)},
         "caveats": list(profile.caveats),
-        "not_collected": dict(profile.not_collected),
+        "not_collected": {what: filled(profile, how) for what, how in profile.not_collected.items()},
     }
     return json.dumps(content, indent=2) + "\n"
 
 
 def _text(profile: Profile, style: Style) -> str:
+    from chathpc.diagnosis.command import filled
     from chathpc.profile import numbers
     from chathpc.profile.run import run_facts, run_words
     from chathpc.reports.page import Page
@@ -113,5 +115,5 @@ def _text(profile: Profile, style: Style) -> str:
         page.heading("Not collected", "what would show it")
         for missing, how in profile.not_collected.items():
             page.paragraph(missing)
-            page.command(how, indent=5)
+            page.command(filled(profile, how), indent=5)
     return page.text()

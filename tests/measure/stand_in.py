@@ -85,6 +85,7 @@ def perf(words: list[str]) -> int:
     options.add_argument("-F", dest="fields")
     options.add_argument("--no-inline", action="store_true")
     options.add_argument("--show-switch-events", action="store_true")
+    options.add_argument("--header", action="store_true")
     options.add_argument("--show-task-events", action="store_true")
     options.add_argument("-i", dest="input", required=True)
     asked = options.parse_args(words)

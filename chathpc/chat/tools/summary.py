@@ -13,6 +13,7 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
 from chathpc.chat.tools.of_run import of_run
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
+from chathpc.diagnosis.command import filled
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
@@ -156,7 +157,7 @@ def _whether(session: Session, words: str) -> Result:
         else f" Found was: {quote(session.diagnosis.headline, longest=_LONGEST)}"
     )
     lines = dict.fromkeys(
-        f"What would show it: {quote(one.next_measurement.command)} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
+        f"What would show it: {quote(filled(session.measured, one.next_measurement.command))} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
         for one in meant[:_NAMED]
     )
     lacking = [

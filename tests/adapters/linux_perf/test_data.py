@@ -125,7 +125,9 @@ def test_without_perf_the_error_has_the_exact_command(
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     with pytest.raises(AdapterError) as caught:
         opened(ADAPTER, recorded)
-    assert f"perf script -F +pid,+srcline --show-switch-events -i {recorded} > samples.txt" in caught.value.hint
+    assert (
+        f"perf script --header -F +pid,+srcline --show-switch-events -i {recorded} > samples.txt" in caught.value.hint
+    )
     assert "perf" in ADAPTER.needs()
 
 
