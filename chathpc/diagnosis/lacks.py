@@ -44,7 +44,9 @@ def counters(facts: Facts) -> Lack | None:
     metric = facts.profile.metrics.get("cpu.cache.misses")
     if metric is not None and metric.has_values:
         return None
-    return Lack("no counters of the processor", _command(facts, "hardware counters", "perf record -e cache-misses"))
+    return Lack(
+        "no counters of the processor", _command(facts, "hardware counters", "perf record -e cache-misses ./app")
+    )
 
 
 def waiting(facts: Facts) -> Lack | None:

@@ -46,6 +46,7 @@ TOOLS = {
         "--trace --sample --stats --cudabacktrace --cuda-um-cpu-page-faults --cuda-um-gpu-page-faults --cuda-graph-trace -o", "",
     ),
     "nsys analyze": Tool("Nsight Systems User Guide 2025, CLI Analyze Command Switch Options", "-r", "", "files"),
+    "nsys export": Tool("Nsight Systems User Guide 2025, CLI Export Command Switch Options", "--type", "", "files"),
     "nsys stats": Tool("Nsight Systems User Guide 2025, CLI Stats Command Switch Options", "--report --format", "", "files"),
     "ncu": Tool(
         "Nsight Compute CLI 2025, Command Line Options",
@@ -66,6 +67,7 @@ TOOLS = {
     "torchrun": Tool("PyTorch documentation, torchrun", "--nproc-per-node", "--no-python"),
     "mpirun": Tool("mpirun(1), Open MPI 4 and 5; MPICH takes -n and -np too", "-n -np", ""),
     "env": Tool("env(1), POSIX", "", ""),
+    "python -m pyinstrument": Tool("pyinstrument documentation, command line", "-r -o", "", "files"),
     "python": Tool("python -h; Python documentation, Command line and environment", "-m", "", "files"),
     "chathpc explain": Tool("docs/cli.md", "--llm --source", "", "files"),
     "chathpc measure": Tool("docs/cli.md", "", ""),
