@@ -16,7 +16,7 @@ from chathpc.chat.asker import PROGRAM, Asker
 from chathpc.chat.index import NameIndex
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.profile.metric import Aggregation, Metric
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import COMMAND, Profile
 from chathpc.profile.source_text import Provenance
 from chathpc.profile.tables import Grouping, TableRows, group_nodes, rows_of
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
@@ -92,8 +92,8 @@ class Session:
                 self.compared(next(iter(self.others)), "")
 
     def leave_out_found(self) -> None:
-        """Forget source that was only found by its name, and what was said of it: a hosted model may be asked from now on."""
-        read = Provenance.FOUND in self.measured.sources_found.values()
+        """Forget source that was only found by its name, the program's arguments, and what was said of them: a hosted model may be asked from now on."""
+        read = Provenance.FOUND in self.measured.sources_found.values() or COMMAND in self.measured.run
         self.measured = self.measured.only_shown()
         self.others = {name: other.only_shown() for name, other in self.others.items()}
         if read:

@@ -13,8 +13,7 @@ from pathlib import PurePath
 
 from chathpc.profile.activity import Activity, activity_of_module
 from chathpc.profile.launcher import split
-from chathpc.profile.profile import Profile
-from chathpc.profile.run import COMMAND
+from chathpc.profile.profile import COMMAND, Profile
 
 #: How a command names the program; further places are the folder that hpcrun writes, and a function.
 APP = "./app"

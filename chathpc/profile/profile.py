@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from chathpc.profile.timeline import Timeline
 
 #: Ids under which the time of CPU threads may be found, the one to explain first. Where no time was recorded, numbers of
+#: In Profile.run: the command that was run, quoted for a shell, without the profiler.
+COMMAND = "command"
 #: samples stand for it, then numbers of instructions, then bare percentages.
 TIME_METRICS = (
     "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "io.time", "cpu.instructions", "cpu.share",
@@ -298,8 +300,9 @@ class Profile:
         )
 
     def only_shown(self) -> Profile:
-        """The profile with the source that others than the user may be shown: its own, and what was named."""
-        return replace(self, read_source=only_shown(self.read_source))
+        """The profile with what others than the user may be shown: source that is its own or was named, and no arguments of the program."""
+        run = {key: value for key, value in self.run.items() if key != COMMAND}
+        return replace(self, read_source=only_shown(self.read_source), run=run)
 
     def seconds(self, metric: str) -> float | None:
         """Total of `metric` in seconds, or None if it is no time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from chathpc.profile.source_text import (
     recorded_parts,
     with_sources,
 )
+from tests.profile.build import build, entry, line
 from tests.synthetic.perf_script import Fields, heat, write
 
 TEXT = "int main(void)\n{\n\treturn 0;\n}\n"
@@ -136,3 +138,10 @@ def test_the_working_folder_is_not_searched_until_a_file_is_sought(
     assert reader("a.c", 1, 0) is None
     assert reader("b.c", 1, 0) is None
     assert searched == [tmp_path]
+
+
+def test_what_others_are_shown_has_no_arguments_of_the_program() -> None:
+    profile = replace(
+        build(entry("<program root>", line("a.c:1", time=1.0))), run={"command": "./solve --user me", "seconds": "2"}
+    )
+    assert profile.only_shown().run == {"seconds": "2"}
