@@ -190,8 +190,9 @@ def test_the_options_of_the_table_are_those_of_the_installed_tool(name: str) -> 
     known = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", done.stdout + done.stderr))
     if tool == "valgrind":  # of its two tools only one is asked
         known.add("--leak-check")
-    if not known:
-        pytest.skip(f"{name} says nothing of its options here: {done.stderr}")
+    if not known:  # perf c2c, where the processor samples no accesses
+        assert "not supported" in done.stderr
+        return
     options = {*TOOLS[name].values.split(), *TOOLS[name].flags.split()}
     lacking = {each for each in options - known if each.replace("--no-", "--") not in known}
     assert lacking == set()
