@@ -163,7 +163,14 @@ def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
 
 def _largest(facts: Facts) -> str:
     """The place with most of the time, where none of them is hot."""
-    hot = facts.hot_place(facts.time) if facts.has_host_time else None
+    hot = (
+        facts.hot_place(np.where(facts.activities.of(Activity.MPI_SETUP), 0.0, facts.time))
+        if facts.has_host_time
+        else None
+    )
+    setup = facts.share(Activity.MPI_SETUP) if facts.has_host_time else 0.0
+    if setup >= common()["most"].value:
+        return f"Starting and ending MPI takes {numbers.percent(setup)} of the time, once in a run: no cause was found in the rest."
     if hot is None or hot.place.function is None or hot.weight in (0.0, inf):
         return "No cause was found for what takes the time."
     return (

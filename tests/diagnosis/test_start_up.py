@@ -35,6 +35,16 @@ def test_waiting_for_other_ranks_to_start_does_not_make_the_rest_less(blocked: f
     assert (diagnose(profile).verdict == Verdict.INSUFFICIENT) == short
 
 
+def test_starting_mpi_is_no_place_of_the_program() -> None:
+    """A rank sleeps in MPI_Init for most of the run, called from main; the work is spread over functions."""
+    works = [function(f"f{number}", time=(0.5, 0.5)) for number in range(8)]
+    diagnosis = diagnose(build(main(mpi("MPI_Init", time=(6.0, 6.0)), *works), locations=ranks(2)))
+    assert (
+        diagnosis.headline
+        == "Starting and ending MPI takes 60.0 % of the time, once in a run: no cause was found in the rest."
+    )
+
+
 def test_a_run_of_microseconds_is_too_short_to_be_timed() -> None:
     profile = replace(build(main(function("work", time=(4e-5,)))), timed=True)
     diagnosis = diagnose(profile)
