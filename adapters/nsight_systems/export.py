@@ -35,7 +35,6 @@ class Read:
     version: str
     epoch: int | None
     programs: tuple[str, ...]
-    command: tuple[str, ...]
 
 
 def read_export(path: Path, assembly: Assembly, *, several: bool = False) -> Read:
@@ -93,8 +92,7 @@ class _Export:
         assembly.note(ERRORS, target.errors(database))
         assembly.note(DROPPED, int(target.lost_events(database)))
         programs = tuple(dict.fromkeys(name for pid in self.number if (name := self.names.get(pid, ""))))
-        known = target.version(database), target.session_start(database)
-        return Read(database.path, *known, programs, target.command(database))
+        return Read(database.path, target.version(database), target.session_start(database), programs)
 
     def _kernels_meanwhile(self) -> Callable[[], Rows | None]:
         """What gives the kernels; those of a large export are read from now on, beside what the caller does."""

@@ -15,7 +15,6 @@ from chathpc.profile.text import clean
 
 #: Tables of facts have a row for each process of the node at most; of more the rest is not read.
 MOST_ROWS = 100_000
-MOST_ARGUMENTS = 1000
 #: Ranks beyond are damage: no machine has as many cores.
 MOST_RANKS = 1 << 24
 _VERSION = re.compile(r"\d{1,4}(\.\d{1,6}){0,4}")
@@ -30,16 +29,6 @@ def version(database: Database) -> str:
                 if isinstance(value, str) and (match := _VERSION.match(value)):
                     return match[0]
     return ""
-
-
-def command(database: Database) -> tuple[str, ...]:
-    """The program that was started, with its arguments; nothing if the export does not tell."""
-    if not database.has("META_DATA_CAPTURE", "name", "value"):
-        return ()
-    start = "PROCESS_0:"
-    query = f"SELECT name, value FROM META_DATA_CAPTURE WHERE name = '{start}COMMAND' OR name LIKE '{start}ARGUMENT%' LIMIT ?"  # noqa: S608
-    told = {str(name).removeprefix(start): str(value) for name, value in database.rows(query, (MOST_ARGUMENTS,))}
-    return tuple(told[name] for name in ("COMMAND", *(f"ARGUMENT_{n}" for n in range(len(told)))) if name in told)
 
 
 def process_names(database: Database) -> dict[int, str]:

@@ -69,6 +69,7 @@ ALLOWED = {
     "comparison/words.py": {"_NAMES": TOLD, "_MOST": TOLD, "_SMALL": TOLD, "_STEPS": TOLD, "_NAME": TOLD},
     "diagnosis/access_facts.py": {"MOST": TOLD, "_busiest": FORMULA},
     "diagnosis/arrivals.py": {"_of_lane": TWO},
+    "diagnosis/command.py": {"_COMM": LABEL, "_launcher": TWO},
     "diagnosis/compiled.py": {"MOST_LINES": WORK, "LEAST_SHARE": WORK},
     "diagnosis/critical_path.py": {"MOST": WORK},
     "diagnosis/device.py": {"MOST_KERNELS": WORK},

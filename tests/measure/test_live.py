@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from types import FrameType
 
 import pytest
@@ -31,7 +32,9 @@ def test_status_output_and_times_are_told(tmp_path: Path) -> None:
 
 def test_what_a_process_below_held_at_once_is_told(tmp_path: Path) -> None:
     hold = f"{sys.executable} -c 'held = bytearray(300_000_000); held[::4096] = bytes(len(held[::4096]))'"
-    assert 300e6 < Direct()(asked(f"{hold}; true", tmp_path)).peak < 500e6
+    # Linux counts what the process that started it held at that moment, too.
+    own = getrusage(RUSAGE_SELF).ru_maxrss * 1024
+    assert 300e6 < Direct()(asked(f"{hold}; true", tmp_path)).peak < 500e6 + own
 
 
 def test_a_signal_is_told(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def test_what_is_missing_is_told_with_the_option_that_collects_it(tmp_path: Path
     assert any("--cudabacktrace=all" in command for command in missing.values())
     assert any("--sample=process-tree" in command for command in missing.values())
     full = export_of(tmp_path, all_features()).not_collected
-    assert list(full.values()) == ["ncu --set full -o report PROGRAM"]
+    assert list(full.values()) == ["ncu --set full -o report ./app"]
 
 
 def test_launches_are_found_whether_ids_are_dense_sparse_or_of_many_processes() -> None:
