@@ -19,6 +19,9 @@ from tests.accuracy.measure import CASES, check, programs
 from tests.accuracy.recipes import RECIPES
 from tests.accuracy.truth import HEALTHY, HELD_OUT, INSUFFICIENT, REQUIRED, SEEN, split_of
 
+#: All profiles are made once.
+pytestmark = pytest.mark.xdist_group("generated")
+
 ALL = list(cases())
 KEPT = sorted(file.parent.name for file in CASES.glob("*/truth.json"))
 LARGEST = 60_000  #: bytes of one committed profile
