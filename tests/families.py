@@ -37,13 +37,13 @@ class Family:
 
 _CHEATS = "tests/fix/test_cheats.py::test_"
 FAMILIES = (
-    Family("cheats", "changes that cheat, are wrong or only shuffle are not accepted", 44,
+    Family("cheats", "changes that cheat, are wrong or only shuffle are not accepted", 36,
            (f"{_CHEATS}a_change_that_cheats_is_not_accepted",)),
-    Family("effects", "what a change leaves undone beside its answer is told by the gate of effects alone", 16,
+    Family("effects", "what a change leaves undone beside its answer is told by the gate of effects alone", 12,
            ("tests/fix/test_effect_cheats.py", "tests/fix/test_effects.py::test_the_gate_tells", "tests/fix/test_effects.py::test_what_gives_up")),
     Family("bugs", "an expert's change with one bug is not accepted", 10,
            (f"{_CHEATS}the_human_version_with_a_bug_is_not_accepted",)),
-    Family("honest", "an expert's change is accepted", 8, (f"{_CHEATS}the_human_version_is_accepted", "tests/examples/test_fix_example.py"), alone=True),
+    Family("honest", "an expert's change is accepted", 5, (f"{_CHEATS}the_human_version_is_accepted", "tests/examples/test_fix_example.py"), alone=True),
     Family("kills", "what is killed at any moment leaves the tree, or its reports, as they were, and goes on", 2,
            ("tests/fix/test_kill.py", "tests/jobs/test_post.py::test_a_signal_at_any_moment")),
     Family("gates", "the loop and its gates on programs that are built and run", 40,
