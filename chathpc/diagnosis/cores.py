@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.fact import told
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -62,14 +63,17 @@ def doubt(facts: Facts) -> tuple[str, ...]:
     return (f"{threads} threads were seen on {number} cores: part of the waiting may be for a core, not for work.",)
 
 
-def disturbed(facts: Facts) -> str:
-    """That other programs took the cores of a program with waiting, as a sentence; empty where they did not, or that is not known."""
+def starved(facts: Facts) -> str:
+    """That threads had no core, and why, as a sentence; empty where there is no waiting, or it is not so, or not known."""
     lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
     waits = facts.share(Activity.MPI, Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
     least = cause("oversubscription").threshold("min_share")
-    if crowd(facts) or waits < least or lacked < least * (facts.total + lacked):
+    if waits < least or lacked < least * (facts.total + lacked):
         return ""
+    start, threads = f"Threads that could run had no core for {numbers.seconds(lacked)}", crowd(facts)
+    if threads:
+        return f"{start}: {threads} of the program share {told(cores(facts), 'cores')}."
     return (
-        f"Threads that could run had no core for {numbers.seconds(lacked)}, as other programs ran beside this one. What may have been "
-        "waited for that is not held against the program; measure again on a machine of its own."
+        f"{start}, as other programs ran beside this one. What may have been waited for that is not held against the program; measure "
+        "again on a machine of its own."
     )

@@ -14,7 +14,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.command import filled, named
-from chathpc.diagnosis.cores import disturbed
+from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
@@ -452,8 +452,8 @@ def _notes(facts: Facts) -> tuple[str, ...]:
     if facts.profile.helpers.sentence:
         notes.append(facts.profile.helpers.sentence)
     if facts.profile.time is not None and facts.total:
-        if beside := disturbed(facts):
-            notes.append(beside)
+        if no_core := starved(facts):
+            notes.append(no_core)
         setup = facts.spent(Activity.MPI_SETUP)
         if setup > common()["set_up_note"].value * facts.total:
             notes.append(
