@@ -67,6 +67,9 @@ class _Reading:
     command: tuple[str, ...] = ()  #: what perf ran
     wall_seconds: float = 0.0
     begins: set[int] = field(default_factory=set)  #: frames with which a whole stack begins
+    of_mpi: set[int] = field(default_factory=set)  #: frames that are calls of MPI
+    programs: dict[int, str] = field(default_factory=dict)  #: what a process ran when it was seen last
+    using_mpi: set[int] = field(default_factory=set)  #: processes in calls of MPI
     clock: WallClock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -142,6 +145,7 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
 
 #: Of these every stack that was not cut short has one.
 _BEGINS = STARTERS | {"main", "MAIN__"}
+_OF_MPI = ("MPI_", "PMPI_")
 
 
 def _frame(reading: _Reading, line: str) -> Frame | None:
@@ -155,6 +159,8 @@ def _frame(reading: _Reading, line: str) -> Frame | None:
     number = reading.stacks.frame(symbol, module=module)
     if symbol in _BEGINS:
         reading.begins.add(number)
+    if symbol.startswith(_OF_MPI):
+        reading.of_mpi.add(number)
     return Frame(number, symbol, module, address)
 
 
@@ -183,6 +189,10 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
     counted.samples += 1
     reading.comms[comm] += 1
     reading.chains += len(chain.numbers) > 1
+    if thread[0] == thread[1] or thread[0] not in reading.programs:
+        reading.programs[thread[0]] = comm
+    if not reading.of_mpi.isdisjoint(chain.numbers):
+        reading.using_mpi.add(thread[0])
     location = reading.threads.setdefault(thread, len(reading.threads))
     stacks = reading.stacks
     # A region, not an entry point: a stack that was cut short must not look like a thread that a library runs for itself.
@@ -289,11 +299,10 @@ _ORDER = ("perf does not know ranks of MPI: processes that call it are numbered 
 
 
 def _ranks(reading: _Reading) -> dict[int, int]:
-    """Process id → number, for programs whose processes call MPI; empty for others, and for a process alone."""
-    processes = sorted({pid for pid, _ in reading.threads if pid >= 0})
-    if len(processes) < 2 or not reading.stacks.has_prefix(("MPI_", "PMPI_")):
-        return {}
-    return {pid: number for number, pid in enumerate(processes)}
+    """Process id → number, for processes of programs that call MPI (no launcher does); empty without one, and for a process alone."""
+    programs = {reading.programs[pid] for pid in reading.using_mpi}
+    processes = sorted(pid for pid, program in reading.programs.items() if pid >= 0 and program in programs)
+    return {pid: number for number, pid in enumerate(processes)} if len(processes) > 1 else {}
 
 
 def _locations(reading: _Reading, ranks: Mapping[int, int]) -> Locations:

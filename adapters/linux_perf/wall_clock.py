@@ -56,7 +56,7 @@ class _Thread:
     node: int = -1
     cut: int = -1
     switched: float = float("-inf")  #: when the last sample was one of a switch
-    samples: int = 0
+    samples: int = 0  #: those of switches apart, which a process that waits has many of
     away: str = ""  #: blocked, preempted, or empty while it runs
     exact: bool = False  #: blocked at the last sample, which is of this switch
     blocks: Place | None = None  #: the last of these
@@ -124,7 +124,7 @@ class WallClock:
             self._beside(OTHERS_WITHOUT, thread, node, known.beside)
             known.ran = known.beside = 0.0
         known.node, known.cut, known.switched = node, cut, at if switch else float("-inf")
-        known.samples += 1
+        known.samples += not switch
         self._seen_at(thread, at, node)
         self.whole |= cut < 0
 

@@ -30,6 +30,8 @@ _STATIC = frozenset({"readelf", "cuobjdump", "gprof"})
 #: Assignments at the beginning of a command, and a launcher in it.
 _ASSIGNED = re.compile(r"^(?:env +)?((?:\w+=(?:'[^']*'|\S+) +)*)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+#: A shell that runs one string, and what is more than one simple command in it.
+_SHELL, _SYNTAX = re.compile(r"(\S*/)?(ba|da|)sh -c"), re.compile(r"[][;&|<>()$`*?#~{}\\\n]")
 _LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
 
 
@@ -87,7 +89,8 @@ def named(profile: Profile, text: str) -> str:
 @lru_cache(maxsize=4)
 def program_of(profile: Profile) -> Program:
     """How the program of a profile is run, as far as it tells; `./app` where it tells nothing."""
-    launcher, words = split(shlex.split(profile.run.get(COMMAND, "")), lambda word: not re.fullmatch(r"[\d.,:]+", word))
+    ran = _without_shell(shlex.split(profile.run.get(COMMAND, "")))
+    launcher, words = split(ran, lambda word: not re.fullmatch(r"[\d.,:]+", word))
     environment: dict[str, str] = {}
     if words and PurePath(words[0]).name == "env":
         at = next((n for n, word in enumerate(words[1:], 1) if not _ASSIGNMENT.match(word)), len(words))
@@ -100,6 +103,18 @@ def program_of(profile: Profile) -> Program:
     if not launcher:
         launcher = _launcher(profile, counts.ranks)
     return Program(words, launcher, tuple(environment.values()))
+
+
+def _without_shell(words: list[str]) -> list[str]:
+    """The one command that `sh -c '…'` runs, without the shell; other words as they are."""
+    *shell, line = words or [""]
+    if not _SHELL.fullmatch(" ".join(shell)) or _SYNTAX.search(line):
+        return words
+    try:
+        inner = shlex.split(line)
+    except ValueError:
+        return words
+    return ["env", *inner] if inner and _ASSIGNMENT.match(inner[0]) else inner
 
 
 def _by_name(profile: Profile) -> tuple[str, ...]:

@@ -275,6 +275,11 @@ def test_processes_that_call_mpi_are_ranks() -> None:
     assert set(plain.where.rank.tolist()) == {-1}
     alone = parsed(write([Sample((send, MAIN), pid=50, tid=50)], Fields(pid=True)))
     assert set(alone.where.rank.tolist()) == {-1}
+    launched = [*both, Sample((MAIN,), comm="mpirun", pid=30, tid=30), Sample((MAIN,), pid=60, tid=60)]
+    profile = parsed(write(launched, Fields(pid=True)))
+    assert sorted(profile.where.rank.tolist()) == [-1, 0, 0, 1, 2], (
+        "the launcher is no rank, a rank without a call is one"
+    )
 
 
 def test_idle_processors_are_left_out_and_said() -> None:

@@ -168,6 +168,19 @@ def test_a_process_that_waits_for_the_program_is_left_out() -> None:
     assert spent(recording.profile()) == {"app/main": 40_000 + 400 - 1000}
 
 
+def test_a_process_that_wakes_often_to_wait_again_is_left_out() -> None:
+    recording = (
+        Recording().back(0, pid=3, tid=3).sample(500, "poll (/lib/libc.so.6)", pid=3, tid=3).out(600, pid=3, tid=3)
+    )
+    recording.back(600)
+    for number in range(40):
+        recording.sample(1000 + 1000 * number, MAIN)
+    for at in range(50_000, 60_000, 500):
+        recording.back(at, pid=3, tid=3).sample(at + 5, "poll (/lib/libc.so.6)", event="context-switches", pid=3, tid=3)
+        recording.out(at + 6, pid=3, tid=3)
+    assert spent(recording.profile()) == {"app/main": 40_000 + 400 - 1000}
+
+
 def test_a_short_process_that_works_for_the_program_counts() -> None:
     recording = Recording().back(0)
     for number in range(40):
