@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 from chathpc.adapters.lines import lines
+from chathpc.adapters.linux_perf import images
 from chathpc.adapters.linux_perf.script import profile_of
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
@@ -36,7 +38,7 @@ def read(path: Path) -> Profile:
         raise AdapterError("perf.data is read through perf, which is not installed here", path=path, hint=hint)
     with tempfile.TemporaryDirectory(prefix="chathpc-perf-") as folder:
         text = Path(folder) / "samples.txt"
-        script = [perf, "script", "-i", str(path.absolute())]
+        script = [perf, "script", "-i", str(_mended(path, Path(folder)))]
         lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES)
         said = None if lacks is None else _run([*script, "--header", "--no-inline"], text, LIMIT)
         if said is not None and "no-inline" in said:  # perf before 4.16
@@ -46,6 +48,16 @@ def read(path: Path) -> Profile:
         profile = profile_of(lines(text), path)
     caveats = profile.caveats if lacks is None else (*profile.caveats, f"perf gave no source lines: {lacks}.")
     return replace(profile, format="Linux perf (perf.data)", caveats=caveats)
+
+
+def _mended(path: Path, folder: Path) -> Path:
+    """A copy in `folder` that `images` mended, the recording itself where there is nothing to mend or no room."""
+    if images.stale(path):
+        with suppress(OSError):
+            copy = Path(shutil.copyfile(path, folder / "perf.data"))
+            images.forget(copy)
+            return copy
+    return path.absolute()
 
 
 def command(path: Path) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from chathpc.adapters.linux_perf import images
 from chathpc.measure.files import fresh_folder, put
 from chathpc.measure.machine import facts
 from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
@@ -120,6 +121,8 @@ class Perf:
         folder = fresh_folder(plan.work / "profile")
         text = folder / "perf.txt"
         header = _header(version.removeprefix("perf version "))
+        for file in _files(plan):
+            images.forget(file)
         for how in (("-F", FIELDS), ("--no-inline",), ()):
             put(text, header.encode())
             for file in _files(plan):
