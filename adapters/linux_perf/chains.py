@@ -23,8 +23,8 @@ class Inlined:
     """What is known of inlined functions by the lines at which they are.
 
     The programs that perf asks sometimes call an inlined function by the name of the one around it (binutils' addr2line does, depending
-    on what it was asked before): two frames of one name at one address, at different lines. Other samples of the same line, or of lines
-    around it, tell the name.
+    on what it was asked before): two frames of one name at one address, at different lines, the innermost and the outermost. Other
+    samples of the same line, or of lines around it, tell the name.
     """
 
     #: Samples of a line (file, number) and a name.
@@ -76,7 +76,8 @@ class Chain:
     inlined: Inlined
     numbers: list[int] = field(default_factory=list)
     last: Frame | None = None
-    previous: Frame | None = None
+    #: The innermost of the frames at the last one's address, if perf does not call it inlined: place in `numbers`, and where it is.
+    first: tuple[int, Frame, tuple[str, int]] | None = None
     placed: int = -1  #: the frame, by its place in `numbers`, that is at `place`
     place: tuple[str, int] = ("", 0)
     #: Frames called inlined at one address: place in `numbers`, and where they are.
@@ -86,30 +87,28 @@ class Chain:
         """Put a frame at the outer end."""
         if self.pending:
             self.settle(outer)
-        self.previous = self.last
+        if self.last is not None and outer.address != self.last.address:
+            self.first = None
         self.last = outer
         self.numbers.append(outer.number)
 
     def at(self, file: str, line: int) -> None:
-        """Tell where the last frame is. The one inside of it is inlined if it has the same name and address, and is elsewhere."""
-        own, last, inner = len(self.numbers) - 1, self.last, self.previous
-        if (
-            self.placed == own - 1
-            and inner is not None
-            and last is not None
-            and inner.address == last.address
-            and (inner.symbol, inner.module) == (last.symbol, last.module)
-            and inner.module
-            and self.place != (file, line)
-        ):
-            there, number = self.place
+        """Tell where the last frame is. The innermost one of the same name and address is inlined if it is elsewhere."""
+        own, last = len(self.numbers) - 1, self.last
+        self.numbers.insert(-1, self.stacks.frame("", kind=NodeKind.LINE, file=file, line=line))
+        self.placed, self.place = own + 1, (file, line)
+        if last is None or not last.module:
+            return
+        if self.first is not None:
+            inside, inner, (there, number) = self.first
+            if (inner.symbol, inner.module) != (last.symbol, last.module) or (there, number) == self.place:
+                return
             nameless = self.stacks.frame(
                 inner.symbol, kind=NodeKind.INLINED, file=there, line=number, module=inner.module
             )
             self.inlined.nameless[nameless] = there, number, inner.module
-            self.numbers[own - 1] = nameless
-        self.numbers.insert(-1, self.stacks.frame("", kind=NodeKind.LINE, file=file, line=line))
-        self.placed, self.place = own + 1, (file, line)
+            self.numbers[inside] = nameless
+        self.first = own + 1, last, self.place
 
     def called_inlined(self) -> None:
         """What perf calls the last frame."""
@@ -135,5 +134,5 @@ class Chain:
         """Begin anew."""
         self.numbers.clear()
         self.pending.clear()
-        self.last = self.previous = None
+        self.last = self.first = None
         self.placed = -1

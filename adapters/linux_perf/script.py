@@ -251,7 +251,9 @@ def _profile(reading: _Reading) -> Profile:
         raise AdapterError("its samples have no period", path=reading.path, hint=_HOW)
     main = min(counted, key=lambda found: (_RANK.get(found.metric.id, 9), -found.samples))
     samples = float(main.samples)
+    ranks = _ranks(reading)
     if reading.clock.seen:
+        reading.clock.ranks = ranks.keys()
         for thread, node, seconds in reading.clock.times():
             location = reading.threads.setdefault(thread, len(reading.threads))
             reading.stacks.add(WALL.id, node, seconds, location)
@@ -264,7 +266,6 @@ def _profile(reading: _Reading) -> Profile:
     reading.inlined.settle(reading.stacks)
     tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
     title = reading.comms.most_common(1)[0][0]
-    ranks = _ranks(reading)
     return Profile(
         format="Linux perf",
         title=title,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,6 +98,9 @@ class WallClock:
     stacks: Stacks
     seen: bool = False
     whole: bool = False  #: some stack reaches back to the beginning
+    ranks: AbstractSet[int] = (
+        frozenset()
+    )  #: processes that compute together, if such are known: a launcher may work much to start them
     beside: dict[tuple[str, Thread, int], float] = field(default_factory=dict)  #: seconds by metric, thread and context
     _teams: dict[int, _Team] = field(default_factory=dict)
     _trace: dict[Thread, tuple[array[int], array[int]]] = field(
@@ -230,7 +234,9 @@ class WallClock:
         for (process, _), thread in self._threads.items():
             samples[process] = samples.get(process, 0) + thread.samples
         least = _LEAST_PART * max(samples.values(), default=0)
-        few = {process for process, count in samples.items() if count < least}
+        few = {
+            process for process, count in samples.items() if count < least or (self.ranks and process not in self.ranks)
+        }
         return {process for process in few if self._blocked(process) > _MOST_BLOCKED}
 
     def of_cores(self) -> Iterator[tuple[Metric, Thread, int, float]]:

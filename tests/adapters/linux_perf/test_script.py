@@ -252,6 +252,15 @@ def test_several_inlined_functions_without_names_at_one_address() -> None:
     assert spent(profile) == {"_start main [at]": 1.0, "_start main [down]": 1.0, "_start main [down] [at]": 1.0}
 
 
+def test_a_nameless_function_inside_of_others_that_have_names() -> None:
+    """The innermost frame has the name of the outermost one, and those between have their own."""
+    known = nameless("gthr.h:9 (inlined)", inner="lock")
+    between = nameless("gthr.h:9").replace(
+        "  gthr.h:9\n", "  gthr.h:9\n\t            127c hold\n  mutex.h:4 (inlined)\n", 1
+    )
+    assert spent(parsed(known + between)) == {"_start main [lock]": 1.0, "_start main [hold] [lock]": 1.0}
+
+
 def test_recursion_stays_recursion() -> None:
     """A function that calls itself returns to one line, however deep it is."""
     call = "\t            1288 main (/opt/app/app)\n  fib.c:4\n"
