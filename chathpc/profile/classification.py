@@ -140,6 +140,8 @@ def classify(tree: CallTree) -> Activities:
     kind[vague] = frame[np.maximum(first, 0)][vague]
     # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
     kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
+    # The first touch of memory is not the library's work, whose copying or clearing happens to make it.
+    kind[(kind == Activity.COPY) & (tree.nearest(is_frame & (frame == Activity.PAGE_FAULT)) >= 0)] = Activity.PAGE_FAULT
     _refine_openmp(tree, kind, call, frame, tree.nearest(is_frame))
     site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above))
     # A flat profile has no callers at all: there a call that stands alone is the program's.
@@ -184,7 +186,7 @@ def in_standard_headers(path: str) -> bool:
 
 
 def is_of_standard_templates(name: str) -> bool:
-    """True for the names of the C++ standard library's functions."""
+    """True for the names of the C++ standard library's functions, and of the compilers' for single instructions."""
     return name.startswith(_STANDARD_NAMES)
 
 
@@ -197,7 +199,7 @@ _STANDARD_HEADERS = (
     "/ext/aligned_buffer",
     "/bits/char_traits",
 )
-_STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::")
+_STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::", "_mm_", "_mm256_", "_mm512_")
 
 
 def named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:

@@ -13,6 +13,7 @@ from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.draft import Draft, fact, total
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.run import PAGE_FAULT, PEAK_MEMORY, positive
@@ -179,9 +180,9 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
 def _handling(facts: Facts, entry: Cause, faults: float) -> Iterable[Draft]:
     """Time in the kernel's page fault handler; `faults` is their number, 0 where they were not counted."""
     time = called_time(facts, entry, facts.of(Activity.PAGE_FAULT))
-    if time is None:
-        return
     again = _again(facts, entry, faults)
+    if time is None or (not again and _in_one_piece(facts, entry)):
+        return
     draft = called_draft(
         facts,
         time,
@@ -199,6 +200,17 @@ def _handling(facts: Facts, entry: Cause, faults: float) -> Iterable[Draft]:
         counted = replace(handled, parts=_each(faults, time.cost / faults))
         draft = replace(draft, evidence=(counted, *others, *again))
     yield draft
+
+
+def _in_one_piece(facts: Facts, entry: Cause) -> bool:
+    """True if a trace shows that memory was touched in one short part of the run, one page after the other: the first touch of the data."""
+    touches, spent, window, run = facts.activities.of(Activity.PAGE_FAULT), 0, 0, 0
+    for lane in traced_lanes(facts):
+        (start, end), _ = spans(lane, touches)
+        run += int(lane.start[-1] - lane.start[0])
+        if len(start):
+            spent, window = spent + int((end - start).sum()), window + int(end[-1] - start[0])
+    return 0 < window <= entry.threshold("max_window") * run and spent >= entry.threshold("min_density") * window
 
 
 def _touches(function: str | None, again: bool) -> str:
