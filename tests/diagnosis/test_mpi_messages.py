@@ -85,6 +85,28 @@ def test_elements_sent_one_by_one_are_small_messages_by_the_source(at: int, smal
         assert "mpi-late-sender" not in causes(profile)
 
 
+SEAM = """\
+static void trade(const double *mine, double *theirs, int peer) {
+  MPI_Sendrecv(mine, 1, MPI_DOUBLE, peer, 0, theirs, 1, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+void seam(double *t, int rows, int pitch, int peer) {
+  for (int r = 1; r <= rows; r++)
+    trade(t + r * pitch, t + r * pitch + 1, peer);
+}
+"""
+
+
+def test_elements_sent_by_a_function_that_a_loop_calls_are_small_messages_of_the_loop() -> None:
+    send = line("app.c:2", mpi("MPI_Sendrecv", time=(4.0, 4.0)))
+    trade = line("app.c:6", function("trade", send, at="app.c:1"))
+    tree = main(function("seam", trade, at="app.c:4"), function("work", line("app.c:30", time=(6.0, 6.0)), at="app.c:29"))
+    profile = replace(build(tree, locations=ranks(2)), read_source=source({"app.c": SEAM}))
+    first = diagnosed(profile).findings[0]
+    assert (first.cause, first.where.function, first.seconds) == ("mpi-small-messages", "seam", 8.0)
+    whole = replace(profile, read_source=source({"app.c": SEAM.replace("mine, 1,", "mine, n,")}))
+    assert "mpi-small-messages" not in causes(whole)
+
+
 def test_calls_of_instrumentation_do_not_show_what_is_inside_them(tmp_path: Path) -> None:
     tree: Tree = {("main",): (4e6, 1), ("main", "MPI_Recv()"): (3e6, 10)}
     profile = read(write_run(tmp_path / "run", {(rank, 0, 0): tree for rank in range(2)}))

@@ -39,6 +39,7 @@ from chathpc.diagnosis.source.hot import Hot, HotLine
 from chathpc.diagnosis.source.model import Function, Loop
 from chathpc.diagnosis.source.sign import Sign, effective
 from chathpc.diagnosis.source.text import SourceFile
+from chathpc.diagnosis.source.within import within
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import NodeKind
@@ -259,6 +260,10 @@ def _at_line(
     )
     if repeated and (own is not None or _is_called_in_loop(hot, line.node)):
         yield from repeated
+    called = _in_callers(hot, file, function, line.node)
+    outer = called.loops[next((one.loop for one in called.statements if one.line == line.line), 0)] if called else None
+    if facts.spent(Activity.MPI) and called is not None and outer is not None:
+        yield from _some(messages.by_element(called, file.unit, outer, line.line))
     if own is None:
         if _is_called_in_loop(hot, line.node):
             yield from _some(pairs.library_search(function, file.unit, None, line.line))
@@ -278,7 +283,7 @@ def _at_line(
     if key not in loops:
         loops.add(key)
         yield from _fresh(hot, file, function, loop, line)
-        yield from _at_loop(hot, file, function, loop, line)
+        yield from _at_loop(hot, file, function, loop, line, called)
 
 
 def _fresh(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
@@ -310,8 +315,10 @@ def _has_threads(facts: Facts) -> bool:
     return bool(np.unique(facts.ranks, return_counts=True)[1].max(initial=0) > 1)
 
 
-def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
-    """The first thing that explains the loop; one loop has one finding."""
+def _at_loop(
+    hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine, called: Function | None
+) -> Iterator[Sign]:
+    """The first thing that explains the loop; one loop has one finding. `called` is the function in the loops of its callers, if it is."""
     unit = file.unit
     search = (
         searches.linear_search(function, unit, loop)
@@ -325,6 +332,7 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         return
     first = (
         strides.strided(accessors.expanded(function, file), unit, loop)
+        or _strided_in(called, file, loop)
         or traffic.chase(function, unit, loop)
         or traffic.nodes(function, unit, loop)
         or traffic.gather(function, unit, loop)
@@ -340,6 +348,16 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
     if division is not None and traffic.stream(function, unit, loop) is not None:
         division = replace(division, against=(*division.against, _ALSO_STREAMS))
     yield from _some(first, division)
+
+
+def _strided_in(called: Function | None, file: SourceFile, loop: Loop) -> Sign | None:
+    """Steps by rows in a function's loop, where a loop of a caller would step to neighbours."""
+    same = (
+        next((one for one in called.loops if (one.first, one.last) == (loop.first, loop.last)), None)
+        if called
+        else None
+    )
+    return strides.strided(accessors.expanded(called, file), file.unit, same) if called and same else None
 
 
 #: What else may take the time of a loop over whole arrays.
@@ -358,6 +376,18 @@ def _is_called_in_loop(hot: Hot, node: int) -> bool:
     if above < 0:
         return False
     return facts.below_loop(above) or any(_calls_in_loop(hot, step) for step in tree.path(above))
+
+
+def _in_callers(hot: Hot, file: SourceFile, function: Function, node: int) -> Function | None:
+    """The function that holds the node as it stands in the loops of those that call it, in the same file; None where these have none."""
+    tree = hot.facts.profile.tree
+    own = int(tree.function[node])
+    site = int(tree.parent[own]) if own >= 0 else -1
+    line = int(tree.line[site]) if site >= 0 and tree.kind[site] == NodeKind.LINE else 0
+    caller = file.function_at(line) if line > 0 and tree.file[site] == tree.file[node] else None
+    if caller is None or caller.first == function.first:
+        return None
+    return within(function, _in_callers(hot, file, caller, site) or caller, line)
 
 
 def _calls_in_loop(hot: Hot, node: int) -> bool:

@@ -254,7 +254,10 @@ def function(node: Node, original: bytes) -> Function:
         if re.search(rb"\b_*%s" % word.encode(), (before + head).encode())
     }
     marks |= set(_ON_DEVICE.findall(before + head))
-    if node.parent is not None and node.parent.type == "field_declaration_list":
+    around = node.parent
+    if around is not None and around.type == "template_declaration":
+        around = around.parent
+    if around is not None and around.type == "field_declaration_list":
         marks.add("member")
     result = text_of(node.child_by_field_name("type"))
     returns = None if result in ("void", "") and not pointers else Declaration("", result, pointers, reference)

@@ -103,11 +103,16 @@ def value(expr: Expr | None, constants: Mapping[str, int]) -> int | None:
     return None
 
 
+#: Containers of the C++ standard library whose items are allocated one by one.
+OF_NODES = re.compile(r"\b(forward_list|list|(unordered_)?(multi)?(map|set))\s*<")
+
+
 def declaration_of(base: Expr, function: Function, unit: Unit) -> Declaration | None:
     """Where an array was declared: a local variable, one of the file, or a field that only one record has."""
-    if base.kind == Kind.NAME:
-        return function.declared(base.text) or unit.variables.get(base.text)
-    if base.kind == Kind.MEMBER:
+    known = function.declared(base.text) or unit.variables.get(base.text) if base.kind == Kind.NAME else None
+    if known is not None:
+        return known
+    if base.kind == Kind.MEMBER or (base.kind == Kind.NAME and "member" in function.marks):
         found = [each for record in unit.records.values() for each in record.fields if each.name == base.text]
         return found[0] if len(found) == 1 else None
     return None

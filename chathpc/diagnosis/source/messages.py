@@ -26,8 +26,9 @@ def by_element(function: Function, unit: Unit, own: Loop, line: int) -> Sign | N
             continue
         size = "one element" if count == 1 else f"{count} elements"
         name = call.short.removeprefix("call ")
+        here = line if loop.first <= line <= loop.last else loop.first  # else in a function that the loop calls
         return Sign(
-            "mpi-small-messages", line, loop.first, loop.last,
+            "mpi-small-messages", here, loop.first, loop.last,
             f"calls {name} with {size} in each iteration of the loop over {loop.variable}",
             f"sends or receives {size} a message in a loop over {loop.variable}",
             ("How many messages there were was not counted.",), calls=True, waits=True,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from chathpc.diagnosis.source.layout import trips
+from chathpc.diagnosis.source.layout import OF_NODES, declaration_of, trips
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, expressions
 from chathpc.diagnosis.source.searches import COMPARING, is_front, shown
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
 #: Searches of the C++ standard library from one end to the other, and Fortran's over whole arrays.
 _SEARCHING = frozenset({"find", "find_if", "find_if_not", "count", "count_if", "search", "any_of", "none_of"})
+#: Those that halve a range, which iterators of single nodes cannot: they step there one by one (clang-tidy,
+#: performance-inefficient-algorithm).
+_HALVING = frozenset({"lower_bound", "upper_bound", "equal_range", "binary_search"})
 _FORTRAN_SEARCHING = frozenset({"any", "findloc", "count"})
 
 
@@ -30,7 +33,15 @@ def library_search(function: Function, unit: Unit, loop: Loop | None, line: int)
                 compared = [part for part in call.parts if part.kind == Kind.BINARY and part.text == "=="]
                 hit = call.text in _FORTRAN_SEARCHING and (call.text == "findloc" or bool(compared))
             else:
-                hit = call.short in _SEARCHING and call.base is None and len(call.parts) >= 3 and _is_range(call)
+                ranged = call.base is None and len(call.parts) >= 3 and _is_range(call)
+                hit = ranged and call.short in _SEARCHING
+                if ranged and call.short in _HALVING and _is_of_nodes(call, function, unit):
+                    return Sign(
+                        "quadratic-algorithm", line, line, line,
+                        f"steps from node to node in {call.short} {around}: iterators of a set, map or list cannot jump",
+                        f"steps through nodes one by one in {call.short}",
+                        calls=True,
+                    )  # fmt: skip
             if hit and call.names() & moving:
                 return Sign(
                     "quadratic-algorithm", line, line, line,
@@ -44,6 +55,14 @@ def library_search(function: Function, unit: Unit, loop: Loop | None, line: int)
 def _is_range(call: Expr) -> bool:
     first, second = call.parts[0], call.parts[1]
     return "begin" in str(first) and "end" in str(second)
+
+
+def _is_of_nodes(call: Expr, function: Function, unit: Unit) -> bool:
+    """True for a range of a container whose items are single nodes."""
+    begin = call.parts[0]
+    container = begin.base if begin.base is not None else next(iter(begin.parts), None)
+    declared = declaration_of(container, function, unit) if container is not None else None
+    return declared is not None and bool(OF_NODES.search(declared.type))
 
 
 def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:

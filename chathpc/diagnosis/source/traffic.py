@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from chathpc.diagnosis.source.invariant import pure_name
-from chathpc.diagnosis.source.layout import array_bytes, declaration_of, value
+from chathpc.diagnosis.source.layout import OF_NODES, array_bytes, declaration_of, value
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions, root
 from chathpc.diagnosis.source.sign import Sign, body
 from chathpc.diagnosis.source.strides import CACHE, Step, Walk, element_size, walks
@@ -163,10 +162,6 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     return None
 
 
-#: Containers of the C++ standard library whose items are allocated one by one.
-_OF_NODES = re.compile(r"\b(forward_list|list|(unordered_)?(multi)?(map|set))\s*<")
-
-
 def nodes(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     """A loop over a container of single nodes, with little work for each."""
     name = root(loop.container) if loop.container is not None else None
@@ -175,7 +170,7 @@ def nodes(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     if (
         name is None
         or declared is None
-        or not _OF_NODES.search(declared.type)
+        or not OF_NODES.search(declared.type)
         or any(one.loop != loop.index for one in inside)
     ):
         return None
