@@ -99,7 +99,9 @@ void seam(double *t, int rows, int pitch, int peer) {
 def test_elements_sent_by_a_function_that_a_loop_calls_are_small_messages_of_the_loop() -> None:
     send = line("app.c:2", mpi("MPI_Sendrecv", time=(4.0, 4.0)))
     trade = line("app.c:6", function("trade", send, at="app.c:1"))
-    tree = main(function("seam", trade, at="app.c:4"), function("work", line("app.c:30", time=(6.0, 6.0)), at="app.c:29"))
+    tree = main(
+        function("seam", trade, at="app.c:4"), function("work", line("app.c:30", time=(6.0, 6.0)), at="app.c:29")
+    )
     profile = replace(build(tree, locations=ranks(2)), read_source=source({"app.c": SEAM}))
     first = diagnosed(profile).findings[0]
     assert (first.cause, first.where.function, first.seconds) == ("mpi-small-messages", "seam", 8.0)

@@ -314,6 +314,22 @@ def test_a_trace_shows_how_often_regions_are_entered(length: int, cause: str, ch
     assert all(text.endswith(f": {2 * len(node) // (4 * length)} changes.") for text in told)
 
 
+@pytest.mark.parametrize(("shifted", "cause"), [(True, "omp-serial-fraction"), (False, "omp-barrier-wait")])
+def test_a_region_in_which_threads_take_turns_is_serial_by_a_trace(shifted: bool, cause: str) -> None:
+    """Both threads work and wait half of the time: one after the other, or together."""
+    profile = build(main(region("loops", (2.0, 2.0), (2.0, 2.0))))
+    tree = profile.tree
+    work, wait = int(np.flatnonzero(tree.line == 12)[0]), int(np.flatnonzero(tree.named("<omp barrier wait>"))[0])
+    node = np.tile(np.repeat([work, wait], 20), 10).astype(np.int32)
+    start = np.arange(len(node), dtype=np.uint64) * 10_000_000
+    lanes = Lane(0, start, node), Lane(1, start, np.roll(node, 20) if shifted else node)
+    traced = replace(profile, sample_count=800.0, read_timeline=lambda: Timeline(0, int(start[-1]), lanes))
+    first = diagnosed(traced).findings[0]
+    assert (first.cause, first.where.line) == (cause, 12 if shifted else first.where.line)
+    if shifted:
+        assert first.summary.endswith("though in a parallel region, runs on one thread while 1 other waits.")
+
+
 def test_even_waiting_beside_much_work_is_too_much_synchronisation() -> None:
     found = diagnosed(build(main(region("steps", (6.0, 6.0), (4.0, 4.0))))).findings[0]
     assert (found.cause, found.share) == ("omp-barrier-wait", 0.4)

@@ -28,10 +28,11 @@ from chathpc.diagnosis.draft import (
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.sampled_lanes import traced_lanes
-from chathpc.profile import numbers
+from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
+from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import DIRECTIVE, Activity, is_outlined
 from chathpc.profile.classification import named
+from chathpc.profile.intervals import Intervals
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
@@ -123,6 +124,7 @@ def team(facts: Facts) -> Team | None:
     region = np.full(len(tree), -1, dtype=np.int32)
     region[inside] = numbered
     alone = _alone(facts, region)
+    alone = np.where(alone >= 0, alone, _one_at_a_time(facts, region))
     region[alone >= 0] = -1
     inside = region >= 0
     kind = facts.activities.kind
@@ -176,6 +178,40 @@ def _alone(facts: Facts, region: IntArray) -> IntArray:
     chosen = np.zeros(len(tree), dtype=bool)
     chosen[nodes[large[number]]] = True
     return tree.nearest(chosen)
+
+
+def _one_at_a_time(facts: Facts, region: IntArray) -> IntArray:
+    """The line with most of the time of each region in which, by a trace, now one thread works and now another, but hardly ever two: at
+    each node of such a region, else −1. Threads that queue for a lock there do so for another reason.
+    """
+    tree, where, entry = facts.profile.tree, facts.profile.where, cause("omp-serial-fraction")
+    found, lanes = np.full(len(tree), -1, dtype=np.int32), traced_lanes(facts)
+    locked = facts.of(Activity.OMP_LOCK)
+    working = ~facts.activities.of(*_WAITING, Activity.OMP_LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
+    for number in range(int(region.max(initial=-1)) + 1 if lanes else 0):
+        inside = region == number
+        spent = float(facts.time[inside & working].sum())
+        if (
+            not facts.above(spent / facts.total, entry.threshold("min_share"))
+            or locked[inside].sum() > entry.threshold("max_overlap") * spent
+        ):
+            continue
+        by_process: dict[tuple[int, int], list[Intervals]] = {}
+        for lane in lanes:
+            process = int(where.node[lane.location]), int(where.rank[lane.location])
+            by_process.setdefault(process, []).append(intervals.union(*spans(lane, inside & working)[0]))
+        each = [[intervals.length(one) for one in threads] for threads in by_process.values()]
+        together = sum(intervals.length(intervals.union_of(*threads)) for threads in by_process.values())
+        alternate = any(
+            sorted(threads)[-2:][0] > entry.threshold("max_overlap") * sum(threads)
+            for threads in each
+            if len(threads) > 1
+        )
+        if alternate and sum(map(sum, each)) - together <= entry.threshold("max_overlap") * together:
+            lines = np.flatnonzero(inside & (tree.kind == NodeKind.LINE))
+            if len(lines):
+                found[inside] = lines[np.argmax(facts.inclusive[lines])]
+    return found
 
 
 def _holder(facts: Facts, name: int) -> str:
@@ -330,7 +366,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
         line = int(np.argmax(sums))
         mine = facts.at_line(line)[np.maximum(threads.alone, 0)] & (threads.alone >= 0)
         place = facts.place(int(facts.profile.tree.function[line]), line_node=line)
-        in_function, where = float(in_regions[mine].sum()), "in single, master or masked"
+        in_function, where = float(in_regions[mine].sum()), "in a parallel region"
     others = int(np.bincount(threads.process).max()) - 1
     evidence = (
         _waited(facts, waited),
@@ -341,7 +377,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
             subject="serial code "
             + ("outside parallel regions" if not in_regions.any() else "outside and inside parallel regions"),
             whole=total(facts),
-            how="time of threads that take part in regions, outside regions and in what the source gives to one thread",
+            how="time of threads that take part in regions, outside regions and in what the source gives to one thread, or a trace shows on one at a time",
         ),
         fact(
             facts,
@@ -354,7 +390,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
             where=place,
         ),
     )
-    inside = f", at {place.short} {where}," if where.startswith("in ") else ""
+    inside = f", at {place.short}, though {where}," if where.startswith("in ") else ""
     yield Draft(
         cause="omp-serial-fraction",
         where=place,

@@ -34,14 +34,20 @@ def file_of(text: str) -> SourceFile:
 def called(text: str, callee: str, caller: str) -> Function | None:
     file = file_of(text)
     (inner,), (outer,) = file.functions_named(callee), file.functions_named(caller)
-    line = next(number for number, row in enumerate(text.splitlines(), 1) if f"{callee}(" in row and number > outer.first)
+    line = next(
+        number for number, row in enumerate(text.splitlines(), 1) if f"{callee}(" in row and number > outer.first
+    )
     return within(inner, outer, line)
 
 
 def test_the_loops_of_the_caller_are_around_those_of_the_function() -> None:
     found = called(CUBE, "project", "moment")
     assert found is not None
-    assert [(loop.index, loop.parent, loop.variable) for loop in found.loops] == [(0, -1, "y"), (1, 0, "x"), (2, 1, "z")]
+    assert [(loop.index, loop.parent, loop.variable) for loop in found.loops] == [
+        (0, -1, "y"),
+        (1, 0, "x"),
+        (2, 1, "z"),
+    ]
     inner = [str(one.expr) for one in found.statements if one.loop == 2]
     assert any("cube.flux[voxel(cube, z, y, x)]" in text for text in inner)
     assert {one.loop for one in found.statements} == {1, 2}
@@ -55,7 +61,10 @@ def test_a_stride_that_a_loop_of_the_caller_would_not_have() -> None:
     "change",
     [
         ("for (int z = 0; z < c->nz; z++) s", "for (int x = 0; x < c->nz; x++) s"),  # a name that means two things
-        ("    for (int y = 0; y < cube->ny; y++)\n        for (int x = 0; x < cube->nx; x++)\n", "    int y = 0, x = 0;\n"),
+        (
+            "    for (int y = 0; y < cube->ny; y++)\n        for (int x = 0; x < cube->nx; x++)\n",
+            "    int y = 0, x = 0;\n",
+        ),
         ("project(cube, y, x, w);", "project(cube, y, x);"),
     ],
 )
