@@ -10,6 +10,7 @@ function).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -83,6 +84,7 @@ _FRAME_KINDS = (
 )
 #: Placeholders that hold a region's own code.
 _TRANSPARENT = ("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root")
+_SETS = re.compile(r"mem_?set|bzero")
 #: How HPCToolkit, and how it and perf call functions of stripped libraries.
 _UNKNOWN = ("<unknown procedure>", "<unknown function>")
 _UNNAMED = (*_UNKNOWN, "[unknown]")
@@ -140,8 +142,9 @@ def classify(tree: CallTree) -> Activities:
     kind[vague] = frame[np.maximum(first, 0)][vague]
     # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
     kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
-    # The first touch of memory is not the library's work, whose copying or clearing happens to make it.
-    kind[(kind == Activity.COPY) & (tree.nearest(is_frame & (frame == Activity.PAGE_FAULT)) >= 0)] = Activity.PAGE_FAULT
+    # Memory that is only set has no other cost; that of a copy is the copy's, whose target would not be there without it.
+    setting = named(tree, lambda name: bool(_SETS.search(name)))[np.maximum(call, 0)] & (kind == Activity.COPY)
+    kind[setting & (tree.nearest(is_frame & (frame == Activity.PAGE_FAULT)) >= 0)] = Activity.PAGE_FAULT
     _refine_openmp(tree, kind, call, frame, tree.nearest(is_frame))
     site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above))
     # A flat profile has no callers at all: there a call that stands alone is the program's.

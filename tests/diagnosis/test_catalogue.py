@@ -41,7 +41,13 @@ DETECTED = {
     "redundant-copies": {"min_share": 0.10, "min_device_share": 0.2},
     "allocation-churn": {"min_share": 0.10},
     "memory-leak": {"min_bytes": 1e6, "min_part": 0.02},
-    "page-faults": {"min_share": 0.10, "min_times_held": 2.0, "seconds_per_fault": 5e-7},
+    "page-faults": {
+        "min_share": 0.10,
+        "min_times_held": 2.0,
+        "max_window": 0.5,
+        "min_density": 0.25,
+        "seconds_per_fault": 5e-7,
+    },
     "deep-recursion": {"min_depth": 64, "min_share": 0.10},
     "lock-contention": {"min_share": 0.05},
     "blocking-wait": {"min_share": 0.10, "min_idle_part": 0.3, "headroom_beside_work": 0.1, "min_sleep_part": 0.2},
@@ -68,7 +74,7 @@ DETECTED = {
     "omp-load-imbalance": {"min_share": 0.05, "min_explained": 0.25, "even_ratio": 1.2},
     "omp-barrier-wait": {"min_share": 0.10, "min_explained": 0.25},
     "omp-critical-contention": {"min_share": 0.05},
-    "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25},
+    "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25, "max_overlap": 0.1},
     "omp-false-sharing": {"min_share": 0.10},
     "omp-fine-grained-regions": {
         "min_share": 0.10,

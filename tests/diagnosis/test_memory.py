@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from chathpc.profile.timeline import Lane, Timeline
 from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, sure, thread
 from tests.profile.build import build, call, line, loop
 
@@ -196,7 +198,24 @@ def test_memory_that_is_supplied_more_often_than_it_is_held_is_no_first_touch() 
     assert finding(diagnosed(counted), "page-faults").confidence == sure(2)
 
 
-def test_page_faults_below_a_copy_belong_to_the_copy() -> None:
+@pytest.mark.parametrize("early", [True, False])
+def test_memory_that_a_trace_shows_to_be_touched_once_is_no_cause(early: bool) -> None:
+    """Four of ten samples are in the page fault handler: the first four, or every second one of the first eight."""
+    fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=4.0)
+    profile = build(main(churning(fault, in_loop=False), REST))
+    tree = profile.tree
+    touch, work = (int(np.flatnonzero(tree.named(name))[0]) for name in ("asm_exc_page_fault", "rest"))
+    order = [touch] * 4 + [work] * 6 if early else [touch, work] * 4 + [work] * 2
+    node = np.repeat(order, 20).astype(np.int32)
+    start = np.arange(len(node), dtype=np.uint64) * 10_000_000
+    timeline = Timeline(0, int(start[-1]), (Lane(0, start, node),))
+    traced = replace(profile, sample_count=float(len(node)), read_timeline=lambda: timeline)
+    assert ("page-faults" in causes(traced)) == (not early)
+
+
+def test_page_faults_below_a_copy_belong_to_the_copy_and_those_of_setting_memory_to_themselves() -> None:
     fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=4.0)
     copying = churning(libc("__memmove_avx_unaligned_erms", fault, time=1.0))
     assert causes(build(main(copying, REST)))[0] == "redundant-copies"
+    setting = churning(libc("__memset_avx2_unaligned_erms", fault, time=1.0))
+    assert causes(build(main(setting, REST)))[0] == "page-faults"

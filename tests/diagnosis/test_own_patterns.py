@@ -185,7 +185,7 @@ def test_less_than_the_threshold_is_not_reported(tmp_path: Path) -> None:
         (
             "page-faults",
             built_in("page-faults") | {"overrides": True, "thresholds": {}},
-            "thresholds.min_share: expected a threshold, as a rule reads it",
+            "thresholds.max_window: expected a threshold, as a rule reads it",
         ),
         (
             "page-faults",
