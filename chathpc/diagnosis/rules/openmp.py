@@ -37,6 +37,7 @@ from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
 _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
+_NANO = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,11 +204,13 @@ def _one_at_a_time(facts: Facts, region: IntArray) -> IntArray:
         each = [[intervals.length(one) for one in threads] for threads in by_process.values()]
         together = sum(intervals.length(intervals.union_of(*threads)) for threads in by_process.values())
         alternate = any(
-            sorted(threads)[-2:][0] > entry.threshold("max_overlap") * sum(threads)
-            for threads in each
-            if len(threads) > 1
+            sorted(threads)[-2] > entry.threshold("max_overlap") * sum(threads) for threads in each if len(threads) > 1
         )
-        if alternate and sum(map(sum, each)) - together <= entry.threshold("max_overlap") * together:
+        seen = sum(map(sum, each))
+        whole = (
+            seen * _NANO >= common()["most"].value * spent
+        )  # contexts of a trace may be coarser than those of the profile
+        if alternate and whole and seen - together <= entry.threshold("max_overlap") * together:
             lines = np.flatnonzero(inside & (tree.kind == NodeKind.LINE))
             if len(lines):
                 found[inside] = lines[np.argmax(facts.inclusive[lines])]
