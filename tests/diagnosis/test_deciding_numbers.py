@@ -141,7 +141,7 @@ ALLOWED = {
     "diagnosis/rules/memory.py": {"_PAGE": UNIT},
     "diagnosis/rules/mpi.py": {"ranks": TWO},
     "diagnosis/rules/mpi_sums.py": {"ranks_of": LABEL},
-    "diagnosis/rules/openmp.py": {"team": TWO},
+    "diagnosis/rules/openmp.py": {"team": TWO, "_NANO": UNIT},
     "diagnosis/sass/flow.py": {"_BLOCKS": WORK},
     "diagnosis/sass/slices.py": {"_STEPS": WORK, "loads_behind": WORK},
     "fix/cmake_lists.py": {"_DEEPEST": WORK},
