@@ -214,6 +214,7 @@ def test_a_detected_cause_has_the_thresholds_that_its_rule_reads(name, threshold
 def test_common_thresholds_are_those_that_all_rules_share():
     assert {name: (each.value, each.unit) for name, each in common().items()} == {
         "min_busy_seconds": (1e-5, "seconds"),
+        "computing_ipc": (2.0, "ratio"),
         "min_window_seconds": (1e-3, "seconds"),
         "min_operations": (20, "launches"),
         "max_missing": (0.5, "share"),

@@ -208,7 +208,7 @@ def _lookups(hot: Hot) -> Iterator[_Found]:
         if own is not None:
             found = replace(found, first=own.first, last=own.last)
         sign = footprint.weighed(found, function, file)
-        if sign is not None and not hot.has_few_misses(line.file, sign.first, sign.last):
+        if sign is not None and not _is_refuted(hot, line, sign):
             yield from _costed(hot, line.file, sign)
 
 
@@ -342,12 +342,19 @@ def _at_loop(
     )
     if first is not None:
         first = footprint.weighed(first, function, file)
-    if first is not None and first.memory and hot.has_few_misses(line.file, first.first, first.last):
-        first = None  # a counter wins over the source
+    if first is not None and _is_refuted(hot, line, first):
+        first = None
     division = None if first is not None else calls.invariant_division(function, unit, loop)
     if division is not None and traffic.stream(function, unit, loop) is not None:
         division = replace(division, against=(*division.against, _ALSO_STREAMS))
     yield from _some(first, division)
+
+
+def _is_refuted(hot: Hot, line: HotLine, sign: Sign) -> bool:
+    """True if counters tell that the lines of a sign do not wait for memory, which the source suggests: what was counted wins."""
+    where = line.file, sign.first, sign.last
+    waits = bool(sign.memory) or sign.cause in ("memory-latency", "memory-bandwidth")
+    return waits and ((bool(sign.memory) and hot.has_few_misses(*where)) or hot.computes(*where))
 
 
 def _strided_in(called: Function | None, file: SourceFile, loop: Loop) -> Sign | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import Facts, Int64Array
 from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.text import SourceFile, read_file
@@ -19,6 +20,7 @@ LEAST = 0.01
 #: What a miss of all caches takes at least: 80 ns, some 200 cycles (U. Drepper, What every programmer should know about memory, 2007,
 #: 3.3.2, and the catalogue's memory-latency).
 _MISSES, _MISS_SECONDS, _MISS_CYCLES = "cpu.cache.misses", 80e-9, 200.0
+_CYCLES, _INSTRUCTIONS = "cpu.cycles", "cpu.instructions"
 #: A wait for memory that is less than this part of the time explains nothing.
 _MISSED = 0.1
 #: How readers name the place of a thread that ran in the kernel, behind the last sample before.
@@ -133,6 +135,17 @@ class Hot:
         nodes = self.line_nodes(file, first, last)
         below = tree.inside(nodes)
         return float(misses[below].sum()) * each < _MISSED * self.time(file, first, last) and float(misses.sum()) > 0
+
+    def computes(self, file: int, first: int, last: int) -> bool:
+        """True if cycles and instructions were counted, and the lines, with what they call, execute so many in a cycle that they can
+        hardly wait for memory.
+        """
+        metrics = self.facts.profile.metrics
+        if not all(name in metrics and metrics[name].has_values for name in (_CYCLES, _INSTRUCTIONS)):
+            return False
+        below = self.facts.profile.tree.inside(self.line_nodes(file, first, last))
+        cycles, executed = (float(self.facts.profile.dense(name)[below].sum()) for name in (_CYCLES, _INSTRUCTIONS))
+        return cycles > 0 and executed >= common()["computing_ipc"].value * cycles
 
     @cached_property
     def _kernel(self) -> Int64Array:

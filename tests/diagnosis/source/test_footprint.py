@@ -124,6 +124,17 @@ def test_a_chain_of_unknown_size_is_less_sure_and_has_an_alternative() -> None:
     assert unknown.confidence < between.confidence < large.confidence
 
 
+def test_instructions_in_a_cycle_that_were_counted_win_over_the_source() -> None:
+    def causes_at(executed: float) -> list[str]:
+        counted = {"cpu.cycles": 24e9, "cpu.instructions": executed}
+        hot = loop("a.c:3", line("a.c:4", time=8.0, values=counted))
+        root = main(function("f", hot, line("a.c:5", time=1.0), at="a.c:1"), at="driver.c:1")
+        return [each.cause for each in diagnosed(build(root, read_source=source({"a.c": HOPS}))).findings]
+
+    assert LATENCY in causes_at(12e9)
+    assert LATENCY not in causes_at(48e9)
+
+
 @pytest.mark.parametrize(
     ("misses", "seconds", "is_told"),
     [
