@@ -40,9 +40,9 @@ def read(path: Path) -> Profile:
         text = Path(folder) / "samples.txt"
         script = [perf, "script", "-i", str(_mended(path, Path(folder)))]
         lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES)
-        said = None if lacks is None else _run([*script, "--header", "--no-inline"], text, LIMIT)
-        if said is not None and "no-inline" in said:  # perf before 4.16
-            said = _run(script, text, LIMIT)
+        said = None if lacks is None else _run([*script, "--header", "--no-inline", "-F", "+pid"], text, LIMIT)
+        if said is not None and _run(script, text, LIMIT) is None:  # perf before 4.16
+            said = None
         if said is not None:
             raise AdapterError(f"perf cannot read it: {said or 'it gives no reason'}", path=path, hint=hint)
         profile = profile_of(lines(text), path)
@@ -83,7 +83,10 @@ def _run(command: list[str], output: Path, limit: float) -> str | None:
     errors = output.with_suffix(".errors")
     with output.open("wb") as out, errors.open("wb") as err:
         try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
+            # SIGPIPE stays ignored: the program that perf asks for lines ends at a file that is none, and perf writes to it.
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, restore_signals=False
+            )
         except OSError as error:
             return error.strerror or "it does not start"
         try:

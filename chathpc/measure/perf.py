@@ -123,11 +123,12 @@ class Perf:
         header = _header(version.removeprefix("perf version "))
         for file in _files(plan):
             images.forget(file)
-        for how in (("-F", FIELDS), ("--no-inline",), ()):
+        for how in (("-F", FIELDS), ("--no-inline", "-F", FIELDS.removesuffix(",srcline")), ("--no-inline",), ()):
             put(text, header.encode())
             for file in _files(plan):
                 words = (plan.tool("perf"), "script", "--show-switch-events", *how, "-i", str(file))
-                done = do("perf script", ("sh", "-c", 'exec "$@" >> "$0"', str(text), *words), _QUIET)
+                # The program that perf asks for lines ends at a file that is none (//anon); writing to it must not end perf.
+                done = do("perf script", ("sh", "-c", 'trap "" PIPE; exec "$@" >> "$0"', str(text), *words), _QUIET)
                 if not done.succeeded:
                     break
             else:

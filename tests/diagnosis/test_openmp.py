@@ -330,6 +330,18 @@ def test_a_region_in_which_threads_take_turns_is_serial_by_a_trace(shifted: bool
         assert first.summary.endswith("though in a parallel region, runs on one thread while 1 other waits.")
 
 
+def test_a_thread_with_little_of_a_region_is_no_turn() -> None:
+    """The other one works all the time, beside it as well."""
+    profile = build(main(region("loops", (4.0, 0.6), (0.0, 3.4))))
+    tree = profile.tree
+    work, wait = int(np.flatnonzero(tree.line == 12)[0]), int(np.flatnonzero(tree.named("<omp barrier wait>"))[0])
+    start = np.arange(400, dtype=np.uint64) * 10_000_000
+    few = np.tile(np.repeat([work, wait], [6, 34]), 10).astype(np.int32)
+    lanes = Lane(0, start, np.full(400, work, dtype=np.int32)), Lane(1, start, few)
+    traced = replace(profile, sample_count=800.0, read_timeline=lambda: Timeline(0, int(start[-1]), lanes))
+    assert diagnosed(traced).findings[0].cause == "omp-load-imbalance"
+
+
 def test_even_waiting_beside_much_work_is_too_much_synchronisation() -> None:
     found = diagnosed(build(main(region("steps", (6.0, 6.0), (4.0, 4.0))))).findings[0]
     assert (found.cause, found.share) == ("omp-barrier-wait", 0.4)

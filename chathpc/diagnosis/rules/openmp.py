@@ -201,16 +201,15 @@ def _one_at_a_time(facts: Facts, region: IntArray) -> IntArray:
         for lane in lanes:
             process = int(where.node[lane.location]), int(where.rank[lane.location])
             by_process.setdefault(process, []).append(intervals.union(*spans(lane, inside & working)[0]))
-        each = [[intervals.length(one) for one in threads] for threads in by_process.values()]
-        together = sum(intervals.length(intervals.union_of(*threads)) for threads in by_process.values())
-        alternate = any(
-            sorted(threads)[-2] > entry.threshold("max_overlap") * sum(threads) for threads in each if len(threads) > 1
-        )
-        seen = sum(map(sum, each))
-        whole = (
+        lengths = [[intervals.length(one) for one in threads] for threads in by_process.values()]
+        seen = sum(map(sum, lengths))
+        overlap = seen - sum(intervals.length(intervals.union_of(*threads)) for threads in by_process.values())
+        beside = seen - sum(map(max, lengths))  # what could overlap
+        known = (
             seen * _NANO >= common()["most"].value * spent
         )  # contexts of a trace may be coarser than those of the profile
-        if alternate and whole and seen - together <= entry.threshold("max_overlap") * together:
+        part = entry.threshold("max_overlap")
+        if known and beside >= part * seen and overlap <= part * beside:
             lines = np.flatnonzero(inside & (tree.kind == NodeKind.LINE))
             if len(lines):
                 found[inside] = lines[np.argmax(facts.inclusive[lines])]

@@ -265,6 +265,9 @@ def _at_line(
     if facts.spent(Activity.MPI) and called is not None and outer is not None:
         yield from _some(messages.by_element(called, file.unit, outer, line.line))
     if own is None:
+        if called is not None and outer is not None:
+            strided = strides.strided(accessors.expanded(called, file), file.unit, outer)
+            yield from _some(replace(strided, calls=True) if strided is not None else None)
         if _is_called_in_loop(hot, line.node):
             yield from _some(pairs.library_search(function, file.unit, None, line.line))
         return

@@ -19,11 +19,7 @@ def library_search(function: Function, unit: Unit, loop: Loop | None, line: int)
     """A call that looks through a whole range, `std::find`, Fortran's `any(list == x)`: in a loop, or with None in a function that is
     called in one.
     """
-    moving = (
-        function.changing(loop.index)
-        if loop is not None
-        else frozenset(one.name for one in (*function.parameters, *function.declarations) if not one.static)
-    )
+    moving = function.changing(loop.index) if loop is not None else frozenset()
     around = f"in the loop over {loop.variable or 'items'}" if loop is not None else f"in each call of {function.name}"
     for one in function.inside(loop.index) if loop is not None else function.statements:
         if one.expr is None or one.line != line:
@@ -42,7 +38,7 @@ def library_search(function: Function, unit: Unit, loop: Loop | None, line: int)
                         f"steps through nodes one by one in {call.short}",
                         calls=True,
                     )  # fmt: skip
-            if hit and call.names() & moving:
+            if hit and (loop is None or call.names() & moving):
                 return Sign(
                     "quadratic-algorithm", line, line, line,
                     f"looks through all of a list with {call.short} {around}",

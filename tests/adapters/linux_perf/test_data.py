@@ -52,6 +52,14 @@ def test_what_perf_writes_is_the_profile(recorded: Path, tmp_path: Path, monkeyp
     assert not any("source lines" in caveat for caveat in profile.caveats)
 
 
+def test_a_program_that_perf_asks_for_lines_may_end(
+    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").write_text(write(heat()))
+    stand_in(tmp_path, monkeypatch, f"kill -PIPE $$; cat {tmp_path}/text")
+    assert not any("source lines" in caveat for caveat in opened(ADAPTER, recorded).caveats)
+
+
 @pytest.mark.parametrize(
     ("script", "version", "words"),
     [
