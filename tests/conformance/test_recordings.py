@@ -14,8 +14,6 @@ from chathpc.report import Report
 from tests.accuracy.generate import Case, cases
 from tests.conformance.test_diagnosis import DATA
 
-#: What is told of profiles changes in step 8 (the diagnosis); all of them are asked again when that is settled, and this line goes.
-pytestmark = pytest.mark.xfail(reason="recorded before step 8 changed what is asked", strict=False)
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 PLANTED = sorted(path for path in DATA.glob("planted/p*/database*") if path.is_dir())
