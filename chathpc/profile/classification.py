@@ -202,7 +202,7 @@ _STANDARD_HEADERS = (
     "/ext/aligned_buffer",
     "/bits/char_traits",
 )
-_STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::", "_mm_", "_mm256_", "_mm512_")
+_STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::", "__gthread_", "_mm_", "_mm256_", "_mm512_")
 
 
 def named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
