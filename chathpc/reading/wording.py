@@ -24,7 +24,7 @@ _NUMBER_WORDS = re.compile(
     r"\b(?:three|four|five|six|seven|eight|nine|tens?|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
     r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?|(?:m|b|tr)illions?|dozens?|thirds?(?!-party)"
     r"|quarters?|fourths?|(?:fif|six|seven|eigh|nin|ten)th(?:s)?"
-    r"|triples?|tripled|quadruples?|quadrupled|per ?cent|\w*fold|times as (?:fast|long|slow|much|many)|orders? of magnitude)\b",
+    r"|triples?|tripled|quadruples?|quadrupled|per ?cent|\w*fold|(?<!several )(?<!many )times as (?:fast|long|slow|much|many)|orders? of magnitude)\b",
     re.IGNORECASE,
 )
 #: `manifold`, `unfold`, `scaffold` are no multiples.
