@@ -16,7 +16,6 @@ from chathpc.chat.session import Session
 from chathpc.llm.recorded import Recording, ReplayBackend
 from tests.chat.questions import EXAMPLES
 
-
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 QUESTIONS = yaml.safe_load((RECORDINGS / "chat.yaml").read_text("utf-8"))
 FOLDERS = {"omp": "omp-triangle", "mpi": "mpi-imbalance"}

@@ -14,7 +14,6 @@ from chathpc.report import Report
 from tests.accuracy.generate import Case, cases
 from tests.conformance.test_diagnosis import DATA
 
-
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 PLANTED = sorted(path for path in DATA.glob("planted/p*/database*") if path.is_dir())
 APPS = sorted(DATA.glob("apps/*/database"))
