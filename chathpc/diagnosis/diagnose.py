@@ -4,6 +4,7 @@ evidence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf, isinf
@@ -382,7 +383,10 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
         if own:
             return own
     vendor = vendor_of(facts.profile) if entry.family.startswith("gpu-") else None
-    return tuple(in_words_of(vendor, sentence) for sentence in entry.advice_for(*models))
+    advice = tuple(in_words_of(vendor, sentence) for sentence in entry.advice_for(*models))
+    if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
+        advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)
+    return advice
 
 
 def in_own_words(facts: Facts, draft: Draft) -> Draft:
@@ -430,6 +434,8 @@ def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(models))
 
 
+#: Calls by which a program replays a graph of operations; who does so need not be told to.
+_REPLAYS = re.compile(r"(cuda|cu|hip)GraphLaunch")
 #: How the names of PyTorch's operators begin.
 _PYTORCH = ("aten::",)
 #: Device model → how the names of its runtime's functions begin.

@@ -156,6 +156,15 @@ def test_kernels_of_two_microseconds_cannot_fill_the_device() -> None:
     ]
 
 
+def test_who_replays_graphs_is_not_told_to_use_them() -> None:
+    tiny = launch(timed("tiny", 0.02, launches=10_000.0), seconds=3.0)
+    plain = finding(diagnosed(program(tiny)), "gpu-launch-bound")
+    graphs = finding(diagnosed(program(tiny, line("app.cu:20", call("cudaGraphLaunch", time=1.0)))), "gpu-launch-bound")
+    assert any("cudaGraphLaunch" in each for each in plain.advice)
+    assert graphs.advice
+    assert not any("Graph" in each for each in graphs.advice)
+
+
 def test_without_host_time_there_is_one_sign_only() -> None:
     found = finding(diagnosed(program(launch(timed("tiny", 0.02, launches=10_000.0)))), "gpu-launch-bound")
     assert found.confidence == sure(1)
