@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import cause, ids
+from chathpc.diagnosis.command import filled
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import fitted
 from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
@@ -164,7 +167,7 @@ def _reported(
         verdict=_verdict(diagnosis, hypotheses),
         headline=diagnosis.headline,
         findings=[_finding_record(profile, finding) for finding in diagnosis.findings],
-        hypotheses=list(hypotheses),
+        hypotheses=[_settled_by(profile, each) for each in hypotheses],
         evidence=[EvidenceRecord.of(item) for item in diagnosis.evidence],
         notes=list(diagnosis.notes),
         explanation=explanation,
@@ -175,6 +178,17 @@ def _reported(
         versions=_versions(profile),
     )
     return _without_credentials(report)
+
+
+def _settled_by(profile: Profile, hypothesis: HypothesisRecord) -> HypothesisRecord:
+    """The hypothesis with the command that would settle it, for the profile's own program and devices."""
+    if hypothesis.trial is None or hypothesis.trial not in ids():
+        return hypothesis
+    where = hypothesis.where
+    told = filled(
+        profile, fitted(profile, cause(hypothesis.trial).next_measurement, where.kernel or ""), where.function or ""
+    )
+    return hypothesis.model_copy(update={"measurement": told})
 
 
 def _verdict(diagnosis: Diagnosis, hypotheses: Sequence[HypothesisRecord]) -> VerdictName:

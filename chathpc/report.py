@@ -217,6 +217,9 @@ class HypothesisRecord(Record):
     confidence: Literal["likely", "possible", "unlikely"]
     share: float | None = Field(description="Part of the run (0..1) that the place has; null where it is not known.")
     trial: str | None = Field(description="change, or the cause whose measurement in the catalogue would settle it.")
+    measurement: str = Field(
+        default="", description="That measurement for this program, and what it tells; empty for none."
+    )
     change: list[EditRecord] = Field(description="Proposed, not tried.")
     status: Literal["suspected", "proved", "refuted", "undecided"]
     by: str = Field(description="The model.")

@@ -96,8 +96,8 @@ def _suspected(report: Report) -> list[Html]:
         names = [name for name in (each.where.kernel or each.where.function, wording.place(each.where)) if name]
         rows = [evidence_item("Sure?", wording.standing(each))]
         rows += [evidence_item("Against", against) for against in each.against]
-        if wording.trial(each):
-            rows.append(evidence_item("Trial", wording.trial(each)))
+        if each.measurement:
+            rows.append(evidence_item("Trial", each.measurement))
         parts += [
             tag("h4", f"{each.id}. {each.name}"),
             tag("p", joined((tag("code", shorten(name, _NAME)) for name in names), " at ")),

@@ -88,8 +88,8 @@ def _suspected(report: Report) -> list[str]:
         names = [name for name in (each.where.kernel or each.where.function, wording.place(each.where)) if name]
         rows = [f"**Sure?** {prose(wording.standing(each))}"]
         rows += [f"**Against** {prose(against)}" for against in each.against]
-        if wording.trial(each):
-            rows.append(f"**Trial** {prose(wording.trial(each))}")
+        if each.measurement:
+            rows.append(f"**Trial** {prose(each.measurement)}")
         blocks += [
             f"### {each.id}. {prose(each.name)}",
             " at ".join(code(shorten(name, _NAME_WIDTH)) for name in names),

@@ -114,8 +114,8 @@ def _suspected(page: Page, report: Report) -> None:
             page.paragraph("proposed, not tried", label="Change")
         for line in wording.change_lines(each):
             page.row(Text(" " * (INDENT + LABEL) + page.style.name(line), style="cyan", no_wrap=True))
-        if wording.trial(each):
-            page.paragraph(wording.trial(each), label="Trial")
+        if each.measurement:
+            page.paragraph(each.measurement, label="Trial")
     statements = wording.statements(report)
     if statements:
         page.heading(

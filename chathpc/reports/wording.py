@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from difflib import ndiff
 
-from chathpc.diagnosis.catalogue import cause, ids
+from chathpc.diagnosis.catalogue import ids
 from chathpc.diagnosis.phrasing import meaning
 from chathpc.profile import numbers
 from chathpc.profile.run import run_words
@@ -153,14 +153,6 @@ def mechanism(hypothesis: HypothesisRecord) -> str:
     cited = f" [{', '.join(hypothesis.cites)}]" if hypothesis.cites else ""
     text = hypothesis.mechanism or (meaning(hypothesis.cause) if hypothesis.cause in ids() else hypothesis.name)
     return f"{text}{cited}"
-
-
-def trial(hypothesis: HypothesisRecord) -> str:
-    """What would settle a hypothesis; empty where nothing is known."""
-    if hypothesis.trial is None or hypothesis.trial not in ids():
-        return ""
-    measurement = cause(hypothesis.trial).next_measurement
-    return f"{measurement.command} ({measurement.tells.rstrip('.')})"
 
 
 def change_lines(hypothesis: HypothesisRecord) -> list[str]:

@@ -29,6 +29,9 @@ def replayed(recording: str, *paths: Path) -> Report:
     report = chathpc.explain(chathpc.load(*paths), llm=f"replay:{RECORDINGS / recording}")
     note = report.explanation.note or ""
     assert "has no answer to this question" not in note, f"{recording} is stale: {paths[0].parent.name}. {RENEW}"
+    for each in report.hypotheses:
+        assert bool(each.measurement) == (each.trial not in (None, "change", "other"))
+        assert "./app" not in each.measurement or report.profile.title in ("app", "")
     return report
 
 
