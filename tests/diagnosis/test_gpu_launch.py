@@ -53,6 +53,13 @@ def test_one_block_is_small_on_any_device_and_says_so_without_any_other_counter(
     assert small.against == ("How busy the device was in the kernel is not in the report.",)
 
 
+@pytest.mark.parametrize(("blocks", "small"), [(7, True), (8, False)])
+def test_fewer_blocks_than_any_device_has_multiprocessors_are_small_where_their_number_is_not_told(
+    blocks: float, small: bool
+) -> None:
+    assert ("gpu-small-grid" in causes(bare(blocks=blocks, threads_per_block=128, limit_warps=64))) is small
+
+
 def test_a_short_single_block_is_no_more_than_its_launch_and_says_nothing_of_divergence() -> None:
     diagnosis = diagnosed(
         report(

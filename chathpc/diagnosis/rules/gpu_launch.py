@@ -39,7 +39,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     """
     entry = cause("gpu-small-grid")
     blocks, waves, units = kernel.get("blocks"), told_waves(kernel), kernel.multiprocessors
-    starved = blocks is not None and blocks >= 1 and (blocks < units if units else blocks <= 1)
+    starved = blocks is not None and blocks >= 1 and blocks < (units or entry.threshold("few_blocks"))
     partial = waves is not None and waves < entry.threshold("min_waves")
     busiest = kernel.busiest
     if not (starved or partial) or (busiest is not None and busiest >= low()) or (busiest is None and not starved):
