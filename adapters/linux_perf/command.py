@@ -27,10 +27,10 @@ _OTHERS = ("--all-cpus", "--pid", "--tid", "--uid")
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
-    """The program that `perf record` started and recorded, with its arguments; nothing where that cannot be told."""
-    if len(command) < 2 or command[1] != "record":
+    """The program that `perf record` or `perf sched record` started and recorded, with its arguments; nothing where that cannot be told."""
+    at = 2 + (list(command[1:2]) == ["sched"])
+    if list(command[at - 1 : at]) != ["record"]:
         return ()
-    at = 2
     while at < len(command) and command[at].startswith("-") and command[at] != "-":
         word = command[at]
         at += 1

@@ -26,6 +26,8 @@ LARGEST = 8 << 30
 _STEP = 0.1
 #: All that is read of a recording. With inlined functions perf keeps the program that finds lines running: without, each line starts one.
 FULL = ("--header", "-F", "+pid,+srcline", "--show-switch-events")
+#: Without lines all fields by their names: to those that it chooses itself perf adds none for the scheduler's events but at the price of their stacks.
+_FIELDS = "comm,pid,tid,time,period,event,trace,ip,sym,dso"
 #: Before this version perf hands names that lie in the file to a shell when it looks for lines (tools/perf/util/srcline.c).
 _SAFE = (5, 16)
 
@@ -40,7 +42,7 @@ def read(path: Path) -> Profile:
         text = Path(folder) / "samples.txt"
         script = [perf, "script", "-i", str(_mended(path, Path(folder)))]
         lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES)
-        said = None if lacks is None else _run([*script, "--header", "--no-inline", "-F", "+pid"], text, LIMIT)
+        said = None if lacks is None else _run([*script, "--header", "--no-inline", "-F", _FIELDS], text, LIMIT)
         if said is not None and _run(script, text, LIMIT) is None:  # perf before 4.16
             said = None
         if said is not None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile import numbers
 from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS
+from chathpc.profile.launcher import split
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import NO_CORE, Metric, slug
 from chathpc.profile.profile import Profile, Source, no_timeline
@@ -65,6 +66,8 @@ class _Reading:
     hardware: dict[str, str] = field(default_factory=dict)
     version: str = ""
     command: tuple[str, ...] = ()  #: what perf ran
+    own: set[int] = field(default_factory=set)  #: processes of the program, where the whole machine was recorded
+    by_number: dict[int, tuple[int, int]] = field(default_factory=dict)  #: threads by their own number alone
     wall_seconds: float = 0.0
     begins: set[int] = field(default_factory=set)  #: frames with which a whole stack begins
     of_mpi: set[int] = field(default_factory=set)  #: frames that are calls of MPI
@@ -146,6 +149,9 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
 #: Of these every stack that was not cut short has one.
 _BEGINS = STARTERS | {"main", "MAIN__"}
 _OF_MPI = ("MPI_", "PMPI_")
+#: What the scheduler's event tells of a switch (sched:sched_switch): how the thread goes, and which one comes. Names have 15 letters.
+_SCHED, _COMM = "sched:sched_switch", 15
+_SCHEDULED = re.compile(r"prev_comm=.* prev_state=(?P<state>\S+) ==> next_comm=.* next_pid=(?P<next>\d{1,9})\b.*")
 
 
 def _frame(reading: _Reading, line: str) -> Frame | None:
@@ -169,12 +175,17 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
     if begun is None:
         chain.clear()
         return
-    comm, thread = begun["comm"], _thread(begun)
+    comm, thread, name = begun["comm"], _thread(begun), begun["event"] or ""
+    scheduled = _SCHEDULED.match(begun["rest"]) if name == _SCHED else None
+    if name.startswith("sched:") and (scheduled is None or not _is_own(reading, comm, thread)):
+        if scheduled is not None:
+            _comes(reading, scheduled, begun)
+        chain.clear()
+        return
     if comm == "swapper" and thread[1] == 0:
         reading.idle += 1
         chain.clear()
         return
-    name = begun["event"] or ""
     counted = reading.events.get(name)
     if counted is None:
         event = event_of(name)
@@ -200,7 +211,8 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
     if chain.pending:
         chain.settle(None)
     node = stacks.walk(reversed(chain.numbers), process)
-    cut = process if reading.begins.isdisjoint(chain.numbers) else -1
+    # The scheduler's stacks are made by frame pointers, which few programs keep: what the last call was is known all the same.
+    cut = process if scheduled is None and reading.begins.isdisjoint(chain.numbers) else -1
     chain.clear()
     value = float(period) * counted.metric.scale if counted.with_period else 1.0
     stacks.add(counted.metric.id, node, value, location)
@@ -211,9 +223,27 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
         reading.ends = (begin if begin and first <= at else begun["time"], end if end and last >= at else begun["time"])
         reading.seconds = (min(first, at), max(last, at))
         counts = counted.metric.id == "cpu.time" and counted.with_period
-        reading.clock.sample(
-            thread, at, node, cut, value if counts else None, switch=counted.event.name == "context-switches"
-        )
+        switch = scheduled is not None or counted.event.name == "context-switches"
+        reading.clock.sample(thread, at, node, cut, value if counts else None, switch=switch)
+        if scheduled is not None:
+            reading.clock.leaves(thread, at, process, preempted=scheduled["state"].startswith("R"))
+            _comes(reading, scheduled, begun)
+
+
+def _is_own(reading: _Reading, comm: str, thread: tuple[int, int]) -> bool:
+    """True for threads of the program that perf ran, if that is known: the scheduler's events are recorded of the whole machine."""
+    _, words = split(reading.command, lambda word: not word.isdecimal())
+    if words and comm == PurePath(words[0]).name[:_COMM]:
+        reading.own.add(thread[0])
+    reading.by_number[thread[1]] = thread
+    return comm != "swapper" and (not words or thread[0] in reading.own)
+
+
+def _comes(reading: _Reading, scheduled: re.Match[str], begun: re.Match[str]) -> None:
+    """The thread that a switch gives the core to, if it is one of the program's that was seen."""
+    thread = reading.by_number.get(int(scheduled["next"]))
+    if thread in reading.threads and begun["time"]:
+        reading.clock.comes(thread, float(begun["time"]))
 
 
 def _thread(match: re.Match[str]) -> tuple[int, int]:

@@ -137,12 +137,26 @@ class WallClock:
         match = SWITCH.match(text)
         if match is None:
             return
+        self._switched(thread, at, "" if match["way"] == "IN" else "preempted" if match["preempt"] else "blocked")
+
+    def leaves(self, thread: Thread, at: float, process: int, *, preempted: bool) -> None:
+        """A thread whose switch was sampled loses its core; what it ran since it came is somewhere in the program, the context `process`."""
+        known = self._at(thread, at)
+        known.add(process, known.ran)
+        known.ran = 0.0
+        self._switched(thread, at, "preempted" if preempted else "blocked")
+
+    def comes(self, thread: Thread, at: float) -> None:
+        """A thread gets a core."""
+        self._switched(thread, at, "")
+
+    def _switched(self, thread: Thread, at: float, away: str) -> None:
         self.seen = True
         known = self._at(thread, at)
         if known.node >= 0:
-            gone = -1 if match["preempt"] else self._behind(known.node, BLOCKED)
-            self._seen_at(thread, at, known.node if match["way"] == "IN" else gone)
-        self._goes(thread, known, "" if match["way"] == "IN" else "preempted" if match["preempt"] else "blocked")
+            gone = -1 if away == "preempted" else self._behind(known.node, BLOCKED)
+            self._seen_at(thread, at, gone if away else known.node)
+        self._goes(thread, known, away)
         known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH
         if known.exact:
             known.blocks = known.node, known.cut
