@@ -116,3 +116,28 @@ def heat(count: int = 400) -> list[Sample]:
         )
         made.append(Sample(stack, tid=4000 + number % 2, cpu=number % 4, seconds=100.0 + number * 1e-3))
     return made
+
+
+#: What perf script makes of a recording of the scheduler's events: a program that waits in fsync, and another one.
+SCHEDULER = """\
+# cmdline : /usr/bin/perf sched record -g ./heat 9
+heat 7/7 0.001000: sched:sched_stat_runtime: comm=heat pid=7 runtime=1000 [ns]
+\tffffffff81 update_curr ([kernel.kallsyms])
+
+heat 7/7 0.010000: sched:sched_switch: prev_comm=heat prev_pid=7 prev_prio=120 prev_state=D ==> next_comm=other next_pid=9 next_prio=120
+\tffffffff82 schedule ([kernel.kallsyms])
+\t     fec20 fsync (/usr/lib/libc.so.6)
+
+other 9/9 0.030000: sched:sched_switch: prev_comm=other prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+\tffffffff82 schedule ([kernel.kallsyms])
+
+swapper 0/0 0.040000: sched:sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=heat next_pid=7 next_prio=120
+heat 7/7 0.060000: sched:sched_switch: prev_comm=heat prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm=other next_pid=9 next_prio=120
+\tffffffff82 schedule ([kernel.kallsyms])
+\t     40100 work (/opt/heat)
+
+other 9/9 0.065000: sched:sched_switch: prev_comm=other prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=heat next_pid=7 next_prio=120
+heat 7/7 0.075000: sched:sched_switch: prev_comm=heat prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+\tffffffff82 schedule ([kernel.kallsyms])
+\t     fec20 fsync (/usr/lib/libc.so.6)
+"""

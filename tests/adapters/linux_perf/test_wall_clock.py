@@ -17,6 +17,7 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.classification import classify
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
+from tests.synthetic.perf_script import SCHEDULER
 
 #: Nanoseconds that a sample of the CPU clock stands for.
 PERIOD = 1_000_000
@@ -278,33 +279,9 @@ def test_the_whole_is_the_life_of_each_thread_without_what_it_had_no_core_for_an
     assert sum(spent(recording.profile()).values()) == pytest.approx(lives - without_core, abs=100)
 
 
-SCHED = """\
-# cmdline : /usr/bin/perf sched record -g ./heat 9
-heat 7/7 0.001000: sched:sched_stat_runtime: comm=heat pid=7 runtime=1000 [ns]
-\tffffffff81 update_curr ([kernel.kallsyms])
-
-heat 7/7 0.010000: sched:sched_switch: prev_comm=heat prev_pid=7 prev_prio=120 prev_state=D ==> next_comm=other next_pid=9 next_prio=120
-\tffffffff82 schedule ([kernel.kallsyms])
-\t     fec20 fsync (/usr/lib/libc.so.6)
-
-other 9/9 0.030000: sched:sched_switch: prev_comm=other prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
-\tffffffff82 schedule ([kernel.kallsyms])
-
-swapper 0/0 0.040000: sched:sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=heat next_pid=7 next_prio=120
-heat 7/7 0.060000: sched:sched_switch: prev_comm=heat prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm=other next_pid=9 next_prio=120
-\tffffffff82 schedule ([kernel.kallsyms])
-\t     40100 work (/opt/heat)
-
-other 9/9 0.065000: sched:sched_switch: prev_comm=other prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=heat next_pid=7 next_prio=120
-heat 7/7 0.075000: sched:sched_switch: prev_comm=heat prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
-\tffffffff82 schedule ([kernel.kallsyms])
-\t     fec20 fsync (/usr/lib/libc.so.6)
-"""
-
-
 def test_the_schedulers_events_tell_where_the_program_blocks() -> None:
     """30 ms in fsync, 20 and 10 ms on a core, 5 ms without one; what else the machine did is left out."""
-    profile = profile_of(SCHED.split("\n"), Path("perf.txt"))
+    profile = profile_of(SCHEDULER.split("\n"), Path("perf.txt"))
     assert spent(profile) == {"heat/fsync/schedule": 30_000, "heat": 30_000}
     assert profile.total("cpu.time.no-core") == pytest.approx(0.005)
     assert profile.run["command"] == "./heat 9"

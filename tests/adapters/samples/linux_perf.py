@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from tests.synthetic.perf_script import Fields, Frame, Sample, heat, write
+from tests.synthetic.perf_script import SCHEDULER, Fields, Frame, Sample, heat, write
 
 
 def write_samples(folder: Path) -> list[Path]:
@@ -22,6 +22,7 @@ def write_samples(folder: Path) -> list[Path]:
         "lines.txt": write(inlined, Fields(lines=True)),
         "flat.txt": write(heat(60), Fields(one_line=True)),
         "events.txt": write(mixed),
+        "scheduler.txt": SCHEDULER,
     }
     for name, text in texts.items():
         (folder / name).write_text(text)
