@@ -100,9 +100,17 @@ def _stall_share(reason: str) -> Computed:
     return compute
 
 
+def _active(launch: Launch) -> float | None:
+    part = ratio(launch.value("sm__cycles_active.avg"), launch.value(*_ELAPSED))
+    return None if part is None else 100 * min(part, 1.0)
+
+
+#: Cycles of a kernel from its beginning to its end, of whatever unit.
+_ELAPSED = ("sm__cycles_elapsed.max", "gpc__cycles_elapsed.max")
 #: fact → how it is computed where no name of NAMES holds it, and what is given as its source.
 COMPUTED: dict[str, tuple[Computed, str]] = {
     "gpu.kernel.issue-active": (_issue_active, "smsp__issue_active.avg.per_cycle_active"),
+    "gpu.kernel.active": (_active, "sm__cycles_active.avg / gpc__cycles_elapsed.max"),
     "gpu.kernel.blocks": (_blocks, "grid"),
     "gpu.kernel.threads-per-block": (_threads, "block"),
     "gpu.kernel.sectors-per-request.global-load": (
@@ -192,7 +200,7 @@ WANTED: frozenset[str] = frozenset(
           for suffix in (".sum", ".sum.per_cycle_elapsed", ".sum.peak_sustained")),
         *(f"derived__{unit}__sass_thread_inst_executed_op_{op}_pred_on_{weight}" for unit in ("smsp", "sm")
           for op in OPERATIONS for weight in ("x2", "x4")),
-        *CLOCK,
+        *CLOCK, "sm__cycles_active.avg", *_ELAPSED,
         "dram__bytes.sum", "dram__bytes.sum.per_second", "dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second",
         *(f"dram__bytes_{way}.sum{suffix}" for way in ("read", "write") for suffix in ("", ".per_second")),
         *(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{way}.sum" for what in ("sectors", "requests") for way in ("ld", "st")),

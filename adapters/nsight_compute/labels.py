@@ -23,6 +23,8 @@ _LABELS = {
     "SOL L2 Cache": "lts__throughput" + _PCT_ELAPSED,
     "SOL L2": "lts__throughput" + _PCT_ELAPSED,
     "SM Frequency": "sm__cycles_elapsed.avg.per_second",
+    "SM Active Cycles": "sm__cycles_active.avg",
+    "Elapsed Cycles": "gpc__cycles_elapsed.max",
     "Memory Frequency": "dram__cycles_elapsed.avg.per_second",
     "DRAM Frequency": "dram__cycles_elapsed.avg.per_second",
     "L1/TEX Hit Rate": "l1tex__t_sector_hit_rate.pct",

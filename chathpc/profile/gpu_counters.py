@@ -28,6 +28,7 @@ _PERCENT = {
     "gpu.kernel.pipe.xu": "busy part of the pipe for transcendental functions",
     "gpu.kernel.pipe.lsu": "busy part of the load and store pipe",
     "gpu.kernel.pipe.tensor": "busy part of the tensor pipe",
+    "gpu.kernel.active": "cycles in which a multiprocessor had a warp, mean over all of them",
     "gpu.kernel.branch-uniformity": "branches in which all threads of a warp go the same way",
 }  # fmt: skip
 _COUNT = {

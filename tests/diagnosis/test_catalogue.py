@@ -142,6 +142,8 @@ DETECTED = {
         "min_waves": 1.0,
         "min_kernel_share": 0.05,
         "few_blocks": 8,
+        "many_blocks": 160,
+        "max_active": 50,
         "min_computing_share": 0.1,
         "min_at_once": 1.2,
         "max_headroom": 0.9,

@@ -60,6 +60,20 @@ def test_fewer_blocks_than_any_device_has_multiprocessors_are_small_where_their_
     assert ("gpu-small-grid" in causes(bare(blocks=blocks, threads_per_block=128, limit_warps=64))) is small
 
 
+@pytest.mark.parametrize(("blocks", "active", "small"), [(40, 30, True), (40, 80, False), (400, 30, False)])
+def test_idle_multiprocessors_are_a_sign_where_their_number_is_not_told(
+    blocks: float, active: float, small: bool
+) -> None:
+    kernel = bare(
+        blocks=blocks, threads_per_block=128, limit_warps=64, active=active, sm_throughput=9, memory_throughput=7
+    )
+    assert ("gpu-small-grid" in causes(kernel)) is small
+    if small:
+        found = first(kernel)
+        assert found.headroom == pytest.approx(0.7)
+        assert any("30.0 %" in each for each in statements(diagnosed(report(kernel)), "gpu-small-grid"))
+
+
 def test_a_short_single_block_is_no_more_than_its_launch_and_says_nothing_of_divergence() -> None:
     diagnosis = diagnosed(
         report(

@@ -6,6 +6,7 @@ import re
 from math import ceil
 
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
@@ -39,13 +40,16 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     """
     entry = cause("gpu-small-grid")
     blocks, waves, units = kernel.get("blocks"), told_waves(kernel), kernel.multiprocessors
-    starved = blocks is not None and blocks >= 1 and blocks < (units or entry.threshold("few_blocks"))
+    starved = blocks is not None and blocks >= 1 and blocks < (units or _fewest_units(kernel, entry))
     partial = waves is not None and waves < entry.threshold("min_waves")
     busiest = kernel.busiest
     if not (starved or partial) or (busiest is not None and busiest >= low()) or (busiest is None and not starved):
         return None
     most = entry.threshold("max_headroom")
     filled = [part for part in (waves, blocks / units if blocks is not None and units else None) if part is not None]
+    active = kernel.get("active")
+    if not filled and active is not None:
+        filled.append(active / 100)
     idle = 1 - min(filled) if filled else most
     evidence = [ran(facts, kernel)]
     threads = kernel.get("threads-per-block")
@@ -78,6 +82,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
                 how="blocks / (multiprocessors × resident blocks of each)",
             )
         )  # fmt: skip
+    evidence += kernel.percent(facts, "active", "the time in which a multiprocessor has work", "the kernel's")
     evidence += speed_of_light(facts, kernel)
     evidence += kernel.percent(
         facts, "achieved-occupancy", "its active warps", "those that a multiprocessor can hold", Form.MANY
@@ -106,6 +111,15 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
             "blocks, waves and achieved occupancy of a larger grid", "LaunchStats", "Occupancy", "SpeedOfLight"
         ),
     )  # fmt: skip
+
+
+def _fewest_units(kernel: Counted, entry: Cause) -> float:
+    """With fewer blocks than this a multiprocessor is without one, where the number of multiprocessors is not told: any device has some; with
+    less than half of their cycles at work, so many as none has.
+    """
+    active = kernel.get("active")
+    idle = active is not None and active < entry.threshold("max_active")
+    return entry.threshold("many_blocks" if idle else "few_blocks")
 
 
 def _short(facts: Facts, kernel: Counted) -> list[Fact]:
