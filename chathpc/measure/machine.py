@@ -15,11 +15,16 @@ from statistics import median
 from chathpc.measure.files import text_of
 
 _CPUINFO, _MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
-def facts(cpuinfo: Path = _CPUINFO, meminfo: Path = _MEMINFO, governor: Path = _GOVERNOR) -> dict[str, str]:
-    """processor, cores that may be used, memory (bytes), system, frequency governor and load; what is not known is left out."""
+def facts(
+    cpuinfo: Path = _CPUINFO, meminfo: Path = _MEMINFO, governor: Path = _GOVERNOR, caches: Path = _CACHES
+) -> dict[str, str]:
+    """processor, cores that may be used, memory and last-level cache (bytes), system, frequency governor and load; what is not known is
+    left out.
+    """
     processor = re.search(r"^model name\s*: (.+)$", text_of(cpuinfo), re.MULTILINE)
     memory = re.search(r"^MemTotal:\s*(\d+) kB", text_of(meminfo), re.MULTILINE)
     found = {
@@ -27,11 +32,23 @@ def facts(cpuinfo: Path = _CPUINFO, meminfo: Path = _MEMINFO, governor: Path = _
         "architecture": platform.machine(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": str(int(memory[1]) * 1024) if memory else "",
+        "cache": str(_cache(caches) or ""),
         "system": f"{platform.system()} {platform.release()}",
         "governor": text_of(governor).strip()[:40],
         "load": f"{os.getloadavg()[0]:.2f}",
     }
     return {key: value for key, value in found.items() if value}
+
+
+def _cache(caches: Path) -> int:
+    """Bytes of the last cache before memory of the first core; 0 where the system does not tell."""
+    known = [
+        (int(level), int(size[1]) << {"K": 10, "M": 20}.get(size[2], 0))
+        for each in caches.glob("index*")
+        if (level := text_of(each / "level").strip()).isdigit()
+        and (size := re.match(r"(\d+)([KM]?)", text_of(each / "size"))) is not None
+    ]
+    return max(known, default=(0, 0))[1]
 
 
 def page_fault(pages: int = 1024, rounds: int = 5) -> float | None:

@@ -17,8 +17,9 @@ from chathpc.profile.location import LocationCounts
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.profile import COMMAND, Profile
 
-#: In Profile.run, of runs that `chathpc measure` made: seconds that a page fault costs on the machine, and bytes that a process held at most.
-PAGE_FAULT, PEAK_MEMORY = "page_fault", "peak_memory"
+#: In Profile.run, of runs that `chathpc measure` made: seconds that a page fault costs on the machine, bytes that a process held at most, and
+#: bytes of the last cache before memory.
+PAGE_FAULT, PEAK_MEMORY, LAST_CACHE = "page_fault", "peak_memory", "last_level_cache"
 #: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.
 _LONGEST = 500
 _SECRET = re.compile(r"(?i)passw|secret|token|(api|access|private).?key|credential")

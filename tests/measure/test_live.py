@@ -37,6 +37,11 @@ def test_what_a_process_below_held_at_once_is_told(tmp_path: Path) -> None:
     assert 300e6 < Direct()(asked(f"{hold}; true", tmp_path)).peak < 500e6 + own
 
 
+def test_what_a_small_process_held_is_not_what_the_one_held_that_started_it(tmp_path: Path) -> None:
+    done = Direct()(asked("sleep 0.5", tmp_path))
+    assert 0 < done.peak < 0.5 * getrusage(RUSAGE_SELF).ru_maxrss * 1024
+
+
 def test_a_signal_is_told(tmp_path: Path) -> None:
     done = Direct()(asked("kill -TERM $$", tmp_path))
     assert (done.status, done.code) == ("killed", -signal.SIGTERM)

@@ -48,11 +48,16 @@ def test_facts_are_those_of_proc_and_name_nobody(tmp_path: Path) -> None:
     (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Synthetic 9000\n")
     (tmp_path / "meminfo").write_text("MemTotal:       2048 kB\n")
     (tmp_path / "governor").write_text("powersave\n")
-    facts = machine.facts(tmp_path / "cpuinfo", tmp_path / "meminfo", tmp_path / "governor")
+    for number, (level, size) in enumerate([("1", "32K"), ("2", "512K"), ("3", "32M")]):
+        (tmp_path / f"index{number}").mkdir()
+        (tmp_path / f"index{number}" / "level").write_text(f"{level}\n")
+        (tmp_path / f"index{number}" / "size").write_text(f"{size}\n")
+    facts = machine.facts(tmp_path / "cpuinfo", tmp_path / "meminfo", tmp_path / "governor", tmp_path)
+    assert facts["cache"] == str(32 << 20)
     assert (facts["processor"], facts["memory"], facts["governor"]) == ("Synthetic 9000", "2097152", "powersave")
-    assert set(facts) <= {"processor", "architecture", "cores", "memory", "system", "governor", "load"}
+    assert set(facts) <= {"processor", "architecture", "cores", "memory", "cache", "system", "governor", "load"}
 
 
 def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
     absent = tmp_path / "absent"
-    assert not {"memory", "governor"} & set(machine.facts(absent, absent, absent))
+    assert not {"memory", "governor", "cache"} & set(machine.facts(absent, absent, absent, absent))

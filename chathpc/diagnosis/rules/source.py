@@ -354,8 +354,12 @@ def _at_loop(
 
 
 def _is_refuted(hot: Hot, line: HotLine, sign: Sign) -> bool:
-    """True if counters tell that the lines of a sign do not wait for memory, which the source suggests: what was counted wins."""
+    """True if counters, or the memory that the run held at most, tell that the lines of a sign do not wait for memory, which the source
+    suggests: what was measured wins.
+    """
     where = line.file, sign.first, sign.last
+    if sign.cause == "memory-bandwidth" and hot.fits_cache:
+        return True
     waits = bool(sign.memory) or sign.cause in ("memory-latency", "memory-bandwidth")
     return waits and ((bool(sign.memory) and hot.has_few_misses(*where)) or hot.computes(*where))
 

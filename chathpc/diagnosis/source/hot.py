@@ -12,6 +12,7 @@ from chathpc.diagnosis.facts import Facts, Int64Array
 from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
+from chathpc.profile.run import LAST_CACHE, PEAK_MEMORY, positive
 from chathpc.profile.tree import IntArray, NodeKind
 
 #: So many hot lines are looked at; each has at least this part of the time.
@@ -146,6 +147,13 @@ class Hot:
         below = self.facts.profile.tree.inside(self.line_nodes(file, first, last))
         cycles, executed = (float(self.facts.profile.dense(name)[below].sum()) for name in (_CYCLES, _INSTRUCTIONS))
         return cycles > 0 and executed >= common()["computing_ipc"].value * cycles
+
+    @cached_property
+    def fits_cache(self) -> bool:
+        """True if no process of the run ever held more than its part of the last cache before memory, as far as that was measured."""
+        run = self.facts.profile.run
+        held, cache = positive(run.get(PEAK_MEMORY, "")), positive(run.get(LAST_CACHE, ""))
+        return held is not None and cache is not None and held * max(self.facts.rank_count, 1) <= cache
 
     @cached_property
     def _kernel(self) -> Int64Array:

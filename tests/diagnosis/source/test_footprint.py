@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chathpc.diagnosis.source.footprint import footprint
@@ -122,6 +124,23 @@ def test_a_chain_of_unknown_size_is_less_sure_and_has_an_alternative() -> None:
     assert len(between.against) == 1
     assert "last-level cache" in between.against[0]
     assert unknown.confidence < between.confidence < large.confidence
+
+
+STREAM = """void f(double *a, const double *b, long n) {
+  for (long k = 0; k < 1000; k++)
+    for (long i = 0; i < n; i++)
+      a[i] = 2.0 * b[i]; // HOT
+}
+"""
+
+
+@pytest.mark.parametrize(("held", "told"), [("", True), ("50000000", True), ("30000000", False)])
+def test_a_run_that_never_held_more_than_the_cache_does_not_wait_for_memory(held: str, told: bool) -> None:
+    hot = loop("a.c:2", loop("a.c:3", line("a.c:4", time=8.0)))
+    profile = build(main(function("f", hot, at="a.c:1"), at="driver.c:1"), read_source=source({"a.c": STREAM}))
+    run = {"peak_memory": held, "last_level_cache": "33554432"}
+    found = diagnosed(replace(profile, run=run)).findings
+    assert ("memory-bandwidth" in [each.cause for each in found]) is told
 
 
 def test_instructions_in_a_cycle_that_were_counted_win_over_the_source() -> None:
