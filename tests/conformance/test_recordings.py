@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
+from chathpc.diagnosis.command import program_of
 from chathpc.errors import ChathpcError
 from chathpc.llm.recorded import Recording
 from chathpc.report import Report
@@ -26,12 +27,13 @@ RENEW = "chathpc bench diagnosis SET --llm openai:MODEL --record FILE"
 
 def replayed(recording: str, *paths: Path) -> Report:
     """The report with what the model read, and a failure by the profile's name where the recording is stale."""
-    report = chathpc.explain(chathpc.load(*paths), llm=f"replay:{RECORDINGS / recording}")
+    profile = chathpc.load(*paths)
+    report = chathpc.explain(profile, llm=f"replay:{RECORDINGS / recording}")
     note = report.explanation.note or ""
     assert "has no answer to this question" not in note, f"{recording} is stale: {paths[0].parent.name}. {RENEW}"
     for each in report.hypotheses:
         assert bool(each.measurement) == (each.trial not in (None, "change", "other"))
-        assert "./app" not in each.measurement or report.profile.title in ("app", "")
+        assert "./app" not in each.measurement or program_of(profile).words == ("./app",)
     return report
 
 
