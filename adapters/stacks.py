@@ -106,10 +106,6 @@ class Stacks:
         """True if a frame has that name."""
         return any(frame[1] == name for frame in self._frames)
 
-    def has_prefix(self, prefixes: tuple[str, ...]) -> bool:
-        """True if the name of a frame begins with one of them."""
-        return any(frame[1].startswith(prefixes) for frame in self._frames)
-
     def has_kind(self, kind: NodeKind) -> bool:
         """True if a frame is of that kind."""
         return any(frame[0] == kind for frame in self._frames)

@@ -54,10 +54,11 @@ def read(path: Path) -> Profile:
 
 def _mended(path: Path, folder: Path) -> Path:
     """A copy in `folder` that `images` mended, the recording itself where there is nothing to mend or no room."""
-    if images.stale(path):
+    changes = images.stale(path)
+    if changes:
         with suppress(OSError):
             copy = Path(shutil.copyfile(path, folder / "perf.data"))
-            images.forget(copy)
+            images.forget(copy, changes)
             return copy
     return path.absolute()
 

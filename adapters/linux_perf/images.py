@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 _MAGIC = b"PERFILE2"
-_HEADER = struct.Struct(
-    "<8s6Q"
-)  # magic, size, size of an attribute, place and size of the attributes, and of the records
+#: Magic, size, size of an attribute, place and size of the attributes, and of the records.
+_HEADER = struct.Struct("<8s6Q")
 _ATTRIBUTE = struct.Struct("<II4QQ")  # type, size, config, period, sample_type, read_format, flags
 _RECORD = struct.Struct("<IHH")
 _MMAP, _COMM, _FORK, _MMAP2, _AUXTRACE, _COMPRESSED = 1, 3, 7, 10, 71, 81
@@ -52,9 +51,9 @@ class _Process:
     now: list[_Mapping] = field(default_factory=list)
 
 
-def forget(path: Path) -> bool:
-    """Mend the recording at `path` in place; False if there was nothing to mend."""
-    changes = stale(path)
+def forget(path: Path, changes: Mapping[int, bytes] | None = None) -> bool:
+    """Mend the recording at `path` in place, by `changes` where `stale` told them already; False if there was nothing to mend."""
+    changes = stale(path) if changes is None else changes
     if changes:
         with path.open("r+b") as file:
             for at, ids in changes.items():

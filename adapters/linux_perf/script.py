@@ -66,6 +66,7 @@ class _Reading:
     hardware: dict[str, str] = field(default_factory=dict)
     version: str = ""
     command: tuple[str, ...] = ()  #: what perf ran
+    program: str = ""  #: its name as the kernel knows it
     own: set[int] = field(default_factory=set)  #: processes of the program, where the whole machine was recorded
     by_number: dict[int, tuple[int, int]] = field(default_factory=dict)  #: threads by their own number alone
     wall_seconds: float = 0.0
@@ -232,11 +233,10 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
 
 def _is_own(reading: _Reading, comm: str, thread: tuple[int, int]) -> bool:
     """True for threads of the program that perf ran, if that is known: the scheduler's events are recorded of the whole machine."""
-    _, words = split(reading.command, lambda word: not word.isdecimal())
-    if words and comm == PurePath(words[0]).name[:_COMM]:
+    if comm == reading.program:
         reading.own.add(thread[0])
     reading.by_number[thread[1]] = thread
-    return comm != "swapper" and (not words or thread[0] in reading.own)
+    return comm != "swapper" and (not reading.program or thread[0] in reading.own)
 
 
 def _comes(reading: _Reading, scheduled: re.Match[str], begun: re.Match[str]) -> None:
@@ -267,6 +267,8 @@ def _header(reading: _Reading, line: str) -> None:
     key = key.strip()
     if key == "cmdline":
         reading.command = recorded(value.split())
+        _, words = split(reading.command, lambda word: not word.isdecimal())
+        reading.program = PurePath(words[0]).name[:_COMM] if words else ""
     value = value.strip()[:200]
     if colon and key in _HARDWARE:
         reading.hardware.setdefault(_HARDWARE[key], value)

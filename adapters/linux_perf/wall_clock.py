@@ -98,9 +98,8 @@ class WallClock:
     stacks: Stacks
     seen: bool = False
     whole: bool = False  #: some stack reaches back to the beginning
-    ranks: AbstractSet[int] = (
-        frozenset()
-    )  #: processes that compute together, if such are known: a launcher may work much to start them
+    #: Processes that compute together, if such are known: a launcher may work much to start them.
+    ranks: AbstractSet[int] = frozenset()
     beside: dict[tuple[str, Thread, int], float] = field(default_factory=dict)  #: seconds by metric, thread and context
     _teams: dict[int, _Team] = field(default_factory=dict)
     _trace: dict[Thread, tuple[array[int], array[int]]] = field(
