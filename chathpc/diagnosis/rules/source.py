@@ -392,16 +392,21 @@ def _is_called_in_loop(hot: Hot, node: int) -> bool:
     return facts.below_loop(above) or any(_calls_in_loop(hot, step) for step in tree.path(above))
 
 
-def _in_callers(hot: Hot, file: SourceFile, function: Function, node: int) -> Function | None:
-    """The function that holds the node as it stands in the loops of those that call it, in the same file; None where these have none."""
+def _in_callers(
+    hot: Hot, file: SourceFile, function: Function, node: int, inner: frozenset[int] = frozenset()
+) -> Function | None:
+    """The function that holds the node as it stands in the loops of those that call it, in the same file; None where these have none. Who
+    calls is looked for up to a function that is there already (`inner`: first lines), as deep as functions may call each other.
+    """
     tree = hot.facts.profile.tree
     own = int(tree.function[node])
     site = int(tree.parent[own]) if own >= 0 else -1
     line = int(tree.line[site]) if site >= 0 and tree.kind[site] == NodeKind.LINE else 0
     caller = file.function_at(line) if line > 0 and tree.file[site] == tree.file[node] else None
-    if caller is None or caller.first == function.first:
+    inner |= {function.first}
+    if caller is None or caller.first in inner:
         return None
-    return within(function, _in_callers(hot, file, caller, site) or caller, line)
+    return within(function, _in_callers(hot, file, caller, site, inner) or caller, line)
 
 
 def _calls_in_loop(hot: Hot, node: int) -> bool:

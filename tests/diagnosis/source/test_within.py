@@ -7,7 +7,9 @@ import pytest
 from chathpc.diagnosis.source.model import Function
 from chathpc.diagnosis.source.text import SourceFile, parsed
 from chathpc.diagnosis.source.within import within
+from tests.diagnosis.parts import diagnosed, function, main, source
 from tests.diagnosis.source.programs import first_cause
+from tests.profile.build import build, line
 
 CUBE = """
 struct Cube { int nx, ny, nz; float *flux; };
@@ -71,6 +73,16 @@ def test_a_stride_that_a_loop_of_the_caller_would_not_have() -> None:
 def test_what_is_not_certain_is_not_said(change: tuple[str, str]) -> None:
     assert change[0] in CUBE
     assert called(CUBE.replace(*change), "project", "moment") is None
+
+
+def test_functions_that_call_each_other_without_end_are_read_all_the_same() -> None:
+    text = "int odd(int n);\nint even(int n) {\n  return n == 0 ? 1 : odd(n - 1);\n}\nint odd(int n) {\n  return n == 0 ? 0 : even(n - 1);\n}\n"
+    top = line("a.c:3", time=10.0)
+    for depth in range(1500):
+        name, at, called = ("even", "a.c:2", "a.c:6") if depth % 2 == 0 else ("odd", "a.c:5", "a.c:3")
+        top = line(called, function(name, top, at=at))
+    found = diagnosed(build(main(function("odd", top, at="a.c:5")), read_source=source({"a.c": text})))
+    assert found.findings
 
 
 def test_a_parameter_that_the_function_changes_keeps_its_name() -> None:
