@@ -240,12 +240,15 @@ def _with_record(profile: Profile, path: Path) -> Profile:
             known = {key: measured[1].get(key) for key in (PAGE_FAULT, PEAK_MEMORY)}
             told = {key: str(value) for key, value in known.items() if isinstance(value, int | float)}
             machine = measured[1].get("machine")
-            if isinstance(machine, dict) and isinstance(machine.get("cache"), str):
+            machine = machine if isinstance(machine, dict) else {}
+            if isinstance(machine.get("cache"), str):
                 told[LAST_CACHE] = machine["cache"]
+            # Most tools, HPCToolkit among them, do not tell how many cores the threads had.
+            cores = {"processors": machine["cores"]} if isinstance(machine.get("cores"), str) else {}
             command = measured[1].get("command")
             if isinstance(command, list) and all(isinstance(word, str) for word in command):
                 told |= told_command(command)
-            return replace(profile, run={**profile.run, **told})
+            return replace(profile, run={**profile.run, **told}, hardware={**cores, **profile.hardware})
     return profile
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -203,6 +204,16 @@ def test_what_a_page_fault_costs_and_what_the_program_held_are_known_to_who_read
     alone = bench.folder / "alone.txt"
     alone.write_bytes(measured.path.read_bytes())
     assert "page_fault" not in chathpc.load(alone).run
+
+
+def test_how_many_cores_there_were_is_known_where_the_tool_does_not_tell(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples/omp-triangle/database"
+    assert "processors" not in chathpc.load(example).hardware
+    shutil.copytree(example, tmp_path / "database")
+    (tmp_path / "measure.json").write_text('{"profile": "database", "machine": {"cores": "2"}}')
+    assert chathpc.load(tmp_path).hardware["processors"] == "2"
+    doubts = chathpc.explain(chathpc.load(tmp_path), llm="none").findings[0].against
+    assert any("4 threads were seen on 2 cores" in doubt for doubt in doubts)
 
 
 @pytest.mark.parametrize(
