@@ -10,7 +10,8 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result
 from chathpc.chat.wording import Material, OnSentence, Worded, tokens_of
 from chathpc.errors import BudgetSpentError
-from chathpc.llm.backend import Backend, Request, ToolCall, Turn
+from chathpc.llm.backend import Backend, Request, ToolCall
+from chathpc.llm.exchange import Exchange
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
@@ -47,38 +48,27 @@ def converse(
     form = template("tools")
     user = _user(question, earlier, form.task)
     until = monotonic() + deadline
-    turns: list[Turn] = []
+    exchange = Exchange(backend, Request(form.system, user, form.max_output_tokens, json_schema=form.schema))
     material = Material()
     used = called = 0
     for rounds in range(ROUNDS + 1):
         offered = tool_descriptions() if rounds < ROUNDS and called < CALLS else ()
-        read = estimate_tokens(form.system + user + "".join(turn.content for turn in turns))
+        read = estimate_tokens(form.system + user + "".join(turn.content for turn in exchange.turns))
         if used + read + form.max_output_tokens > tokens or read > form.max_prompt_tokens:
             raise BudgetSpentError("The question needs more tokens than are left.", hint=session.asker.tokens)
         # Sentences that come before the last call are no answer yet; so only the last round is passed on, at its end.
-        request = Request(
-            form.system,
-            user,
-            form.max_output_tokens,
-            deadline=max(until - monotonic(), 0.001),
-            tools=offered,
-            json_schema=form.schema,
-            turns=tuple(turns),
-        )
-        completion = backend.complete(request)
-        used += tokens_of(completion) or read + estimate_tokens(completion.text)
-        calls = completion.tool_calls[: CALLS - called] if offered else ()
+        calls = exchange.ask(offered, until - monotonic(), CALLS - called)
+        used += tokens_of(exchange.completions[-1]) or read + estimate_tokens(exchange.text)
         if not calls:
-            said = tuple(statements(completion.text, material.vocabulary(), backend.label))
+            said = tuple(statements(exchange.text, material.vocabulary(), backend.label))
             if on_sentence is not None:
                 for each in said:
                     if each.dropped_because is None:
                         on_sentence(each.text)
             return Worded(said, used)
-        turns.append(Turn("assistant", completion.text, calls))
         for one in calls:
             result = look_up(one.name, one.arguments)
-            turns.append(Turn("tool", _told(one, result, material.add(result)), call_id=one.id))
+            exchange.tell(one, _told(one, result, material.add(result)))
         called += len(calls)
         if monotonic() >= until:
             raise BudgetSpentError(f"No answer within {deadline:g} s.", hint=session.asker.patience)

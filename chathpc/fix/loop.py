@@ -86,7 +86,7 @@ def _run(session: Session, profile: Path | None) -> Outcome:
     first = last = first_state(session, profile)
     accepted: list[Attempt] = []
     complete = True
-    if may_gain(first.diagnosis):
+    if may_gain(first.diagnosis) or (first.profile is not None and any(each.learns for each in session.proposers)):
         for number in range(1, session.budget.rounds + 1):
             best, spent = best_of_round(session, number, last)
             if best is not None:

@@ -6,11 +6,14 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.fix.project import Project
 from chathpc.profile.profile import Profile
+
+if TYPE_CHECKING:
+    from chathpc.fix.agent.workbench import Workbench
 
 Gate = Literal["scope", "build", "correctness", "effects", "speed", "plausibility", "cause"]
 #: In this order; the first that says no ends it.
@@ -40,12 +43,14 @@ class Problem:
     """What a proposer sees: the project, its sources as they are (path below the root → text), and the diagnosis.
 
     `sources` holds those that may be edited. Findings are in `diagnosis`, by cost × headroom, and `profile` is what it was made of.
+    `workbench` is for who tries edits before proposing them.
     """
 
     project: Project
     sources: Mapping[str, str]
     diagnosis: Diagnosis
     profile: Profile | None = None
+    workbench: Workbench | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ class Proposer(Protocol):
 
     @property
     def name(self) -> str:
-        """recipes, direct, advice or team."""
+        """recipes, advice or agent."""
         ...
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chathpc.errors import BudgetSpentError
+from chathpc.fix.agent.workbench import Workbench
 from chathpc.fix.gates.chain import attempt
 from chathpc.fix.history import candidate_data, candidate_of
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
@@ -56,11 +57,16 @@ def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[st
             yield key, candidate_of(data, base.diagnosis.findings)
     if number in past.rounds:
         return
-    problem = Problem(session.project_at(base), session.sources(base), base.diagnosis, base.profile)
+    problem = Problem(
+        session.project_at(base), session.sources(base), base.diagnosis, base.profile, Workbench(session, base)
+    )
+    before = len(session.attempts)
     for proposer in session.proposers:
         if (number, proposer.name) in past.asked:
             continue
-        for candidate in proposer.propose(problem, tuple(session.attempts)):
+        if proposer.learns and any(map(session.takes, session.attempts[before:])):
+            return  # a model goes on from what passed, and is not asked for the same once more
+        for candidate in proposer.propose(problem, session.attempts):
             _spend(session)
             key = _key(session, candidate, base)
             if key in session.seen:

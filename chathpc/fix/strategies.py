@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 STRATEGIES = {"recipes": "chathpc.fix.recipes:Recipes"}
 #: The same of those that ask a model; the object is given the way to it.
 MODEL_STRATEGIES = {
+    "agent": "chathpc.fix.agent:Agent",
     "direct": "chathpc.fix.models:Direct",
     "advice": "chathpc.fix.models:Advice",
     "team": "chathpc.fix.models:Team",

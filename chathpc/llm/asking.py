@@ -9,7 +9,8 @@ from time import monotonic
 
 from chathpc.errors import BudgetSpentError
 from chathpc.llm import price as prices
-from chathpc.llm.backend import Backend, Completion, FinishReason, OnToken, Request, ToolCall, Turn
+from chathpc.llm.backend import FinishReason, OnToken, Request, ToolCall
+from chathpc.llm.exchange import Exchange
 from chathpc.llm.guard import new_answer
 from chathpc.llm.spec import Choice
 
@@ -54,12 +55,23 @@ def ask(
         raise ValueError("there is no back end to ask")
     until = monotonic() + request.deadline
     new_answer(choice.backend)
-    completions, request = _looking(choice.backend, request, until, on_token, look_up, most_calls)
+    if look_up is None or not getattr(choice.backend, "calls_tools", False):
+        request = replace(request, tools=())
+    exchange = Exchange(choice.backend, request)
+    completions, called = exchange.completions, 0
+    calls = exchange.ask(request.tools, request.deadline, most_calls, on_token)
+    while look_up is not None and calls:
+        called += len(calls)
+        for one in calls:
+            exchange.tell(one, look_up(one))
+        offered = request.tools if called < most_calls else ()
+        calls = exchange.ask(offered, until - monotonic(), most_calls - called, on_token)
     looked = len(completions) - 1
     wrong = "" if problem is None else problem(completions[-1].text)
     remaining = until - monotonic()
     if wrong and remaining > 0 and completions[-1].finish_reason == "stop":
-        again = replace(request, user=_once_more(request, completions[-1].text, wrong), deadline=remaining, tools=())
+        asked = replace(request, turns=tuple(exchange.turns), deadline=remaining, tools=())
+        again = replace(asked, user=_once_more(request, completions[-1].text, wrong))
         with suppress(BudgetSpentError):  # the first answer stands; what can be read of it is judged like any other
             completions.append(choice.backend.complete(again, on_token=on_token))
     costs = [prices.cost(one, choice.price) for one in completions]
@@ -70,28 +82,8 @@ def ask(
         prompt_tokens=_sum([one.prompt_tokens for one in completions]),
         completion_tokens=_sum([one.completion_tokens for one in completions]),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
-        calls=sum(len(one.tool_calls) for one in completions[:looked]),
+        calls=called,
     )
-
-
-def _looking(
-    backend: Backend, request: Request, until: float, on_token: OnToken | None, look_up: LookUp | None, most: int
-) -> tuple[list[Completion], Request]:
-    """The completions up to the one that calls no tool, and the request that this one answers."""
-    if look_up is None or not getattr(backend, "calls_tools", False):
-        request = replace(request, tools=())
-    completions = [backend.complete(request, on_token=on_token)]
-    turns: list[Turn] = []
-    called = 0
-    while look_up is not None and request.tools and completions[-1].tool_calls:
-        calls = completions[-1].tool_calls[: most - called]
-        called += len(calls)
-        turns.append(Turn("assistant", completions[-1].text, calls))
-        turns += [Turn("tool", look_up(one), call_id=one.id) for one in calls]
-        left = max(until - monotonic(), 0.001)
-        request = replace(request, turns=tuple(turns), deadline=left, tools=request.tools if called < most else ())
-        completions.append(backend.complete(request, on_token=on_token))
-    return completions, request
 
 
 def _once_more(request: Request, answer: str, wrong: str) -> str:

@@ -79,20 +79,30 @@ def call(session: Session, name: str, arguments: Mapping[str, object] | str | No
     if tool is None:
         near = get_close_matches(str(name)[:80], TOOLS, n=3)
         return refused(f"There is no tool '{str(name)[:80]}'.", f"There are: {', '.join(near or TOOLS)}.")
+    given = validated(name, tool.arguments, arguments)
+    if isinstance(given, Result):
+        return given
     try:
-        given = _parsed(arguments)
-        return tool.run(session, tool.arguments.model_validate(given))
-    except ValidationError as error:
-        return refused(_invalid(tool, error), _expected(tool, error))
-    except (ValueError, RecursionError):
-        return refused(f"The arguments of {name} are not a JSON object.", "For example {}.")
+        return tool.run(session, given)
     except ChathpcError as error:
         return refused(error.message, error.hint)
 
 
-def _parsed(arguments: Mapping[str, object] | str | None) -> dict[str, object]:
+def validated(
+    name: str, kind: type[Arguments], arguments: Mapping[str, object] | str | None, longest: int = _LONGEST_ARGUMENTS
+) -> Arguments | Result:
+    """The arguments of a call of the tool `name`, an object or its JSON text of at most `longest` characters; what is wrong with them."""
+    try:
+        return kind.model_validate(_parsed(arguments, longest))
+    except ValidationError as error:
+        return refused(_invalid(name, error), _expected(kind, error))
+    except (ValueError, RecursionError):
+        return refused(f"The arguments of {name} are not a JSON object.", "For example {}.")
+
+
+def _parsed(arguments: Mapping[str, object] | str | None, longest: int) -> dict[str, object]:
     if isinstance(arguments, str):
-        if len(arguments) > _LONGEST_ARGUMENTS:
+        if len(arguments) > longest:
             raise ValueError("too long")
         arguments = json.loads(arguments) if arguments.strip() else {}
     if arguments is None:
@@ -102,15 +112,15 @@ def _parsed(arguments: Mapping[str, object] | str | None) -> dict[str, object]:
     return dict(arguments)
 
 
-def _invalid(tool: Tool, error: ValidationError) -> str:
+def _invalid(name: str, error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"])[:80]
-    return f"{tool.name}: argument '{where}': {first['msg']}."
+    return f"{name}: argument '{where}': {first['msg']}."
 
 
-def _expected(tool: Tool, error: ValidationError) -> str:
+def _expected(kind: type[Arguments], error: ValidationError) -> str:
     where = ".".join(map(str, error.errors(include_url=False, include_context=False)[0]["loc"][:1]))
-    fields = tool.arguments.model_fields
+    fields = kind.model_fields
     near = get_close_matches(where, fields, n=1)
     known = ", ".join(fields) or "no arguments"
     return f"Did you mean '{near[0]}'? It takes: {known}." if near and where not in fields else f"It takes: {known}."

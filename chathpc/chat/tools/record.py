@@ -30,6 +30,16 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2_000)
 
+    @classmethod
+    def parameters(cls) -> dict[str, Any]:
+        """JSON schema, as a model is told."""
+        schema = cls.model_json_schema()
+        schema.pop("description", None)
+        schema.pop("title", None)
+        for part in schema.get("properties", {}).values():
+            part.pop("title", None)
+        return schema
+
 
 class NoArguments(Arguments):
     """A tool that needs no arguments."""
@@ -131,12 +141,7 @@ class Tool:
     @property
     def parameters(self) -> dict[str, Any]:
         """JSON schema of the arguments."""
-        schema = self.arguments.model_json_schema()
-        schema.pop("description", None)
-        schema.pop("title", None)
-        for part in schema.get("properties", {}).values():
-            part.pop("title", None)
-        return schema
+        return self.arguments.parameters()
 
 
 def refused(error: str, hint: str = "") -> Result:

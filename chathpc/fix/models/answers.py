@@ -56,11 +56,33 @@ def edited(answer: str, sources: Mapping[str, str], place: str | None = None) ->
     problem = _replaced(answer, blocks, changed, place) if blocks else _functions(answer, changed, place)
     if problem:
         return Edited(problem=problem)
-    different = {path: text for path, text in changed.items() if text != sources[path]}
+    return _valid(changed, sources)
+
+
+def replaced(path: str, search: str, replace: str, sources: Mapping[str, str]) -> Edited:
+    """Put `replace` in the place of the lines `search` of one file; without these it is the text of a new file."""
+    known = _known(path, sources)
+    if not search.strip():
+        if known is not None:
+            return Edited(problem=f"{known} is there already: name the lines to be replaced.")
+        return _valid({**sources, path: replace}, sources)
+    if known is None:
+        return Edited(problem=f"There is no file {path[:80]} that may be edited.")
+    text = _once(
+        sources[known], *(part if part.endswith("\n") or not part else f"{part}\n" for part in (search, replace))
+    )
+    if text is None:
+        return Edited(problem=f"In {known} the lines to be replaced do not occur exactly once.")
+    return _valid({**sources, known: text}, sources)
+
+
+def _valid(changed: Mapping[str, str], sources: Mapping[str, str]) -> Edited:
+    """The texts that differ, unless there are none or one cannot be parsed any more."""
+    different = {path: text for path, text in changed.items() if text != sources.get(path)}
     if not different:
         return Edited(problem="The answer changes nothing.")
     for path, text in different.items():
-        if functions.faults(path, text) > functions.faults(path, sources[path]):
+        if functions.faults(path, text) > functions.faults(path, sources.get(path, "")):
             return Edited(problem=f"{path} cannot be parsed after the change.")
     return Edited(different)
 

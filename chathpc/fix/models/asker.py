@@ -10,6 +10,8 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from chathpc.fix.records import Problem
+    from chathpc.llm.backend import Completion
+    from chathpc.llm.exchange import Exchange
     from chathpc.llm.guard import GuardedBackend
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice
@@ -93,6 +95,34 @@ class ModelAsker:
             return None
         self.tokens += (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
         return answer.text
+
+    def backend(self, problem: Problem) -> GuardedBackend | None:
+        """The back end behind the guard, of a model that calls tools and may see source; None where there is none, which `notes` tells."""
+        choice = self._chosen()
+        if self._over or choice is None or choice.backend is None or problem.profile is None:
+            return None
+        found = self._behind_guard(choice, problem, problem.profile)
+        if found.mode == "all":
+            self._note("With `confidential: all` no source leaves the machine: a hosted model cannot propose changes.")
+        elif not found.calls_tools:
+            self._note(f"{found.label} calls no tools, and the strategy agent needs them: --strategy advice.")
+        else:
+            return found
+        return None
+
+    def exchange(self, backend: GuardedBackend, system: str, user: str, most: int) -> Exchange:
+        """A conversation with the model, in which an answer has `most` tokens; all of it is one answer to the purse."""
+        from chathpc.llm.backend import Request
+        from chathpc.llm.exchange import Exchange
+        from chathpc.llm.guard import new_answer
+
+        new_answer(backend)
+        return Exchange(backend, Request(system, user, most))
+
+    def count(self, done: Completion) -> None:
+        """Count a turn of a conversation."""
+        self.questions += 1
+        self.tokens += (done.prompt_tokens or 0) + (done.completion_tokens or 0)
 
     def _behind_guard(self, choice: Choice, problem: Problem, profile: Profile) -> GuardedBackend:
         """The back end behind the guard for this problem."""

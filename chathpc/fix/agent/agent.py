@@ -1,0 +1,157 @@
+"""The model as an engineer: one conversation over all rounds, in which it works with tools and submits what the gates judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chathpc.chat.tools.record import Result
+from chathpc.errors import BudgetSpentError, ModelUnavailableError
+from chathpc.fix.agent import tools
+from chathpc.fix.agent.briefing import briefing, diagnosed, verdict_of
+from chathpc.fix.agent.claimed import claimed
+from chathpc.fix.agent.workbench import Workbench
+from chathpc.fix.models.asker import ModelAsker
+from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
+from chathpc.llm.backend import ToolCall
+from chathpc.llm.exchange import Exchange
+from chathpc.profile.text import clean
+from chathpc.prompts.loader import template
+from chathpc.prompts.untrusted import block, marker_of
+from chathpc.report import HypothesisRecord
+
+_FORM = "fix_agent"
+#: Calls of one turn; more is a model that has lost its way.
+_CALLS = 12
+#: Characters of what a tool says.
+_LONGEST = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of a whole session: turns of the model, and tokens that it reads and writes in all of them."""
+
+    turns: int = 60
+    tokens: int = 1_000_000
+
+    def __str__(self) -> str:
+        return f"at most {self.turns} turns, {self.tokens:,} tokens"
+
+
+class Agent:
+    """Candidates that a model has built and tried itself before it submits them."""
+
+    name = "agent"
+
+    def __init__(
+        self, ask: ModelAsker, hypotheses: Sequence[HypothesisRecord] = (), bounds: Bounds | None = None
+    ) -> None:
+        self._ask = ask
+        self._hypotheses = tuple(hypotheses)
+        self._bounds = bounds or Bounds()
+        self._exchange: Exchange | None = None
+        #: The submission that was accepted, whose answer waits for the new profile.
+        self._accepted: tuple[ToolCall, Attempt] | None = None
+        self._over = False
+        self._end = ""
+
+    @property
+    def learns(self) -> bool:
+        """Until it has finished."""
+        return not self._over
+
+    def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
+        """What the model submits, until something is accepted or it has finished; `history` grows as its submissions are judged."""
+        bench = problem.workbench
+        if self._over or bench is None:
+            return
+        if self._exchange is None:
+            self._exchange = self._begun(problem, bench, history)
+        elif self._accepted is not None:
+            call, attempt = self._accepted
+            now = [verdict_of(attempt), "It is the base from now on. Measured again:", *diagnosed(problem, bench)]
+            self._exchange.tell(call, block("verdict", now, marker_of(now)))
+        self._accepted = None
+        while self._exchange is not None and not self._over:
+            calls = self._turn(self._exchange)
+            for call in calls:
+                if self._accepted is not None or self._over:
+                    self._exchange.tell(call, "Not done: something was decided before.")
+                elif call.name == "submit":
+                    yield from self._submitted(call, bench, problem, history)
+                elif call.name == "finish":
+                    self._finished(call)
+                else:
+                    said = tools.use(bench, call)[:_LONGEST].splitlines()
+                    self._exchange.tell(call, block(f"result of {call.name[:40]}", said, marker_of(said)))
+            if self._accepted is not None:
+                return
+
+    def _begun(self, problem: Problem, bench: Workbench, history: Sequence[Attempt]) -> Exchange | None:
+        backend = self._ask.backend(problem)
+        if backend is None:
+            self._over = True
+            return None
+        form = template(_FORM)
+        user = briefing(problem, bench, self._hypotheses, history, form.task)
+        return self._ask.exchange(
+            backend, form.system.replace("{limits}", str(self._bounds)), user, form.max_output_tokens
+        )
+
+    def _turn(self, exchange: Exchange) -> tuple[ToolCall, ...]:
+        """The calls of the model's next turn; none where it has ended, or a bound was reached."""
+        if len(exchange.completions) >= self._bounds.turns or self._ask.tokens >= self._bounds.tokens:
+            self._over, self._end = True, f"The bound was reached: {self._bounds}."
+            return ()
+        try:
+            calls = exchange.ask(tools.descriptions(), self._ask.settings.deadline, _CALLS)
+        except (ModelUnavailableError, BudgetSpentError) as error:
+            self._over, self._end = True, str(error).replace("\n", " ")
+            return ()
+        self._ask.count(exchange.completions[-1])
+        if not calls:
+            self._over, self._end = True, clean(exchange.text)[:300]
+        return calls
+
+    def _submitted(
+        self, call: ToolCall, bench: Workbench, problem: Problem, history: Sequence[Attempt]
+    ) -> Iterator[Candidate]:
+        """The edits as a candidate, and what the gates said of it to the model."""
+        given, exchange, id = tools.arguments(call), self._exchange, identity(bench.edits)
+        if exchange is None:
+            return
+        if not isinstance(given, tools.Submit):
+            exchange.tell(call, given.as_text() if isinstance(given, Result) else "")
+            return
+        if not bench.edits or any(each.candidate.id == id for each in history):
+            exchange.tell(call, "That was judged before." if bench.edits else "Nothing is edited.")
+            return
+        finding = None if problem.profile is None else claimed(problem.profile, problem.diagnosis, given.function)
+        yield Candidate(id, self.name, clean(given.title)[:200], dict(bench.edits), None, finding)
+        judged = next((each for each in reversed(history) if each.candidate.id == id), None)
+        if judged is None:
+            exchange.tell(call, "That was judged before.")
+        elif judged.verdict == Verdict.ACCEPTED:
+            self._accepted = call, judged
+        else:
+            said = [verdict_of(judged), "The edits are still in the working copy."]
+            exchange.tell(call, block("verdict", said, marker_of(said)))
+
+    def _finished(self, call: ToolCall) -> None:
+        given = tools.arguments(call)
+        self._over = True
+        self._end = clean(given.reason) if isinstance(given, tools.Finish) else "The model has finished."
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all turns, as far as the model counts them."""
+        return self._ask.tokens
+
+    @property
+    def notes(self) -> list[str]:
+        """What the model needed, of what at most, and why it ended."""
+        notes = list(self._ask.notes)
+        if self._exchange is not None:
+            took = f"agent: {len(self._exchange.completions)} turns, {self._ask.tokens:,} tokens ({self._bounds})."
+            notes.append(f"{took} {self._end}".rstrip())
+        return notes

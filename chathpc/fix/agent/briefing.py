@@ -1,0 +1,81 @@
+"""What the model is told first: what was measured and diagnosed, how the program is built, run and judged, and where its files are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chathpc.chat import tools
+from chathpc.fix.agent.workbench import Workbench, cores, described
+from chathpc.fix.records import Attempt, Problem
+from chathpc.prompts.build import estimate_tokens
+from chathpc.prompts.untrusted import block, marker_of, quote
+from chathpc.report import HypothesisRecord
+
+#: Findings and hot functions that are told at once; more is there for the asking.
+_FINDINGS, _HOT = 5, 10
+#: Sources that are small altogether are shown at once (tokens).
+_SHOWN = 12_000
+_LONGEST = 600
+
+
+def briefing(
+    problem: Problem, bench: Workbench, hypotheses: Sequence[HypothesisRecord], tried: Sequence[Attempt], task: str
+) -> str:
+    """The first message: data between marks, and the task."""
+    parts = [
+        ("program", _program(problem, bench)),
+        ("diagnosis", diagnosed(problem, bench)),
+        ("suspected by a model, not measured", [_hypothesis(each) for each in hypotheses]),
+        ("tried before", [verdict_of(each) for each in tried]),
+        ("files", described(problem.sources, bench.paths)),
+    ]
+    if sum(map(estimate_tokens, problem.sources.values())) <= _SHOWN:
+        parts += [(f"source of {path}", text.splitlines()) for path, text in problem.sources.items()]
+    parts = [(name, lines) for name, lines in parts if lines]
+    marker = marker_of(line for _, lines in parts for line in lines)
+    return "\n\n".join([*(block(name, lines, marker) for name, lines in parts), task])
+
+
+def diagnosed(problem: Problem, bench: Workbench) -> list[str]:
+    """Verdict, findings with their facts, and where the time is."""
+    facts = {each.id: each.statement for each in problem.diagnosis.evidence}
+    lines = [f"{problem.diagnosis.verdict.value}: {quote(problem.diagnosis.headline, longest=_LONGEST)}"]
+    for each in problem.diagnosis.findings[:_FINDINGS]:
+        place = f"{quote(each.where.function or 'the program')} {quote(each.where.short)}".strip()
+        said = " ".join(facts[one] for one in each.evidence[:4] if one in facts)
+        lines.append(
+            f"- {each.title} in {place}: {quote(each.summary, longest=_LONGEST)} {quote(said, longest=_LONGEST)}"
+        )
+    top = tools.call(bench.asked, "top", {"by": "function", "limit": _HOT})
+    return [*lines, *top.as_text().splitlines()]
+
+
+def verdict_of(attempt: Attempt) -> str:
+    """What became of a change: each gate's sentence where it was refused, the measured gain where not."""
+    fast = "" if attempt.speedup is None else f" Measured {attempt.speedup.estimate:.2f} times as fast."
+    said = " ".join(f"{gate.gate}: {gate.statement}" for gate in attempt.gates if not gate.passed)
+    return quote(f"{attempt.candidate.title}: {attempt.verdict.value}.{fast} {said}".rstrip(), longest=2 * _LONGEST)
+
+
+def _program(problem: Problem, bench: Workbench) -> list[str]:
+    project, check = problem.project, problem.project.check
+    flags = project.flags
+    lines = [
+        f"build: {quote(project.build, longest=_LONGEST)}",
+        f"flags: {quote(flags.variable)}={quote(flags.value, longest=_LONGEST)}" if flags is not None else "",
+        f"timed: {quote(f'{project.launcher} {project.run.command}'.strip(), longest=_LONGEST)}",
+        *(f"checked: {quote(run.command, longest=_LONGEST)}" for run in project.inputs if run != project.run),
+        f"threads: OMP_NUM_THREADS of {', '.join(map(str, project.threads))}" if project.threads else "",
+        f"cores: {cores()}",
+        f"compared: {', '.join(check.outputs)}, numbers within {check.relative:g} of their size or {check.absolute:g}",
+        f"own check: {quote(check.command, longest=_LONGEST)}" if check.command else "",
+    ]
+    left = bench.left()
+    if left:
+        lines.append(f"a run also leaves, and has to leave: {quote(', '.join(left[:20]), longest=_LONGEST)}")
+    return [line for line in lines if line]
+
+
+def _hypothesis(each: HypothesisRecord) -> str:
+    place = f"{each.where.function or ''} {each.where.file or ''}".strip()
+    return quote(f"{each.id} {each.name} ({each.confidence}) in {place}: {each.mechanism}", longest=_LONGEST)

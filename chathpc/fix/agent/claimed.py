@@ -1,0 +1,53 @@
+"""What a model says that its change makes shorter, as a finding that the gates can hold it to."""
+
+from __future__ import annotations
+
+from chathpc.diagnosis.records import Diagnosis, Finding, Place
+from chathpc.profile.profile import Profile
+
+#: The cause of a claim that no rule made: time at a place.
+_CAUSE = "hot-compute"
+
+
+def claimed(profile: Profile, diagnosis: Diagnosis, function: str) -> Finding | None:
+    """The diagnosis' finding in `function`, else the time in and below it as one, else the first finding there is.
+
+    Names are compared without arguments and scopes.
+    """
+    name = _plain(function)
+    same = [each for each in diagnosis.findings if name and _plain(each.where.function or "") == name]
+    if same:
+        return same[0]
+    return (_time_in(profile, name) if name else None) or next(iter(diagnosis.findings), None)
+
+
+def _time_in(profile: Profile, name: str) -> Finding | None:
+    time = profile.time
+    if time is None:
+        return None
+    table, total = profile.table("function", time.id), profile.total(time.id)
+    found = [
+        (float(seconds), str(function))
+        for function, seconds in zip(table["name"].tolist(), table["inclusive"].tolist(), strict=True)
+        if _plain(str(function)) == name
+    ]
+    if not found or not total:
+        return None
+    seconds, function = max(found)
+    return Finding(
+        cause=_CAUSE,
+        title=f"Time in {function}",
+        summary="",
+        where=Place(function=function),
+        seconds=seconds,
+        share=min(seconds / total, 1.0),
+        headroom=1.0,
+        speedup_bound=None,
+        confidence=0.0,
+        confidence_reason="",
+        evidence=(),
+    )
+
+
+def _plain(name: str) -> str:
+    return name.partition("(")[0].rpartition("::")[2].partition(".")[0].partition("<")[0].strip().lower()

@@ -1,0 +1,167 @@
+"""A scripted model works with the tools through the whole loop, on a program that takes milliseconds; the gates are the real ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from chathpc.fix.agent import Agent
+from chathpc.fix.agent.agent import Bounds
+from chathpc.fix.loop import Budget, Outcome, fix
+from chathpc.fix.models.asker import ModelAsker
+from chathpc.fix.records import Verdict
+from chathpc.fix.workspace import tree_hash
+from chathpc.llm.backend import Request, ToolCall
+from chathpc.llm.scripted import ScriptedBackend
+from chathpc.llm.settings import Settings
+from chathpc.llm.spec import Choice
+from tests.fix.parts import Unguarded
+from tests.fix.shell_project import SLOW, profiler, project
+
+Call = tuple[str, dict[str, object]]
+
+SHORTER: Call = ("edit", {"file": "work.txt", "search": "sleep 0.06", "replace": "sleep 0.03"})
+WRONG: Call = ("edit", {"file": "work.txt", "search": "echo sum 1.5 of $1", "replace": "echo sum 1.6 of $1"})
+RIGHT: Call = ("edit", {"file": "work.txt", "search": "echo sum 1.6 of $1", "replace": "echo sum 1.5 of $1"})
+SUBMIT: Call = ("submit", {"title": "sleep less", "function": "slow"})
+FINISH: Call = ("finish", {"reason": "The rest is needed."})
+
+
+@dataclass
+class Played:
+    """A session in which a model made these turns, each a list of calls."""
+
+    folder: Path
+    turns: list[list[Call]]
+    bounds: Bounds = field(default_factory=Bounds)
+
+    def run(self) -> Outcome:
+        left = iter(self.turns)
+
+        def script(_request: Request) -> Iterator[str | ToolCall]:
+            for number, (name, arguments) in enumerate(next(left, [])):
+                yield ToolCall(f"c{number}", name, json.dumps(arguments))
+            yield "That is all."
+
+        self.model = ScriptedBackend(script, form="structured", calls_tools=True)
+        asker = ModelAsker("scripted", Settings(log="none"))
+        asker._choice = Choice(self.model, "")
+        self.agent = Agent(asker, bounds=self.bounds)
+        return fix(
+            project(self.folder), [self.agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=4, timing=5),
+            work=self.folder / "work", baselines=False,
+        )  # fmt: skip
+
+    @property
+    def told(self) -> list[str]:
+        """What the tools said, in order."""
+        return [turn.content for turn in self.model.requests[-1].turns if turn.role == "tool"]
+
+
+def test_what_is_refused_is_told_with_its_reason_and_what_is_accepted_is_gone_on_with(tmp_path: Path) -> None:
+    further: Call = ("edit", {"file": "work.txt", "search": "sleep 0.03", "replace": "sleep 0.015"})
+    played = Played(
+        tmp_path,
+        [[SHORTER, WRONG, SUBMIT], [RIGHT, ("check", {}), ("time", {}), SUBMIT], [further], [SUBMIT], [FINISH]],
+    )
+    before = tree_hash(project(tmp_path).root)
+    outcome = played.run()
+    assert [each.verdict for each in outcome.attempts] == [Verdict.WRONG_ANSWER, Verdict.ACCEPTED, Verdict.ACCEPTED]
+    assert outcome.last.files["work.txt"] == SLOW.replace("0.06", "0.015")
+    assert tree_hash(project(tmp_path).root) == before
+    refused, right, checked, timed, accepted = played.told[2:7]
+    assert "wrong-answer" in refused
+    assert "1.6" in refused
+    assert "Done." in right
+    assert "Same answers." in checked
+    assert "as fast" in timed
+    assert "accepted" in accepted
+    assert "It is the base from now on" in accepted
+    (note,) = played.agent.notes
+    assert note.startswith("agent: 5 turns, ")
+    assert note.endswith("The rest is needed.")
+
+
+def test_the_first_message_says_what_was_found_how_it_is_judged_and_what_may_be_edited(tmp_path: Path) -> None:
+    played = Played(tmp_path, [[FINISH]])
+    assert not played.run().attempts
+    asked = played.model.requests[0]
+    assert "at most 60 turns" in asked.system
+    for text in (
+        "build: cp work.txt app",
+        "timed: ./app 20",
+        "sleep 0.06",
+        "work.txt (5 lines, may be edited)",
+        "check.txt",
+        "cores: ",
+    ):
+        assert text in asked.user
+    assert "the judge's own" not in asked.user
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (("read", {"file": "work.txt", "first": 3, "last": 3}), "    3 sleep 0.06"),
+        (("read", {"file": "../secret"}), "There is no text file"),
+        (("read", {"file": "check.txt"}), "the judge's own"),
+        (("search", {"text": "sleep"}), "work.txt:3: sleep 0.06"),
+        (("edit", {"file": "check.txt", "search": "the judge's own", "replace": "yes"}), "may be edited"),
+        (("edit", {"file": "../x.txt", "search": "", "replace": "x"}), "There may be no new file"),
+        (("edit", {"file": "check2.txt", "search": "", "replace": "x"}), "There may be no new file"),
+        (("edit", {"file": "sub/more.txt", "search": "", "replace": "x"}), "Done."),
+        (("edit", {"file": "work.txt", "search": "", "replace": "x"}), "is there already"),
+        (("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"}), "do not occur exactly once"),
+        (("edit", {"file": "work.txt"}), "edit: argument 'search': Field required."),
+        (("shell", {"command": "rm -rf /"}), "There is no tool shell."),
+        (("submit", {"title": "nothing"}), "Nothing is edited."),
+        (("top", {"by": "function"}), "slow"),
+        (("what_if", {"nonsense": 1}), "what_if: argument 'place': Field required."),
+        (("patch", {}), "Nothing is changed."),
+    ],
+)  # fmt: skip
+def test_tools_answer_and_never_fail(tmp_path: Path, call: Call, said: str) -> None:
+    played = Played(tmp_path, [[call], [FINISH]])
+    played.run()
+    assert said in played.told[0]
+
+
+def test_arguments_that_are_no_json_are_told(tmp_path: Path) -> None:
+    played = Played(tmp_path, [])
+
+    def script(request: Request) -> Iterator[str | ToolCall]:
+        yield from ([] if request.turns else [ToolCall("c", "edit", '{"file": ')])
+
+    played.run()
+    asker = ModelAsker("scripted", Settings(log="none"))
+    asker._choice = Choice(ScriptedBackend(script, form="structured", calls_tools=True), "")
+    outcome = fix(
+        project(tmp_path / "again"), [Agent(asker)], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=1, timing=5)
+    )  # fmt: skip
+    assert not outcome.attempts
+
+
+def test_turns_are_bounded_and_an_end_is_told(tmp_path: Path) -> None:
+    played = Played(tmp_path, [[("files", {})]] * 9, Bounds(turns=3))
+    assert not played.run().attempts
+    assert len(played.model.requests) == 3
+    assert "The bound was reached: at most 3 turns" in played.agent.notes[0]
+
+
+def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
+    played = Played(tmp_path, [[SHORTER, WRONG, SUBMIT], [SUBMIT], [FINISH]])
+    assert len(played.run().attempts) == 1
+    assert "That was judged before." in played.told[3]
+
+
+def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> None:
+    played = Played(tmp_path, [[FINISH]])
+    asker = ModelAsker("scripted", Settings(log="none"))
+    asker._choice = Choice(ScriptedBackend("silent"), "")
+    agent = Agent(asker)
+    fix(project(played.folder), [agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=1, timing=5))
+    assert "calls no tools" in agent.notes[0]
