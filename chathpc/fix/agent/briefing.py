@@ -73,6 +73,8 @@ def _program(problem: Problem, bench: Workbench) -> list[str]:
     left = bench.left()
     if left:
         lines.append(f"a run also leaves, and has to leave: {quote(', '.join(left[:20]), longest=_LONGEST)}")
+    if "durability" in project.allow:
+        lines.append("files need to be safe only when the run ends: syncs may go")
     return [line for line in lines if line]
 
 

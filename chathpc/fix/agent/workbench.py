@@ -84,7 +84,8 @@ class Workbench:
 
     def left(self) -> list[str]:
         """Names of the files that the timed run leaves beside what is declared as its output."""
-        return sorted(self.session.original.run(self.session.original.timed()).left)
+        left = self.session.original.run(self.session.original.timed()).left
+        return sorted(set(left) - set(self.session.project.check.outputs))
 
     def build(self, more: str = "") -> tuple[Built, str]:
         """The tree with the edits, built, and what is wrong with that; empty if nothing is."""

@@ -151,4 +151,5 @@ def _once(text: str, search: str, replace: str) -> str | None:
     at = [i for i in range(len(bare) - len(wanted) + 1) if bare[i] == wanted[0] and bare[i : i + len(wanted)] == wanted]
     if len(at) != 1:
         return None
-    return "".join(lines[: at[0]]) + replace + "".join(lines[at[0] + len(wanted) :])
+    ended = replace if not replace or replace.endswith("\n") else f"{replace}\n"
+    return "".join(lines[: at[0]]) + ended + "".join(lines[at[0] + len(wanted) :])

@@ -48,7 +48,7 @@ class Played:
             yield "That is all."
 
         self.model = ScriptedBackend(script, form="structured", calls_tools=True)
-        asker = ModelAsker("scripted", Settings(log="none"))
+        asker = ModelAsker("scripted", Settings(log=False))
         asker._choice = Choice(self.model, "")
         self.agent = Agent(asker, bounds=self.bounds)
         return fix(
@@ -137,7 +137,7 @@ def test_arguments_that_are_no_json_are_told(tmp_path: Path) -> None:
         yield from ([] if request.turns else [ToolCall("c", "edit", '{"file": ')])
 
     played.run()
-    asker = ModelAsker("scripted", Settings(log="none"))
+    asker = ModelAsker("scripted", Settings(log=False))
     asker._choice = Choice(ScriptedBackend(script, form="structured", calls_tools=True), "")
     outcome = fix(
         project(tmp_path / "again"), [Agent(asker)], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=1, timing=5)
@@ -160,7 +160,7 @@ def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
 
 def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> None:
     played = Played(tmp_path, [[FINISH]])
-    asker = ModelAsker("scripted", Settings(log="none"))
+    asker = ModelAsker("scripted", Settings(log=False))
     asker._choice = Choice(ScriptedBackend("silent"), "")
     agent = Agent(asker)
     fix(project(played.folder), [agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=1, timing=5))
