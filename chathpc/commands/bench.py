@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from chathpc.commands.fix_options import trial_options
+from chathpc.commands.fix_options import agent_options, trial_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import ChathpcError, UsageError
@@ -135,6 +136,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
     help="Who proposes, repeatable: those of chathpc fix, human and buggy.",
 )
 @click.option("--llm", metavar="SPEC", help="Model of strategies that ask one: local[:MODEL], openai:MODEL, auto.")
+@agent_options
 @click.option(
     "--tasks", "chosen", metavar="NAME", multiple=True, help="Only this task, or a pattern of names; repeatable."
 )
@@ -157,6 +159,10 @@ def fixes(
     output: str | None,
     strategies: tuple[str, ...],
     llm: str | None,
+    guidance: Literal["own", "catalogue"],
+    critic: str | None,
+    turns: int,
+    tokens: int,
     chosen: tuple[str, ...],
     time_limit: float,
     rounds: int,
@@ -183,6 +189,7 @@ def fixes(
     from chathpc.bench.fixes.result import result_of
     from chathpc.bench.fixes.run import Settings, run_tasks
     from chathpc.bench.gates import failures, parse_gate
+    from chathpc.fix.agent import Bounds, Manner
     from chathpc.fix.session import Budget
     from chathpc.sandbox import choose
 
@@ -190,7 +197,8 @@ def fixes(
     gates = [parse_gate(text) for text in required]
     tasks = find_tasks(folders, chosen)
     budget = Budget(rounds=rounds, seconds=time_limit)
-    settings = Settings(choose(allow_none=no_sandbox), work.resolve(), budget, llm=llm)
+    manner = Manner(guidance, critic, Bounds(turns, tokens))
+    settings = Settings(choose(allow_none=no_sandbox), work.resolve(), budget, llm=llm, manner=manner)
     with Progress(quiet=quiet) as progress:
         outcomes = run_tasks(tasks, strategies, settings, progress=progress)
     result = result_of(tasks, outcomes, strategies, time_limit=time_limit, sandbox=settings.sandbox.name)

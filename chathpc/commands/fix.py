@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.fix_options import trial_options
+from chathpc.commands.fix_options import agent_options, trial_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
@@ -17,6 +17,7 @@ from chathpc.errors import UsageError
 from chathpc.fix.strategies import NAMES
 
 if TYPE_CHECKING:
+    from chathpc.fix.agent.briefing import Guidance
     from chathpc.fix.outcome import Outcome
     from chathpc.fix.project import Allowed
     from chathpc.fix.report import FixReport
@@ -33,15 +34,16 @@ FORMATS = ("text", "markdown", "json")
     "strategies",
     metavar="NAME",
     multiple=True,
-    help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also direct, or advice if the model is local.",
+    help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also agent, or advice if the model calls no tools.",
 )
 @click.option("--llm", metavar="SPEC", help="Model of the other strategies: local[:MODEL], openai:MODEL, auto.")
+@agent_options
 @click.option(
     "--report",
     "told",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Try what the hypotheses of this report propose.",
+    help="Try what the hypotheses of this report propose, and tell the agent of them.",
 )
 @click.option(
     "--hypothesis", "ids", metavar="ID", multiple=True, help="With --report: only this one, such as H1; repeatable."
@@ -81,6 +83,10 @@ def command(
     init: bool,
     strategies: tuple[str, ...],
     llm: str | None,
+    guidance: Guidance,
+    critic: str | None,
+    turns: int,
+    tokens: int,
     told: Path | None,
     ids: tuple[str, ...],
     profile: Path | None,
@@ -122,19 +128,22 @@ def command(
     check_output(output, (folder,) if profile is None else (folder, profile))
     style = style_for(output, verbose=verbose)
     with Progress(quiet=quiet) as progress:
+        from chathpc.fix.agent import Bounds, Manner
         from chathpc.fix.loop import Budget, fix
         from chathpc.fix.project_file import read
         from chathpc.fix.result import exit_code, report
         from chathpc.fix.strategies import notes_of, proposers, usual
-        from chathpc.fix.suspected import chosen, read_report
+        from chathpc.fix.suspected import named_hypotheses, read_report, with_changes
         from chathpc.reports import fix_renderers
         from chathpc.sandbox import choose
 
         report_before = None if told is None else read_report(told)
-        named = strategies or (() if report_before is not None else usual(llm))
-        asked = proposers(tuple(dict.fromkeys(named)), llm, progress)
-        if report_before is not None:
-            asked = (chosen(report_before, ids), *asked)
+        named = strategies or (() if report_before is not None and llm is None else usual(llm))
+        hypotheses = () if report_before is None else named_hypotheses(report_before, ids)
+        manner = Manner(guidance, critic, Bounds(turns, tokens), hypotheses)
+        asked = proposers(tuple(dict.fromkeys(named)), llm, progress, manner)
+        if hypotheses:
+            asked = (*with_changes(hypotheses, alone=not asked), *asked)
         project = read(folder)
         outcome = fix(
             replace(project, allow=tuple(dict.fromkeys((*project.allow, *allowed)))),

@@ -16,7 +16,7 @@ def trial_options(seconds: float, of: str) -> Callable[[Function], Function]:
         "--rounds",
         metavar="N",
         type=click.IntRange(1, 20),
-        default=3,
+        default=8,
         show_default=True,
         help="Changes that build on each other.",
     )
@@ -32,3 +32,34 @@ def trial_options(seconds: float, of: str) -> Callable[[Function], Function]:
         "--no-sandbox", is_flag=True, help="Build and run with all your rights. Only for code that you trust."
     )
     return lambda function: rounds(limit(sandbox(function)))
+
+
+def agent_options(function: Function) -> Function:
+    """Decorator: adds `--guidance`, `--critic`, `--turns` and `--tokens`, which say how the strategy agent works."""
+    guidance = click.option(
+        "--guidance",
+        type=click.Choice(["own", "catalogue"]),
+        default="own",
+        show_default=True,
+        help="What guides the agent: its own knowledge, or the catalogue's suggestions too.",
+    )
+    critic = click.option(
+        "--critic", metavar="SPEC", help="Model that reads what the agent submits before it is tried."
+    )
+    turns = click.option(
+        "--turns",
+        metavar="N",
+        type=click.IntRange(1, 1000),
+        default=60,
+        show_default=True,
+        help="Turns of the agent at most.",
+    )
+    tokens = click.option(
+        "--tokens",
+        metavar="N",
+        type=click.IntRange(1000),
+        default=1_000_000,
+        show_default=True,
+        help="Tokens that the agent reads and writes at most.",
+    )
+    return guidance(critic(turns(tokens(function))))

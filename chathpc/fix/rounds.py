@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from chathpc.errors import BudgetSpentError
+from chathpc.fix.agent.claimed import claimed
 from chathpc.fix.agent.workbench import Workbench
 from chathpc.fix.gates.chain import attempt
 from chathpc.fix.history import candidate_data, candidate_of
@@ -54,7 +57,7 @@ def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[st
     for key, data in list(past.candidates.items()):
         if data["round"] == number:
             session.seen.add(key)
-            yield key, candidate_of(data, base.diagnosis.findings)
+            yield key, _known(data, base)
     if number in past.rounds:
         return
     problem = Problem(
@@ -75,6 +78,15 @@ def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[st
             session.ledger.append("candidate", candidate_data(candidate, key, number))
             yield key, candidate
         session.ledger.append("asked", {"round": number, "proposer": proposer.name})
+
+
+def _known(data: Mapping[str, Any], base: State) -> Candidate:
+    """A candidate of the ledger; what a model claimed for it, which no finding of the diagnosis is, is made once more."""
+    found = candidate_of(data, base.diagnosis.findings)
+    if found.finding is None and data["finding"] is not None and base.profile is not None:
+        function = str(data["finding"]).split("|")[1]
+        return replace(found, finding=claimed(base.profile, base.diagnosis, function))
+    return found
 
 
 def _spend(session: Session) -> None:

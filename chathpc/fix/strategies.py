@@ -10,6 +10,7 @@ from chathpc.errors import UsageError
 from chathpc.fix.records import Proposer
 
 if TYPE_CHECKING:
+    from chathpc.fix.agent import Manner
     from chathpc.fix.models.asker import Asker
 
 #: `module:object` without arguments; imported when it is asked for.
@@ -17,17 +18,20 @@ STRATEGIES = {"recipes": "chathpc.fix.recipes:Recipes"}
 #: The same of those that ask a model; the object is given the way to it.
 MODEL_STRATEGIES = {
     "agent": "chathpc.fix.agent:Agent",
-    "direct": "chathpc.fix.models:Direct",
     "advice": "chathpc.fix.models:Advice",
-    "team": "chathpc.fix.models:Team",
 }
+AGENT = "agent"
 NAMES = (*STRATEGIES, *MODEL_STRATEGIES)
 
 
 def proposers(
-    names: Sequence[str], llm: str | None = None, notice: Callable[[str], None] | None = None
+    names: Sequence[str],
+    llm: str | None = None,
+    notice: Callable[[str], None] | None = None,
+    manner: Manner | None = None,
 ) -> tuple[Proposer, ...]:
-    """The proposers of these strategies, in this order; `llm` names the model of those that ask one, `notice` is told what that needs.
+    """The proposers of these strategies, in this order; `llm` names the model of those that ask one, `notice` is told what that needs,
+    `manner` is how an agent works.
 
     They share the way to the model: it is loaded once.
 
@@ -44,21 +48,25 @@ def proposers(
             raise UsageError(f"The strategy {name} asks a model, and none is named.", hint="Name one: --llm SPEC.")
         else:
             asker = asker or _asker(llm, notice)
-            found.append(_made(MODEL_STRATEGIES[name])(asker))
+            made = _made(MODEL_STRATEGIES[name])
+            critic = _asker(manner.critic, notice) if manner is not None and manner.critic else None
+            found.append(made(asker, manner, critic) if name == AGENT else made(asker))
     return tuple(found)
 
 
 def usual(llm: str | None) -> tuple[str, ...]:
-    """The strategies where none is named: recipes, and with a model the one in which it does best. Small local models carry out a
-    suggestion better than they find one (measured, docs/fix-accuracy.md). Of several models the first one counts.
+    """The strategies where none is named: recipes, and with a model the one in which it does best. Models that run here call no tools and
+    carry out a suggestion better than they find one (measured, docs/fix-accuracy.md). Of several models the first one counts.
 
     UsageError if `llm` names no model.
     """
     if llm is None:
         return ("recipes",)
+    from chathpc.llm.settings import load_settings
     from chathpc.llm.spec import alternatives
 
-    return ("recipes", "advice" if alternatives(llm)[0].kind == "local" else "direct")
+    wanted = load_settings().llm if llm.strip() == "auto" else llm
+    return ("recipes", "advice" if alternatives(wanted)[0].kind in ("local", "auto") else AGENT)
 
 
 def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:

@@ -56,25 +56,25 @@ def read_report(file: Path) -> Report:
         raise UsageError(f"{clean(str(file))} is no report as JSON: {why}.", hint=hint) from None
 
 
-def chosen(report: Report, ids: Sequence[str]) -> Suspected:
-    """The proposer of a report's hypotheses, of all that have a change or of those with these ids.
-
-    UsageError where there is nothing to try.
-    """
+def named_hypotheses(report: Report, ids: Sequence[str]) -> tuple[HypothesisRecord, ...]:
+    """Those of a report with these ids; without ids all that were not refuted. UsageError for an id that it does not have."""
     by_id = {each.id: each for each in report.hypotheses}
     unknown = [id for id in ids if id not in by_id]
     if unknown:
         raise UsageError(
             f"The report has no hypothesis {clean(unknown[0])}.", hint=f"It has {', '.join(by_id) or 'none'}."
         )
-    wanted = [by_id[id] for id in ids] or [each for each in report.hypotheses if each.status != "refuted"]
-    with_change = tuple(each for each in wanted if each.change)
-    if not with_change:
+    return tuple(by_id[id] for id in ids) or tuple(each for each in report.hypotheses if each.status != "refuted")
+
+
+def with_changes(hypotheses: Sequence[HypothesisRecord], *, alone: bool) -> tuple[Suspected, ...]:
+    """The proposer of those that have a change; UsageError where there are none, and nobody else proposes."""
+    found = tuple(each for each in hypotheses if each.change)
+    if not found and alone:
         raise UsageError(
-            "No hypothesis of the report proposes a change.",
-            hint="Let a strategy propose: --strategy direct --llm openai:MODEL.",
+            "No hypothesis of the report proposes a change.", hint="Let a model work on them: --llm openai:MODEL."
         )
-    return Suspected(with_change)
+    return (Suspected(found),) if found else ()
 
 
 def applied(change: Sequence[EditRecord], sources: dict[str, str]) -> dict[str, str]:

@@ -23,7 +23,9 @@ GROUP = re.compile(rf"{LETTER}+(?:[.\-@]+{LETTER}+)*")
 WORD = re.compile(rf"{LETTER}+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|\d+")
 #: Numbers, with a power of ten or a hexadecimal address, and the ids of evidence and places.
-NUMBER = re.compile(r"\d+(?:\.\d+)*(?:[eE][-+]?\d+)?|0[xX][0-9a-fA-F]{1,16}[uUlL]{0,3}|\d{1,20}[uUlL]{1,3}|[Ee]\d{1,4}|[Pp]\d{1,2}")
+NUMBER = re.compile(
+    r"\d+(?:\.\d+)*(?:[eE][-+]?\d+)?|0[xX][0-9a-fA-F]{1,16}[uUlL]{0,3}|\d{1,20}[uUlL]{1,3}|[Ee]\d{1,4}|[Pp]\d{1,2}"
+)
 _NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)*)([^\W\d_]{1,6})")
 
 

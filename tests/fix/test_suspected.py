@@ -8,7 +8,7 @@ import pytest
 
 from chathpc.errors import UsageError
 from chathpc.fix.loop import Budget, fix
-from chathpc.fix.suspected import applied, chosen, decided, read_report
+from chathpc.fix.suspected import applied, decided, named_hypotheses, read_report, with_changes
 from chathpc.report import EditRecord, HypothesisRecord, PlaceRecord, Report
 from tests.fix.parts import Unguarded
 from tests.fix.shell_project import profiler, project
@@ -46,7 +46,13 @@ def test_a_trial_proves_refutes_or_leaves_undecided(tmp_path: Path) -> None:
         hypothesis("H5"),  # proposes nothing
     )
     budget = Budget(rounds=1, timing=5)
-    outcome = fix(project(tmp_path), [chosen(told, ())], sandbox=Unguarded(), profiler=profiler, budget=budget)
+    outcome = fix(
+        project(tmp_path),
+        with_changes(named_hypotheses(told, ()), alone=True),
+        sandbox=Unguarded(),
+        profiler=profiler,
+        budget=budget,
+    )
     after = decided(told, outcome.attempts)
     assert {each.id: each.status for each in after.hypotheses} == {
         "H1": "proved",
@@ -71,13 +77,14 @@ def test_an_edit_applies_where_its_text_stands_once_whatever_the_tabs() -> None:
 
 def test_which_hypotheses_are_tried() -> None:
     told = report(hypothesis("H1", ("a", "b")), hypothesis("H2", ("c", "d")), hypothesis("H3"))
-    assert [each.id for each in chosen(told, ()).hypotheses] == ["H1", "H2"]
-    assert [each.id for each in chosen(told, ("H2",)).hypotheses] == ["H2"]
+    assert [each.id for each in with_changes(named_hypotheses(told, ()), alone=True)[0].hypotheses] == ["H1", "H2"]
+    assert [each.id for each in with_changes(named_hypotheses(told, ("H2",)), alone=True)[0].hypotheses] == ["H2"]
     for ids in (("H9",), ("H3",)):
         with pytest.raises(UsageError):
-            chosen(told, ids)
+            with_changes(named_hypotheses(told, ids), alone=True)
     with pytest.raises(UsageError):
-        chosen(report(), ())
+        with_changes(named_hypotheses(report(), ()), alone=True)
+    assert with_changes(named_hypotheses(report(), ()), alone=False) == ()
 
 
 def test_only_a_report_is_read(tmp_path: Path) -> None:

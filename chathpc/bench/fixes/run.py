@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from chathpc.bench.fixes.outcome import Outcome, Tried, from_data, to_data
 from chathpc.bench.fixes.task import Task
 from chathpc.errors import ChathpcError
 from chathpc.fix import ledger
+from chathpc.fix.agent import Manner
 from chathpc.fix.loop import Budget, fix, may_gain
 from chathpc.fix.loop import Outcome as Fixed
 from chathpc.fix.project_file import FILE, describes_project, read
@@ -34,13 +35,16 @@ _OUTCOME, _LEDGER = "outcome.json", "ledger.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is the same for all tasks: the sandbox, the bounds of a task, where results are kept, and the model of strategies that ask one."""
+    """What is the same for all tasks: the sandbox, the bounds of a task, where results are kept, the model of strategies that ask
+    one, and how an agent works.
+    """
 
     sandbox: Sandbox
     work: Path
     budget: Budget
     baselines: bool = False
     llm: str | None = None
+    manner: Manner = field(default_factory=Manner)
 
 
 def run_tasks(
@@ -101,7 +105,15 @@ def _key(task: Task, strategy: str, settings: Settings) -> str:
     """A hash of all that an outcome depends on and that can be known."""
     from chathpc import __version__
 
-    parts = (tree_hash(task.folder), strategy, repr(settings.budget), settings.sandbox.name, settings.llm, __version__)
+    parts = (
+        tree_hash(task.folder),
+        strategy,
+        repr(settings.budget),
+        settings.sandbox.name,
+        settings.llm,
+        repr(settings.manner),
+        __version__,
+    )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -126,7 +138,11 @@ def _fixed(
         copy_tree(task.original, tree)
         _describe(task, tree)
         write_atomically(mark, key)
-    proposer = _ORACLES[strategy](task) if strategy in _ORACLES else proposers((strategy,), settings.llm)[0]
+    proposer = (
+        _ORACLES[strategy](task)
+        if strategy in _ORACLES
+        else proposers((strategy,), settings.llm, manner=settings.manner)[0]
+    )
     fixed = fix(
         read(tree),
         (proposer,),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from chathpc.chat import tools
 from chathpc.fix.agent.workbench import Workbench, cores, described
@@ -11,6 +12,8 @@ from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.report import HypothesisRecord
 
+#: What a model is guided by beside the facts: its own knowledge alone, or the catalogue's suggestions too.
+Guidance = Literal["own", "catalogue"]
 #: Findings and hot functions that are told at once; more is there for the asking.
 _FINDINGS, _HOT = 5, 10
 #: Sources that are small altogether are shown at once (tokens).
@@ -19,12 +22,17 @@ _LONGEST = 600
 
 
 def briefing(
-    problem: Problem, bench: Workbench, hypotheses: Sequence[HypothesisRecord], tried: Sequence[Attempt], task: str
+    problem: Problem,
+    bench: Workbench,
+    guidance: Guidance,
+    hypotheses: Sequence[HypothesisRecord],
+    tried: Sequence[Attempt],
+    task: str,
 ) -> str:
     """The first message: data between marks, and the task."""
     parts = [
         ("program", _program(problem, bench)),
-        ("diagnosis", diagnosed(problem, bench)),
+        ("diagnosis", diagnosed(problem, bench, guidance)),
         ("suspected by a model, not measured", [_hypothesis(each) for each in hypotheses]),
         ("tried before", [verdict_of(each) for each in tried]),
         ("files", described(problem.sources, bench.paths)),
@@ -36,8 +44,8 @@ def briefing(
     return "\n\n".join([*(block(name, lines, marker) for name, lines in parts), task])
 
 
-def diagnosed(problem: Problem, bench: Workbench) -> list[str]:
-    """Verdict, findings with their facts, and where the time is."""
+def diagnosed(problem: Problem, bench: Workbench, guidance: Guidance) -> list[str]:
+    """Verdict, findings with their facts (and the catalogue's suggestions, where these are to guide), and where the time is."""
     facts = {each.id: each.statement for each in problem.diagnosis.evidence}
     lines = [f"{problem.diagnosis.verdict.value}: {quote(problem.diagnosis.headline, longest=_LONGEST)}"]
     for each in problem.diagnosis.findings[:_FINDINGS]:
@@ -46,6 +54,8 @@ def diagnosed(problem: Problem, bench: Workbench) -> list[str]:
         lines.append(
             f"- {each.title} in {place}: {quote(each.summary, longest=_LONGEST)} {quote(said, longest=_LONGEST)}"
         )
+        if guidance == "catalogue":
+            lines += [f"  suggestion: {quote(one, longest=_LONGEST)}" for one in each.advice]
     top = tools.call(bench.asked, "top", {"by": "function", "limit": _HOT})
     return [*lines, *top.as_text().splitlines()]
 

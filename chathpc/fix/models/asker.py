@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked; `seed` and `temperature` tell the proposals of one round apart."""
+    """What a model is asked."""
 
     system: str
     user: str
     max_tokens: int
-    temperature: float = 0.0
-    seed: int = 0
 
 
 class Asker(Protocol):
@@ -82,8 +80,6 @@ class ModelAsker:
             system=question.system,
             user=question.user,
             max_tokens=question.max_tokens,
-            temperature=question.temperature,
-            seed=question.seed,
             deadline=self.settings.deadline,
         )
         self.questions += 1

@@ -1,29 +1,31 @@
-"""What a model is told before it proposes: the finding with its evidence, the source, and what became of earlier tries."""
+"""What a model without tools is told before it proposes: the finding with its evidence, and the source."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.models import functions
 from chathpc.fix.models.answers import INSTRUCTIONS, Edits
 from chathpc.fix.models.asker import Question
-from chathpc.fix.records import Attempt, Candidate, Problem
+from chathpc.fix.records import Candidate, Problem, identity
 from chathpc.llm.backend import Form
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
 
-#: Tries of which a model is told: the last ones.
-_TRIES = 4
+#: The strategy, as candidates name it.
+PROPOSER = "advice"
+#: Tokens that marks and the task take.
+_FRAME = 600
 _LONGEST_STATEMENT = 300
 #: Tokens of source for a small model, which prefills some 100 a second on two cores.
 _SMALL = 900
 #: Tokens that a small model may write for a function: so many, and so many times those of the function as it is.
 _BESIDE, _LONGER = 200, 2
-#: The prompt for small models: asked for less at once they change more.
-_FUNCTION_FORM = "fix_function"
+#: The prompt, and that for small models: asked for less at once they change more.
+_FORM, _FUNCTION_FORM = "fix_advice", "fix_function"
 #: Findings that are worth a proposal of their own, by cost × headroom.
 FINDINGS = 3
 
@@ -37,13 +39,6 @@ def worthwhile(problem: Problem) -> list[Finding]:
         for finding in problem.diagnosis.findings
         if finding.weight > 0 and place_of(problem, finding) is not None
     ][:FINDINGS]
-
-
-def tries_of(finding: Finding, history: Sequence[Attempt]) -> list[Attempt]:
-    """What was tried before for a finding of the same cause, by whichever strategy."""
-    return [
-        one for one in history if one.candidate.finding is not None and one.candidate.finding.cause == finding.cause
-    ]
 
 
 def place_of(problem: Problem, finding: Finding) -> str | None:
@@ -61,52 +56,22 @@ def place_of(problem: Problem, finding: Finding) -> str | None:
     return next(iter(problem.sources)) if len(problem.sources) == 1 else None
 
 
-def question(
-    form: str,
-    problem: Problem,
-    finding: Finding,
-    *,
-    model: Form,
-    tries: Sequence[Attempt] = (),
-    advice: str = "",
-    change: Mapping[str, str] | None = None,
-    best: Mapping[str, str] | None = None,
-    remark: str = "",
-    unused: str = "",
-    temperature: float = 0.0,
-    seed: int = 0,
-) -> Question:
-    """The question of prompt `form` about `finding`: `tries` are earlier attempts, `advice` the suggestion that is to be carried out,
-    `change` the changed files that a critic judges, `best` those of the try to go on from, `remark` what a critic said, `unused` why the
-    last answer could not be used. A small model is shown the function of the finding alone and asked for it in the words of `fix_function`.
+def question(problem: Problem, finding: Finding, *, model: Form, advice: str) -> Question:
+    """The question to carry out the suggestion `advice` for `finding`. A small model is shown the function of the finding alone and asked
+    for it in the words of `fix_function`.
     """
     path = place_of(problem, finding)
-    function = _small_function(problem, finding, path) if model == "prose" and change is None else None
-    prompt = template(form if function is None else _FUNCTION_FORM)
+    function = _small_function(problem, finding, path) if model == "prose" else None
+    prompt = template(_FORM if function is None else _FUNCTION_FORM)
     lines = _facts(problem, finding)
-    parts = [("finding", lines)]
-    if advice:
-        parts.append(("suggestion", [quote(advice, longest=1000)]))
-    room = (
-        prompt.max_prompt_tokens - estimate_tokens(prompt.system) - sum(estimate_tokens(line) for line in lines) - 600
-    )
+    parts = [("finding", lines), ("suggestion", [quote(advice, longest=1000)])]
     if function is not None:
         parts.insert(0, (f"source of {path}", function[1].splitlines()))
     elif path is not None:
+        told = estimate_tokens(prompt.system) + sum(map(estimate_tokens, lines))
+        room = prompt.max_prompt_tokens - told - _FRAME
         most = min(room, _SMALL) if model == "prose" else room
         parts.append((f"source of {path}", _source(path, problem.sources[path], finding, most)))
-    if change is not None:
-        parts += [(f"changed {name}", text.splitlines()) for name, text in _changed_parts(problem, change).items()]
-    if best is not None:
-        parts += [
-            (f"best try so far, {name}", text.splitlines()) for name, text in _changed_parts(problem, best).items()
-        ]
-    if tries:
-        parts.append(("tried", [_told(one) for one in tries[-_TRIES:]]))
-    if remark:
-        parts.append(("criticism of your change", [quote(remark, longest=1000)]))
-    if unused:
-        parts.append(("your last answer could not be used", [quote(unused, longest=_LONGEST_STATEMENT)]))
     marker = marker_of(line for _, part in parts for line in part)
     task, most_written = prompt.task, prompt.max_output_tokens
     if function is not None:
@@ -115,22 +80,14 @@ def question(
         most_written = min(most_written, _BESIDE + _LONGER * estimate_tokens(function[1]))
     user = "\n\n".join([*(block(name, part, marker) for name, part in parts), task])
     system = prompt.system.replace("{edits}", INSTRUCTIONS[EDITS[model]])
-    return Question(system, user, most_written, temperature, seed)
+    return Question(system, user, most_written)
 
 
-def candidate(
-    proposer: str,
-    files: Mapping[str, str],
-    finding: Finding,
-    id: str,
-    *,
-    recipe: str = "",
-    parent: str | None = None,
-) -> Candidate:
+def candidate(files: Mapping[str, str], finding: Finding, recipe: str) -> Candidate:
     """The candidate of a model's edits; its title is ours, as what the model calls it proves nothing."""
     where = finding.where.function or finding.where.short or "the program"
-    title = f"{finding.title}: {where} in {', '.join(sorted(files))}, changed by a model ({proposer})"
-    return Candidate(id, proposer, title, dict(files), None, finding, recipe, parent)
+    title = f"{finding.title}: {where} in {', '.join(sorted(files))}, changed by a model"
+    return Candidate(identity(files), PROPOSER, title, dict(files), None, finding, recipe)
 
 
 def _facts(problem: Problem, finding: Finding) -> list[str]:
@@ -170,20 +127,3 @@ def _small_function(problem: Problem, finding: Finding, path: str | None) -> tup
     """The function of a finding if a small model can be asked to write it once more."""
     around = None if path is None else _function_of(path, problem.sources[path], finding)
     return None if around is None or estimate_tokens(around[1]) > _SMALL else around
-
-
-def _changed_parts(problem: Problem, change: Mapping[str, str]) -> dict[str, str]:
-    """Of each changed file the functions that differ; the whole file where none does."""
-    parts = {}
-    for path, text in change.items():
-        before = dict(functions.definitions(path, problem.sources.get(path, "")))
-        different = [body for name, body in functions.definitions(path, text) if before.get(name) != body]
-        parts[path] = "\n\n".join(different) or text
-    return parts
-
-
-def _told(attempt: Attempt) -> str:
-    """What became of a try, in numbers that were measured."""
-    said = next((gate.statement for gate in attempt.gates if not gate.passed), "")
-    fast = "" if attempt.speedup is None else f" Measured: {attempt.speedup.estimate:.2f} times as fast."
-    return quote(f"{attempt.candidate.title}: {attempt.verdict.value}. {said}{fast}", longest=_LONGEST_STATEMENT)

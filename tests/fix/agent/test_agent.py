@@ -6,19 +6,23 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from chathpc.fix.agent import Agent
-from chathpc.fix.agent.agent import Bounds
+import chathpc
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.fix.agent import Agent, Bounds, Manner
+from chathpc.fix.agent.claimed import claimed
 from chathpc.fix.loop import Budget, Outcome, fix
-from chathpc.fix.models.asker import ModelAsker
-from chathpc.fix.records import Verdict
+from chathpc.fix.models.asker import ModelAsker, Question
+from chathpc.fix.records import Problem, Verdict
 from chathpc.fix.workspace import tree_hash
 from chathpc.llm.backend import Request, ToolCall
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
+from chathpc.report import HypothesisRecord, PlaceRecord
 from tests.fix.parts import Unguarded
 from tests.fix.shell_project import SLOW, profiler, project
 
@@ -32,6 +36,19 @@ FINISH: Call = ("finish", {"reason": "The rest is needed."})
 
 
 @dataclass
+class Questioned:
+    """A critic that always says the same."""
+
+    says: str
+    asked: list[Question] = field(default_factory=list)
+    form: Literal["prose", "structured"] = "structured"
+
+    def __call__(self, question: Question, problem: Problem) -> str | None:
+        self.asked.append(question)
+        return self.says
+
+
+@dataclass
 class Played:
     """A session in which a model made these turns, each a list of calls."""
 
@@ -39,7 +56,7 @@ class Played:
     turns: list[list[Call]]
     bounds: Bounds = field(default_factory=Bounds)
 
-    def run(self) -> Outcome:
+    def run(self, manner: Manner | None = None, critic: Questioned | None = None) -> Outcome:
         left = iter(self.turns)
 
         def script(_request: Request) -> Iterator[str | ToolCall]:
@@ -50,7 +67,7 @@ class Played:
         self.model = ScriptedBackend(script, form="structured", calls_tools=True)
         asker = ModelAsker("scripted", Settings(log=False))
         asker._choice = Choice(self.model, "")
-        self.agent = Agent(asker, bounds=self.bounds)
+        self.agent = Agent(asker, manner or Manner(bounds=self.bounds), critic)
         return fix(
             project(self.folder), [self.agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=4, timing=5),
             work=self.folder / "work", baselines=False,
@@ -165,3 +182,45 @@ def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> No
     agent = Agent(asker)
     fix(project(played.folder), [agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=1, timing=5))
     assert "calls no tools" in agent.notes[0]
+
+
+def test_what_a_critic_finds_wrong_is_told_once_before_the_gates_judge(tmp_path: Path) -> None:
+    played = Played(tmp_path, [[SHORTER, SUBMIT], [SUBMIT], [FINISH]])
+    critic = Questioned("BAD: it sleeps less.")
+    assert [each.verdict for each in played.run(Manner(), critic).attempts] == [Verdict.ACCEPTED]
+    assert "it sleeps less." in played.told[1]
+    assert "+sleep 0.03" in critic.asked[0].user
+    assert len(critic.asked) == 1
+
+
+def test_the_catalogue_guides_where_it_is_asked_to(tmp_path: Path) -> None:
+    own, told = Played(tmp_path / "own", [[FINISH]]), Played(tmp_path / "catalogue", [[FINISH]])
+    own.run()
+    told.run(Manner(guidance="catalogue"))
+    assert "suggestion: " not in own.model.requests[0].user
+    assert "suggestion: " in told.model.requests[0].user
+
+
+def test_hypotheses_of_a_report_are_told(tmp_path: Path) -> None:
+    played = Played(tmp_path, [[FINISH]])
+    where = PlaceRecord(function="slow", file="work.txt", line=3, kernel=None, path=[])
+    one = HypothesisRecord(
+        id="H1", cause="blocking-wait", name="Sleeps", where=where, mechanism="It sleeps.", cites=[], against=[],
+        confidence="likely", share=0.9, trial=None, change=[], status="suspected", by="a model",
+    )  # fmt: skip
+    played.run(Manner(hypotheses=(one,)))
+    assert "H1 Sleeps (likely) in slow work.txt: It sleeps." in played.model.requests[0].user
+
+
+def test_a_function_is_claimed_as_the_finding_there_or_as_its_time() -> None:
+    profile = chathpc.load(Path(__file__).parents[3] / "examples/omp-triangle/database")
+    diagnosis = diagnose(profile)
+    first = diagnosis.findings[0]
+    assert claimed(profile, diagnosis, str(first.where.function)) == first
+    assert claimed(profile, diagnosis, "no_such_function") == first
+    other = claimed(profile, diagnosis, "jacobi_sweep")
+    assert other is not None
+    rows = profile.table("function", "cpu.time")
+    inclusive = rows[rows["name"] == "jacobi_sweep"]["inclusive"].max()
+    assert other.share == pytest.approx(inclusive / profile.total("cpu.time"))
+    assert other.where.function == "jacobi_sweep"

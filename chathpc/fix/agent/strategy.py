@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chathpc.chat.tools.record import Result
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.fix.agent import tools
-from chathpc.fix.agent.briefing import briefing, diagnosed, verdict_of
+from chathpc.fix.agent.briefing import Guidance, briefing, diagnosed, verdict_of
 from chathpc.fix.agent.claimed import claimed
 from chathpc.fix.agent.workbench import Workbench
-from chathpc.fix.models.asker import ModelAsker
+from chathpc.fix.models.asker import Asker, ModelAsker, Question
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 from chathpc.llm.backend import ToolCall
 from chathpc.llm.exchange import Exchange
 from chathpc.profile.text import clean
 from chathpc.prompts.loader import template
-from chathpc.prompts.untrusted import block, marker_of
+from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.report import HypothesisRecord
 
-_FORM = "fix_agent"
+_FORM, _CRITIC_FORM = "fix_agent", "fix_critic"
+_BAD = re.compile(r"\s*[*`]*BAD\b[*`]*[:.]?\s*(?P<why>.*)", re.DOTALL | re.IGNORECASE)
+_SUBMIT_AGAIN = "Submit once more, as it is or changed, to have it judged."
 #: Calls of one turn; more is a model that has lost its way.
 _CALLS = 12
 #: Characters of what a tool says.
@@ -38,17 +41,29 @@ class Bounds:
         return f"at most {self.turns} turns, {self.tokens:,} tokens"
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a model is asked to work: by its `own` knowledge or also told the catalogue's suggestions, with which hypotheses of a report,
+    within which bounds, and whether what it submits is read by another model first (its SPEC).
+    """
+
+    guidance: Guidance = "own"
+    critic: str | None = None
+    bounds: Bounds = Bounds()
+    hypotheses: tuple[HypothesisRecord, ...] = ()
+
+
 class Agent:
     """Candidates that a model has built and tried itself before it submits them."""
 
     name = "agent"
 
-    def __init__(
-        self, ask: ModelAsker, hypotheses: Sequence[HypothesisRecord] = (), bounds: Bounds | None = None
-    ) -> None:
+    def __init__(self, ask: ModelAsker, manner: Manner | None = None, critic: Asker | None = None) -> None:
         self._ask = ask
-        self._hypotheses = tuple(hypotheses)
-        self._bounds = bounds or Bounds()
+        self._manner = manner or Manner()
+        self._critic = critic
+        #: What the critic has read: what is submitted again as it was is judged.
+        self._read: set[str] = set()
         self._exchange: Exchange | None = None
         #: The submission that was accepted, whose answer waits for the new profile.
         self._accepted: tuple[ToolCall, Attempt] | None = None
@@ -69,7 +84,11 @@ class Agent:
             self._exchange = self._begun(problem, bench, history)
         elif self._accepted is not None:
             call, attempt = self._accepted
-            now = [verdict_of(attempt), "It is the base from now on. Measured again:", *diagnosed(problem, bench)]
+            now = [
+                verdict_of(attempt),
+                "It is the base from now on. Measured again:",
+                *diagnosed(problem, bench, self._manner.guidance),
+            ]
             self._exchange.tell(call, block("verdict", now, marker_of(now)))
         self._accepted = None
         while self._exchange is not None and not self._over:
@@ -93,15 +112,15 @@ class Agent:
             self._over = True
             return None
         form = template(_FORM)
-        user = briefing(problem, bench, self._hypotheses, history, form.task)
+        user = briefing(problem, bench, self._manner.guidance, self._manner.hypotheses, history, form.task)
         return self._ask.exchange(
-            backend, form.system.replace("{limits}", str(self._bounds)), user, form.max_output_tokens
+            backend, form.system.replace("{limits}", str(self._manner.bounds)), user, form.max_output_tokens
         )
 
     def _turn(self, exchange: Exchange) -> tuple[ToolCall, ...]:
         """The calls of the model's next turn; none where it has ended, or a bound was reached."""
-        if len(exchange.completions) >= self._bounds.turns or self._ask.tokens >= self._bounds.tokens:
-            self._over, self._end = True, f"The bound was reached: {self._bounds}."
+        if len(exchange.completions) >= self._manner.bounds.turns or self._ask.tokens >= self._manner.bounds.tokens:
+            self._over, self._end = True, f"The bound was reached: {self._manner.bounds}."
             return ()
         try:
             calls = exchange.ask(tools.descriptions(), self._ask.settings.deadline, _CALLS)
@@ -126,6 +145,10 @@ class Agent:
         if not bench.edits or any(each.candidate.id == id for each in history):
             exchange.tell(call, "That was judged before." if bench.edits else "Nothing is edited.")
             return
+        remark = self._criticised(bench, problem, id)
+        if remark:
+            exchange.tell(call, block("criticism by another model", [remark, _SUBMIT_AGAIN], marker_of([remark])))
+            return
         finding = None if problem.profile is None else claimed(problem.profile, problem.diagnosis, given.function)
         yield Candidate(id, self.name, clean(given.title)[:200], dict(bench.edits), None, finding)
         judged = next((each for each in reversed(history) if each.candidate.id == id), None)
@@ -136,6 +159,17 @@ class Agent:
         else:
             said = [verdict_of(judged), "The edits are still in the working copy."]
             exchange.tell(call, block("verdict", said, marker_of(said)))
+
+    def _criticised(self, bench: Workbench, problem: Problem, id: str) -> str:
+        """What the critic finds wrong with the edits, when it reads them first; empty if nothing, or if there is none."""
+        if self._critic is None or id in self._read:
+            return ""
+        self._read.add(id)
+        form = template(_CRITIC_FORM)
+        lines = bench.patch().splitlines()
+        user = "\n\n".join([block("change", lines, marker_of(lines)), form.task])
+        said = _BAD.match(self._critic(Question(form.system, user, form.max_output_tokens), problem) or "")
+        return "" if said is None else quote(said["why"].strip() or "It does not do what is needed.", longest=1000)
 
     def _finished(self, call: ToolCall) -> None:
         given = tools.arguments(call)
@@ -152,6 +186,8 @@ class Agent:
         """What the model needed, of what at most, and why it ended."""
         notes = list(self._ask.notes)
         if self._exchange is not None:
-            took = f"agent: {len(self._exchange.completions)} turns, {self._ask.tokens:,} tokens ({self._bounds})."
+            took = (
+                f"agent: {len(self._exchange.completions)} turns, {self._ask.tokens:,} tokens ({self._manner.bounds})."
+            )
             notes.append(f"{took} {self._end}".rstrip())
         return notes
