@@ -5,7 +5,7 @@ from __future__ import annotations
 from chathpc.fix.report import FixReport
 from chathpc.report import TreeRecord
 from chathpc.reports.calltree import tree_lines
-from chathpc.reports.fix_terminal import VERDICTS, compiler, outcome, times
+from chathpc.reports.fix_terminal import VERDICTS, compiler, outcome, proof, times
 from chathpc.reports.markdown import code, fenced, prose
 from chathpc.reports.style import Style
 
@@ -24,6 +24,7 @@ def render(report: FixReport, style: Style) -> str:
     blocks += [f"**Flags.** {prose(compiler(report, each))}" for each in report.baselines]
     if report.new_flags is not None and report.new_flags != report.flags:
         blocks.append(f"**Set.** The flags {code(report.new_flags)} are part of it; a patch cannot set them.")
+    blocks += [f"**{label}.** {prose(said)}" for label, said in proof(report)]
     for attempt in (each for each in report.attempts if each.id in report.accepted):
         rows = [f"| {gate.gate} | {_cell(gate.statement)} |" for gate in attempt.gates]
         blocks += [f"## Why to believe it: {prose(attempt.title)}", "\n".join(["| gate | says |", "|---|---|", *rows])]
@@ -35,11 +36,10 @@ def render(report: FixReport, style: Style) -> str:
             blocks += [f"## {title}", fenced("\n".join(line.plain.rstrip() for line in lines))]
     others = [each for each in report.attempts if each.id not in report.accepted]
     if others:
-        rows = [f"| {_cell(each.title)} | {_cell(outcome(each))} |" for each in others]
-        blocks += [
-            "## Also tried" if report.accepted else "## Tried",
-            "\n".join(["| change | what became of it |", "|---|---|", *rows]),
+        rows = [
+            f"| {_cell(each.title)} | {each.verdict.replace('-', ' ')} | {_cell(outcome(each))} |" for each in others
         ]
+        blocks += ["## Tried and not taken", "\n".join(["| change | verdict | why |", "|---|---|---|", *rows])]
     if report.remarks:
         blocks += ["## Bear in mind", "\n".join(f"- {prose(each)}" for each in report.remarks)]
     blocks.append(f"---\n\nSandbox: {prose(report.sandbox)}. Ledger, builds and profiles: {code(report.work)}")

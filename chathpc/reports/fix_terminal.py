@@ -1,4 +1,4 @@
-"""What `chathpc fix` found, as text: what was won and how sure that is, then what was tried."""
+"""What `chathpc fix` found, as text: on the first screen what was won, what was checked and what it costs; then the patch, and what was tried."""
 
 from __future__ import annotations
 
@@ -40,9 +40,13 @@ def render(report: FixReport, style: Style) -> str:
         page.paragraph(compiler(report, baseline), label="Flags")
     if report.new_flags is not None and report.new_flags != report.flags:
         page.paragraph(f"The flags {report.new_flags} are part of it; a patch cannot set them.", label="Set")
-    _proof(page, report)
+    for label, said in proof(report):
+        page.paragraph(said, label=label)
+    if page.style.verbose:
+        _gates(page, report)
     _patch(page, report)
-    _trees(page, report)
+    if page.style.verbose:
+        _trees(page, report)
     _tried(page, report)
     if report.remarks:
         page.heading("Bear in mind")
@@ -81,7 +85,28 @@ def compiler(report: FixReport, baseline: BaselineRecord) -> str:
     return f"{said}."
 
 
-def _proof(page: Page, report: FixReport) -> None:
+def proof(report: FixReport) -> list[tuple[str, str]]:
+    """What was checked of the whole change, what went down by each part, and what it costs in clarity; each with its label."""
+    parts = [each for id in report.accepted for each in report.attempts if each.id == id]
+    if not parts:
+        return []
+    whole = {gate.gate: gate.statement for gate in parts[-1].gates}
+    said = [("Checked", " ".join(whole[gate] for gate in ("correctness", "effects") if gate in whole))]
+    said.append(("Moved", " ".join(gate.statement for each in parts for gate in each.gates if gate.gate == "cause")))
+    rows = report.patch.split("\n")
+    added, removed = (sum(row[:1] == sign and row[:3] != sign * 3 for row in rows) for sign in "+-")
+    files = sorted({file for each in parts for file in each.files})
+    if files:
+        count = (
+            f"{numbers.count(added)} lines more and {numbers.count(removed)} less"
+            if added != 1 or removed != 1
+            else "1 line"
+        )
+        said.append(("Costs", f"{count} in {', '.join(files)}."))
+    return [(label, text) for label, text in said if text]
+
+
+def _gates(page: Page, report: FixReport) -> None:
     for attempt in (each for each in report.attempts if each.id in report.accepted):
         page.heading("Why to believe it", attempt.title)
         for gate in attempt.gates:
@@ -113,9 +138,9 @@ def _tried(page: Page, report: FixReport) -> None:
     others = [each for each in report.attempts if each.id not in report.accepted]
     if not others:
         return
-    page.heading("Also tried" if report.accepted else "Tried")
+    page.heading("Tried and not taken")
     for attempt in others if page.style.verbose else others[:_ATTEMPTS]:
-        page.item(f"{attempt.title}. {outcome(attempt)}")
+        page.paragraph(f"{attempt.title}. {outcome(attempt)}", label=f"{attempt.verdict.replace('-', ' '):<14}")
     if len(others) > _ATTEMPTS and not page.style.verbose:
         page.paragraph(f"… and {len(others) - _ATTEMPTS} more (-v shows all).", style="dim")
 
@@ -127,4 +152,4 @@ def outcome(attempt: AttemptRecord) -> str:
     if attempt.verdict == "improved-if":
         given_up = next((gate.statement for gate in attempt.gates if gate.gate == "effects"), "")
         return f"Passed all gates with {interval(attempt.speedup)}, and gives something up (--allow durability). {given_up}"
-    return f"{attempt.verdict.replace('-', ' ').capitalize()}: {attempt.reason}"
+    return attempt.reason
