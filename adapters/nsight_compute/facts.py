@@ -12,6 +12,10 @@ from chathpc.adapters.nsight_compute.launch import Launch
 from chathpc.adapters.nsight_compute.names import (
     ACTIVE,
     CLOCK,
+    ELAPSED,
+    FILLS,
+    HOST_MISSES,
+    MISSES,
     NAMES,
     OPERATIONS,
     SECTORS,
@@ -105,6 +109,47 @@ def _active(launch: Launch) -> float | None:
     return None if part is None else 100 * min(part, 1.0)
 
 
+def _host_misses(launch: Launch) -> float | None:
+    """Part of the L2 misses that host memory serves: of the multiprocessors' own, as in NVIDIA's rule MemoryApertureUsage, else of
+    all fills; None on a device without memory of its own, which is all host memory.
+    """
+    if _is_integrated(launch):
+        return None
+    if launch.value(HOST_MISSES) is not None:
+        part = ratio(launch.value(HOST_MISSES), launch.value(MISSES))
+    else:
+        counted = [[launch.value(name + ending) for name in FILLS] for ending in (".sum", ELAPSED)]
+        part = next((ratio(host, host + own) for host, own in counted if host is not None and own is not None), None)
+    return None if part is None else min(part, 1.0)
+
+
+def _host_sectors(launch: Launch) -> float | None:
+    """Part of the L2 sectors of the multiprocessors' accesses that miss and that host memory serves."""
+    every = launch.value(_SECTORS)
+    if every is None and (hits := launch.value(_HITS)) is not None and (misses := launch.value(MISSES)) is not None:
+        every = hits + misses
+    part = ratio(launch.value(HOST_MISSES), every)
+    return None if part is None or _is_integrated(launch) else min(part, 1.0)
+
+
+def _host_bytes(launch: Launch) -> float | None:
+    sectors = launch.value(HOST_MISSES, FILLS[0] + ".sum")
+    return None if _is_integrated(launch) else product(sectors, _SECTOR)
+
+
+def _is_integrated(launch: Launch) -> bool:
+    return bool(launch.value(_INTEGRATED))
+
+
+def _pcie_rate(launch: Launch) -> float | None:
+    return _sum(launch, *_PCIE)
+
+
+_SECTORS, _HITS = "lts__t_sectors_srcunit_tex.sum", "lts__t_sectors_srcunit_tex_lookup_hit.sum"
+_PCIE = ("pcie__read_bytes.sum.per_second", "pcie__write_bytes.sum.per_second")
+_INTEGRATED = "device__attribute_integrated"
+#: Bytes of a sector of the caches.
+_SECTOR = 32.0
 #: Cycles of a kernel from its beginning to its end, of whatever unit.
 _ELAPSED = ("sm__cycles_elapsed.max", "gpc__cycles_elapsed.max")
 #: fact → how it is computed where no name of NAMES holds it, and what is given as its source.
@@ -160,6 +205,10 @@ COMPUTED: dict[str, tuple[Computed, str]] = {
         _shared_memory,
         "launch__shared_mem_per_block_static + launch__shared_mem_per_block_dynamic",
     ),
+    "gpu.kernel.host-misses": (_host_misses, f"{HOST_MISSES} / {MISSES}"),
+    "gpu.kernel.host-sectors": (_host_sectors, f"{HOST_MISSES} / {_SECTORS}"),
+    "gpu.kernel.host-bytes": (_host_bytes, f"{_SECTOR:.0f} x {HOST_MISSES}"),
+    "gpu.kernel.pcie-rate": (_pcie_rate, " + ".join(_PCIE)),
     "gpu.kernel.dram-rate": (dram_rate, "dram__bytes.sum.per_second"),
     "gpu.kernel.peak-dram-rate": (
         peak_dram_rate,
@@ -210,6 +259,7 @@ WANTED: frozenset[str] = frozenset(
           for what in ("bank_conflicts_pipe_lsu", "pipe_lsu_wavefronts")),
         *(name + ending for name in (*SECTORS, *WAVEFRONTS) for ending in ("", "_ideal")),
         *(f"derived__{name}_excessive" for name in (*SECTORS, *WAVEFRONTS)),
+        HOST_MISSES, MISSES, _SECTORS, _HITS, *_PCIE, _INTEGRATED, *(name + ending for name in FILLS for ending in (".sum", ELAPSED)),
         *(f"smsp__warp_issue_stalled_{reason_in_names(reason)}_per_warp_active.pct" for reason in STALLS),
     ]
 )  # fmt: skip

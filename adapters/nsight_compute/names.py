@@ -75,6 +75,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "gpc__cycles_elapsed.avg.per_second",
     ),
     "gpu.kernel.latency-per-issue": ("smsp__average_warp_latency_per_inst_issued.ratio",),
+    "gpu.kernel.host-fill-throughput": ("lts__d_sectors_fill_sysmem" + ELAPSED,),
 }  # fmt: skip
 
 #: stall reason → as it stands in NVIDIA's names where that differs.
@@ -98,6 +99,12 @@ CLOCK = ("smsp__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_seco
 #: Sectors of global and wavefronts of shared accesses that the code's addresses ask for: new names and old ones.
 SECTORS = ("memory_l2_theoretical_sectors_global", "memory_l2_sectors_global")
 WAVEFRONTS = ("memory_l1_wavefronts_shared", "memory_l1_sectors_shared")
+
+#: L2 sectors of the multiprocessors' accesses that missed: those that host memory holds ("sysmem"), and all.
+HOST_MISSES = "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum"
+MISSES = "lts__t_sectors_srcunit_tex_lookup_miss.sum"
+#: L2 sectors that were filled from host memory and from the device's own; in percent both are of the same peak.
+FILLS = ("lts__d_sectors_fill_sysmem", "lts__d_sectors_fill_device")
 
 #: Floating point instructions in names: f, d and h for the precision.
 OPERATIONS = tuple(letter + kind for letter in "fdh" for kind in ("add", "mul", "fma"))

@@ -18,6 +18,7 @@ _PERCENT = {
     "gpu.kernel.l1-data-pipe": "busy part of the L1 cache's data pipe",
     "gpu.kernel.l1-hit-rate": "hit rate of the L1 cache",
     "gpu.kernel.l2-hit-rate": "hit rate of the L2 cache",
+    "gpu.kernel.host-fill-throughput": "rate at which the L2 cache is filled from host memory, of peak",
     "gpu.kernel.occupancy": "theoretical occupancy: warps that fit, of the warps that a multiprocessor can hold",
     "gpu.kernel.achieved-occupancy": "achieved occupancy: active warps, of the warps that a multiprocessor can hold",
     "gpu.kernel.issue-active": "cycles in which a scheduler issued an instruction",
@@ -47,6 +48,8 @@ _COUNT = {
     "gpu.kernel.sectors-per-request.global-load": "32-byte sectors of a global load of a warp (4: coalesced 4-byte words)",
     "gpu.kernel.sectors-per-request.global-store": "32-byte sectors of a global store of a warp (4: coalesced 4-byte words)",
     "gpu.kernel.excessive-sectors": "L2 sectors of global accesses beyond what coalesced ones would need, as a part (0..1)",
+    "gpu.kernel.host-misses": "misses in the L2 cache that host memory serves, over PCIe or NVLink, as a part (0..1)",
+    "gpu.kernel.host-sectors": "sectors of accesses in the L2 cache that miss and that host memory serves, as a part (0..1)",
     "gpu.kernel.excessive-wavefronts": "wavefronts of shared memory accesses beyond what conflict-free ones would need, as a part (0..1)",
     "gpu.kernel.bank-conflicts": "additional wavefronts of shared memory accesses through bank conflicts",
     "gpu.kernel.shared-wavefronts": "wavefronts of shared memory accesses",
@@ -73,6 +76,8 @@ _COUNT = {
 _BYTES = {
     "gpu.kernel.shared-memory-per-block": "shared memory per block",
     "gpu.kernel.footprint": "memory that the kernel touches, in whole pages of 4 KiB",
+    "gpu.kernel.host-bytes": "bytes of host memory behind misses in the L2 cache",
+    "gpu.kernel.pcie-rate": "bytes per second over PCIe while the kernel ran, whoever moves them",
     "gpu.kernel.dram-rate": "bytes per second from and to device memory",
     "gpu.kernel.peak-dram-rate": "peak of bytes per second from and to device memory",
 }

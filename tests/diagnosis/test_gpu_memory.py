@@ -199,3 +199,73 @@ def test_spills_of_a_kernel_that_computes_are_second_and_doubted() -> None:
     )
     assert (busy.cause, spill.cause) == ("gpu-compute-bound", "gpu-register-spill")
     assert spill.against == ("The kernel neither waits for memory nor fills it.",)
+
+
+# -- host memory ---------------------------------------------------------------------------------------------
+
+#: A kernel of 0.5 s that fetches 6 GB of what it asks for from host memory, nine tenths of its misses.
+ZERO_COPY = {
+    **LATENCY,
+    "dram_throughput": 2.0,
+    "memory_throughput": 12.0,
+    "host_misses": 0.9,
+    "host_sectors": 0.6,
+    "host_bytes": 6e9,
+}
+
+
+def test_a_kernel_that_works_on_host_memory_is_told_so_with_its_bytes() -> None:
+    diagnosis = diagnosed(report(with_stalls(one("gather", 0.5, **ZERO_COPY, pcie_rate=13e9), long_scoreboard=20)))
+    latency = diagnosis.findings[0]
+    assert (latency.cause, latency.title) == ("gpu-memory-latency", "Kernel works on host memory")
+    assert latency.summary == "gather works on host memory: 90.0 % of its misses in the L2 cache cross PCIe or NVLink."
+    said = statements(diagnosis, latency.cause)
+    assert "What host memory serves is 90.0 % of its misses in the L2 cache." in said
+    assert "What it has to fetch from host memory is 60.0 % of the sectors that it asks the L2 cache for." in said
+    assert "The rate at which a launch fetches from host memory is 12.0 GB a second (6.00 GB in 500 ms)." in said
+    assert "The traffic over PCIe meanwhile, the profiler's own included, is 13.0 GB a second." in said
+    assert "cudaMemcpyAsync" in latency.advice[0]
+    assert all("coalesced" not in advice for advice in latency.advice)
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({}, True),
+        ({"host_misses": 0.39}, False),
+        ({"host_misses": 0.4}, True),
+        ({"host_sectors": 0.09}, False),
+        ({"host_sectors": 0.1}, True),
+        ({"dram_throughput": 60.0}, False),
+    ],
+)
+def test_host_memory_is_told_where_it_has_much_of_the_misses_and_of_the_accesses(
+    facts: dict[str, float], told: bool
+) -> None:
+    kernel = with_stalls(one(**{**ZERO_COPY, **facts}), long_scoreboard=20)
+    assert ("Kernel works on host memory" in [each.title for each in found(kernel)]) is told
+
+
+def test_host_memory_that_nobody_waits_for_is_no_finding() -> None:
+    assert "Kernel works on host memory" not in [
+        each.title for each in found(with_stalls(one(**ZERO_COPY), long_scoreboard=1, barrier=20))
+    ]
+
+
+@pytest.mark.parametrize(("rate", "told"), [(0.0012, False), (0.5, True)])
+def test_without_sectors_and_stalls_the_rate_of_fills_decides(rate: float, told: bool) -> None:
+    facts = {"sm_throughput": 2.0, "memory_throughput": 1.0, "dram_throughput": 0.1}
+    kernel = one(**facts, host_misses=0.9, host_fill_throughput=rate)
+    assert ("Kernel works on host memory" in [each.title for each in found(kernel)]) is told
+
+
+def test_host_memory_stands_beside_a_small_grid_and_spread_accesses() -> None:
+    kernel = with_stalls(one(**{**ZERO_COPY, "blocks": 50.0, "waves": 0.1, "occupancy": 25.0}), long_scoreboard=20)
+    assert [each.cause for each in found(kernel)] == ["gpu-small-grid", "gpu-memory-latency"]
+    spread = with_stalls(one(**ZERO_COPY, excessive_sectors=0.5), long_scoreboard=20)
+    assert [each.cause for each in found(spread)] == ["gpu-memory-latency", "gpu-uncoalesced-access"]
+
+
+def test_few_warps_and_host_memory_are_two_problems() -> None:
+    titles = [each.title for each in found(with_stalls(one(**{**ZERO_COPY, "occupancy": 12.5}), long_scoreboard=20))]
+    assert "Kernel works on host memory" in titles

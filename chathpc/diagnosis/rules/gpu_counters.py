@@ -27,7 +27,7 @@ from chathpc.diagnosis.device import MOST_KERNELS
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_kernels, has_counters
-from chathpc.diagnosis.rules import gpu_compute, gpu_launch, gpu_memory, gpu_traffic, gpu_warps
+from chathpc.diagnosis.rules import gpu_compute, gpu_host_memory, gpu_launch, gpu_memory, gpu_traffic, gpu_warps
 from chathpc.diagnosis.rules.gpu_remarks import with_remarks
 from chathpc.diagnosis.rules.gpu_speed import low, near
 from chathpc.profile import numbers
@@ -44,6 +44,7 @@ _TOGETHER, _LISTED = frozenset({"gpu-small-grid"}), 3
 
 _LAUNCH: tuple[Judge, ...] = (gpu_launch.small_grid, gpu_launch.tail_effect)
 _WASTE: tuple[Judge, ...] = (
+    gpu_host_memory.host_memory,
     gpu_memory.uncoalesced,
     gpu_traffic.register_spill,
     gpu_traffic.bank_conflicts,
@@ -54,7 +55,9 @@ _WASTED_WORK: tuple[Judge, ...] = (gpu_compute.divergence, gpu_compute.tensor_un
 _BESIDE: dict[str, tuple[Judge, ...]] = {
     "gpu-memory-latency": (gpu_launch.low_occupancy, *_WASTE, gpu_compute.divergence),
     "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_traffic.bank_conflicts, gpu_compute.divergence),
-    "gpu-low-occupancy": (gpu_warps.waiting,),
+    "gpu-low-occupancy": (gpu_host_memory.host_memory, gpu_warps.waiting),
+    "gpu-small-grid": (gpu_host_memory.host_memory,),
+    "gpu-tail-effect": (gpu_host_memory.host_memory,),
     "gpu-memory-bandwidth": (gpu_launch.low_occupancy,),
     "gpu-barrier-stall": (gpu_compute.divergence,),
     "gpu-compute-bound": (gpu_traffic.register_spill, gpu_traffic.bank_conflicts),
@@ -105,6 +108,7 @@ def judge(facts: Facts, kernel: Counted) -> list[Draft]:
                 draft is not None
                 and {draft.cause, found[0].cause} & _WAITING
                 and "gpu-low-occupancy" in (draft.cause, found[0].cause)
+                and not (draft.title or found[0].title)
             ):
                 found[0] = _joined(found[0], draft)
             elif draft is not None and draft.cause not in {each.cause for each in found}:

@@ -39,6 +39,7 @@ _SPEED = (
 #: Rule → causes that it is about, whatever it says.
 _THEMES = {
     "UncoalescedGlobalAccess": frozenset({"gpu-uncoalesced-access", "gpu-memory-latency"}),
+    "MemoryApertureUsage": frozenset({"gpu-memory-latency"}),
     "MemoryCacheAccessPattern": frozenset({"gpu-uncoalesced-access"}),
     "UncoalescedSharedAccess": frozenset({"gpu-shared-bank-conflicts"}),
     "SharedMemoryConflicts": frozenset({"gpu-shared-bank-conflicts"}),

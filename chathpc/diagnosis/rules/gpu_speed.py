@@ -62,6 +62,7 @@ def write(
     advice: tuple[str, ...] = (),
     own_advice: bool = False,
     next_measurement: str | None = None,
+    title: str = "",
 ) -> Draft:
     """The finding about a kernel, at its hottest line for that kind of waiting where lines have samples.
 
@@ -87,5 +88,5 @@ def write(
         cause=identifier, where=place, summary=summary, cost=kernel.seconds, share=kernel.share,
         evidence=(*evidence, *waited, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(place.line), against=against,
         advice=(*advice_for(blame), *advice), next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
-        own_advice=own_advice,
+        own_advice=own_advice, title=title,
     )  # fmt: skip

@@ -435,6 +435,11 @@ def test_tensor_operations_are_counted_once(reads: Reads) -> None:
     assert "gpu.kernel.peak-flops.tensor" not in idle.metrics
 
 
+_APERTURE = "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum"
+_MISSES, _HITS = (f"lts__t_sectors_srcunit_tex_lookup_{what}.sum" for what in ("miss", "hit"))
+_SECTORS, _FILL = "lts__t_sectors_srcunit_tex.sum", "lts__d_sectors_fill_{}.avg.pct_of_peak_sustained_elapsed"
+
+
 @pytest.mark.parametrize(("metrics", "fact", "expected"), [
     ({"dram__bytes_read.sum.per_second": 3e9, "dram__bytes_write.sum.per_second": 1e9}, "dram-rate", 4e9),
     ({"dram__bytes_read.sum": 3e6, "dram__bytes_write.sum": 1e6, "gpu__time_duration.sum": 1e-3}, "dram-rate", 4e9),
@@ -463,6 +468,20 @@ def test_tensor_operations_are_counted_once(reads: Reads) -> None:
     ({"derived__sm__sass_thread_inst_executed_op_hfma_pred_on_x4": 400, "sm__cycles_elapsed.avg.per_second": 1e9}, "peak-flops.fp16", 400e9),
     ({"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum": 1e6, "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum": 1e6,
       "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": 4e6, "gpu__time_duration.sum": 1e-3}, "flops.fp64", 10e9),
+    ({_APERTURE: 900, _MISSES: 1000, _SECTORS: 1500}, "host-misses", 0.9),
+    ({_APERTURE: 900, _MISSES: 1000, _SECTORS: 1500}, "host-sectors", 0.6),
+    ({_APERTURE: 900, _MISSES: 1000, _HITS: 800}, "host-sectors", 0.5),
+    ({_APERTURE: 900}, "host-bytes", 28_800.0),
+    ({_APERTURE: 900, _MISSES: 1000, _SECTORS: 1500, "device__attribute_integrated": 1}, "host-misses", None),
+    ({_APERTURE: 900, _MISSES: 1000, _SECTORS: 1500, "device__attribute_integrated": 1}, "host-sectors", None),
+    ({_APERTURE: 900, "device__attribute_integrated": 1}, "host-bytes", None),
+    ({_APERTURE: 0, _MISSES: 0, _FILL.format("sysmem"): 0.2, _FILL.format("device"): 0.6}, "host-misses", None),
+    ({_FILL.format("sysmem"): 0.2, _FILL.format("device"): 0.6}, "host-misses", 0.25),
+    ({"lts__d_sectors_fill_sysmem.sum": 10, "lts__d_sectors_fill_device.sum": 30}, "host-misses", 0.25),
+    ({"lts__d_sectors_fill_sysmem.sum": 10}, "host-bytes", 320.0),
+    ({"lts__d_sectors_fill_sysmem.sum": 10}, "host-misses", None),
+    ({_FILL.format("sysmem"): 0.2}, "host-fill-throughput", 0.2),
+    ({"pcie__read_bytes.sum.per_second": 9e9, "pcie__write_bytes.sum.per_second": 1e9}, "pcie-rate", 10e9),
 ])  # fmt: skip
 def test_facts_are_computed_from_what_is_there(metrics: dict[str, float], fact: str, expected: float | None) -> None:
     found = dict(facts(Launch(AXPY, metrics))).get(f"gpu.kernel.{fact}")
