@@ -106,7 +106,7 @@ def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
         if int.from_bytes(content[18:20], "little") == _CUDA:
             return (
                 "machine code for an NVIDIA GPU (a cubin)",
-                "Disassemble it (nvdisasm -c -g -hex FILE > FILE.sass), and give the text beside a profile of its kernels.",
+                "Disassemble it (nvdisasm -c -gi -hex FILE > FILE.sass), and give the text beside a profile of its kernels.",
             )
         kind = int.from_bytes(content[16:18], "little" if content[5] != 2 else "big")
         if kind == _ELF_CORE:

@@ -1,4 +1,4 @@
-"""Disassembled GPU code (SASS) as text: `nvdisasm -c -g kernel.cubin`, `cuobjdump -sass program`; a companion of a profile.
+"""Disassembled GPU code (SASS) as text: `nvdisasm -c -gi kernel.cubin`, `cuobjdump -sass program`; a companion of a profile.
 
 It holds no measurements. Given beside a profile with samples by instruction or line (`chathpc explain report.ncu-rep
 kernel.sass`) it tells what stalled instructions wait for. With `-hex` (cuobjdump always) the text shows the scheduling bits,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
@@ -17,7 +17,7 @@ from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
-from chathpc.profile.machine_code import CodeLine, MachineCode
+from chathpc.profile.machine_code import CodeLine, MachineCode, SourceLine
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.text import clean
 
@@ -30,6 +30,8 @@ _KERNELS = 50_000
 _LINE = 4096
 #: No kernel's code is longer.
 _LARGEST = 1 << 32
+#: Callers of inlined code that are kept; CUTLASS has some tens.
+_DEEPEST = 200
 
 _ONE = "Disassemble one kernel: cuobjdump -sass -fun NAME program."
 
@@ -40,7 +42,7 @@ _PTX = re.compile(r"^\s*\.version\s+\d", re.MULTILINE)
 _ARCHITECTURE = re.compile(r"(?:\.target\s+|code for )(sm_\d{2,3}[a-z]?)|EF_CUDA_SM(\d{2,3})")
 _FUNCTION = re.compile(r"^(?:\.text\.(\S+):\s*$|\s*Function : (\S+))")
 _LABEL = re.compile(r"^((?:\.L|\$)[\w.$]+):\s*$")
-_PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d{1,9})')
+_PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d{1,9})(?: inlined at "([^"]*)", line (\d{1,9}))?')
 _INSTRUCTION = re.compile(r"^\s*/\*([0-9a-fA-F]{4,16})\*/\s+([^\s.].*?)\s*;?\s*(?:/\* 0x([0-9a-fA-F]{16}) \*/\s*)?$")
 _ENCODING = re.compile(r"^\s*/\* 0x([0-9a-fA-F]{16}) \*/\s*$")
 #: The scheduling bits stand in the upper half of an instruction of 128 bits, above these (Jia et al. 2018, section 2.1).
@@ -75,7 +77,7 @@ def read(path: Path) -> Profile:
         raise AdapterError(
             "no machine instruction in this disassembly",
             path=path,
-            hint="Write it again from a cubin or program that holds machine code: nvdisasm -c -g kernel.cubin, or cuobjdump -sass program.",
+            hint="Write it again from a cubin or program that holds machine code: nvdisasm -c -gi kernel.cubin, or cuobjdump -sass program.",
         )
     tree, values, _ = TreeBuilder().finish([], 1)
     return Profile(
@@ -97,6 +99,7 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
     architecture, count = "", 0
     labels: list[str] = []
     place, fresh = ("", 0), True
+    callers: tuple[SourceLine, ...] = ()
     for line in lines:
         if len(line) > _LINE:
             continue
@@ -109,7 +112,7 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
             count += 1
             if count > _MOST:
                 raise AdapterError(f"more than {_MOST:,} instructions", path=path, hint=_ONE)
-            current.lines.append(CodeLine(offset, clean(match[2]), *place, labels=tuple(labels)))
+            current.lines.append(CodeLine(offset, clean(match[2]), *place, labels=tuple(labels), callers=callers))
             labels.clear()
             continue
         match = _ENCODING.match(line)
@@ -122,12 +125,16 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
             ):
                 last = current.lines[-1]
                 bits = int(match[1], 16) >> _BELOW_CONTROL & _CONTROL
-                current.lines[-1] = CodeLine(last.offset, last.text, last.file, last.line, bits, last.labels)
+                current.lines[-1] = replace(last, control=bits)
             continue
         match = _PLACE.match(line)
         if match is not None:
-            if fresh:  # where it was inlined follows
-                place, fresh = (clean(match[1]), int(match[2])), False
+            here = clean(match[1]), int(match[2])
+            above = ((clean(match[3]), int(match[4])),) if match[3] is not None else ()
+            if fresh:
+                place, callers, fresh = here, above, False
+            elif callers and here == callers[-1] and len(callers) < _DEEPEST:
+                callers += above
             continue
         match = _LABEL.match(line)
         if match is not None:
@@ -138,7 +145,7 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
             if current is not None:
                 yield current
             current = _Function(clean(match[1] or match[2]), architecture)
-            labels, place, fresh = [], ("", 0), True
+            labels, place, callers, fresh = [], ("", 0), (), True
             continue
         match = _ARCHITECTURE.search(line)
         if match is not None:
@@ -152,7 +159,7 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
 
 ADAPTER = Adapter(
     name="nvdisasm",
-    reads="Disassembled GPU code (nvdisasm -c -g, cuobjdump -sass), beside the profile of its kernels",
+    reads="Disassembled GPU code (nvdisasm -c -gi, cuobjdump -sass), beside the profile of its kernels",
     recognises=recognises,
     read=read,
     order=30,

@@ -80,10 +80,12 @@ def _joined(several: tuple[MachineCode, ...]) -> MachineCode:
         for i, line in enumerate(lines):
             same = also.get(line.offset)
             if same is not None and _opcode(same.text) == _opcode(line.text):
-                place = (line.file, line.line) if line.line else (same.file, same.line)
+                file, at = (line.file, line.line) if line.line else (same.file, same.line)
+                callers = same.callers if (_base(file), at) == (_base(same.file), same.line) else ()
                 lines[i] = replace(
-                    line, file=place[0], line=place[1], control=line.control if line.control >= 0 else same.control
-                )
+                    line, file=file, line=at, callers=line.callers or callers,
+                    control=line.control if line.control >= 0 else same.control,
+                )  # fmt: skip
     return replace(first, lines=tuple(lines))
 
 

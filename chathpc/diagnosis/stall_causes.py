@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chathpc.diagnosis.device import has
+from chathpc.diagnosis.library_lines import called_at
 from chathpc.diagnosis.sampled_code import Places, sampled_code
 from chathpc.diagnosis.sass.blame import EARLIER, WAITED, Blame, Link, blame
 from chathpc.diagnosis.sass.flow import Program, program
@@ -90,7 +91,7 @@ def _work_before(profile: Profile, whole: Program, places: Places, barrier: Code
     for i in sorted(work_before(whole, at)):
         rest = samples.get(i, 0.0)
         if rest > 0:
-            key = (lines[i].file, lines[i].line) if lines[i].line else (i,)
+            key = _place(lines[i], i)
             sums[key] = sums.get(key, 0.0) + rest
             first.setdefault(key, lines[i])
     if not sums:
@@ -114,7 +115,7 @@ def _most(whole: Program, blames: Sequence[Blame]) -> StallCause | None:
     groups: dict[tuple[object, ...], list[Blame]] = {}
     for each in blames:
         at = lines[each.cause]
-        key = (at.file, at.line) if at.line else (each.cause,)
+        key = _place(at, each.cause)
         groups.setdefault((*key, each.link == Link.ITSELF), []).append(each)
     best = max(groups.values(), key=lambda group: sum(each.samples for each in group))
     samples = sum(each.samples for each in best)
@@ -130,6 +131,11 @@ def _most(whole: Program, blames: Sequence[Blame]) -> StallCause | None:
         min(samples / total, 1.0), samples, opcode, words_of(opcode), lines[cause], lines[used], pair.link,
         pair.distance, (lines[behind], loads[behind]) if behind >= 0 else None,
     )  # fmt: skip
+
+
+def _place(line: CodeLine, index: int) -> tuple[object, ...]:
+    """What tells places apart: the source line, a library's by its caller too; the instruction where lines are not known."""
+    return (line.file, line.line, called_at(line)) if line.line else (index,)
 
 
 def _sums(blames: Sequence[Blame], end: str) -> dict[int, float]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: File and line.
+SourceLine = tuple[str, int]
+
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
     """One machine instruction: `offset` in bytes from the beginning of its function, and the source line it came from.
 
     `control` holds the 21 bits with which the compiler schedules the instruction (stall cycles, barriers), −1 where the
-    text does not show them. A `label` that stands before the instruction is what branches may name.
+    text does not show them. A `label` that stands before the instruction is what branches may name. `callers` are the lines that the source
+    line was inlined at, the innermost first.
     """
 
     offset: int
@@ -19,6 +23,7 @@ class CodeLine:
     line: int = 0
     control: int = -1
     labels: tuple[str, ...] = ()
+    callers: tuple[SourceLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,6 +38,11 @@ _FIRST_TAB = re.compile(r"^(?P<label>[ \d]{0,5})\t(?P<digit>[1-9]?)")
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
+def is_of_system(path: str) -> bool:
+    """True for headers and libraries of the system."""
+    return _OF_SYSTEM.search(path) is not None
+
+
 class Provenance(StrEnum):
     """Why a source file may be read: it came with the profile, the user named its folder, or it was found by its name.
 
@@ -106,7 +111,7 @@ class SourceFiles:
         return tuple(
             file
             for file, known in self._read.items()
-            if known is None and kind_of(file) is not None and not _OF_SYSTEM.search(file)
+            if known is None and kind_of(file) is not None and not is_of_system(file)
         )
 
     @property
@@ -239,7 +244,7 @@ class _Tree:
 
     def text(self, file: str) -> str | None:
         parts = recorded_parts(file)
-        if not parts or kind_of(parts[-1]) is None or _OF_SYSTEM.search(file):
+        if not parts or kind_of(parts[-1]) is None or is_of_system(file):
             return None
         candidates = self.by_name.get(parts[-1], [])
         real = {(root, path): resolved for root, path in candidates if (resolved := _inside(root, path)) is not None}

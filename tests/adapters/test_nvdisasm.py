@@ -60,6 +60,25 @@ def test_of_inlined_code_the_innermost_line_counts(tmp_path: Path) -> None:
     )
     (code,) = read(written(tmp_path, text)).code
     assert (code.lines[0].file, code.lines[0].line) == ("/a.cuh", 3)
+    assert code.lines[0].callers == (("/k.cu", 9),)
+
+
+def test_callers_are_those_of_one_chain_and_bounded(tmp_path: Path) -> None:
+    chain = '//## File "/a.h", line 3 inlined at "/b.h", line 4\n//## File "/b.h", line 4 inlined at "/k.cu", line 9\n//## File "/k.cu", line 9\n'
+    other = '//## File "/c.h", line 1 inlined at "/d.cu", line 2\n'
+    deep = '//## File "/a.h", line 3 inlined at "/a.h", line 3\n' * 5000
+    text = (
+        HEAD
+        + chain
+        + other
+        + "/*0000*/ NOP ;\n"
+        + deep
+        + '/*0010*/ NOP ;\n//## File "/k.cu", line 9\n/*0020*/ EXIT ;\n'
+    )
+    first, second, last = read(written(tmp_path, text)).code[0].lines
+    assert first.callers == (("/b.h", 4), ("/k.cu", 9))
+    assert 1 < len(second.callers) <= 200
+    assert last.callers == ()
 
 
 def test_data_sections_and_repeated_offsets_are_no_code(tmp_path: Path) -> None:
@@ -95,7 +114,7 @@ def test_other_text_is_not_recognised(text: str, tmp_path: Path) -> None:
 def test_text_without_an_instruction_is_refused_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(AdapterError, match="no machine instruction") as caught:
         read(written(tmp_path, HEAD))
-    assert "nvdisasm -c -g" in str(caught.value.hint)
+    assert "nvdisasm -c -gi" in str(caught.value.hint)
 
 
 def test_too_many_instructions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

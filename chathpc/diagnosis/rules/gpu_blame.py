@@ -9,6 +9,7 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.library_lines import called_at, moved, short
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_code import node_at
 from chathpc.diagnosis.sass.blame import Link
@@ -18,7 +19,6 @@ from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray
 
-_BACKSLASH = "\\"
 #: Characters of an instruction in a sentence.
 _LONGEST = 60
 _ADVICE = (
@@ -74,6 +74,7 @@ def blamed(
         place = replace(
             stalled, file=file or cause.place.file, line=cause.place.line, node=node if node >= 0 else stalled.node
         )
+        place = moved(profile, place, nodes, called_at(cause.place))
     evidence = [
         fact(
             facts, Kind.SHARE, cause.part, subject=f"waiting for {cause.words} {_at(cause.place)}{_relation(cause)}",
@@ -134,12 +135,8 @@ def _said(line: CodeLine) -> str:
     return clean(shorten(" ".join(line.text.split()), _LONGEST))
 
 
-def _short(line: CodeLine) -> str:
-    return f"{clean(line.file).replace(_BACKSLASH, '/').rsplit('/', 1)[-1]}:{line.line}"
-
-
 def _at(line: CodeLine) -> str:
-    return f"at {_short(line)}" if line.line else f"at +{line.offset:#x} ({_said(line)})"
+    return f"at {clean(short(line))}" if line.line else f"at +{line.offset:#x} ({_said(line)})"
 
 
 def _relation(cause: StallCause) -> str:

@@ -12,6 +12,7 @@ from chathpc.diagnosis.draft import Draft, fact, kernel_time
 from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
+from chathpc.diagnosis.library_lines import in_program
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues
@@ -78,7 +79,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             share = stalled / samples
             if not is_above(share, entry.threshold("min_stall_share"), taken, sigma):
                 continue
-            place = kernel_place(profile, kernel, weight)
+            place, shown = in_program(profile, kernel.name, kernel.nodes, kernel_place(profile, kernel, weight))
             cost = kernel.seconds * share
             evidence = [
                 fact(
@@ -97,14 +98,16 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                 evidence.append(_runs(facts, kernel, device, place))
             if place.line:
                 tree = profile.tree
-                same = (tree.line[kernel.nodes] == place.line) & (tree.file[kernel.nodes] == tree.file[place.node])
+                same = (tree.line[kernel.nodes] == tree.line[place.node]) & (
+                    tree.file[kernel.nodes] == tree.file[place.node]
+                )
                 at_line = float(weight[kernel.nodes][same].sum())
                 evidence.append(
                     fact(
                         facts,
                         Kind.SHARE,
                         at_line / stalled,
-                        subject=place.short,
+                        subject=shown,
                         form=Form.NAME,
                         whole=Quantity(of="these stalls"),
                         unit="ratio",

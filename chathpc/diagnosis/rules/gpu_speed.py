@@ -9,6 +9,7 @@ from chathpc.diagnosis.counted import PREFIX, Counted
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.library_lines import in_program
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.stall_samples import counted_by
 from chathpc.profile.kernel_names import LONGEST_NAME
@@ -69,13 +70,14 @@ def write(
     `headroom` is the part (0..1) of the kernel's time that could go by physics, an upper bound.
     """
     place, hot = kernel.place(waiting)
+    place, shown = in_program(kernel.profile, kernel.name, kernel.nodes, place)
     counted, what = counted_by(waiting)
     lines = []
     if hot is not None and hot.part > 0:
         instruction = clean(kernel.profile.tree.label(hot.node))[:LONGEST_NAME]
         lines = [
             fact(
-                facts, Kind.SHARE, hot.part, subject=place.short if place.line else f"the instruction {instruction}",
+                facts, Kind.SHARE, hot.part, subject=shown if place.line else f"the instruction {instruction}",
                 form=Form.NAME if place.line else Form.ONE, whole=Quantity(of=f"the kernel's {hot.what}"), unit="ratio",
                 metric=PREFIX + "time", how=f"{hot.what}, by line or instruction", where=place,
             )
