@@ -210,10 +210,52 @@ def test_an_honest_change_of_fortran_passes() -> None:
     assert f("s + sin(dble(i))", "s + sin(real(i, 8))").passed
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if (n < 0) exit(1);",
+        "if (n < 0) { exit(EXIT_FAILURE); }",
+        "if (n < 0) std::exit(2);",
+        "if (n < 0) abort();",
+        "if (n < 0) MPI_Abort(MPI_COMM_WORLD, 1);",
+        "v.erase(std::remove(v.begin(), v.end(), 0.0), v.end());",
+        "auto twice = std::bind(f, 2);",
+        "int half = n / 2; n = half * 2;",
+        "__m128d two = _mm_add_pd(_mm_loadu_pd(v), _mm_set1_pd(2.0));",
+    ],
+)
+def test_error_paths_algorithms_and_vectors_of_doubles_are_honest(line: str) -> None:
+    assert c("return s;", f"{line} return s;").passed, line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if (n == 1000) exit(0);",
+        "if (n == 1000) exit(code);",
+        "if (n == 1000) MPI_Abort(MPI_COMM_WORLD, 0);",
+        "if (n == 1000) _exit(1);",
+        'remove("a.txt");',
+        "bind(fd, &address, sizeof address);",
+        "half x = (half)s; s = x;",
+        "__m128 four = _mm_set1_ps(2);",
+    ],
+)
+def test_what_only_looks_like_these_is_not(line: str) -> None:
+    assert not c("return s;", f"{line} return s;").passed, line
+
+
+@pytest.mark.parametrize(
+    ("line", "passes"), [("error stop 'no file'", True), ("stop 2", True), ("stop", False), ("stop 0", False)]
+)
+def test_a_stop_that_tells_of_a_failure_is_honest(line: str, passes: bool) -> None:
+    assert f("s = s + sin(dble(i))", f"s = s + sin(dble(i))\nif (s > 1d300) {line}\n").passed is passes
+
+
 def test_more_of_what_is_there_already_is_seen_and_less_is_not() -> None:
-    text = C.replace("return s;", "if (n < 0) exit(1); return s;")
+    text = C.replace("return s;", "if (n < 0) exit(n); return s;")
     settings = Project(Path("/n"), "make", Run("r", "./a"), ("*.c",))
-    more = text.replace("exit(1);", "exit(1); if (n == 1000) exit(0);")
+    more = text.replace("exit(n);", "exit(n); if (n == 1000) exit(0);")
     assert not judge(Candidate("x", "t", "x", {"a.c": more}), settings, {"a.c": text}, TREE).passed
     assert judge(Candidate("x", "t", "x", {"a.c": C}), settings, {"a.c": text}, TREE).passed
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def families() -> Mapping[str, Family]:
 _ATTRIBUTE = re.compile(r"__attribute(?:__)?\b|__declspec\b|\[\[")
 #: Types and calls of less than double precision.
 _SINGLE_C = re.compile(
-    r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?|bfloat16|__nv_bfloat16|float32_t|float16_t"
+    r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?(?=\s+[A-Za-z_]|\s*>)|bfloat16|__nv_bfloat16|float32_t|float16_t"
     r"|FLT_\w+|__m(?:64|128|256|512)|_mm\w*_[ps]s)\b"
     r"|\b(?:__builtin_)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fabs|floor|ceil|"
     r"fma|fmod|hypot|cbrt|erf|erfc|round|trunc|rint|nearbyint|fmin|fmax|copysign|strto)f\s*\("
@@ -79,6 +79,15 @@ _USUAL_DIRECTIVE = re.compile(r"# ?(?:if|ifdef|ifndef|elif|else|endif|error|warn
 _DEFINE = re.compile(r"# ?(?:define|undef) (\w+)")
 #: Control characters, and those that make text look other than it is (N. Boucher, R. Anderson, Trojan Source, 2021).
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+#: Ends with a status that tells of a failure, as error paths have them: with any input that is tried that status is another answer. And
+#: algorithms of C++ that are called as functions of the C library are, which built programs do not take from there (`imports`).
+_HARMLESS_C = re.compile(
+    r"\b(?:std\s*::\s*)?(?:quick_)?exit\s*\(\s*(?:EXIT_FAILURE|[1-9]\d*)\s*\)|\b(?:std\s*::\s*)?abort\s*\(\s*\)"
+    r"|\bMPI_Abort\s*\([^,();]*,\s*(?:EXIT_FAILURE|[1-9]\d*)\s*\)|\bstd\s*::\s*(?:remove|bind)(?=\s*\()"
+)
+_HARMLESS_FORTRAN = re.compile(
+    r"\berror\s+stop\b|\bstop\s+[1-9]\d*|\bmpi_abort\s*\([^,();]*,\s*[1-9]\d*\s*(?:,[^();]*)?\)", re.IGNORECASE
+)
 #: The family of words that no macro may redefine.
 _KEYWORDS = "keyword"
 #: Calls whose names are also names of variables and methods: they count before a bracket only.
@@ -124,8 +133,14 @@ def _total(codes: Iterable[Code], names: frozenset[str], *, calls: bool) -> Coun
     return whole
 
 
+def _harmful(one: Code) -> Code:
+    """The code without what is harmless though it is called as what is not."""
+    return replace(one, plain=(_HARMLESS_FORTRAN if one.fortran else _HARMLESS_C).sub(" ", one.plain))
+
+
 def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
     found: dict[str, Sight] = {}
+    before, after = [*map(_harmful, before)], [*map(_harmful, after)]
     marked = [sum(len(_ATTRIBUTE.findall(one.plain)) for one in side) for side in (before, after)]
     for name, family in families().items():
         if name in (_KEYWORDS, _EVERYDAY):
@@ -136,9 +151,8 @@ def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
             old, new = _total(before, names, calls=calls), _total(after, names, calls=calls)
             if new.total() > old.total():
                 found.setdefault(name, Sight(name, f"{family.says}: {', '.join(sorted(new - old))}"))
-    for word in ("stop", "error stop"):
-        if _fortran_count(after, word) > _fortran_count(before, word):
-            found.setdefault("early end", Sight("early end", "ends the program where the original does not: stop"))
+    if _stops(after) > _stops(before):
+        found.setdefault("early end", Sight("early end", "ends the program where the original does not: stop"))
     # Tokens made of parts have no name that could be looked for.
     pasted = [
         sum(one.plain.count("##") + one.plain.count("%:%:") + one.plain.count("??") for one in side)
@@ -149,8 +163,8 @@ def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
     return list(found.values())
 
 
-def _fortran_count(codes: list[Code], word: str) -> int:
-    return sum(len(re.findall(rf"(?im)^\s*(?:if\s*\(.*\)\s*)?{word}\b", one.plain)) for one in codes if one.fortran)
+def _stops(codes: list[Code]) -> int:
+    return sum(len(re.findall(r"(?im)^\s*(?:if\s*\(.*\)\s*)?stop\b", one.plain)) for one in codes if one.fortran)
 
 
 def _precision(before: list[Code], after: list[Code]) -> list[Sight]:
