@@ -23,6 +23,7 @@ def candidate_data(candidate: Candidate, key: str, round_number: int) -> dict[st
         "files": dict(candidate.files),
         "flags": candidate.flags,
         "parent": candidate.parent,
+        "claims": list(candidate.claims),
         "finding": None if candidate.finding is None else finding_key(candidate.finding),
     }
 
@@ -39,6 +40,7 @@ def candidate_of(data: Mapping[str, Any], findings: Sequence[Finding]) -> Candid
         finding=finding,
         recipe=data["recipe"],
         parent=data["parent"],
+        claims=tuple(data.get("claims", ())),
     )
 
 

@@ -9,7 +9,7 @@ from chathpc.profile.profile import Profile
 _CAUSE = "hot-compute"
 
 
-def claimed(profile: Profile, diagnosis: Diagnosis, function: str) -> Finding | None:
+def claimed(profile: Profile, diagnosis: Diagnosis, function: str = "") -> Finding | None:
     """The diagnosis' finding in `function`, else the time in and below it as one, else the first finding there is.
 
     Names are compared without arguments and scopes.

@@ -149,8 +149,9 @@ class Agent:
         if remark:
             exchange.tell(call, block("criticism by another model", [remark, _SUBMIT_AGAIN], marker_of([remark])))
             return
-        finding = None if problem.profile is None else claimed(problem.profile, problem.diagnosis, given.function)
-        yield Candidate(id, self.name, clean(given.title)[:200], dict(bench.edits), None, finding)
+        finding = None if problem.profile is None else claimed(problem.profile, problem.diagnosis, *given.functions[:1])
+        title, claims = clean(given.title)[:200], tuple(given.functions)
+        yield Candidate(id, self.name, title, dict(bench.edits), None, finding, claims=claims)
         judged = next((each for each in reversed(history) if each.candidate.id == id), None)
         if judged is None:
             exchange.tell(call, "That was judged before.")

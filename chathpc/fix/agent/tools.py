@@ -54,7 +54,12 @@ class Submit(Arguments):
     """A change to be judged."""
 
     title: str = Field(max_length=200, description="What was changed, in one line.")
-    function: str = Field("", description="The function whose time goes down by it, named as in the profile.")
+    functions: list[str] = Field(
+        default_factory=list,
+        max_length=20,
+        description="All functions whose own work gets less by it, named as in the profile, the most important first: it has to take less "
+        "time, and work that goes elsewhere counts as left out.",
+    )
 
 
 class Finish(Arguments):

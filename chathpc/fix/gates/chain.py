@@ -214,7 +214,7 @@ class Chain:
     def _judged_plausible(self, speedup: Speedup, lost: Sequence[plausibility.Lost], room: float | None) -> GateResult:
         """Whether a gain above the bound of the finding is explained by what `lost` time; see `plausibility.judge`."""
         before = self.session.sources(self.base)
-        named = plausibility.named_functions(self.base.measured, self.base.diagnosis)
+        named = plausibility.named_functions(self.base.measured, self.base.diagnosis, self.candidate.claims)
         own = plausibility.own_functions((each.function for each in lost), before)
         return plausibility.judge(speedup, self.candidate.finding, lost, named, own, room=room)
 

@@ -22,7 +22,9 @@ _FORTRAN = {
     "_gfortran_sleep": "sleep", "_gfortran_getpid": "surroundings", "_gfortran_st_open": "file",
 }  # fmt: skip
 #: Every program has some of these for itself, or a compiler puts them in.
-_COMMON = frozenset({"MPI_Abort", "mpi_abort_", "abort", "exit", "signal", "open", "cxa_atexit", "__cxa_atexit", "atexit"})
+_COMMON = frozenset(
+    {"MPI_Abort", "mpi_abort_", "abort", "exit", "signal", "open", "cxa_atexit", "__cxa_atexit", "atexit"}
+)
 _SINGLE = re.compile(
     r"^(?:__)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|sincos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fmod|hypot|cbrt|erf|erfc)f(?:_finite)?$"
     r"|^_ZGV\w+_(?:\w+)f$"

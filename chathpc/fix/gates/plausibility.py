@@ -93,11 +93,13 @@ def own_functions(names: Iterable[str], sources: Mapping[str, str]) -> set[str]:
     return {name for name in names if _plain(name) in defined}
 
 
-def named_functions(profile: Profile, diagnosis: Diagnosis) -> set[str]:
-    """Functions that findings are about, and what is only called from there."""
+def named_functions(profile: Profile, diagnosis: Diagnosis, claims: Iterable[str] = ()) -> set[str]:
+    """Functions that findings are about or the author of a change claims, and what is only called from there."""
     tree = profile.tree
     label, texts = tree.function_labels
+    claimed = {_plain(name) for name in claims} - _MAIN
     places = {name for each in diagnosis.findings for name in _places(each)}
+    places |= {name for name in texts if _plain(name) in claimed}
     found = set(places)
     for place in places - _MAIN:
         # Everything is called from the main program, which makes nothing plausible.

@@ -31,7 +31,7 @@ Call = tuple[str, dict[str, object]]
 SHORTER: Call = ("edit", {"file": "work.txt", "search": "sleep 0.06", "replace": "sleep 0.03"})
 WRONG: Call = ("edit", {"file": "work.txt", "search": "echo sum 1.5 of $1", "replace": "echo sum 1.6 of $1"})
 RIGHT: Call = ("edit", {"file": "work.txt", "search": "echo sum 1.6 of $1", "replace": "echo sum 1.5 of $1"})
-SUBMIT: Call = ("submit", {"title": "sleep less", "function": "slow"})
+SUBMIT: Call = ("submit", {"title": "sleep less", "functions": ["slow"]})
 FINISH: Call = ("finish", {"reason": "The rest is needed."})
 
 
