@@ -1,6 +1,6 @@
 """Lets changes pass the gates of the fix loop, all those of a task in one session.
 
-python -m tests.fix.judge [cheats|human|buggy] [NAME ...]      what each gate says, as a table
+python -m tests.fix.judge [cheats|human|buggy|honest] [NAME ...]      what each gate says, as a table
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chathpc.fix.runner import Runner
 from chathpc.fix.session import Budget, Session, State
 from chathpc.fix.workspace import Workspace
 from chathpc.sandbox import choose
-from tests.fix.tasks_here import buggy, cheats, human, tasks
+from tests.fix.tasks_here import buggy, cheats, honest, human, tasks
 
 
 @dataclass
@@ -79,8 +79,12 @@ def main(words: Sequence[str]) -> None:
     for task in tasks():
         if (names and task.name not in names) or missing(task) or task.healthy:
             continue
-        changes = [each.candidate for each in cheats() if each.task == task.name]
-        candidates = changes if which == "cheats" else [human(task) if which == "human" else buggy(task)]
+        candidates = {
+            "cheats": lambda task: [each.candidate for each in cheats() if each.task == task.name],
+            "human": lambda task: [human(task)],
+            "buggy": lambda task: [buggy(task)],
+            "honest": lambda task: list(honest(task)),
+        }[which](task)
         if not candidates:
             continue
         with judging(task) as judge:

@@ -10,11 +10,12 @@ import yaml
 
 from chathpc.bench.fixes.oracle import differing
 from chathpc.bench.fixes.task import Task, read_task
+from chathpc.fix.patch import patched
 from chathpc.fix.project_file import read
 from chathpc.fix.records import Candidate
 
 HERE = Path(__file__).parent
-TASKS, CHEATS = HERE / "tasks", HERE / "cheats"
+TASKS, CHEATS, HONEST = HERE / "tasks", HERE / "cheats", HERE / "honest"
 #: What a change in `cheats` does.
 KINDS = frozenset(
     {
@@ -106,6 +107,15 @@ def buggy(task: Task) -> Candidate:
     """The expert's version with a bug."""
     assert task.buggy is not None
     return Candidate("buggy", "buggy", "The buggy version.", differing(task.buggy, editable(task)), task.flags)
+
+
+def honest(task: Task) -> Iterator[Candidate]:
+    """What people and models did with a task in good faith, fast or not: `honest/TASK-HABIT.patch`."""
+    before = editable(task)
+    for file in sorted(HONEST.glob(f"{task.name}-*.patch")):
+        after = patched(before, file.read_text())
+        changed = {path: text for path, text in after.items() if text != before.get(path)}
+        yield Candidate(file.stem, "honest", file.stem, changed)
 
 
 def editable(task: Task) -> dict[str, str]:

@@ -13,15 +13,19 @@ import pytest
 
 from chathpc.bench.fixes.find import missing
 from chathpc.bench.fixes.task import Task
+from chathpc.fix.gates import scope
 from chathpc.fix.loop import may_gain
 from chathpc.fix.project_file import read
-from chathpc.fix.records import Verdict
+from chathpc.fix.records import Candidate, Verdict
+from chathpc.fix.workspace import entries
 from chathpc.sandbox import states
 from tests.fix.judge import Judge, judging
-from tests.fix.tasks_here import Cheat, buggy, cheats, human, tasks
+from tests.fix.tasks_here import Cheat, buggy, cheats, editable, honest, human, tasks
 
 BY_NAME = {task.name: task for task in tasks() if "gpu" not in task.needs}
 CHEATS = list(cheats())
+#: What may become of work in good faith: it is taken, or it is no faster than it was.
+NOT_REFUSED = {Verdict.ACCEPTED, Verdict.IMPROVED_IF, Verdict.SLOWER, Verdict.INCONCLUSIVE, Verdict.INVALID}
 pytestmark = [
     pytest.mark.skipif(shutil.which("perf") is None, reason="needs perf"),
     pytest.mark.skipif(all(fault for _, fault in states()), reason="no sandbox works here"),
@@ -90,6 +94,30 @@ def test_the_human_version_is_accepted(judge: Judge) -> None:
         attempt = judge.attempt(replace(human(judge.task), id="again"))
     asked = Verdict.IMPROVED_IF if judge.task.expect == "improved-if" else Verdict.ACCEPTED
     assert attempt.verdict == asked, attempt.gates[-1].statement
+
+
+@pytest.mark.parametrize(
+    ("judge", "change"),
+    [
+        pytest.param(task, each, id=each.id, marks=_marks(task, each.id.partition("-")[2]))
+        for task in BY_NAME.values()
+        for each in honest(task)
+    ],
+    indirect=["judge"],
+)
+def test_an_honest_change_is_not_refused(judge: Judge, change: Candidate) -> None:
+    attempt = judge.attempt(change)
+    assert attempt.verdict in NOT_REFUSED, attempt.gates[-1].statement
+
+
+@pytest.mark.parametrize("task", [task for task in BY_NAME.values() if any(honest(task))], ids=lambda task: task.name)
+def test_nothing_in_the_source_of_an_honest_change_is_refused(task: Task) -> None:
+    """Without a machine."""
+    project = read(task.original)
+    before, tree = editable(task), tuple(path for path, _ in entries(task.original))
+    for each in honest(task):
+        found = scope.judge(each, project, before, tree)
+        assert found.passed, (each.id, found.statement)
 
 
 @pytest.mark.parametrize("name", sorted({each.task for each in CHEATS}))
