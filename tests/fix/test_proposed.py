@@ -16,9 +16,7 @@ from tests.fix.tasks_here import TASKS, editable, tasks
 #: The recipe that was accepted for each task (docs/fix-accuracy.md); the others were mended by flags or by a
 #: recipe that is none any more, or not at all, or need a GPU.
 RECIPES = {
-    "accum": "pad-records",
     "align": "remember-results",
-    "bank": "lock-once",
     "beam": "hoist-invariant-call",
     "census": "pass-by-reference",
     "chain": "send-early",
@@ -33,7 +31,6 @@ RECIPES = {
     "gas": "power-to-products",
     "grain": "fortran-power-to-products",
     "hist": "private-sums",
-    "jobs": "wait-on-condition",
     "lake": "one-message",
     "letters": "hoist-invariant-call",
     "logger": "buffer-writes",
@@ -42,7 +39,6 @@ RECIPES = {
     "ozone": "fortran-schedule-dynamic",
     "pairs": "schedule-dynamic",
     "plan": "one-message",
-    "planes": "collapse-loops",
     "plasma": "power-to-products",
     "plate": "fortran-interchange-loops",
     "record": "fortran-open-once",

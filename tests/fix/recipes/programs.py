@@ -257,21 +257,6 @@ int main(void) {
 """, "[:32]", has_not=("critical",),
     ),
     c(
-        "two loops", "collapse-loops",
-        """
-int main(void) {
-  static double a[3][400];
-#pragma omp parallel for
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 400; j++) a[i][j] = i + sqrt(j);
-  double s = 0;
-  for (int i = 0; i < 3; i++) for (int j = 0; j < 400; j++) s += a[i][j];
-  printf("%.17g\\n", s);
-  return 0;
-}
-""", "collapse(2)",
-    ),
-    c(
         "small regions in a loop", "region-if-large",
         """
 static void add(double *v, int n) {
@@ -452,41 +437,6 @@ static int length(unsigned long n) { if (n <= 1) return 1; return 1 + length(n %
 int main(void) { long s = 0; for (unsigned long n = 1; n < 3000; n++) s += length(n) * (n % 7); printf("%ld\\n", s); return 0; }
 """, "length_table[n].round",
     ),
-    c(
-        "polling", "wait-on-condition",
-        """
-#include <pthread.h>
-#include <unistd.h>
-typedef struct { pthread_mutex_t mu; pthread_cond_t cv; int done; double r; } Box;
-static void *serve(void *p) {
-  Box *b = p;
-  pthread_mutex_lock(&b->mu);
-  b->r = 42.5;
-  b->done = 1;
-  pthread_cond_broadcast(&b->cv);
-  pthread_mutex_unlock(&b->mu);
-  return NULL;
-}
-int main(void) {
-  static Box box;
-  Box *b = &box;
-  pthread_t t;
-  pthread_mutex_init(&b->mu, NULL);
-  pthread_cond_init(&b->cv, NULL);
-  pthread_create(&t, NULL, serve, b);
-  pthread_mutex_lock(&b->mu);
-  while (!b->done) {
-    pthread_mutex_unlock(&b->mu);
-    usleep(1000);
-    pthread_mutex_lock(&b->mu);
-  }
-  printf("%g\\n", b->r);
-  pthread_mutex_unlock(&b->mu);
-  pthread_join(t, NULL);
-  return 0;
-}
-""", "pthread_cond_wait(&b->cv, &b->mu);", has_not=("usleep",),
-    ),
     cpp(
         "registry", "look-up-in-table",
         """
@@ -512,71 +462,6 @@ int main() { Stock s; for (int i = 0; i < 500; i++) s.item("k" + std::to_string(
 class Q { public: void add(int x) { w_.push_back(x); } int next() { int r = w_.front(); w_.erase(w_.begin()); return r; } bool empty() const { return w_.empty(); } private: std::vector<int> w_; };
 int main() { Q q; for (int i = 0; i < 20; i++) q.add(i * 3); long s = 1; while (!q.empty()) s = s * 7 % 10007 + q.next(); std::printf("%ld\\n", s); }
 """, "std::deque<int> w_;", "w_.pop_front()",
-    ),
-    c(
-        "tallies", "pad-records",
-        """
-#include <omp.h>
-typedef struct { long n[2]; } Tally;
-static Tally all[64];
-int main(void) {
-#pragma omp parallel
-  {
-    Tally *mine = &all[omp_get_thread_num()];
-#pragma omp for
-    for (int i = 0; i < 1000; i++) mine->n[i & 1] += i;
-  }
-  long s = 0;
-  for (int t = 0; t < 64; t++) s += all[t].n[0] * 3 + all[t].n[1];
-  printf("%ld\\n", s);
-  return 0;
-}
-""", "char padding[128];",
-    ),
-    c(
-        "tallies behind pointers to their parts", "pad-records",
-        """
-#include <omp.h>
-typedef struct { long n[2]; } Tally;
-static Tally all[64];
-static void count(Tally *t, int i) { long *n = t->n; n[i & 1] += i; }
-int main(void) {
-#pragma omp parallel
-  {
-    Tally *mine = &all[omp_get_thread_num()];
-#pragma omp for
-    for (int i = 0; i < 1000; i++) count(mine, i);
-  }
-  long s = 0;
-  for (int t = 0; t < 64; t++) s += all[t].n[0] * 3 + all[t].n[1];
-  printf("%ld\\n", s);
-  return 0;
-}
-""", "char padding[128];",
-    ),
-    cpp(
-        "bank", "lock-once",
-        """
-#include <mutex>
-#include <thread>
-struct Bank { std::mutex lock; long balance[8] = {}; long turnover = 0; };
-static void post(Bank &bank, int first, int last) {
-  for (int i = first; i < last; i++) {
-    long amount = i * 37 % 101 - 50;
-    std::lock_guard<std::mutex> guard(bank.lock);
-    bank.balance[i % 8] += amount;
-    bank.turnover += amount * amount;
-  }
-}
-int main() {
-  Bank b;
-  std::thread s(post, std::ref(b), 0, 1000), t(post, std::ref(b), 1000, 3000);
-  s.join();
-  t.join();
-  for (long x : b.balance) std::printf("%ld ", x);
-  std::printf("%ld\\n", b.turnover);
-}
-""", "own_balance[i % 8] += amount",
     ),
     f90(
         "rows first", "fortran-interchange-loops",

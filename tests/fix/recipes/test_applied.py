@@ -8,10 +8,8 @@ import pytest
 
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
-from tests.fix.recipes.atomic_programs import ATOMIC
 from tests.fix.recipes.file_programs import FILES
 from tests.fix.recipes.handover_programs import HANDOVERS
-from tests.fix.recipes.mutex_programs import MUTEXES
 from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
@@ -31,7 +29,7 @@ APPLIED = (
     *HANDOVERS,
     *MPI,
 )
-THREADED = (*THREADS, *ATOMIC, *MUTEXES)
+THREADED = THREADS
 
 
 @pytest.mark.parametrize(

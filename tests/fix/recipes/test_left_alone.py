@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.fix.recipes.applying import changed
-from tests.fix.recipes.atomic_programs import ATOMIC_MISSES
 from tests.fix.recipes.file_programs import FILE_MISSES
 from tests.fix.recipes.handover_programs import LEFT_ALONE as HANDOVERS
-from tests.fix.recipes.mutex_programs import MUTEX_MISSES
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
@@ -20,8 +18,6 @@ LEFT_ALONE = (
     *OTHERS,
     *RECORD_MISSES,
     *POOL_MISSES,
-    *ATOMIC_MISSES,
-    *MUTEX_MISSES,
     *TABLE_MISSES,
     *FILE_MISSES,
     *HANDOVERS,

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Loops of which only the text tells that iterations take different times, and records that threads index by their number."""
+"""Loops of which only the text tells that iterations take different times."""
 
 from __future__ import annotations
 
@@ -40,25 +40,3 @@ def test_only_loops_of_uneven_iterations_are_handed_out_in_pieces(body: str, une
     source = _LOOP.format(body)
     assert (changed("schedule-dynamic", source, "c", cause="hot-compute") is not None) == uneven
     assert changed("schedule-dynamic", source, "c", cause="omp-load-imbalance") is not None
-
-
-_RECORDS = """#include <omp.h>
-#include <thread>
-#include <vector>
-struct Tally {{ long n; long m; }};
-static Tally all[64];
-{0}
-"""
-
-
-@pytest.mark.parametrize(
-    ("uses", "padded"),
-    [
-        ("void f() {\n#pragma omp parallel\n { int me = omp_get_thread_num(); all[me].n++; } }", True),
-        ("void g(int who, int n) { for (int i = 0; i < n; i++) all[who].n += i; }\nint main() { std::thread a(g, 0, 9), b(g, 1, 9); a.join(); b.join(); }", True),
-        ("void f(int n) { for (int i = 0; i < n; i++) all[i % 64].n++; }", False),
-    ],
-)  # fmt: skip
-def test_records_are_kept_apart_where_threads_have_one_each(uses: str, padded: bool) -> None:
-    new = changed("pad-records", _RECORDS.format(uses), "c++")
-    assert (new is not None and ("padding" in new or "alignas" in new)) == padded

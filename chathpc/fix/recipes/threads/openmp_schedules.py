@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _IMBALANCE = ("omp-load-imbalance", "omp-barrier-wait")
-#: Pieces of at most so many iterations are small ones.
-_FEW = 8
-#: So many iterations, 64 at a time, are enough pieces for any number of cores.
-_MANY = 4096
 
 
 def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
@@ -74,46 +69,6 @@ def _follows_unwaited(one: Directive, procedure: Procedure) -> bool:
         other.has("nowait") and other.node != one.node and (region is None or inside(other.node, region.statement))
         for other in directives(procedure)
     )
-
-
-def static_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """Iterations that all take the same time are dealt out beforehand, not one by one: `schedule(static)`."""
-    for one, header in _dealt_singly(spot):
-        if not _is_uneven(header, context.program):
-            yield from _scheduled(one, "schedule(static)", spot)
-
-
-def larger_pieces(context: Context, spot: Spot) -> Iterator[Change]:
-    """Many iterations are handed out 64 at a time, not one by one."""
-    for one, header in _dealt_singly(spot):
-        if "static" in (one.clause("schedule") or ""):
-            continue
-        trips = value(expression(header.bound), spot.source.file.unit.constants)
-        if trips is None or trips > _MANY:
-            yield from _scheduled(one, "schedule(dynamic, 64)", spot)
-    del context
-
-
-def _dealt_singly(spot: Spot) -> Iterator[tuple[Directive, Counted]]:
-    """Loops whose iterations are handed out one by one, or a few at a time."""
-    procedure, text = spot.procedure, spot.source.text
-    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
-        return
-    for one in directives(procedure):
-        header = counted(one.statement, procedure)
-        schedule = re.fullmatch(
-            r"(?:(?:non)?monotonic\s*:\s*)?(?:dynamic|static(?=\s*,))\s*(?:,\s*(\w+)\s*)?", one.clause("schedule") or ""
-        )
-        if not one.is_loop or header is None or schedule is None or one.has("ordered") or one.clause("ordered"):
-            continue
-        if "static" in (one.clause("schedule") or "") and (
-            (one.has("nowait") and not _is_last(one, procedure)) or _follows_unwaited(one, procedure)
-        ):
-            continue
-        constants = spot.source.file.unit.constants
-        piece = 1 if schedule[1] is None else int(schedule[1]) if schedule[1].isdigit() else constants.get(schedule[1])
-        if piece is not None and piece <= _FEW:
-            yield one, header
 
 
 def _is_uneven(header: Counted, program: Program) -> bool:

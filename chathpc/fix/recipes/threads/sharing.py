@@ -1,4 +1,4 @@
-"""Cache lines that threads share without need: records of different threads get room between them."""
+"""Cache lines that threads share without need: what different threads write gets room between."""
 
 from __future__ import annotations
 
@@ -7,112 +7,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size, value
-from chathpc.diagnosis.source.model import Declaration, Record
-from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent
+from chathpc.diagnosis.source.model import Declaration
+from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, record_name, record_nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import is_arithmetic
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.threads.own_elements import is_only_indexed
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Bytes between what two threads write: two cache lines, for neighbours are fetched together (Intel optimisation manual, 2.1.5.4).
 _APART = 128
-#: What sends or stores records as bytes: their size must stay.
 _ZERO = ("{0}", "{}", "{0.0}", "{{0}}")
-_BYTES = re.compile(rb"\b(?:fwrite|fread|write|read|send|recv|MPI_\w+|memcmp|mmap)\b")
-
-
-def padded(context: Context, spot: Spot) -> Iterator[Change]:
-    """Records of threads that lie side by side in an array get room at their end, so that no two share a cache line."""
-    program = context.program
-    texts = [source.text for source in program.sources.values() if not source.is_fortran]
-    if not any(re.search(rb"omp_get_thread_num|std::j?thread|pthread_create", text) for text in texts):
-        return
-    for name, record in program.records.items():
-        home, kind = next(
-            (
-                (source, each)
-                for source in program.sources.values()
-                if not source.is_fortran
-                for each in record_nodes(source.file.tree.root_node)
-                if record_name(each) == name
-            ),
-            (None, None),
-        )
-        arrays = [
-            one
-            for one in (
-                *program.variables.values(),
-                *(each for procedure in program.procedures for each in procedure.model.declarations),
-            )
-            if re.sub(r"struct |(?:std::)?vector<\s*|\s*>", "", one.type) == name
-            and (one.dims or one.pointers or "vector" in one.type)
-        ]
-        if home is None or kind is None or not arrays or not _is_about(record, arrays, spot.procedure):
-            continue
-        size = type_size(name, home.file.unit)
-        atomics = any("atomic" in one.type for one in record.fields)
-        if (size is None and not atomics) or (size or 8) >= 64 or record.aligned >= 64:
-            continue
-        if not any(_is_per_thread(one.name, text) for one in arrays for text in texts):
-            continue
-        if any(
-            re.search(rb"\bsizeof\b[^;]*\b%s\b" % name.encode(), each) and _BYTES.search(each)
-            for text in texts
-            for each in text.split(b";")
-        ):
-            continue
-        body = field(kind, "body")
-        if body is None or not children(body) or not _is_written_by_threads(record, program):
-            continue
-        last = children(body)[-1]
-        label = fresh_name("padding", home.text)
-        is_one_line = b"\n" not in home.text[body.start_byte : last.start_byte]
-        blank = b" " if is_one_line else b"\n" + indent(home.text, last.start_byte)
-        line = blank + f"char {label}[{_APART}];".encode()
-        yield Change(
-            {home.path: (Edit(last.end_byte, last.end_byte, line),)},
-            line_of(kind),
-            f"puts {_APART} bytes between the records of type {name} of different threads",
-        )
-
-
-def _is_about(record: Record, arrays: Sequence[Declaration], procedure: Procedure) -> bool:
-    """True if the function uses a member of the record, or one of the arrays."""
-    members = {one.name for one in record.fields}
-    return any(one.name in procedure.identifiers for one in arrays) or any(
-        text_of(each) in members for each in procedure.all("field_identifier")
-    )
-
-
-def _is_written_by_threads(record: Record, program: Program) -> bool:
-    """True if a function other than `main`, a region or a lambda writes a member, or takes a pointer or reference to one."""
-    names = {one.name for one in record.fields}
-    for one in program.procedures:
-        if one.source.is_fortran or (one.model.name == "main" and not _has_threads_inside(one)):
-            continue
-        for node in one.all("assignment_expression", "update_expression", "call_expression"):
-            target = field(node, "left") or field(node, "argument") or field(node, "function")
-            if target is not None and any(text_of(each) in names for each in nodes(target, "field_identifier")):
-                return True
-        for node in one.all("init_declarator"):
-            declarator, whole = field(node, "declarator"), field(node, "value")
-            if (
-                declarator is not None
-                and declarator.type in ("pointer_declarator", "reference_declarator")
-                and b"const" not in one.source.text[(node.parent or node).start_byte : declarator.start_byte]
-                and any(text_of(each) in names for each in nodes(whole or node, "field_identifier"))
-            ):
-                return True
-    return False
-
-
-def _has_threads_inside(procedure: Procedure) -> bool:
-    text = procedure.source.text[procedure.node.start_byte : procedure.node.end_byte]
-    return b"omp parallel" in text or any(True for _ in procedure.all("lambda_expression"))
 
 
 def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
@@ -136,7 +43,7 @@ def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         if len(one.dims) == 2:
             edits = _longer_rows(one, _APART // size, homes, program, local=is_local)
-        elif is_only_indexed(one.name, procedure, program):
+        elif _is_only_indexed(one.name, procedure, program):
             edits = _in_rows(one.name, _APART // size, homes, program, local=is_local)
         else:
             continue
@@ -236,3 +143,39 @@ def _is_per_thread(name: str, text: bytes) -> bool:
     for each in known:
         numbers |= set(re.findall(rb"\b(\w+)\s*=\s*\*?\s*\(\s*(?:\w+\s*)+\**\s*\)\s*%s\s*;" % each, text))
     return any(re.search(rb"\b%s\s*\[\s*%s\s*\]" % (label, each), text) for each in numbers if each)
+
+
+def _is_only_indexed(name: str, procedure: Procedure, program: Program) -> bool:
+    """True for an array that is nowhere used but by its elements."""
+    is_local = name in procedure.declarations
+    one = procedure.declarations.get(name) if is_local else program.variables.get(name)
+    if one is None or one.pointers or one.reference or len(one.dims) != 1 or name in procedure.parameters:
+        return False
+    homes = (procedure,) if is_local else program.procedures
+    if not is_local and any(
+        text_of(each) == name
+        for source in program.sources.values()
+        for each in nodes(source.file.tree.root_node, "preproc_arg", "pointer_expression")
+        if each.type == "preproc_arg" and name in text_of(each)
+    ):
+        return False
+    for home in homes:
+        for each in home.identifiers.get(name, ()):
+            parent = each.parent
+            if parent is None:
+                return False
+            if parent.type in ("array_declarator",) and field(parent, "declarator") == each:
+                continue
+            if parent.type != "subscript_expression" or field(parent, "argument") != each:
+                return False
+            if parent.parent is not None and (
+                parent.parent.type == "pointer_expression"
+                or (
+                    parent.parent.type == "init_declarator"
+                    and home.source.is_cpp
+                    and "&" in text_of(field(parent.parent, "declarator"))
+                )
+                or (home.source.is_cpp and parent.parent.type == "argument_list" and not is_local)
+            ):
+                return False
+    return True
