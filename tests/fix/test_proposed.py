@@ -41,7 +41,6 @@ RECIPES = {
     "plan": "one-message",
     "plasma": "power-to-products",
     "plate": "fortran-interchange-loops",
-    "record": "fortran-open-once",
     "relax": "parallel-loop",
     "report": "newline-instead-of-endl",
     "school": "split-structure",

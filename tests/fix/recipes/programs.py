@@ -593,66 +593,6 @@ program p
 end program
 """, "reduction(+:mass)", has_not=("critical",),
     ),
-    f90(
-        "independent columns", "fortran-parallel-loop",
-        """
-module m
-  implicit none
-contains
-  subroutine work(a, b, n)
-    integer, intent(in) :: n
-    real(8), intent(in) :: a(n, n)
-    real(8), intent(out) :: b(n, n)
-    real(8) :: t
-    integer :: i, j
-    do j = 1, n
-      do i = 1, n
-        t = a(i, j)*0.5d0
-        b(i, j) = t + sin(t)
-      end do
-    end do
-  end subroutine
-  subroutine other(a, n)
-    integer, intent(in) :: n
-    real(8), intent(inout) :: a(n, n)
-    !$omp parallel workshare
-    a = a*2
-    !$omp end parallel workshare
-  end subroutine
-end module
-program p
-  use m
-  real(8) :: a(30, 30), b(30, 30)
-  integer :: k
-  a = reshape([(k*0.1d0, k=1, 900)], [30, 30])
-  call other(a, 30)
-  call work(a, b, 30)
-  print '(es24.16)', sum(b)
-end program
-""", "!$omp parallel do private(i, t)",
-    ),
-    f90(
-        "file opened each time", "fortran-open-once",
-        """
-program p
-  implicit none
-  integer :: i, unit, k, s
-  do i = 1, 20
-    open (newunit=unit, file='f.txt', position='append', action='write')
-    write (unit, '(i8)') i*i
-    close (unit)
-  end do
-  s = 0
-  open (newunit=unit, file='f.txt', action='read')
-  do i = 1, 20
-    read (unit, *) k
-    s = s + k*i
-  end do
-  close (unit)
-  print *, s
-end program
-""", "  open (newunit=unit, file='f.txt', position='append', action='write')\n  do i = 1, 20",
-    ),
     c(
         "buffer that helpers use", "keep-buffer",
         """
@@ -843,29 +783,5 @@ program p
   print '(2es24.16)', s, t
 end program
 """, "reduction(+:s", has_not=("critical",), relative=1e-13,
-    ),
-    f90(
-        "sum over columns", "fortran-parallel-loop",
-        """
-program p
-  use omp_lib
-  implicit none
-  real(8) :: a(40, 40), s, t
-  integer :: i, j
-  s = 0
-  do j = 1, 40
-    do i = 1, 40
-      a(i, j) = i + 0.25d0*j
-    end do
-  end do
-  do j = 1, 40
-    do i = 1, 40
-      t = a(i, j)*0.5d0
-      s = s + sqrt(t) - 1d0
-    end do
-  end do
-  print '(es24.16,i3)', s, min(omp_get_max_threads(), 1)
-end program
-""", "reduction(+:s)", relative=1e-12,
     ),
 )  # fmt: skip

@@ -6,53 +6,6 @@ from tests.fix.recipes.programs import f90
 
 APPLIED = (
     f90(
-        "list that callers grow", "fortran-append-in-room",
-        r"""
-module stack_mod
-  implicit none
-  integer, parameter :: wp = kind(1.d0)
-contains
-  SUBROUTINE push_back(arr, val)
-    REAL(wp), ALLOCATABLE, INTENT(INOUT) :: arr(:)
-    REAL(wp), INTENT(IN) :: val
-    REAL(wp), ALLOCATABLE :: tmp(:)
-    INTEGER :: n
-    IF (.NOT. ALLOCATED(arr)) ALLOCATE(arr(0))
-    n = SIZE(arr)
-    ALLOCATE(tmp(n+1))
-    tmp(1:n) = arr(1:n)
-    tmp(n+1) = val
-    CALL MOVE_ALLOC(tmp, arr)
-  END SUBROUTINE push_back
-end module stack_mod
-
-program main
-  use stack_mod
-  implicit none
-  real(wp), allocatable :: primes(:), evens(:)
-  integer, allocatable :: hits(:)
-  integer :: i, n
-  real(wp) :: x, total
-  n = 3000
-  x = 0.5_wp
-  allocate(hits(0), evens(0))
-  do i = 1, n
-    x = 3.9_wp * x * (1.0_wp - x)
-    if (x > 0.5_wp) then
-      call push_back(primes, x)
-    end if
-    if (x < 0.2_wp) hits = [hits, i]
-    if (x < 0.1_wp) then
-      evens = [evens, x, &
-        & 2*x]
-    end if
-  end do
-  total = sum(primes) + sum(evens)
-  print '(es22.15,3i8)', total, size(primes), size(hits), sum(hits)
-end program main
-""", "primes_room(primes_count + 1) = x", "if (x < 0.2_wp) then",
-    ),
-    f90(
         "work array of a subroutine", "fortran-keep-array",
         r"""
 module smooth
@@ -375,53 +328,6 @@ end program logger
 """, has_not=("flush",),
     ),
     f90(
-        "positions by rows", "fortran-swap-dimensions",
-        r"""
-module nb
-  implicit none
-  integer, parameter :: dp = kind(1.d0)
-contains
-  subroutine init(pos, n)
-    integer, intent(in) :: n
-    real(dp), intent(out) :: pos(n, 3)
-    integer :: i, k
-    do k = 1, 3
-      do i = 1, n
-        pos(i, k) = sin(0.1_dp*i*k)
-      end do
-    end do
-  end subroutine init
-  function pair_energy(a, b) result(e)
-    real(dp), intent(in) :: a(3), b(3)
-    real(dp) :: e, d
-    d = sum((a - b)**2) + 0.01_dp
-    e = 1.0_dp/d
-  end function pair_energy
-end module nb
-program main
-  use nb
-  implicit none
-  integer :: n, i, j
-  real(dp), allocatable :: pos(:,:)
-  real(dp) :: e
-  n = 300
-  allocate(pos(n, 3))
-  call init(pos, n)
-  e = 0
-  do i = 1, n
-    do j = i + 1, n
-      e = e + pair_energy(pos(i, :), pos(j, :))
-    end do
-  end do
-  do i = 1, size(pos, 1)
-    pos(i, 1) = pos(i, 1) + 0.1_dp
-    e = e + norm2(pos(i, 1:3))
-  end do
-  print '(es22.14)', e
-end program main
-""", "pair_energy(pos(:, i), pos(:, j))", "intent(out) :: pos(3, n)", "size(pos, 2)", relative=1e-12,
-    ),
-    f90(
         "arrays with bounds of their own", "fortran-keep-array",
         r"""
 module sizes
@@ -476,45 +382,6 @@ program p
   print '(es22.14)', total
 end program
 """, "if (lbound(pad, 1) /= 0 .or. ubound(pad, 1) /= size(u) + 1) deallocate (pad)", "save :: pad, twice",
-    ),
-    f90(
-        "list that is searched and counted", "fortran-append-in-room",
-        r"""
-program seen
-  implicit none
-  integer, allocatable :: seen_values(:), bigger(:)
-  real(8), allocatable :: gaps(:), t(:)
-  integer :: k, n, x, i
-  logical :: known
-  x = 7
-  allocate (seen_values(0))
-  search: do k = 1, 600
-    x = mod(x*x + 3*k, 1009)
-    known = .false.
-    do i = 1, size(seen_values)
-      if (seen_values(i) == x) then
-        known = .true.
-        exit
-      end if
-    end do
-    if (known) cycle search
-    n = size(seen_values)
-    allocate (bigger(n + 1))
-    bigger(1:n) = seen_values
-    bigger(n + 1) = x
-    call move_alloc(bigger, seen_values)
-  end do search
-  do k = 2, size(seen_values)
-    if (.not. allocated(gaps)) then
-      gaps = [1.0d0]
-    end if
-    gaps = [real(8) :: gaps, dble(seen_values(k) - seen_values(k - 1)), gaps(size(gaps))*0.5d0]
-  end do
-  allocate (t(size(gaps)))
-  t = gaps
-  print '(2i8,es22.14)', size(seen_values), sum(seen_values), sum(t)
-end program
-""", "do i = 1, seen_values_count", "if (seen_values_room(i) == x) then",
     ),
     f90(
         "regions for few iterations", "fortran-region-if-large",

@@ -9,7 +9,6 @@ import pytest
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
 from tests.fix.recipes.file_programs import FILES
-from tests.fix.recipes.handover_programs import HANDOVERS
 from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
@@ -26,7 +25,6 @@ APPLIED = (
     *TABULATED,
     *FILES,
     *FORTRAN,
-    *HANDOVERS,
     *MPI,
 )
 THREADED = THREADS

@@ -6,7 +6,6 @@ import pytest
 
 from tests.fix.recipes.applying import changed
 from tests.fix.recipes.file_programs import FILE_MISSES
-from tests.fix.recipes.handover_programs import LEFT_ALONE as HANDOVERS
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
@@ -20,7 +19,6 @@ LEFT_ALONE = (
     *POOL_MISSES,
     *TABLE_MISSES,
     *FILE_MISSES,
-    *HANDOVERS,
     *MPI,
 )
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Loops of which only the text tells that iterations take different times."""
 
 from __future__ import annotations

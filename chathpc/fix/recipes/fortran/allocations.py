@@ -13,7 +13,6 @@ from chathpc.fix.recipes.fortran.accesses import is_safe
 from chathpc.fix.recipes.fortran.loops import declarations_end
 from chathpc.fix.recipes.fortran.statements import (
     Declared,
-    arguments,
     called,
     declaration,
     identifiers,
@@ -57,28 +56,6 @@ def _is_own_array(name: str, own: Declared, procedure: Procedure) -> bool:
         and not (procedure.model.returns is not None and procedure.model.returns.name == name)
         and "save" not in own.attributes
     )
-
-
-def is_given_away(node: Node, program: Program) -> bool:
-    """True for an argument of a procedure that does not say that it only reads it."""
-    one = node.parent
-    keyword = one if one is not None and one.type == "keyword_argument" else None
-    listed = one.parent if keyword is not None and one is not None else one
-    call = listed.parent if listed is not None and listed.type == "argument_list" else None
-    name = called(call)
-    if call is None or not name:
-        return True
-    named = program.named(name)
-    if not named:
-        return call.type == "subroutine_call"
-    if len(named) != 1 or keyword is not None:
-        return True
-    place = next((at for at, each in enumerate(arguments(call)) if each == node), None)
-    dummies = [each.name for each in named[0].model.parameters]
-    if place is None or place >= len(dummies):
-        return True
-    known = declaration(named[0], dummies[place])
-    return known is None or "intent(in)" not in known.attributes
 
 
 def between_calls(context: Context, spot: Spot) -> Iterator[Change]:

@@ -263,11 +263,6 @@ def component(expr: Expr, function: Function, program: Program) -> Declaration |
     return next((one for one in record.fields if one.name == expr.text), None) if record is not None else None
 
 
-def text_at(node: Node, text: bytes) -> bytes:
-    """The text of a node."""
-    return text[node.start_byte : node.end_byte]
-
-
 def declarations_end(procedure: Procedure) -> int | None:
     """Where another declaration may be put: behind the last one of the procedure."""
     listed = [each for each in procedure.node.named_children if each.type == "variable_declaration"]

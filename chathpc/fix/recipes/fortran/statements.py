@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.program import Procedure
-from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
-from chathpc.fix.recipes.fortran.accesses import INTRINSICS
+from chathpc.fix.recipes.analysis.syntax import children, field, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,15 +32,6 @@ def arguments(node: Node | None) -> list[Node]:
     """Arguments of a call, subscripts of an element; those with keywords as such nodes."""
     listed = [each for each in children(node) if each.type == "argument_list"]
     return children(listed[-1]) if listed else []
-
-
-def named_argument(node: Node, name: str, place: int) -> Node | None:
-    """The argument of that keyword, or the one at the place where it has none."""
-    listed = arguments(node)
-    for each in listed:
-        if each.type == "keyword_argument" and text_of(field(each, "name")).lower() == name:
-            return field(each, "value")
-    return listed[place] if place < len(listed) and listed[place].type != "keyword_argument" else None
 
 
 def beside(node: Node) -> list[Node]:
@@ -110,58 +100,3 @@ def _declared_as(node: Node, name: str) -> Declared | None:
         dims = arguments(size) if size is shared and size is not None else children(size)
         return Declared(text_of(field(node, "type")), tuple(attributes), len(dims) if size is not None else 0)
     return None
-
-
-def is_way_out(loop: Node) -> bool:
-    """True where something in the loop goes elsewhere than to its next iteration or behind its end, or where its end has a label."""
-    named = {squeezed(each) for each in nodes(loop, "block_label_start_expression")}
-    inner = {each.rstrip(":") for each in named}
-    for one in nodes(loop, "keyword_statement", "do_statement", "statement_label", "arithmetic_if_statement"):
-        if one.type == "do_statement":
-            if field(one, "do_label") is not None:
-                return True
-            continue
-        if one.type != "keyword_statement":
-            return True
-        words = text_of(one).lower().split()
-        if words[0] not in ("exit", "cycle", "continue") or (len(words) > 1 and words[1] not in inner):
-            return True
-    return False
-
-
-def is_only_statement(node: Node) -> bool:
-    """True for what a logical `if` without `then` does."""
-    around = node.parent
-    return around is not None and around.type == "if_statement" and not any(
-        each.type in ("end_if_statement", "else_clause", "elseif_clause") for each in around.named_children
-    )  # fmt: skip
-
-
-def is_single(node: Node | None, procedure: Procedure) -> bool:
-    """True for an expression that is one value: its names are of scalars or elements, its functions give one for one."""
-    todo = [node]
-    while todo:
-        one = todo.pop()
-        if one is None:
-            return False
-        if one.type in ("number_literal", "string_literal", "boolean_literal"):
-            continue
-        if one.type == "identifier":
-            known = declaration(procedure, text_of(one).lower())
-            if known is None or known.rank:
-                return False
-        elif one.type == "call_expression":
-            name = called(one)
-            known = declaration(procedure, name)
-            if (known is None and name not in INTRINSICS) or any(
-                each.type == "extent_specifier" for each in arguments(one)
-            ):
-                return False
-            if known is not None and known.rank != len(arguments(one)):
-                return False
-            todo += [] if name in ("size", "ubound", "lbound") and known is None else arguments(one)
-        elif one.type in ("math_expression", "unary_expression", "parenthesized_expression"):
-            todo += children(one)
-        else:
-            return False
-    return True
