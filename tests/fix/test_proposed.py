@@ -16,16 +16,13 @@ from tests.fix.tasks_here import TASKS, editable, tasks
 #: The recipe that was accepted for each task (docs/fix-accuracy.md); the others were mended by flags or by a
 #: recipe that is none any more, or not at all, or need a GPU.
 RECIPES = {
-    "align": "remember-results",
     "beam": "hoist-invariant-call",
     "census": "pass-by-reference",
     "chain": "send-early",
     "charge": "private-sums",
     "coast": "schedule-dynamic",
-    "dedup": "look-up-in-table",
     "desk": "double-ended-queue",
     "field": "interchange-loops",
-    "flight": "remember-results",
     "frames": "keep-buffer",
     "galaxy": "fortran-reduction",
     "gas": "power-to-products",
@@ -34,8 +31,6 @@ RECIPES = {
     "lake": "one-message",
     "letters": "hoist-invariant-call",
     "logger": "buffer-writes",
-    "mesh": "pool-records",
-    "mirror": "tile-loops",
     "ozone": "fortran-schedule-dynamic",
     "pairs": "schedule-dynamic",
     "plan": "one-message",
@@ -43,10 +38,7 @@ RECIPES = {
     "plate": "fortran-interchange-loops",
     "relax": "parallel-loop",
     "report": "newline-instead-of-endl",
-    "school": "split-structure",
     "star": "fortran-hoist-invariant",
-    "store": "look-up-in-table",
-    "table": "bisect-table",
     "warm": "region-if-large",
 }
 ALL = {task.name: task for task in tasks()}

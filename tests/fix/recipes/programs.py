@@ -175,22 +175,6 @@ int main(void) {
 """, "for (int j = 0; j < 50; j++) s += a[i][j]",
     ),
     c(
-        "transposition", "tile-loops",
-        _SUM + """
-static double a[70][90], b[90][70];
-static void turn(void) {
-  for (int i = 0; i < 70; i++)
-    for (int j = 0; j < 90; j++) b[j][i] = a[i][j];
-}
-int main(void) {
-  for (int i = 0; i < 70; i++) for (int j = 0; j < 90; j++) a[i][j] = i * 100 + j;
-  turn();
-  printf("%.17g\\n", total(&b[0][0], 6300));
-  return 0;
-}
-""", "i_tile += 32",
-    ),
-    c(
         "triangle", "schedule-dynamic",
         """
 int main(void) {
@@ -386,75 +370,6 @@ static double three(double x) {
 }
 int main() { double s = 0; for (int i = 0; i < 100; i++) s += three(i); std::printf("%.17g\\n", s); }
 """, "double w[16];", has_not=("delete",),
-    ),
-    c(
-        "list", "pool-records",
-        """
-typedef struct Node { int v; double w[3]; struct Node *next; } Node;
-static Node *list(int n) { Node *h = NULL; for (int i = 0; i < n; i++) { Node *one = malloc(sizeof *one); one->v = i; one->next = h; h = one; } return h; }
-static void drop(Node *h) { while (h) { Node *n = h->next; free(h); h = n; } }
-int main(void) {
-  long s = 0;
-  for (int t = 0; t < 50; t++) { Node *h = list(100 + t), *g = list(7); for (Node *p = h; p; p = p->next) s += p->v; drop(g); drop(h); }
-  printf("%ld\\n", s);
-  return 0;
-}
-""", "take_node()", "give_back_node(h)",
-    ),
-    cpp(
-        "appending", "reserve-vector",
-        """
-int main() { std::vector<int> v; int n = 1000; for (int i = 0; i < n; i++) v.push_back(i); std::printf("%zu %d\\n", v.size(), v.back()); }
-""".replace("int n = 1000; for", "int n = 1000;\n  for"), "v.reserve",
-    ),
-    c(
-        "ways through a grid", "remember-results",
-        """
-typedef struct { int n; int cost[12][12]; } Grid;
-static long best(const Grid *g, int i, int j) {
-  if (i == g->n - 1 && j == g->n - 1) return g->cost[i][j];
-  if (i == g->n || j == g->n) return 1000000;
-  long a = best(g, i + 1, j), b = best(g, i, j + 1);
-  return g->cost[i][j] + (a < b ? a : b);
-}
-int main(void) {
-  Grid g;
-  long s = 0;
-  g.n = 9;
-  for (int t = 0; t < 4; t++) {
-    for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) g.cost[i][j] = (i * 7 + j * 13 + t * 5) % 23;
-    s = s * 31 + best(&g, 0, 0);
-  }
-  printf("%ld\\n", s);
-  return 0;
-}
-""", "best_round++",
-    ),
-    c(
-        "one number", "remember-results",
-        """
-static int length(unsigned long n) { if (n <= 1) return 1; return 1 + length(n % 2 ? 3 * n + 1 : n / 2); }
-int main(void) { long s = 0; for (unsigned long n = 1; n < 3000; n++) s += length(n) * (n % 7); printf("%ld\\n", s); return 0; }
-""", "length_table[n].round",
-    ),
-    cpp(
-        "registry", "look-up-in-table",
-        """
-struct Item { std::string key; long n; };
-class Stock {
- public:
-  Item &item(const std::string &key) {
-    for (Item &it : items_)
-      if (it.key == key) return it;
-    items_.push_back(Item{key, 0});
-    return items_.back();
-  }
-  long digest() const { long h = 1; for (const Item &it : items_) h = h * 131 % 1000003 + it.n; return h; }
- private:
-  std::vector<Item> items_;
-};
-int main() { Stock s; for (int i = 0; i < 500; i++) s.item("k" + std::to_string(i * i % 37)).n += i; std::printf("%ld\\n", s.digest()); }
-""", "items_table.find(key)", "items_table.emplace",
     ),
     cpp(
         "queue", "double-ended-queue",
@@ -698,24 +613,6 @@ int main(void) {
   return 0;
 }
 """, "reduction(+", relative=1e-12,
-    ),
-    cpp(
-        "search by number", "look-up-in-table",
-        """
-struct Item { int key; long n; };
-class Stock {
- public:
-  Item &find(int key) {
-    for (size_t i = 0; i < items_.size(); i++)
-      if (items_[i].key == key) return items_[i];
-    items_.push_back(Item{key, 0});
-    return items_.back();
-  }
- private:
-  std::vector<Item> items_;
-};
-int main() { Stock s; long h = 1; for (int i = 0; i < 500; i++) { s.find(i * i % 37).n += i; h = h * 131 % 1000003 + s.find(i * i % 37).n; } std::printf("%ld\\n", h); }
-""", "items_table",
     ),
     cpp(
         "parameters of all kinds of use", "pass-by-reference",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fix.recipes.cases import Case, c, cpp
+from tests.fix.recipes.cases import c, cpp
 
 _IMAGE = """
 class Image {
@@ -243,140 +243,6 @@ int main() {
 """, "params.at(\"growth\") : 0;",
     ),
     c(
-        "interval of a table", "bisect-table",
-        """
-typedef struct { int n; double *x; } Table;
-static int place(const Table *t, double x) {
-  int k = 0;
-  while (k < t->n - 2 && t->x[k + 1] <= x) k++;
-  return k;
-}
-int main(void) {
-  Table t = {50, malloc(50 * sizeof(double))};
-  int small = 0;
-  for (int i = 0; i < 50; i++) t.x[i] = 0.5 * (i / 3);
-  for (int i = -5; i < 60; i++) printf("%d ", place(&t, 0.25 * i));
-  for (t.n = 0; t.n < 4; t.n++) small += place(&t, 3.0);
-  printf("%d\\n", small);
-  return 0;
-}
-""", "if (t->x[middle + 1] <= x)", "int k = low;",
-    ),
-    c(
-        "key of records", "bisect-table",
-        """
-typedef struct { int id, stock; } item_t;
-static item_t *find_item(item_t *items, int count, int id)
-{
-    int i;
-    for (i = 0; i < count; i++) {
-        if (items[i].id == id)
-            return &items[i];
-    }
-    return NULL;
-}
-int main(void)
-{
-    item_t items[60];
-    for (int i = 0; i < 60; i++) { items[i].id = 10 + i + i / 4; items[i].stock = 0; }
-    for (int k = -3; k < 150; k++) {
-        item_t *it = find_item(items, k % 61, (k * 7) % 95);
-        if (it) it->stock += k;
-    }
-    for (int i = 0; i < 60; i++) printf("%d ", items[i].stock);
-    return 0;
-}
-""", "if (items[middle].id < id)", "if (i < count && items[i].id == id) return &items[i];",
-    ),
-    cpp(
-        "interval with two comparisons", "bisect-table",
-        """
-class Spline {
- public:
-  Spline(std::vector<double> xs) : xs_(xs) {}
-  std::size_t operator()(double x) const {
-    std::size_t k = 0;
-    for (std::size_t i = 0; i + 1 < xs_.size(); ++i) {
-      if (x >= xs_[i] && x < xs_[i + 1]) {
-        k = i;
-        break;
-      }
-    }
-    return k;
-  }
-
- private:
-  std::vector<double> xs_;
-};
-int main() {
-  std::vector<double> xs;
-  std::printf("%zu ", Spline(xs)(1.0));
-  for (int i = 0; i < 50; ++i) xs.push_back(std::sqrt((double)i));
-  Spline s(xs);
-  for (int q = -4; q < 60; ++q) std::printf("%zu ", s(0.13 * q));
-}
-""", "if (x >= xs_[middle + 1])", "k = i;",
-    ),
-    c(
-        "first that is not smaller", "bisect-table",
-        """
-static int first(const int *v, int n, int x)
-{
-    int i;
-    for (i = 0; i < n; i++)
-        if (v[i] >= x)
-            break;
-    return i;
-}
-int main(void)
-{
-    int v[40];
-    for (int i = 0; i < 40; i++) v[i] = 2 * (i / 2);
-    for (int x = -3; x < 50; x++) printf("%d ", first(v, 40, x));
-    return 0;
-}
-""", "if (v[middle] < x)", "i = low;",
-    ),
-    cpp(
-        "member function", "remember-results",
-        """
-class Knapsack {
- public:
-  explicit Knapsack(int n) {
-    for (int i = 0; i < n; ++i) weight_.push_back(3 + (i * 7) % 11);
-  }
-  int best(int item, int room) const {
-    if (item < 0 || room <= 0) return 0;
-    int without = best(item - 1, room);
-    if (weight_[item] > room) return without;
-    return std::max(without, 10 + (item * 13) % 17 + best(item - 1, room - weight_[item]));
-  }
-
- private:
-  std::vector<int> weight_;
-};
-int main() {
-  Knapsack k(14), l(9);
-  std::printf("%d %d %d\\n", k.best(13, 50), l.best(8, 50), k.best(13, 40));
-}
-""", "int best_known(int item, int room) const {", "slot->self == this",
-    ),
-    cpp(
-        "references to texts", "remember-results",
-        """
-static int distance(const std::string& a, const std::string& b, int i, int j) {
-  if (i == 0) return j;
-  if (j == 0) return i;
-  if (a[i - 1] == b[j - 1]) return distance(a, b, i - 1, j - 1);
-  return 1 + std::min(distance(a, b, i - 1, j), distance(a, b, i, j - 1));
-}
-int main() {
-  std::string a = "sitting on", b = "kitten in";
-  std::printf("%d %d\\n", distance(a, b, 10, 9), distance(b, a, 9, 10));
-}
-""", "const std::string *a;", "slot->a == &a",
-    ),
-    c(
         "pieces of a text", "keep-end-of-text",
         """
 static char *join(char **words, int n)
@@ -397,26 +263,6 @@ int main(void)
     return 0;
 }
 """, "char *out_end = out + strlen(out);", "out_end = append_text(out_end, words[i]);",
-    ),
-    c(
-        "file for each record", "open-once",
-        """
-static void record(const char *path, int i)
-{
-    FILE *f = fopen(path, "a");
-    if (f == NULL) {
-        fprintf(stderr, "cannot open %s\\n", path);
-        exit(1);
-    }
-    fprintf(f, "%d\\n", i);
-    fclose(f);
-}
-int main(void)
-{
-    for (int i = 0; i < 20; i++) record("/dev/stdout", i);
-    return 0;
-}
-""", "static FILE *f_kept;", has_not=("fclose",), cause="io-small-requests",
     ),
     c(
         "assigned later", "keep-buffer",
@@ -478,24 +324,6 @@ int main() {
 }
 """, "#include <algorithm>", "static std::unique_ptr<Count[]> counts;",
     "std::fill_n(counts.get(), counts_need, Count());", "drawn.reset(new Count[drawn_need])",
-    ),
-    cpp(
-        "vector of a function", "keep-vector",
-        """
-#include <algorithm>
-static double middle_of(const std::vector<double> &signal, size_t at) {
-  std::vector<double> window;
-  std::vector<int> places(3);
-  for (size_t k = at; k < at + 3; ++k) { window.push_back(signal[k]); places[k - at] += k; }
-  std::sort(window.begin(), window.end());
-  return window[1] + places[2];
-}
-int main() {
-  std::vector<double> signal(30);
-  for (int i = 0; i < 30; ++i) signal[i] = i * 7 % 11;
-  for (int i = 0; i < 27; ++i) std::printf("%g ", middle_of(signal, i));
-}
-""", "static std::vector<double> window;", "window.clear();", "places.assign(3, 0);",
     ),
     cpp(
         "declared before", "pass-by-reference",
@@ -588,54 +416,5 @@ int main() {
   std::printf("%.17g\\n", s);
 }
 """, "for (int i = 0; i < n; i++)\n      for (int j = 0; j < n; j++) ref(i, j) = get(i, j)",
-    ),
-    Case(
-        "stream for each record", "open-once", "c++",
-        """
-#include <fstream>
-static void record(int i) {
-  std::ofstream out("/dev/stdout", std::ios::app);
-  out << i << '\\n';
-  out.close();
-}
-int main() {
-  for (int i = 0; i < 20; i++) record(i);
-}
-""", ("static std::ofstream out(",), ("out.close();",), cause="io-small-requests",
-    ),
-    cpp(
-        "first of a vector", "bisect-table",
-        """
-static int place(const std::vector<int> &t, int x) {
-  std::size_t k;
-  for (k = 0; k < t.size() && t[k] < x; k++)
-    ;
-  return (int)k;
-}
-int main() {
-  std::vector<int> t;
-  for (int i = 0; i < 30; i++) t.push_back(i / 2 * 3);
-  for (int x = -2; x < 50; x++) std::printf("%d ", place(t, x));
-}
-""", "if (t[middle] < x)",
-    ),
-    c(
-        "place of a key that is used afterwards", "bisect-table",
-        """
-static int place(const long *t, int n, long x)
-{
-    int i;
-    for (i = 0; i < n; ++i)
-        if (x == t[i]) break;
-    return i == n ? -1 : i;
-}
-int main(void)
-{
-    long t[30];
-    for (int i = 0; i < 30; i++) t[i] = i / 2 * 3;
-    for (int x = -2; x < 50; x++) printf("%d ", place(t, 30, x));
-    return 0;
-}
-""", "if (!(i < n && x == t[i]))",
     ),
 )  # fmt: skip

@@ -8,22 +8,16 @@ import pytest
 
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
-from tests.fix.recipes.file_programs import FILES
-from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
-from tests.fix.recipes.record_programs import RECORDS
 from tests.fix.recipes.table_programs import TABULATED
 from tests.fix.recipes.thread_programs import THREADED as THREADS
 
 APPLIED = (
     *OTHERS,
-    *RECORDS,
-    *POOLED,
     *TABULATED,
-    *FILES,
     *FORTRAN,
     *MPI,
 )

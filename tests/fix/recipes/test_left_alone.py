@@ -5,20 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.fix.recipes.applying import changed
-from tests.fix.recipes.file_programs import FILE_MISSES
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
-from tests.fix.recipes.pool_programs import POOL_MISSES
-from tests.fix.recipes.record_programs import RECORD_MISSES
 from tests.fix.recipes.table_programs import TABLE_MISSES
 
 LEFT_ALONE = (
     *OTHERS,
-    *RECORD_MISSES,
-    *POOL_MISSES,
     *TABLE_MISSES,
-    *FILE_MISSES,
     *MPI,
 )
 

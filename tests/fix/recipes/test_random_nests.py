@@ -90,7 +90,7 @@ def _whole(functions: list[str]) -> str:
     return _HEAD + "".join(parts) + f"int main(void) {{\n  {fill}\n  {calls}\n  return 0;\n}}\n"
 
 
-@pytest.mark.parametrize("recipe", ["interchange-loops", "hoist-invariant-call", "tile-loops", "parallel-loop"])
+@pytest.mark.parametrize("recipe", ["interchange-loops", "hoist-invariant-call", "parallel-loop"])
 @settings(
     max_examples=6,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],

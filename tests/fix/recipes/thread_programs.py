@@ -251,36 +251,6 @@ int main(void)
         ("static __thread double *w_kept;", "static __thread double *tmp_kept;",), (), 0, None,
     ),
     Case(
-        "threads and a function", "keep-vector", "c++",
-        """
-#include <cmath>
-#include <cstdio>
-#include <vector>
-static double median_like(const std::vector<double> &x, int k) {
-  std::vector<double> work(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) work[i] = x[i] * k;
-  double s = 0;
-  for (double w : work) s += w;
-  return s / work.size();
-}
-int main() {
-  const int m = 2000, n = 60;
-  std::vector<double> x(n), out(m);
-  for (int i = 0; i < n; ++i) x[i] = std::sqrt(i + 1.0);
-#pragma omp parallel for
-  for (int k = 0; k < m; ++k) {
-    std::vector<double> tmp(n, 0.5);
-    for (int i = 1; i < n; ++i) tmp[i] = 0.5 * tmp[i - 1] + x[i] + k;
-    out[k] = tmp[n - 1] + median_like(x, k);
-  }
-  double s = 0;
-  for (double v : out) s += v;
-  std::printf("%.9f\\n", s);
-}
-""",
-        ("tmp.assign(n, 0.5);", "static thread_local std::vector<double> work;",), (), 0, None,
-    ),
-    Case(
         "sums by the thread that runs", "pad-elements", "c",
         """
 #include <omp.h>

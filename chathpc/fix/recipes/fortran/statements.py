@@ -52,11 +52,6 @@ def identifiers(node: Node, name: str) -> list[Node]:
     return found
 
 
-def mentions(node: Node | None, name: str) -> bool:
-    """True if the name stands in the node."""
-    return node is not None and bool(identifiers(node, name))
-
-
 @dataclass(frozen=True, slots=True)
 class Declared:
     """How a variable is declared: its type as it is written, its attributes in lower case, the number of its dimensions."""

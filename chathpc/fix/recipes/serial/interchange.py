@@ -1,4 +1,4 @@
-"""Loop interchange and tiling in C and C++: the innermost loop walks through memory in the order in which it is stored."""
+"""Loop interchange in C and C++: the innermost loop walks through memory in the order in which it is stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
 from chathpc.fix.recipes.analysis.directives import Directive, directive, directives
-from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, shifted
+from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.effects import Effects, effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.analysis.own_scalars import own_scalars
@@ -202,59 +202,3 @@ def reach(variable: str, body: Node, inner: Effects, procedure: Procedure) -> tu
             for key, value in (step or {}).items():
                 far = max(far, (behind + len(key), abs(value)))
     return far
-
-
-def tiled(context: Context, spot: Spot) -> Iterator[Change]:
-    """A nest of two loops in which either order jumps through one array (a transposition) is done in tiles of 32 × 32."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.is_broken:
-        return
-    for loop in loops_of(procedure):
-        nest = nest_at(loop, procedure)
-        if len(nest) != 2 or not all(one.own and one.step == 1 and one.operator == "<" for one in nest):
-            continue
-        body = nest[-1].body
-        if any(True for _ in nodes(body, "for_statement", "while_statement", "do_statement")) or not _is_rectangular(
-            nest, procedure, program
-        ):
-            continue
-        if directive_before(nest[0].node) is not None or directive_inside(nest):
-            continue
-        inner = effects(body, procedure, program)
-        costs = [_step_cost(one.variable, body, inner, procedure, program) for one in nest]
-        found = dependences(nest, body, program)
-        if (
-            not found.is_known
-            or found.reductions
-            or min(costs) < 1
-            or any(value != 0 for vector in found.vectors for value in vector)
-        ):
-            continue
-        if any(one.name in ("ii", "jj") for one in inner.accesses):
-            continue
-        change = _tiles(nest, spot, text)
-        if change is not None:
-            yield change
-
-
-def _tiles(nest: Sequence[Counted], spot: Spot, text: bytes) -> Change | None:
-    blank, step = indent(text, nest[0].node.start_byte), indent_step(text)
-    headers, inner = [], []
-    for one in nest:
-        initial = field(one.node, "initializer")
-        kind = text_of(field(initial, "type"))
-        bound = text[one.bound.start_byte : one.bound.end_byte].decode()
-        start = text[one.start.start_byte : one.start.end_byte].decode()
-        block = fresh_name(f"{one.variable}_tile", text)
-        headers.append(f"for ({kind} {block} = {start}; {block} < {bound}; {block} += 32)")
-        inner.append(
-            f"for ({kind} {one.variable} = {block}; {one.variable} < {block} + 32 && {one.variable} < {bound}; {one.variable}++)"
-        )
-    lines = [line.encode() for line in (*headers, *inner)]
-    body = text[nest[-1].body.start_byte : nest[-1].body.end_byte]
-    new = b"".join((blank + step * depth if depth else b"") + line + b"\n" for depth, line in enumerate(lines))
-    new += blank + step * 4 + shifted(body, step * 2)
-    did = f"goes through {nest[0].variable} and {nest[1].variable} in tiles of 32 × 32, so that lines of memory are used while they are in the cache"
-    return Change(
-        {spot.source.path: (Edit(nest[0].node.start_byte, nest[0].node.end_byte, new),)}, line_of(nest[0].node), did
-    )
