@@ -17,13 +17,11 @@ leaves alone. Every change then goes through the gates of `chathpc fix` like any
 tolerance (`check: relative` or `absolute`). The flags of the compiler (`flags` of the project) are tried as well: `-O2` for builds
 without optimisation, `-O3 -march=native` otherwise.
 
-Recipes for C and C++ look at the text as it is written, and then behind macros that are expressions, other names of types, and functions of
-one expression (`at(x, y)`, `operator()`, get and set): what they find there is brought back to the text, which keeps them.
+Recipes for C and C++ look at the text as it is written, and then behind macros that are expressions and other names of types: what they
+find there is brought back to the text, which keeps them.
 
 What a proof rests on beyond the language's rules: all sources that may be edited are the whole program; `errno` and floating-point
-exceptions are not looked at; memory that a program never frees does not matter; other programs read its files when it has ended;
-where an accessor with two arguments multiplies one by a member (`v[y * n + x]`), other arguments are other elements. One thing no source
-tells, and is left to the gates: that a table is in order.
+exceptions are not looked at; memory that a program never frees does not matter; other programs read its files when it has ended.
 """
 
 

@@ -96,48 +96,6 @@ int main(void)
 """, "for (size_t r = 0; r < rows; ++r)\n        for (size_t c = 0; c < cols; ++c)\n            m[r][c] =",
     ),
     cpp(
-        "operator with brackets", "interchange-loops",
-        _IMAGE + """
-static void brighten(Image &out, const Image &in, float gain, float bias) {
-  for (int x = 0; x < in.width(); x++) {
-    for (int y = 0; y < in.height(); y++) {
-      float v = in(x, y) * gain + bias;
-      out(x, y) = v > 255.0f ? 255.0f : v;
-    }
-  }
-}
-int main() {
-  Image a(30, 20), b(30, 20);
-  for (int y = 0; y < 20; y++)
-    for (int x = 0; x < 30; x++) a(x, y) = (float)((x * 31 + y * 17) % 256);
-  brighten(b, a, 1.01f, 0.5f);
-  double s = 0;
-  for (int y = 0; y < 20; y++)
-    for (int x = 0; x < 30; x++) s += b(x, y) * (x + 2 * y);
-  std::printf("%.17g\\n", s);
-}
-""", "for (int y = 0; y < in.height(); y++) {\n    for (int x = 0; x < in.width(); x++) {\n      float v = in(x, y)",
-    ),
-    cpp(
-        "operator with brackets and casts", "interchange-loops",
-        "#include <algorithm>\n" + _IMAGE.replace("px_[y * w_ + x]", "px_[static_cast<size_t>(y) * w_ + x]") + """
-static void limit(Image &out, const Image &in) {
-  for (int x = 0; x < in.width(); x++)
-    for (int y = 0; y < in.height(); y++) out(x, y) = std::clamp(in(x, y) * 1.5f, 10.0f, 255.0f);
-}
-int main() {
-  Image a(30, 20), b(30, 20);
-  for (int y = 0; y < 20; y++)
-    for (int x = 0; x < 30; x++) a(x, y) = (float)((x * 31 + y * 17) % 256);
-  limit(b, a);
-  double s = 0;
-  for (int y = 0; y < 20; y++)
-    for (int x = 0; x < 30; x++) s += b(x, y) * (x + 2 * y);
-  std::printf("%.17g\\n", s);
-}
-""", "for (int y = 0; y < in.height(); y++)\n    for (int x = 0; x < in.width(); x++) out(x, y)",
-    ),
-    cpp(
         "vector of vectors under another name", "interchange-loops",
         """
 using Table = std::vector<std::vector<double>>;
@@ -366,55 +324,5 @@ int main(void)
     return 0;
 }
 """, "for (int i = 1; i < N - 1; i++)\n        for (int j = 1; j < N - 1; j++)\n            for (int k = 1; k < N - 1; k++)\n                V(out, i, j, k) =",
-    ),
-    c(
-        "functions that get and set", "interchange-loops",
-        """
-typedef struct { int rows, cols; double *data; } matrix_t;
-double matrix_get(const matrix_t *m, int r, int c) { return m->data[r * m->cols + c]; }
-void matrix_set(matrix_t *m, int r, int c, double v) { m->data[r * m->cols + c] = v; }
-static void scale(matrix_t *m, double f)
-{
-    for (int c = 0; c < m->cols; c++)
-        for (int r = 0; r < m->rows; r++)
-            matrix_set(m, r, c, matrix_get(m, r, c) * f + 1.0);
-}
-int main(void)
-{
-    matrix_t m = {12, 17, malloc(12 * 17 * sizeof(double))};
-    double s = 0;
-    for (int r = 0; r < 12; r++)
-        for (int c = 0; c < 17; c++) matrix_set(&m, r, c, r * 3 + c);
-    scale(&m, 0.99);
-    for (int r = 0; r < 12; r++)
-        for (int c = 0; c < 17; c++) s += matrix_get(&m, r, c) * (c % 3);
-    printf("%.17g\\n", s);
-    return 0;
-}
-""", "for (int r = 0; r < m->rows; r++)\n        for (int c = 0; c < m->cols; c++)\n            matrix_set(m, r, c, matrix_get(m, r, c) * f + 1.0);",
-    ),
-    cpp(
-        "accessors that use others", "interchange-loops",
-        """
-struct Grid {
-  int n;
-  double *v;
-  std::size_t at(int i, int j) const { return (std::size_t)i * this->n + j; }
-  double get(int i, int j) const { return v[at(i, j)]; }
-  double &ref(int i, int j) { return v[at(i, j)]; }
-  void scale() {
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++) ref(i, j) = get(i, j) * 2 + i - j;
-  }
-};
-int main() {
-  Grid g{12, new double[144]};
-  for (int k = 0; k < 144; k++) g.v[k] = k;
-  g.scale();
-  double s = 0;
-  for (int k = 0; k < 144; k++) s += g.v[k] * (k % 7);
-  std::printf("%.17g\\n", s);
-}
-""", "for (int i = 0; i < n; i++)\n      for (int j = 0; j < n; j++) ref(i, j) = get(i, j)",
     ),
 )  # fmt: skip

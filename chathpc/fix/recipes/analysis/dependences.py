@@ -12,7 +12,7 @@ from dataclasses import field as attribute
 from itertools import product as combinations
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.affine import Scope, Sum
+from chathpc.diagnosis.source.affine import Scope
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.distances import solved_distances
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
@@ -183,40 +183,15 @@ def _distance(
         first, second = sum_of(mine, {}, scope, moving), sum_of(its, renamed, scope, moving)
         if first is None or second is None:
             continue
-        for one, another in _by_rows(first, second, program.row_lengths):
-            solved = solved_distances(one, another, nest, changing - set(scope.values) - moving)
-            if solved is None:
-                continue
-            if solved == "never":
+        solved = solved_distances(first, second, nest, changing - set(scope.values) - moving)
+        if solved == "never":
+            impossible = True
+            continue
+        for at, value in solved.items() if isinstance(solved, dict) else ():
+            if fixed[at] is not None and fixed[at] != value:
                 impossible = True
-                continue
-            for at, value in solved.items() if isinstance(solved, dict) else ():
-                if fixed[at] is not None and fixed[at] != value:
-                    impossible = True
-                fixed[at] = value
+            fixed[at] = value
     return None if impossible else tuple(fixed)
-
-
-def _by_rows(first: Sum, second: Sum, rows: frozenset[str]) -> list[tuple[Sum, Sum]]:
-    """Subscripts `y*image.n + x` as one of rows and one of columns, where an accessor says that rows are so long; else as they are."""
-    lengths = {part for key in (*first, *second) for part in key if part.rsplit(".", 1)[-1] in rows}
-    if len(lengths) != 1:
-        return [(first, second)]
-    length = lengths.pop()
-    if any(key.count(length) > 1 for key in (*first, *second)):
-        return [(first, second)]
-    found: list[tuple[Sum, Sum]] = []
-    for inside in (True, False):
-        parts = [
-            {
-                tuple(part for part in key if part != length): value
-                for key, value in each.items()
-                if (length in key) == inside
-            }
-            for each in (first, second)
-        ]
-        found.append((parts[0], parts[1]))
-    return found
 
 
 def _same_array(one: Node, other: Node, procedure: Procedure, program: Program) -> dict[str, str] | None:

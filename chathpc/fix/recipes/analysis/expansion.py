@@ -1,4 +1,4 @@
-"""The program as it is behind its macros and accessors: what recipes find there is brought back to the text as it is written."""
+"""The program as it is behind its macros: what recipes find there is brought back to the text as it is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.source.macros import Piece, expanded, macros_of
 from chathpc.diagnosis.source.text import parsed
-from chathpc.fix.recipes.analysis.accessors import inlined
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Program, Source, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Recipe
@@ -19,14 +18,14 @@ _NAME = re.compile(rb"\w+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The program with macros and accessors put in place of their uses, and by path the pieces of the text that they replace."""
+    """The program with macros put in place of their uses, and by path the pieces of the text that they replace."""
 
     program: Program
     pieces: Mapping[str, Sequence[Piece]]
 
 
 def changes(recipe: Recipe, context: Context, spot: Spot) -> Iterator[Change]:
-    """What a recipe finds in the text as it is written, and then what it finds behind macros and accessors."""
+    """What a recipe finds in the text as it is written, and then what it finds behind macros."""
     known = []
     for change in recipe.find(context, spot):
         known.append(change.edits)
@@ -51,7 +50,7 @@ def changes(recipe: Recipe, context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def expansion(program: Program) -> Expanded | None:
-    """The program behind its macros and accessors; None where it has none."""
+    """The program behind its macros; None where it has none."""
     if "" not in program.known_expansions:
         program.known_expansions[""] = _expansion(program)
     return program.known_expansions[""]
@@ -60,37 +59,14 @@ def expansion(program: Program) -> Expanded | None:
 def _expansion(program: Program) -> Expanded | None:
     plain = {path: one for path, one in program.sources.items() if not one.is_fortran}
     macros = macros_of([one.text for one in plain.values()])
-    first: dict[str, Source] = dict(program.sources)
+    sources: dict[str, Source] = dict(program.sources)
     pieces: dict[str, Sequence[Piece]] = {}
     for path, one in plain.items():
         text, replaced = expanded(one.text, macros)
         file = parsed(path, text) if replaced else None
         if file is not None:
-            first[path], pieces[path] = Source(path, file), replaced
-    between = Program(first, program.unread) if pieces else program
-    second = dict(first)
-    for path in plain:
-        text, replaced = inlined(path, between)
-        file = parsed(path, text) if replaced else None
-        if file is not None:
-            second[path] = Source(path, file)
-            pieces[path] = _composed(pieces.get(path, ()), replaced)
-    return Expanded(Program(second, program.unread), pieces) if pieces else None
-
-
-def _composed(first: Sequence[Piece], second: Sequence[Piece]) -> list[Piece]:
-    """Pieces of the first text to those of the third, of two steps; what overlaps in the second text becomes one piece."""
-    spans: list[tuple[int, int]] = []
-    for start, end in sorted([*((one.at, one.to) for one in first), *((one.start, one.end) for one in second)]):
-        if spans and start < spans[-1][1]:
-            spans[-1] = spans[-1][0], max(end, spans[-1][1])
-        else:
-            spans.append((start, end))
-    back = [Piece(one.at, one.to, one.start, one.end) for one in first]
-    return [
-        Piece(_there(start, back, 0), _there(end, back, 1), _there(start, second, 0), _there(end, second, 1))
-        for start, end in spans
-    ]
+            sources[path], pieces[path] = Source(path, file), replaced
+    return Expanded(Program(sources, program.unread), pieces) if pieces else None
 
 
 def _there(at: int, pieces: Sequence[Piece], side: int) -> int:
@@ -107,7 +83,7 @@ def _there(at: int, pieces: Sequence[Piece], side: int) -> int:
 
 
 def _written(change: Change, program: Program, wide: Expanded) -> Change | None:
-    """The change as one of the text as it is written; None where it would change the inside of a macro or an accessor."""
+    """The change as one of the text as it is written; None where it would change the inside of a macro."""
     edits: dict[str, tuple[Edit, ...]] = {}
     did = change.did.encode("utf-8", "surrogateescape")
     for path, listed in change.edits.items():
@@ -127,7 +103,7 @@ def _written(change: Change, program: Program, wide: Expanded) -> Change | None:
 
 
 def _in_words(text: bytes, words: Mapping[bytes, bytes]) -> bytes:
-    """The text with macros and accessors as they were written, the longest first."""
+    """The text with macros as they were written, the longest first."""
     for new in sorted(words, key=len, reverse=True):
         sets = re.search(rb" [+*-]?= ", new) is not None
         if new not in text or _NAME.match(new) or not (sets or _is_closed(new)):

@@ -162,11 +162,6 @@ class Procedure:
             if (parent := one.parent) is None or parent.type not in ("subscript_expression", "pointer_expression")
         )
 
-    @property
-    def has_errors(self) -> bool:
-        """True where a part of it could not be parsed."""
-        return self.node.has_error
-
     @cached_property
     def times_declared(self) -> Mapping[str, int]:
         """How often each name is declared with a value."""
@@ -255,15 +250,8 @@ class Program:
 
     @cached_property
     def known_expansions(self) -> dict[str, Expanded | None]:
-        """The program behind its macros and accessors, once it was looked for."""
+        """The program behind its macros, once it was looked for."""
         return {}
-
-    @cached_property
-    def row_lengths(self) -> frozenset[str]:
-        """Members by which accessors of two arguments multiply one of them: other arguments are other elements."""
-        from chathpc.fix.recipes.analysis.accessors import row_lengths
-
-        return row_lengths(self)
 
     @cached_property
     def known_runs(self) -> dict[tuple[str, int], list[list[tuple[str, str]]]]:

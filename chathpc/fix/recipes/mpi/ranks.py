@@ -105,11 +105,3 @@ def _is_handed(name: str, question: str, procedure: Procedure, program: Program,
         and asked(text_of(given), question, caller, program, depth + 1)
         for caller, call in calls
     )
-
-
-def names_of(question: str, procedure: Procedure, program: Program) -> list[str]:
-    """All variables that the procedure can use for it."""
-    local = [name for name in procedure.declarations if name in procedure.identifiers]
-    shared = [name for name in program.variables if name not in procedure.declarations]
-    members = list(dict.fromkeys(text_of(node) for node in procedure.all("field_expression")))
-    return [name for name in (*local, *shared, *members) if asked(name, question, procedure, program)]
