@@ -81,7 +81,7 @@ class Recipes:
         return tuple(candidate for _, candidate in ordered[: self.most])
 
 
-def found_in(context: Context, problem: Problem, recipes: Sequence[Recipe] = RECIPES) -> list[Found]:
+def _found_in(context: Context, problem: Problem, recipes: Sequence[Recipe] = RECIPES) -> list[Found]:
     """Where each recipe applies, in no order; a function is looked at once for each recipe, at its most worthwhile finding."""
     found: list[Found] = []
     seen: set[tuple[str, int]] = set()
@@ -105,9 +105,9 @@ def found_in(context: Context, problem: Problem, recipes: Sequence[Recipe] = REC
 def _scored(
     context: Context, problem: Problem, recipes: Sequence[Recipe], parent: str | None
 ) -> Iterator[tuple[float, Candidate]]:
-    found = sorted(found_in(context, problem, recipes), key=lambda one: -one.score)
+    found = sorted(_found_in(context, problem, recipes), key=lambda one: -one.score)
     for one in found:
-        kept = _compatible(context.program, one.changes)
+        kept = _compatible(one.changes)
         candidate = _candidate(context.program, one, kept, parent)
         if candidate is not None:
             yield one.score, candidate
@@ -120,12 +120,12 @@ def _scored(
         yield found[0].score * _TOGETHER, together
 
 
-def _compatible(program: Program, changes: Sequence[Change]) -> list[Change]:
+def _compatible(changes: Sequence[Change]) -> list[Change]:
     """The changes that can be made at once, the first first."""
     kept: list[Change] = []
     taken: Taken = {}
     for change in changes:
-        if _fits(program, change, taken):
+        if _fits(change, taken):
             kept.append(change)
     return kept
 
@@ -134,7 +134,7 @@ def _compatible(program: Program, changes: Sequence[Change]) -> list[Change]:
 Taken = dict[str, list[Edit]]
 
 
-def _fits(program: Program, change: Change, taken: Taken) -> bool:
+def _fits(change: Change, taken: Taken) -> bool:
     """True if the change meets none of those that are taken, whose edits it then joins."""
     joining: list[tuple[str, Edit]] = []
     for path, each in change.edits.items():
@@ -212,7 +212,7 @@ def _together(program: Program, found: Sequence[Found], parent: str | None) -> C
     taken: Taken = {}
     for one in found[:8]:
         before = len(kept)
-        kept += [change for change in one.changes if _fits(program, change, taken)]
+        kept += [change for change in one.changes if _fits(change, taken)]
         if len(kept) > before and one.recipe.name not in names:
             names.append(one.recipe.name)
     texts = _texts(program, kept) if len(names) > 1 else None

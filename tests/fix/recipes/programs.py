@@ -369,7 +369,7 @@ static double three(double x) {
   return s;
 }
 int main() { double s = 0; for (int i = 0; i < 100; i++) s += three(i); std::printf("%.17g\\n", s); }
-""", "double w[16];", has_not=("delete",),
+""", "w_kept", has_not=("delete",),
     ),
     cpp(
         "queue", "double-ended-queue",

@@ -222,38 +222,6 @@ int main(void)
 }
 """, "char *out_end = out + strlen(out);", "out_end = append_text(out_end, words[i]);",
     ),
-    c(
-        "assigned later", "keep-buffer",
-        """
-static void *take(size_t size)
-{
-    void *p = malloc(size);
-    if (!p) exit(2);
-    return p;
-}
-static int smooth(float *row, int n)
-{
-    float *tmp;
-    tmp = (float *)take(n * sizeof(float));
-    if (tmp == NULL)
-        return -1;
-    for (int i = 0; i < n; i++) tmp[i] = row[i] + (i ? row[i - 1] : 0.0f);
-    memcpy(row, tmp, n * sizeof(float));
-    free(tmp);
-    return 0;
-}
-int main(void)
-{
-    float row[50];
-    double s = 0;
-    for (int i = 0; i < 50; i++) row[i] = i % 13;
-    for (int n = 3; n < 50; n++) smooth(row, n);
-    for (int i = 0; i < 50; i++) s += row[i];
-    printf("%.9g\\n", s);
-    return 0;
-}
-""", "tmp_kept = take(tmp_need);", has_not=("free(tmp);",),
-    ),
     cpp(
         "arrays with an owner", "keep-buffer",
         """

@@ -251,66 +251,6 @@ int main(void)
         ("static __thread double *w_kept;", "static __thread double *tmp_kept;",), (), 0, None,
     ),
     Case(
-        "sums by the thread that runs", "pad-elements", "c",
-        """
-#include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#define MAX_THREADS 32
-static double energy[MAX_THREADS];
-static long calls[MAX_THREADS] = {0};
-static double noise(unsigned *s) { *s = *s * 1664525u + 1013904223u; return (*s >> 8) / 16777216.0; }
-int main(void)
-{
-    int n = 20000;
-    double *v = malloc(n * sizeof *v), e = 0;
-    long c = 0;
-    for (int i = 0; i < n; i++) v[i] = i % 10;
-#pragma omp parallel for schedule(static)
-    for (int i = 0; i < n; i++) {
-        unsigned s = i;
-        double x = noise(&s) * v[i];
-        if (x > 1) {
-            energy[omp_get_thread_num()] += (int)x;
-            calls[omp_get_thread_num()]++;
-        }
-    }
-    for (int t = 0; t < MAX_THREADS; t++) { e += energy[t]; c += calls[t]; }
-    printf("%.1f %ld\\n", e, c);
-    return 0;
-}
-""",
-        ("energy[MAX_THREADS][16]", "calls[omp_get_thread_num()][0]++",), (), 0, None,
-    ),
-    Case(
-        "numbers of pthreads", "pad-elements", "c",
-        """
-#include <pthread.h>
-#include <stdio.h>
-#define NTHREADS 4
-static volatile long progress[NTHREADS];
-static int data[40000];
-static void *run(void *arg)
-{
-    long id = (long)arg;
-    for (int i = id; i < 40000; i += NTHREADS)
-        if (data[i] & 1) progress[id] += data[i];
-    return NULL;
-}
-int main(void)
-{
-    pthread_t th[NTHREADS];
-    for (int i = 0; i < 40000; i++) data[i] = i * 31 % 101;
-    for (long t = 0; t < NTHREADS; t++) pthread_create(&th[t], NULL, run, (void *)t);
-    long s = 0;
-    for (int t = 0; t < NTHREADS; t++) { pthread_join(th[t], NULL); s += progress[t]; }
-    printf("%ld\\n", s);
-    return 0;
-}
-""",
-        ("progress[NTHREADS][16]",), (), 0, None,
-    ),
-    Case(
         "rows of threads", "pad-elements", "c",
         """
 #include <omp.h>

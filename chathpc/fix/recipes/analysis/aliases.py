@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.effects import Access, _local_array
-from chathpc.fix.recipes.analysis.exchanges import are_exchanged
 from chathpc.fix.recipes.analysis.origins import ALLOCATORS, object_name, origins
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
@@ -122,10 +121,6 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
             return False
     if left is None or right is None:
         return True
-    if one.procedure is other.procedure and are_exchanged(left, right, one.procedure, program):
-        return False
-    if one.procedure is other.procedure and _of_two_records(left, right, one.procedure, program):
-        return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
     if ours is not None and theirs is not None and not ours & theirs:
         return False
@@ -160,32 +155,6 @@ def _are_apart_in_calls(left: Node, right: Node, procedure: Procedure, program: 
         if first is None or second is None or first & second:
             return False
     return True
-
-
-def _of_two_records(left: Node, right: Node, procedure: Procedure, program: Program) -> bool:
-    """True for arrays and containers that are parts of two different records: one is local, the other too or handed in."""
-    names = []
-    for node in (left, right):
-        base = field(node, "argument")
-        if (
-            node.type != "field_expression"
-            or base is None
-            or base.type != "identifier"
-            or text_of(field(node, "operator")) != "."
-        ):
-            return False
-        member = field_of(node, procedure, program)
-        if member is None or member.pointers or member.reference or not of_declaration(member).depth:
-            return False
-        names.append(text_of(base))
-    if names[0] == names[1]:
-        return False
-    own = [procedure.declarations.get(name) for name in names]
-    local = [
-        one is not None and not one.pointers and not one.reference and name not in procedure.parameters and not one.dims
-        for one, name in zip(own, names, strict=True)
-    ]
-    return any(local) and all(mine or name in procedure.parameters for mine, name in zip(local, names, strict=True))
 
 
 def _has_record_casts(program: Program) -> bool:

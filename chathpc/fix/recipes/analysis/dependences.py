@@ -69,7 +69,7 @@ def dependences(
         found.why = "a loop variable is changed"
         return found
     nest = [*nest, *_inner_loops(body, inner, set(variables), procedure, program)]
-    found.reductions = reductions(body, inner, procedure, program)
+    found.reductions = reductions(inner, procedure, program)
     scope = scope_of(body, inner, procedure)
     outer = [one for one in inner.accesses if not (not one.memory and one.name in inner.declared)]
     outer = [one for one in outer if not (one.memory and _is_local(one, inner))]

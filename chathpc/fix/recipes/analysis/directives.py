@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _WORDS = re.compile(r"#\s*pragma\s+omp\s+(.*)", re.DOTALL)
+#: Iterations of simple work that are worth a region: opening one costs some microseconds (EPCC OpenMP microbenchmarks), an
+#: operation about a nanosecond.
+WORTH_A_REGION = 20_000
 #: Functions whose results depend on which thread does what.
 THREADS = re.compile(rb"\bomp_get_(?:thread_num|num_threads|level|team_num)\b")
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, Sum, add, factor, linear, product
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.fix.recipes.analysis.loops import Counted
-
-if TYPE_CHECKING:
-    pass
 
 
 def solved_distances(

@@ -18,25 +18,10 @@ if TYPE_CHECKING:
 #: Names that are said to be pure for Fortran, or of containers, and may be anything in C and C++.
 _NOT_OF_C = frozenset(
     {
-        "real",
-        "dble",
-        "int",
-        "mod",
-        "nint",
-        "sign",
-        "merge",
-        "gamma",
-        "sum",
-        "size",
-        "dot_product",
-        "maxval",
-        "minval",
-        "move",
-        "swap_bytes",
-        "min",
-        "max",
+        "real", "dble", "int", "mod", "nint", "sign", "merge", "gamma", "sum", "size", "dot_product", "maxval",
+        "minval", "move", "swap_bytes", "min", "max",
     }
-)
+)  # fmt: skip
 #: Members of the standard containers that only look.
 _LOOKING = frozenset({"size", "length", "empty", "data", "capacity"})
 _CONTAINERS = re.compile(r"(?:std::)?(?:vector|array|string|span|valarray|deque)\b")
@@ -46,27 +31,11 @@ _SCALAR_CASTS = re.compile(
 #: Nodes that change nothing and hold nothing that is evaluated.
 _SILENT = frozenset(
     {
-        "comment",
-        "number_literal",
-        "string_literal",
-        "char_literal",
-        "true",
-        "false",
-        "null",
-        "sizeof_expression",
-        "type_descriptor",
-        "primitive_type",
-        "this",
-        "concatenated_string",
-        "field_identifier",
-        "type_identifier",
-        "statement_identifier",
-        "break_statement",
-        "continue_statement",
-        "raw_string_literal",
-        "nullptr",
+        "comment", "number_literal", "string_literal", "char_literal", "true", "false", "null", "sizeof_expression",
+        "type_descriptor", "primitive_type", "this", "concatenated_string", "field_identifier", "type_identifier",
+        "statement_identifier", "break_statement", "continue_statement", "raw_string_literal", "nullptr",
     }
-)
+)  # fmt: skip
 _JUMPS = {
     "return_statement": "return",
     "break_statement": "break",
@@ -79,23 +48,11 @@ _JUMPS = {
 }
 _OPAQUE = frozenset(
     {
-        "lambda_expression",
-        "gnu_asm_expression",
-        "ERROR",
-        "try_statement",
-        "co_await_expression",
-        "co_yield_statement",
-        "preproc_if",
-        "preproc_ifdef",
-        "preproc_def",
-        "preproc_function_def",
-        "preproc_include",
-        "new_expression",
-        "delete_expression",
-        "template_function",
-        "compound_literal_expression",
+        "lambda_expression", "gnu_asm_expression", "ERROR", "try_statement", "co_await_expression",
+        "co_yield_statement", "preproc_if", "preproc_ifdef", "preproc_def", "preproc_function_def", "preproc_include",
+        "new_expression", "delete_expression", "template_function", "compound_literal_expression",
     }
-)
+)  # fmt: skip
 _DEEPEST = 4
 
 
@@ -413,7 +370,7 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
                 return arguments
         found.calls.append(node)
         return arguments
-    if is_library_pure(written, procedure):
+    if _is_library_pure(written):
         found.pure_calls.append(node)
         return arguments
     if name in LENGTHS and len(listed) == 1:
@@ -424,7 +381,7 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
     return arguments
 
 
-def is_library_pure(written: str, procedure: Procedure) -> bool:
+def _is_library_pure(written: str) -> bool:
     """True for a function of <math.h> or <cmath>, or std::min, std::max and std::clamp."""
     name = written.rsplit("::", 1)[-1]
     if written in ("std::min", "std::max", "std::clamp"):

@@ -254,11 +254,6 @@ class Program:
         return {}
 
     @cached_property
-    def known_runs(self) -> dict[tuple[str, int], list[list[tuple[str, str]]]]:
-        """Pointers that are moved from name to name, by function."""
-        return {}
-
-    @cached_property
     def known_origins(self) -> dict[tuple[int, str, int, int], frozenset[str] | None]:
         """Where pointers come from, as far as it was asked."""
         return {}
@@ -389,17 +384,6 @@ class Program:
             for one in self.named(name.lower() if procedure.source.is_fortran else name):
                 if one is not procedure and one not in found:
                     found.append(one)
-        return found
-
-    def below(self, procedure: Procedure) -> list[Procedure]:
-        """Functions that a function calls, and those that they call, each once; itself where it is called by others of them."""
-        found: list[Procedure] = []
-        todo = [procedure]
-        while todo:
-            for one in self.callees(todo.pop()):
-                if all(one is not each for each in found):
-                    found.append(one)
-                    todo.append(one)
         return found
 
     @cached_property

@@ -16,16 +16,12 @@ __all__ = [
     "block_of",
     "children",
     "code_and_macros",
-    "code_of",
     "enclosing",
     "field",
     "inside",
     "is_container_use",
     "line_of",
     "nodes",
-    "record_definition",
-    "record_name",
-    "record_nodes",
     "statements",
     "text_of",
     "walk",
@@ -122,24 +118,7 @@ def block_of(node: Node) -> Node | None:
     return one if one is not None and one.parent is not None else None
 
 
-def record_nodes(root: Node) -> Iterator[Node]:
-    """Structs and classes with their bodies."""
-    return (each for each in nodes(root, "struct_specifier", "class_specifier") if field(each, "body") is not None)
-
-
-def record_definition(node: Node) -> Node:
-    """The type definition around such a record, else the record itself."""
-    parent = node.parent
-    return parent if parent is not None and parent.type == "type_definition" else node
-
-
-def record_name(node: Node) -> str:
-    """The name by which such a record is known: that of the type definition around it, else its own."""
-    whole = record_definition(node)
-    return text_of(field(whole, "name" if whole is node else "declarator"))
-
-
-def code_of(text: bytes) -> bytes:
+def _code_of(text: bytes) -> bytes:
     """The text without comments, strings and directives."""
     return re.sub(
         rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])*'|^[ \t]*#[^\n]*",
@@ -150,5 +129,5 @@ def code_of(text: bytes) -> bytes:
 
 
 def code_and_macros(root: Node, text: bytes) -> bytes:
-    """As `code_of`, with what macros stand for."""
-    return b"\n".join([code_of(text), *(code_of(each.text or b"") for each in nodes(root, "preproc_arg"))])
+    """As `_code_of`, with what macros stand for."""
+    return b"\n".join([_code_of(text), *(_code_of(each.text or b"") for each in nodes(root, "preproc_arg"))])

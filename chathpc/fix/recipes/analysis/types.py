@@ -179,7 +179,7 @@ def type_of(node: Node | None, procedure: Procedure, program: Program, depth: in
             inner = children(node)
             return of(inner[0]) if len(inner) == 1 else None
         case "number_literal":
-            return literal_type(text_of(node))
+            return _literal_type(text_of(node))
         case "char_literal" | "true" | "false":
             return Type("int")
         case "string_literal":
@@ -225,7 +225,7 @@ def type_of(node: Node | None, procedure: Procedure, program: Program, depth: in
             return None
 
 
-def literal_type(text: str) -> Type:
+def _literal_type(text: str) -> Type:
     """The type of a number as it is written."""
     lower = text.lower()
     if not lower.startswith("0x") and ("." in lower or "e" in lower):
@@ -241,20 +241,9 @@ def written_type(node: Node | None) -> Type | None:
 
 
 _RANK = (
-    "int",
-    "unsigned",
-    "unsigned int",
-    "long",
-    "int64_t",
-    "uint64_t",
-    "size_t",
-    "unsigned long",
-    "long long",
-    "unsigned long long",
-    "float",
-    "double",
-    "long double",
-)
+    "int", "unsigned", "unsigned int", "long", "int64_t", "uint64_t", "size_t", "unsigned long", "long long",
+    "unsigned long long", "float", "double", "long double",
+)  # fmt: skip
 
 
 def _wider(one: Type | None, other: Type | None) -> Type | None:

@@ -51,7 +51,7 @@ def _number(function: Function, source: SourceFile, expr: Expr) -> int | None:
     return value(expr, source.unit.constants)
 
 
-def other_size(context: Context, spot: Spot, size: int) -> Iterable[Change]:
+def _other_size(context: Context, spot: Spot, size: int) -> Iterable[Change]:
     """The kernel at the spot with blocks of `size` threads, where its source sets the size in one place."""
     kernel = spot.procedure.model
     if "global" not in kernel.marks or spot.procedure.is_broken or "launch_bounds" in _head(spot):
@@ -67,7 +67,7 @@ def other_size(context: Context, spot: Spot, size: int) -> Iterable[Change]:
     names = {launch.block.text if launch.block.kind == Kind.NAME else None for _, _, launch in found}
     did = f"blocks of {size} threads instead of {old}"
     if names == {None}:
-        edits = _in_launches(context, spot, [(one, launch) for one, _, launch in found], int(old or 0), size)
+        edits = _in_launches(spot, [(one, launch) for one, _, launch in found], int(old or 0), size)
         if edits:
             yield Change(edits, kernel.first, did)
     elif len(names) == 1 and None not in names:
@@ -108,9 +108,7 @@ def _is_block_alone(context: Context, spot: Spot, name: str) -> bool:
     return True
 
 
-def _in_launches(
-    context: Context, spot: Spot, launches: list[tuple[Source, Launch]], old: int, size: int
-) -> dict[str, tuple[Edit, ...]]:
+def _in_launches(spot: Spot, launches: list[tuple[Source, Launch]], old: int, size: int) -> dict[str, tuple[Edit, ...]]:
     """The number in the launches themselves, where the grid rounds up by it and the kernel does not know it."""
     if _has_number(spot, old) or _has_number(spot, old - 1) or b"__shared__" in _body(spot):
         return {}
@@ -129,7 +127,7 @@ def _in_launches(
     return edits
 
 
-def launch_bounds(context: Context, spot: Spot) -> Iterable[Change]:
+def _launch_bounds(context: Context, spot: Spot) -> Iterable[Change]:
     """Tells the compiler how many threads a block of the kernel has, where all launches agree (CUDA C++ Programming Guide, "Launch Bounds")."""
     kernel = spot.procedure.model
     if "global" not in kernel.marks or spot.procedure.is_broken or "launch_bounds" in _head(spot):
@@ -173,7 +171,7 @@ RECIPES: tuple[Recipe, ...] = (
             f"block-size-{size}",
             f"Launches a kernel with blocks of {size} threads.",
             "The size is set in one place of the source, all launches agree on it, and the kernel itself does not count on another.",
-            _CAUSES, ("cuda",), "reassociates floating point", partial(other_size, size=size), promise, everywhere=False,
+            _CAUSES, ("cuda",), "reassociates floating point", partial(_other_size, size=size), promise, everywhere=False,
         )
         for size, promise in zip(SIZES, (0.3, 0.5, 0.5, 0.3, 0.2), strict=True)
     ),
@@ -181,6 +179,6 @@ RECIPES: tuple[Recipe, ...] = (
         "launch-bounds",
         "Tells the compiler the number of threads of a block, so that it may use as many registers as they leave.",
         "All launches have the same number of threads a block, a constant.",
-        _BOUNDS, ("cuda",), "exact", launch_bounds, 0.3, everywhere=False,
+        _BOUNDS, ("cuda",), "exact", _launch_bounds, 0.3, everywhere=False,
     ),
 )  # fmt: skip

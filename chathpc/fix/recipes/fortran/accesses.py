@@ -15,58 +15,18 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program
 #: Intrinsic functions that take many times as long as an addition.
 COSTLY = frozenset(
     {
-        "exp",
-        "log",
-        "log10",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "erf",
-        "erfc",
-        "gamma",
+        "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf",
+        "erfc", "gamma",
     }
-)
+)  # fmt: skip
 #: Those that only compute: nothing but their result comes of a call.
 INTRINSICS = COSTLY | frozenset(
     {
-        "abs",
-        "min",
-        "max",
-        "sqrt",
-        "mod",
-        "modulo",
-        "int",
-        "nint",
-        "floor",
-        "ceiling",
-        "real",
-        "dble",
-        "sign",
-        "merge",
-        "size",
-        "aint",
-        "anint",
-        "hypot",
-        "iand",
-        "ior",
-        "ieor",
-        "ishft",
-        "epsilon",
-        "tiny",
-        "huge",
-        "kind",
-        "ubound",
-        "lbound",
-        "dim",
+        "abs", "min", "max", "sqrt", "mod", "modulo", "int", "nint", "floor", "ceiling", "real", "dble", "sign",
+        "merge", "size", "aint", "anint", "hypot", "iand", "ior", "ieor", "ishft", "epsilon", "tiny", "huge", "kind",
+        "ubound", "lbound", "dim",
     }
-)
+)  # fmt: skip
 #: Those of whole arrays.
 OF_ARRAYS = frozenset({"sum", "product", "maxval", "minval", "dot_product", "norm2", "matmul", "transpose"})
 #: Those of them that give one number.

@@ -79,7 +79,7 @@ def between_calls(context: Context, spot: Spot) -> Iterator[Change]:
         if node.parent != procedure.node or not names or not all(_is_allocated_once(each, procedure) for each in names):
             continue
         if (
-            any(is_moved(each, procedure, program) for each in names)
+            any(_is_moved(each, procedure, program) for each in names)
             or text[line_start(text, node.start_byte) : node.start_byte].strip()
         ):
             continue
@@ -109,7 +109,7 @@ def _is_allocated_once(name: str, procedure: Procedure) -> bool:
     return len(made) == 1 and all(each.parent == procedure.node for each in freed) and len(freed) <= 1
 
 
-def is_moved(name: str, procedure: Procedure, program: Program) -> bool:
+def _is_moved(name: str, procedure: Procedure, program: Program) -> bool:
     """True where an array is asked whether it is allocated, or handed to what may allocate it."""
     for one in identifiers(procedure.node, name):
         parent = one.parent

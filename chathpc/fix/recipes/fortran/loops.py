@@ -96,7 +96,7 @@ def _is_sum(expr: Expr, name: str) -> bool:
     return left.kind == Kind.NAME and left.text == name and others == 0
 
 
-def private_scalars(found: Sequence[Use], function: Function, outer: Loop) -> set[str]:
+def _private_scalars(found: Sequence[Use], function: Function, outer: Loop) -> set[str]:
     """Scalars that every iteration of the innermost statements sets before it uses them, and that nobody uses after the loop."""
     private = set()
     for name in {one.name for one in found if one.write and one.parts == ()}:
@@ -163,7 +163,7 @@ def dependences(
         return result, set()
     inner = {one.variable for one in function.loops_in(loops[-1].index)}
     result.reductions = reductions(found, function, loops[-1])
-    private = private_scalars(found, function, loops[0]) - set(result.reductions)
+    private = _private_scalars(found, function, loops[0]) - set(result.reductions)
     changing = {one.name for one in found if one.write} | inner
     for write in (one for one in found if one.write):
         for other in found:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 
 from chathpc.diagnosis.source.model import Function, Loop
+from chathpc.fix.recipes.analysis.directives import WORTH_A_REGION
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import line_of, text_of
 from chathpc.fix.recipes.fortran.loops import control, do_node, own_text
 from chathpc.fix.recipes.fortran.openmp import fortran_directives, with_clause
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
-#: Iterations; opening a region takes as long as some thousand additions, on each thread.
-_WORTH = 20_000
 _NAME = re.compile(r"[\w%]+\Z")
 
 
@@ -38,9 +37,9 @@ def _if_large(procedure: Procedure) -> Iterator[Change]:
         written = text[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
         semantics: Semantics = "reassociates floating point" if "reduction" in words else "exact"
         yield Change(
-            {procedure.source.path: (with_clause(node, written, f"if({work} > {_WORTH})"),)},
+            {procedure.source.path: (with_clause(node, written, f"if({work} > {WORTH_A_REGION})"),)},
             line_of(node),
-            f"opens the parallel region only where {work} is above {_WORTH:,}",
+            f"opens the parallel region only where {work} is above {WORTH_A_REGION:,}",
             semantics,
         )
 

@@ -54,11 +54,10 @@ def identifiers(node: Node, name: str) -> list[Node]:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """How a variable is declared: its type as it is written, its attributes in lower case, the number of its dimensions."""
+    """How a variable is declared: its type as it is written, its attributes in lower case."""
 
     type: str
     attributes: tuple[str, ...]
-    rank: int
 
     @property
     def is_allocatable(self) -> bool:
@@ -80,18 +79,11 @@ def declaration(procedure: Procedure, name: str) -> Declared | None:
 
 def _declared_as(node: Node, name: str) -> Declared | None:
     attributes = [re.sub(r"\s", "", text_of(each).lower()) for each in node.children_by_field_name("attribute")]
-    shared = next(
-        (each for each in node.children_by_field_name("attribute") if "dimension" in text_of(each).lower()), None
-    )
     for one in node.children_by_field_name("declarator"):
         plain = one
         if plain.type == "init_declarator":
             plain = field(plain, "left") or children(plain)[0]
-        sized = plain.type == "sized_declarator"
-        own = children(plain)[0] if sized else plain
-        if text_of(own).lower() != name:
-            continue
-        size = children(plain)[-1] if sized else shared
-        dims = arguments(size) if size is shared and size is not None else children(size)
-        return Declared(text_of(field(node, "type")), tuple(attributes), len(dims) if size is not None else 0)
+        own = children(plain)[0] if plain.type == "sized_declarator" else plain
+        if text_of(own).lower() == name:
+            return Declared(text_of(field(node, "type")), tuple(attributes))
     return None

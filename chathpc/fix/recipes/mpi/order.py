@@ -41,7 +41,7 @@ def sent_early(context: Context, spot: Spot) -> Iterator[Change]:
                 continue
             over = _passed(run, listed[:place][::-1], procedure, program) if run else []
             place += len(run)
-            heavy = [at for at, each in enumerate(over) if is_work(each, procedure, program)]
+            heavy = [at for at, each in enumerate(over) if _is_work(each, procedure, program)]
             if not heavy:
                 continue
             target = over[heavy[-1]]
@@ -186,14 +186,14 @@ def _buffer(node: Node, procedure: Procedure) -> Access | None:
     return None
 
 
-def is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
+def _is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if there is a loop in the statement, or in a function that it calls."""
     if any(True for _ in nodes(statement, *C_LOOPS)):
         return True
     if depth > 2:
         return False
     return any(
-        is_work(one.node, one, program, depth + 1)
+        _is_work(one.node, one, program, depth + 1)
         for call in nodes(statement, "call_expression")
         for one in program.named(text_of(field(call, "function")))
         if one is not procedure

@@ -28,7 +28,7 @@ _SENDS = frozenset({"MPI_Send", "MPI_Ssend"})
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class _Packed:
     """The new text of a loop, how many numbers each iteration has in the message, and the tags that there were."""
 
     edits: tuple[Edit, ...]
@@ -37,7 +37,7 @@ class Packed:
     tags: tuple[str, ...]
 
 
-def packed(loop: Node, procedure: Procedure, program: Program) -> Packed | None:
+def packed(loop: Node, procedure: Procedure, program: Program) -> _Packed | None:
     """The loop with one message behind it (of what it sends) or before it (of what it receives); None where that may differ."""
     header, body = counted(loop, procedure), field(loop, "body")
     if (
@@ -78,7 +78,7 @@ def packed(loop: Node, procedure: Procedure, program: Program) -> Packed | None:
     ):
         return None
     edits = _edits(header, calls, [each for each in elements if each is not None], procedure)
-    return Packed(edits, len(calls), sends, tuple(call.word(4) for call in calls))
+    return _Packed(edits, len(calls), sends, tuple(call.word(4) for call in calls))
 
 
 def _element(call: Call, procedure: Procedure, program: Program) -> Node | None:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.c_expressions import expression
-from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_statement
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around
@@ -19,7 +17,6 @@ from chathpc.fix.recipes.recipe import Change, Context
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_STACK = 8 * 1024
 _BLOCKS = frozenset({"compound_statement"})
 
 
@@ -39,40 +36,32 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
         if found is None:
             continue
         name, kind, how, size = found
-        allocator = how if how in ("calloc", "new") else _called(node)
         frees = _frees(name, procedure, "delete" if how == "new" else "free")
         if not frees or not _is_kept_here(name, node, frees, procedure, program):
             continue
         blank, start = indent(text, node.start_byte), line_start(text, node.start_byte)
         if text[start : node.start_byte].strip():
             continue
-        constant = _constant_bytes(size, how, kind, procedure)
         edits = [without_statement(each, text) for each in frees]
         own = node.type == "declaration"
-        if constant is not None and constant <= _STACK and how != "calloc" and own:
-            count = f"{constant} / sizeof({kind})" if how != "new" else text_of(size)
-            edits.append(Edit(node.start_byte, node.end_byte, f"{kind} {name}[{count}];".encode()))
-            did = f"puts the {constant:,} bytes of {name} on the stack instead of allocating them each time"
-        else:
-            kept, room, need = (fresh_name(f"{name}_{each}", text) for each in ("kept", "room", "need"))
-            amount = f"({text_of(size)}) * sizeof({kind})" if how == "new" else _bytes(size, how)
-            cast = f"({kind} *)" if spot.source.is_cpp else ""
-            allocator = "malloc" if how in ("calloc", "new") else allocator
-            static = "static __thread" if program.has_threads else "static"
-            lines = [
-                *([f"{kind} *{name};"] if own else []),
-                f"{static} {kind} *{kept};", f"{static} size_t {room};", f"const size_t {need} = {amount};",
-                f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}{allocator}({need}); {room} = {kept} ? {need} : 0; }}",
-                f"{name} = {kept};",
-            ]  # fmt: skip
-            if how == "calloc":
-                lines.append(f"if ({name}) memset({name}, 0, {need});")
-                if b"string.h" not in text and b"cstring" not in text:
-                    continue
-            if how == "new" and b"cstdlib" not in text and b"stdlib.h" not in text:
+        kept, room, need = (fresh_name(f"{name}_{each}", text) for each in ("kept", "room", "need"))
+        amount = f"({text_of(size)}) * sizeof({kind})" if how == "new" else _bytes(size, how)
+        cast = f"({kind} *)" if spot.source.is_cpp else ""
+        static = "static __thread" if program.has_threads else "static"
+        lines = [
+            *([f"{kind} *{name};"] if own else []),
+            f"{static} {kind} *{kept};", f"{static} size_t {room};", f"const size_t {need} = {amount};",
+            f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}malloc({need}); {room} = {kept} ? {need} : 0; }}",
+            f"{name} = {kept};",
+        ]  # fmt: skip
+        if how == "calloc":
+            lines.append(f"if ({name}) memset({name}, 0, {need});")
+            if b"string.h" not in text and b"cstring" not in text:
                 continue
-            edits.append(Edit(node.start_byte, node.end_byte, (b"\n" + blank).join(each.encode() for each in lines)))
-            did = f"keeps the memory of {name} for the next time instead of allocating and freeing it"
+        if how == "new" and b"cstdlib" not in text and b"stdlib.h" not in text:
+            continue
+        edits.append(Edit(node.start_byte, node.end_byte, (b"\n" + blank).join(each.encode() for each in lines)))
+        did = f"keeps the memory of {name} for the next time instead of allocating and freeing it"
         yield Change({spot.source.path: tuple(edits)}, line_of(node), did)
 
 
@@ -85,7 +74,7 @@ def _in_loops(procedure: Procedure) -> bool:
     )
 
 
-def calls_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
+def calls_itself(procedure: Procedure, program: Program) -> bool:
     """True if the function may be running already when it is called: it reaches itself, or a pointer to it is about."""
     seen, todo = set(), [procedure]
     while todo:
@@ -163,7 +152,7 @@ def _made(made: Node | None, kind: str, procedure: Procedure, program: Program) 
     if made is None or made.type != "call_expression" or listed is None:
         return None
     called = text_of(field(made, "function"))
-    if called not in ("malloc", "calloc", "std::malloc", "std::calloc") and not _hands_through(called, program):
+    if called not in ("malloc", "calloc", "std::malloc", "std::calloc"):
         return None
     if procedure.source.is_cpp and not names_number(kind, procedure.source):
         return None
@@ -173,59 +162,9 @@ def _made(made: Node | None, kind: str, procedure: Procedure, program: Program) 
     return ("calloc" if called.endswith("calloc") else "malloc"), listed
 
 
-def _hands_through(name: str, program: Program) -> bool:
-    """True for a function of the program that takes a size and gives what malloc gives for it."""
-    own = program.named(name)
-    if len(own) != 1 or len(own[0].model.parameters) != 1 or own[0].is_broken or own[0].body is None:
-        return False
-    size = own[0].model.parameters[0].name
-    made = [each for each in own[0].all("call_expression") if text_of(field(each, "function")) == "malloc"]
-    kept = next((each for each in own[0].all("init_declarator") if made and inside(made[0], each)), None)
-    pointer = text_of(next((each for each in nodes(field(kept, "declarator") or own[0].node, "identifier")), None))
-    returned = [text_of(next(iter(children(each)), None)) for each in own[0].all("return_statement")]
-    stored = any(True for _ in own[0].all("assignment_expression", "update_expression"))
-    return (
-        len(made) == 1
-        and kept is not None
-        and text_of(field(made[0], "arguments")) == f"({size})"
-        and returned == [pointer]
-        and not stored
-    )
-
-
-def _called(node: Node) -> str:
-    """The allocator's name in the program."""
-    call = next((each for each in nodes(node, "call_expression")), None)
-    return text_of(field(call, "function"))
-
-
 def _bytes(size: Node, how: str) -> str:
     listed = [text_of(each) for each in children(size)]
     return listed[0] if how == "malloc" else f"(size_t)({listed[0]}) * ({listed[1]})"
-
-
-def _constant_bytes(size: Node, how: str, kind: str, procedure: Procedure) -> int | None:
-    unit = procedure.source.file.unit
-    if how == "new":
-        count, width = value(expression(size), unit.constants), type_size(kind, unit)
-        return None if count is None or width is None else count * width
-    listed = children(size)
-    if how != "malloc" or len(listed) != 1:
-        return None
-    match = re.fullmatch(
-        r"(?:(\w+)\s*\*\s*)?sizeof\s*\(?\s*[\w*]+(?:\s\w+)?\s*\)?(?:\s*\*\s*(\w+))?", text_of(listed[0])
-    )
-    width = type_size(kind, unit)
-    if match is None or width is None:
-        return None
-    total = width
-    for each in (match[1], match[2]):
-        if each is not None:
-            number = int(each) if each.isdigit() else unit.constants.get(each)
-            if number is None:
-                return None
-            total *= number
-    return total if match[1] or match[2] else None
 
 
 def _frees(name: str, procedure: Procedure, how: str) -> list[Node]:

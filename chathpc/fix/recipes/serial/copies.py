@@ -18,62 +18,19 @@ if TYPE_CHECKING:
 #: Members of the standard containers that change nothing.
 _LOOKING = frozenset(
     {
-        "size",
-        "empty",
-        "length",
-        "at",
-        "begin",
-        "end",
-        "cbegin",
-        "cend",
-        "front",
-        "back",
-        "find",
-        "count",
-        "c_str",
-        "substr",
-        "compare",
-        "rbegin",
-        "rend",
-        "capacity",
-        "first",
-        "second",
-        "lower_bound",
-        "upper_bound",
-        "contains",
-        "rfind",
-        "data",
+        "size", "empty", "length", "at", "begin", "end", "cbegin", "cend", "front", "back", "find", "count", "c_str",
+        "substr", "compare", "rbegin", "rend", "capacity", "first", "second", "lower_bound", "upper_bound",
+        "contains", "rfind", "data",
     }
-)
+)  # fmt: skip
 #: Functions of the libraries that only look at what they are given.
 _READERS = frozenset(
     {
-        "printf",
-        "fprintf",
-        "snprintf",
-        "puts",
-        "strlen",
-        "strcmp",
-        "to_string",
-        "accumulate",
-        "find",
-        "count",
-        "max_element",
-        "min_element",
-        "size",
-        "begin",
-        "end",
-        "max",
-        "min",
-        "abs",
-        "make_pair",
-        "inner_product",
-        "lower_bound",
-        "binary_search",
-        "distance",
-        "string",
+        "printf", "fprintf", "snprintf", "puts", "strlen", "strcmp", "to_string", "accumulate", "find", "count",
+        "max_element", "min_element", "size", "begin", "end", "max", "min", "abs", "make_pair", "inner_product",
+        "lower_bound", "binary_search", "distance", "string",
     }
-)
+)  # fmt: skip
 _LARGE = re.compile(
     r"(?:std::)?(?:vector|string|map|set|unordered_map|unordered_set|deque|list|multimap|array|function|valarray)\b"
 )
@@ -185,12 +142,12 @@ def _only_read(name: str, scope: Node, program: Program) -> bool:
     for node in nodes(scope, "identifier"):
         if text_of(node) != name:
             continue
-        if not _is_reading(node, scope, program):
+        if not _is_reading(node, program):
             return False
     return True
 
 
-def _is_reading(node: Node, scope: Node, program: Program) -> bool:
+def _is_reading(node: Node, program: Program) -> bool:
     """True if one use of a variable only looks at it."""
     one, parent = node, node.parent
     while parent is not None:
@@ -225,7 +182,7 @@ def _is_reading(node: Node, scope: Node, program: Program) -> bool:
     if parent.type == "argument_list":
         call = parent.parent
         name = text_of(field(call, "function")).split("<", 1)[0].rsplit("::", 1)[-1] if call is not None else ""
-        if one is not node and is_element(one):
+        if one is not node and _is_element(one):
             return True
         known = program.named(name)
         if known:
@@ -265,7 +222,7 @@ def _is_reading(node: Node, scope: Node, program: Program) -> bool:
     )
 
 
-def is_element(node: Node) -> bool:
+def _is_element(node: Node) -> bool:
     """True for an element that is handed on as a value: it has been indexed or is a member."""
     return node.type in ("subscript_expression",)
 

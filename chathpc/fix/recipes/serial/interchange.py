@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _DEEPEST = 4
 
 
-def nest_at(loop: Node, procedure: Procedure) -> list[Counted]:
+def _nest_at(loop: Node, procedure: Procedure) -> list[Counted]:
     """The loop and those that are the only statement of the one around them."""
     found: list[Counted] = []
     node: Node | None = loop
@@ -50,7 +50,7 @@ def interchanged(context: Context, spot: Spot) -> Iterator[Change]:
     for loop in loops_of(procedure):
         if loop.start_byte in done:
             continue
-        nest = nest_at(loop, procedure)
+        nest = _nest_at(loop, procedure)
         if len(nest) < 2:
             continue
         change = _best_order(nest, spot, context)
@@ -63,7 +63,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     procedure, program = spot.procedure, context.program
     body = nest[-1].body
     inner = effects(body, procedure, program)
-    if not _is_rectangular(nest, procedure, program) or directive_inside(nest):
+    if not _is_rectangular(nest, procedure, program) or _directive_inside(nest):
         return None
     own = own_scalars(body, nest[0].node, procedure, program)
     found = dependences(nest, body, program, frozenset(own))
@@ -72,7 +72,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     exact = all(one.exact for one in found.reductions.values())
     if not exact and not context.may_round:
         return None
-    costs = [_step_cost(one.variable, body, inner, procedure, program) for one in nest]
+    costs = [_step_cost(one.variable, body, inner, procedure) for one in nest]
     far = [reach(one.variable, body, inner, procedure) for one in nest]
     best: tuple[float, Sequence[int]] | None = None
     identity: Sequence[int] = tuple(range(len(nest)))
@@ -116,7 +116,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     )
 
 
-def directive_inside(nest: Sequence[Counted]) -> bool:
+def _directive_inside(nest: Sequence[Counted]) -> bool:
     """True where a directive stands before one of the inner loops or in the body."""
     return any(True for _ in nodes(nest[0].body, "preproc_call"))
 
@@ -153,7 +153,7 @@ def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Prog
     return True
 
 
-def _step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure, program: Program) -> float:
+def _step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure) -> float:
     """What the accesses of a body cost when `variable` is that of the innermost loop: 1 for each that jumps from line to line of
     memory, a quarter for a step to the next element, nothing for what stays.
     """
@@ -163,11 +163,11 @@ def _step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure, 
         if not one.memory or text_of(one.node) in seen:
             continue
         seen.add(text_of(one.node))
-        cost += access_cost(one.node, variable, scope)
+        cost += _access_cost(one.node, variable, scope)
     return cost
 
 
-def access_cost(node: Node, variable: str, scope: Scope) -> float:
+def _access_cost(node: Node, variable: str, scope: Scope) -> float:
     """The same of one access."""
     found = subscripts(node)
     if found is None:

@@ -52,7 +52,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         if taken and inside(call, taken[-1]):
             continue
         found = effects(call, procedure, program)
-        if not found.is_known or not found.pure_calls or all(is_cheap(each, program) for each in found.pure_calls):
+        if not found.is_known or not found.pure_calls or all(_is_cheap(each, program) for each in found.pure_calls):
             continue
         loop = outermost(call, procedure, program)
         if loop is None:
@@ -65,7 +65,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
             yield change
 
 
-def is_cheap(call: Node, program: Program) -> bool:
+def _is_cheap(call: Node, program: Program) -> bool:
     """True for a call that costs next to nothing: an accessor, or mathematics of one instruction."""
     called = field(call, "function")
     if called is not None and called.type == "field_expression":
@@ -135,7 +135,7 @@ def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) ->
     condition = field(loop, "condition")
     if condition is not None and inside(call, condition):
         return _is_first(call, condition)
-    return is_unconditional(call, loop, procedure) and guard_of(loop, procedure, program) is not None
+    return _is_unconditional(call, loop) and _guard_of(loop, procedure, program) is not None
 
 
 def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
@@ -189,7 +189,7 @@ def _is_first(call: Node, condition: Node) -> bool:
     return True
 
 
-def is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
+def _is_unconditional(call: Node, loop: Node) -> bool:
     """True if every first iteration makes the call: no condition and no way out before it."""
     body = field(loop, "body")
     if body is None or not inside(call, body):
@@ -226,7 +226,7 @@ def is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
     return True
 
 
-def guard_of(loop: Node, procedure: Procedure, program: Program) -> str | None:
+def _guard_of(loop: Node, procedure: Procedure, program: Program) -> str | None:
     """The condition under which the loop has a first iteration, written so that it may stand before it."""
     if loop.type == "while_statement":
         condition = bare(field(loop, "condition"))
@@ -244,7 +244,7 @@ def _widened(call: Node, loop: Node, procedure: Procedure, program: Program) -> 
     """The largest expression around the call that is invariant as a whole and may be moved."""
     best: Node = call
     one = call.parent
-    while one is not None and is_arithmetic_part(one, procedure, program):
+    while one is not None and _is_arithmetic_part(one, procedure, program):
         if not is_invariant(one, loop, procedure, program) or not _may_move(one, loop, procedure, program):
             break
         best = one
@@ -252,7 +252,7 @@ def _widened(call: Node, loop: Node, procedure: Procedure, program: Program) -> 
     return best
 
 
-def is_arithmetic_part(node: Node, procedure: Procedure, program: Program) -> bool:
+def _is_arithmetic_part(node: Node, procedure: Procedure, program: Program) -> bool:
     """True for an operation on numbers with a number as its result that is no condition."""
     if node.type not in ("binary_expression", "parenthesized_expression", "unary_expression", "cast_expression"):
         return False
@@ -266,7 +266,7 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
     kind = type_of(whole, procedure, program)
     if kind is None or not kind.is_arithmetic:
         return None
-    place = before_loop(loop, text)
+    place = before_loop(loop)
     if place is None or procedure.names_shared:
         return None
     call = whole if whole.type == "call_expression" else next(nodes(whole, "call_expression"))
@@ -277,7 +277,7 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
         guard = None
         condition = field(loop, "condition")
         if condition is None or not inside(whole, condition):
-            guard = guard_of(loop, procedure, program)
+            guard = _guard_of(loop, procedure, program)
             if guard is None:
                 return None
         if guard is not None:
@@ -318,7 +318,7 @@ class Place:
         )
 
 
-def before_loop(loop: Node, text: bytes) -> Place | None:
+def before_loop(loop: Node) -> Place | None:
     """The place in front of a loop and of its directive."""
     parent = loop.parent
     if parent is None:

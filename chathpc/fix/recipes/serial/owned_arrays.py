@@ -33,10 +33,10 @@ _MADE = re.compile(rf"(?:const\s+)?(?:auto|{_OWNER})\s+(\w+)\s*(?:=\s*|[({{]\s*)
 def kept_memory(context: Context, spot: Spot) -> Iterator[Change]:
     """Buffers that a function takes and gives back in every call, itself or by their owner, are kept for the next one."""
     yield from kept_buffers(context, spot)
-    yield from kept_arrays(context, spot)
+    yield from _kept_arrays(context, spot)
 
 
-def kept_arrays(context: Context, spot: Spot) -> Iterator[Change]:
+def _kept_arrays(context: Context, spot: Spot) -> Iterator[Change]:
     """An array of numbers with one owner keeps its memory for the next call or iteration, and grows where it must."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
     if procedure.body is None or procedure.is_broken or calls_itself(procedure, program) or not spot.source.is_cpp:
@@ -106,15 +106,9 @@ def _is_told(node: Node, size: str, procedure: Procedure, program: Program) -> b
 
 
 _SIZES = (
-    "identifier",
-    "number_literal",
-    "binary_expression",
-    "call_expression",
-    "field_expression",
-    "cast_expression",
-    "parenthesized_expression",
-    "subscript_expression",
-)
+    "identifier", "number_literal", "binary_expression", "call_expression", "field_expression", "cast_expression",
+    "parenthesized_expression", "subscript_expression",
+)  # fmt: skip
 
 
 def _stays(name: str, node: Node, procedure: Procedure, program: Program) -> bool:

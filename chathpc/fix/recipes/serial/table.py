@@ -53,7 +53,7 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "keep-buffer",
-        "Keeps the memory that a function, or a `std::unique_ptr` in it, allocates and frees in every call or iteration, or puts a small array on the stack.",
+        "Keeps the memory that a function, or a `std::unique_ptr` in it, allocates and frees in every call or iteration.",
         "The pointer stays in the function, is freed in the block that allocates it on every way, and the function runs once at a time.",
         ("allocation-churn", "page-faults", "redundant-copies"), HOST, "exact", owned_arrays.kept_memory, 0.9,
     ),

@@ -36,7 +36,7 @@ def kept_ends(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         name = text_of(target)
         loop = _widest(name, loops, procedure)
-        place = before_loop(loop, text) if loop is not None else None
+        place = before_loop(loop) if loop is not None else None
         if loop is None or place is None or name in done:
             continue
         calls = [each for each in procedure.all("call_expression") if _appends(each, name) and inside(each, loop)]

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, is_independent
-from chathpc.fix.recipes.analysis.directives import THREADS, directives, is_parallel_already, uses_openmp
+from chathpc.fix.recipes.analysis.directives import (
+    THREADS,
+    WORTH_A_REGION,
+    directives,
+    is_parallel_already,
+    uses_openmp,
+)
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, around, counted, is_invariant, loops_of, used_after
@@ -19,9 +25,6 @@ from chathpc.fix.recipes.recipe import Change, Context, Semantics
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Iterations of simple work that are worth a region: opening one costs some microseconds (EPCC OpenMP microbenchmarks), an
-#: operation about a nanosecond.
-_WORTH = 20_000
 _INDENTED = re.compile(rb"^[ \t]+#[ \t]*pragma[ \t]+omp", re.MULTILINE)
 
 
@@ -52,8 +55,8 @@ def _if_large(procedure: Procedure, spot: Spot, program: Program) -> Iterator[Ch
         if work is None or one.clause("if") is not None:
             continue
         semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
-        did = f"opens the parallel region only where {work} is above {_WORTH:,}"
-        edit = one.with_clause(f"if({work} > {_WORTH})", text)
+        did = f"opens the parallel region only where {work} is above {WORTH_A_REGION:,}"
+        edit = one.with_clause(f"if({work} > {WORTH_A_REGION})", text)
         yield Change({procedure.source.path: (edit,)}, line_of(one.statement), did, semantics)
 
 
@@ -107,7 +110,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
         if (
             header is None
             or any(inside(loop, each) for each in given)
-            or (next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop, procedure))
+            or (next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop))
             or not _is_worth_sharing(header, spot)
         ):
             continue
@@ -151,7 +154,7 @@ def _shared_directive(header: Counted, program: Program, *, may_round: bool) -> 
     return Edit(start, start, line), "exact" if exact else "reassociates floating point"
 
 
-def _outer_is_serial(loop: Node, procedure: Procedure) -> bool:
+def _outer_is_serial(loop: Node) -> bool:
     """True if the loop around is one over steps that cannot be shared, so that this one is the outermost that may be."""
     parent = loop.parent
     return (

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.fix.recipes.analysis.aliases import may_overlap
-from chathpc.fix.recipes.analysis.directives import Directive, private_names
-from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
+from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directive, directives, private_names
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_line
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
-from chathpc.fix.recipes.analysis.loops import Counted, is_invariant
+from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.analysis.types import declared, field_of, type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.protection import Protected, Section, protected_loops
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: A thread's own copy of an array lies on its stack.
 _MOST_BYTES = 32 * 1024
+_ADDING = frozenset({"+=", "-=", "*=", "|=", "&=", "^="})
 
 
 def _may_reduce(names: Iterable[str], one: Directive, procedure: Procedure) -> bool:
@@ -33,69 +33,84 @@ def _may_reduce(names: Iterable[str], one: Directive, procedure: Procedure) -> b
     return not any(name in private_names(one, procedure) for name in names)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Section:
+    """A critical or atomic section: its directive, and the statements that it protects."""
+
+    directive: Directive
+    statements: tuple[Node, ...]
+
+
+def _sections(body: Node) -> list[_Section] | None:
+    """All critical and atomic sections of a loop's body; None where another directive stands in it."""
+    found: list[_Section] = []
+    for node in nodes(body, "preproc_call"):
+        one = directive(node)
+        if one is None or re.split(r"[\s(]", one.words)[0] not in ("critical", "atomic"):
+            return None
+        found.append(_Section(one, tuple(statements(one.statement))))
+    return found
+
+
 def private_sums(context: Context, spot: Spot) -> Iterator[Change]:
     """Each thread adds to elements of its own, which are added up once at the end of the loop (reductions of scalars and arrays)."""
-    for each in protected_loops(spot, context.program):
-        one = each.directive
-        if any(section.word == "ordered" for section in each.sections) or one.has("ordered"):
+    procedure, text = spot.procedure, spot.source.text
+    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+        return
+    for one in directives(procedure):
+        header = counted(one.statement, procedure) if one.is_loop and not one.has("nowait") else None
+        if header is None or one.clause("collapse") is not None or one.has("ordered"):
             continue
-        updates = [updates_of(section) for section in each.sections]
-        if any(listed is None for listed in updates):
+        protected = _sections(header.body)
+        updates = [_updates_of(each) for each in protected or ()]
+        if not protected or any(listed is None for listed in updates):
             continue
-        change = _privatised(each, [update for listed in updates for update in listed or ()], spot, context)
+        change = _privatised(one, header, protected, [each for listed in updates for each in listed or ()], context)
         if change is not None:
             yield change
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Update:
+class _Update:
     """`target += value` of a protected section."""
 
     target: Node
     operator: str
-    value: Node | None
-    statement: Node
 
 
-def updates_of(section: Section) -> list[Update] | None:
+def _updates_of(section: _Section) -> list[_Update] | None:
     """All statements of a section as updates; None if one is something else."""
-    words = section.words.split()
-    if section.word == "atomic" and any(each in words for each in ("read", "write", "capture", "compare")):
+    words = section.directive.words.split()
+    if words[0] == "atomic" and any(each in words for each in ("read", "write", "capture", "compare")):
         return None
-    found = [update_of(statement) for statement in section.statements]
+    found = [_update_of(statement) for statement in section.statements]
     return None if any(one is None for one in found) else [one for one in found if one is not None]
 
 
-def update_of(statement: Node) -> Update | None:
+def _update_of(statement: Node) -> _Update | None:
     """A statement as an update; None if it is something else."""
     expr = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
     if expr is None:
         return None
-    value_: Node | None = None
     if expr.type == "update_expression":
         target, operator = field(expr, "argument"), "+"
-    elif expr.type == "assignment_expression" and text_of(field(expr, "operator")) in (
-        "+=",
-        "-=",
-        "*=",
-        "|=",
-        "&=",
-        "^=",
-    ):
+    elif expr.type == "assignment_expression" and text_of(field(expr, "operator")) in _ADDING:
         sign = text_of(field(expr, "operator"))[0]
-        target, operator, value_ = field(expr, "left"), "+" if sign == "-" else sign, field(expr, "right")
+        target, operator = field(expr, "left"), "+" if sign == "-" else sign
     else:
         return None
-    return None if target is None else Update(target, operator, value_, statement)
+    return None if target is None else _Update(target, operator)
 
 
-def _privatised(each: Protected, updates: list[Update], spot: Spot, context: Context) -> Change | None:
-    one, header, procedure, program, text = each.directive, each.header, each.procedure, each.program, spot.source.text
+def _privatised(
+    one: Directive, header: Counted, protected: list[_Section], updates: list[_Update], context: Context
+) -> Change | None:
+    procedure, program, text = header.procedure, context.program, header.procedure.source.text
     whole = effects(header.node, procedure, program)
     if not whole.is_known or whole.jumps - {"continue", "break"}:
         return None
     blank, start = indent(text, header.node.start_byte), line_start(text, one.node.start_byte)
-    edits = [edit for section in each.sections for edit in section.edits(text)]
+    edits = [without_line(each.directive.node, text) for each in protected]
     before, after = [], []
     sums: dict[str, str] = {}
     known: dict[str, str] = {}
@@ -116,7 +131,7 @@ def _privatised(each: Protected, updates: list[Update], spot: Spot, context: Con
             elif known[shown] != update.operator:
                 return None
             continue
-        array = _array(update.target, header, whole, procedure, program)
+        array = _array(update.target, whole, procedure, program)
         scalar = array is None and is_invariant(
             update.target, header.node, procedure, program, _without(whole, updates)
         )
@@ -156,20 +171,20 @@ def _privatised(each: Protected, updates: list[Update], spot: Spot, context: Con
         edits.append(
             Edit(header.node.end_byte, header.node.end_byte, b"".join(b"\n" + blank + line.encode() for line in after))
         )
-    if not one.has("parallel") and (before or after or not _may_reduce(sums, one, spot.procedure)):
+    if not one.has("parallel") and (before or after or not _may_reduce(sums, one, procedure)):
         return None
     edits += one.reducing(sums, text)
     semantics: Semantics = "exact" if exact else "reassociates floating point"
     names = ", ".join(dict.fromkeys(text_of(update.target) for update in updates))
     return Change(
-        {spot.source.path: tuple(edits)},
-        each.sections[0].line,
+        {procedure.source.path: tuple(edits)},
+        line_of(protected[0].directive.node),
         f"gives each thread its own {names} in the loop over {header.variable} and adds them up at its end",
         semantics,
     )
 
 
-def _is_alone(update: Update, updates: list[Update], whole: Effects, program: Program) -> bool:
+def _is_alone(update: _Update, updates: list[_Update], whole: Effects, program: Program) -> bool:
     """True if nothing else in the loop touches what is updated, and no update reads it."""
     mine = [each for each in whole.accesses if each.write and each.node == update.target]
     if not mine:
@@ -182,7 +197,7 @@ def _is_alone(update: Update, updates: list[Update], whole: Effects, program: Pr
     )
 
 
-def _without(whole: Effects, updates: list[Update]) -> Effects:
+def _without(whole: Effects, updates: list[_Update]) -> Effects:
     targets = [each.target for each in updates]
     kept: list[Access] = [
         one for one in whole.accesses if not (one.write and any(one.node == each for each in targets))
@@ -190,9 +205,7 @@ def _without(whole: Effects, updates: list[Update]) -> Effects:
     return Effects(kept, whole.calls, whole.pure_calls, whole.jumps, whole.opaque, whole.declared, whole.pragmas)
 
 
-def _array(
-    target: Node, header: Counted, whole: Effects, procedure: Procedure, program: Program
-) -> tuple[str, int] | None:
+def _array(target: Node, whole: Effects, procedure: Procedure, program: Program) -> tuple[str, int] | None:
     """Base and number of elements of a small array of constant extent that is indexed; None for anything else."""
     argument = field(target, "argument")
     if (

@@ -23,7 +23,7 @@ _ZERO = ("{0}", "{}", "{0.0}", "{{0}}")
 
 
 def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
-    """Numbers of threads that lie side by side in an array come to lie in rows of their own, so that no two share a cache line."""
+    """Rows of threads that lie side by side in an array get room at their end, so that no two share a cache line."""
     program, procedure = context.program, spot.procedure
     if procedure.is_broken or not program.has_threads:
         return
@@ -35,23 +35,18 @@ def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
         is_local = (one, home) in local
         homes = (procedure,) if is_local else program.procedures
         size = type_size(one.type, spot.source.file.unit)
-        if size is None or not is_arithmetic(one.type) or len(one.dims) not in (1, 2):
+        if size is None or not is_arithmetic(one.type) or len(one.dims) != 2:
             continue
         if one.name not in procedure.identifiers:
             continue
         if not any(_is_per_thread(one.name, each.source.text) for each in homes):
             continue
-        if len(one.dims) == 2:
-            edits = _longer_rows(one, _APART // size, homes, program, local=is_local)
-        elif _is_only_indexed(one.name, procedure, program):
-            edits = _in_rows(one.name, _APART // size, homes, program, local=is_local)
-        else:
-            continue
+        edits = _longer_rows(one, _APART // size, homes, program, local=is_local)
         if edits:
             yield Change(
                 edits,
                 one.line or procedure.model.first,
-                f"puts {_APART} bytes between the elements of {one.name}, to which different threads write",
+                f"puts {_APART} bytes between the rows of {one.name}, to which different threads write",
             )
 
 
@@ -91,36 +86,6 @@ def _roots(homes: Sequence[Procedure], program: Program, *, local: bool) -> list
     return [(path, source.file.tree.root_node) for path, source in program.sources.items() if not source.is_fortran]
 
 
-def _in_rows(
-    name: str, width: int, homes: Sequence[Procedure], program: Program, *, local: bool
-) -> dict[str, tuple[Edit, ...]] | None:
-    edits: dict[str, list[Edit]] = {}
-    declared = 0
-    for path, root in _roots(homes, program, local=local):
-        for node in nodes(root, "identifier"):
-            parent = node.parent
-            if text_of(node) != name or parent is None:
-                continue
-            if parent.type == "array_declarator" and field(parent, "declarator") == node:
-                above = parent.parent
-                first = field(above, "value") if above is not None and above.type == "init_declarator" else None
-                if (
-                    above is None
-                    or above.type not in ("init_declarator", "declaration")
-                    or (first is not None and "".join(text_of(first).split()) not in _ZERO)
-                ):
-                    return None
-                declared += 1
-                edits.setdefault(path, []).append(Edit(parent.end_byte, parent.end_byte, f"[{width}]".encode()))
-            elif parent.type == "subscript_expression" and field(parent, "argument") == node:
-                edits.setdefault(path, []).append(
-                    Edit(parent.start_byte, parent.end_byte, (parent.text or b"") + b"[0]")
-                )
-            else:
-                return None
-    return {path: tuple(each) for path, each in edits.items()} if declared else None
-
-
 def _is_per_thread(name: str, text: bytes) -> bool:
     """True if an array is indexed by the number of a thread, by a parameter or capture of what a thread runs, or handed to threads by
     its elements.
@@ -143,39 +108,3 @@ def _is_per_thread(name: str, text: bytes) -> bool:
     for each in known:
         numbers |= set(re.findall(rb"\b(\w+)\s*=\s*\*?\s*\(\s*(?:\w+\s*)+\**\s*\)\s*%s\s*;" % each, text))
     return any(re.search(rb"\b%s\s*\[\s*%s\s*\]" % (label, each), text) for each in numbers if each)
-
-
-def _is_only_indexed(name: str, procedure: Procedure, program: Program) -> bool:
-    """True for an array that is nowhere used but by its elements."""
-    is_local = name in procedure.declarations
-    one = procedure.declarations.get(name) if is_local else program.variables.get(name)
-    if one is None or one.pointers or one.reference or len(one.dims) != 1 or name in procedure.parameters:
-        return False
-    homes = (procedure,) if is_local else program.procedures
-    if not is_local and any(
-        text_of(each) == name
-        for source in program.sources.values()
-        for each in nodes(source.file.tree.root_node, "preproc_arg", "pointer_expression")
-        if each.type == "preproc_arg" and name in text_of(each)
-    ):
-        return False
-    for home in homes:
-        for each in home.identifiers.get(name, ()):
-            parent = each.parent
-            if parent is None:
-                return False
-            if parent.type in ("array_declarator",) and field(parent, "declarator") == each:
-                continue
-            if parent.type != "subscript_expression" or field(parent, "argument") != each:
-                return False
-            if parent.parent is not None and (
-                parent.parent.type == "pointer_expression"
-                or (
-                    parent.parent.type == "init_declarator"
-                    and home.source.is_cpp
-                    and "&" in text_of(field(parent.parent, "declarator"))
-                )
-                or (home.source.is_cpp and parent.parent.type == "argument_list" and not is_local)
-            ):
-                return False
-    return True

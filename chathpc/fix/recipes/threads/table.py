@@ -59,7 +59,7 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "pad-elements",
-        "Puts room between the numbers of different threads that lie side by side in an array.",
+        "Puts room between the rows of different threads that lie side by side in an array of numbers.",
         "The array is indexed by the thread, and nothing is done with it but reading and writing its elements.",
         ("omp-false-sharing", "lock-contention"), HOST, "exact", sharing.padded_elements, 0.75,
     ),
