@@ -1,11 +1,11 @@
-"""Where a header's inclusion goes, and of which language a header is."""
+"""Where a header's inclusion goes."""
 
 from __future__ import annotations
 
 import pytest
 
 from chathpc.fix.recipes.analysis.edits import applied
-from chathpc.fix.recipes.analysis.heads import included, is_cpp
+from chathpc.fix.recipes.analysis.heads import included
 from chathpc.fix.recipes.analysis.program import program
 
 _BODY = "double light(double lat)\n{\n    return pow(lat, 1.5);\n}\n"
@@ -34,15 +34,3 @@ def test_a_header_is_included_where_no_condition_can_leave_it_out(before: str, a
 
 def test_a_header_that_is_included_is_not_included_again() -> None:
     assert not included("math.h", program({"app.c": "#include <math.h>\n" + _BODY}).named("light")[0])
-
-
-def test_a_header_is_of_the_language_that_includes_it() -> None:
-    def of(**others: str) -> bool | None:
-        parsed = program({"light.h": _BODY, **{name.replace("_", "."): text for name, text in others.items()}})
-        return is_cpp(parsed.sources["light.h"], parsed)
-
-    main = '#include "light.h"\nint main(void) { return 0; }\n'
-    assert of(app_c=main) is False
-    assert of(app_cpp=main) is True
-    assert of(app_c=main, more_cpp=main) is None
-    assert of() is None

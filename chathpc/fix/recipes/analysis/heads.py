@@ -1,25 +1,15 @@
-"""What stands in front of functions of C and C++: inclusions of headers; and of which language a header is."""
+"""What stands in front of functions of C and C++: inclusions of headers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start
-from chathpc.fix.recipes.analysis.program import Procedure, Program, Source
+from chathpc.fix.recipes.analysis.program import Procedure
 from chathpc.fix.recipes.analysis.syntax import field, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-_HEADERS = (".h", ".hpp", ".hh")
-
-
-def is_cpp(source: Source, program: Program) -> bool | None:
-    """Whether a file is C++; None for a header that both include, or nobody knows who does."""
-    if not source.path.endswith(_HEADERS):
-        return source.is_cpp
-    kinds = {one.language for one in program.sources.values() if not one.is_fortran and not one.path.endswith(_HEADERS)}
-    return None if len(kinds) != 1 or kinds == {"cuda"} else kinds == {"c++"}
 
 
 def included(header: str, procedure: Procedure) -> list[Edit]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bare",
-    "block_of",
     "children",
     "code_and_macros",
     "enclosing",
@@ -108,14 +107,6 @@ def statements(body: Node | None) -> list[Node]:
     if body is None:
         return []
     return children(body) if body.type == "compound_statement" else [body]
-
-
-def block_of(node: Node) -> Node | None:
-    """The statement around an expression (or the node itself) that stands directly in a block."""
-    one: Node | None = node
-    while one is not None and one.parent is not None and one.parent.type != "compound_statement":
-        one = one.parent
-    return one if one is not None and one.parent is not None else None
 
 
 def _code_of(text: bytes) -> bytes:

@@ -28,17 +28,6 @@ def called(node: Node | None) -> str:
     return text_of(name).lower() if name is not None and name.type == "identifier" else ""
 
 
-def arguments(node: Node | None) -> list[Node]:
-    """Arguments of a call, subscripts of an element; those with keywords as such nodes."""
-    listed = [each for each in children(node) if each.type == "argument_list"]
-    return children(listed[-1]) if listed else []
-
-
-def beside(node: Node) -> list[Node]:
-    """All statements of the block in which the node stands, in their order."""
-    return [] if node.parent is None else children(node.parent)
-
-
 def identifiers(node: Node, name: str) -> list[Node]:
     """Where a name stands in the node: neither members of that name nor keywords of arguments."""
     found, todo = [], [node]
