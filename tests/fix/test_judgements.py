@@ -62,7 +62,10 @@ def test_functions_that_a_finding_names_are_its_own_and_what_only_it_calls(tmp_p
     profile = chathpc.load(tmp_path / "p.txt")
     found = replace(diagnose(profile), findings=(finding(function="slow"),))
     assert plausibility.named_functions(profile, found) == {"slow", "inner"}
-    assert plausibility.named_functions(profile, replace(found, findings=()), ("ns::slow(int)", "main")) == {"slow", "inner"}
+    assert plausibility.named_functions(profile, replace(found, findings=()), ("ns::slow(int)", "main")) == {
+        "slow",
+        "inner",
+    }
     # Everything is called from the main program.
     of_main = finding(function="main")
     assert plausibility.named_functions(profile, replace(found, findings=(of_main,))) == {"main"}
