@@ -7,9 +7,10 @@ from typing import Literal
 
 import click
 
-from chathpc.commands.fix_options import agent_options, trial_options
+from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
+from chathpc.commands.streams import complain
 from chathpc.errors import ChathpcError, UsageError
 
 
@@ -199,9 +200,15 @@ def fixes(
     budget = Budget(rounds=rounds, seconds=time_limit)
     manner = Manner(guidance, critic, Bounds(turns, tokens))
     settings = Settings(choose(allow_none=no_sandbox), work.resolve(), budget, llm=llm, manner=manner)
-    with Progress(quiet=quiet) as progress:
+    with Progress(quiet=quiet) as progress, ended_by_term():
         outcomes = run_tasks(tasks, strategies, settings, progress=progress)
-    result = result_of(tasks, outcomes, strategies, time_limit=time_limit, sandbox=settings.sandbox.name)
+    if len(outcomes) < len(tasks):
+        complain(
+            f"It was ended early: {len(outcomes)} of {len(tasks)} tasks are done. The same command goes on from there."
+        )
+    result = result_of(
+        tasks[: len(outcomes)], outcomes, strategies, time_limit=time_limit, sandbox=settings.sandbox.name
+    )
     missed = failures(gates, result.figures[-1], result.figures)
     answer(renderers()[chosen_format(form, output)](result, style_for(output)), output)
     failed = [row.task.name for row in result.rows if any(each.ended == "failed" for each in row.outcomes.values())]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.fix_options import agent_options, trial_options
+from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
@@ -127,7 +127,7 @@ def command(
         raise click.UsageError("--hypothesis chooses from the report that --report names.")
     check_output(output, (folder,) if profile is None else (folder, profile))
     style = style_for(output, verbose=verbose)
-    with Progress(quiet=quiet) as progress:
+    with Progress(quiet=quiet) as progress, ended_by_term():
         from chathpc.fix.agent import Bounds, Manner
         from chathpc.fix.loop import Budget, fix
         from chathpc.fix.project_file import read

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import click
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@contextmanager
+def ended_by_term() -> Iterator[None]:
+    """Let SIGTERM, with which batch systems end jobs, do what Ctrl-C does: what is done is told. Where signals cannot be had nothing changes."""
+    before = None
+    with suppress(ValueError):  # in another thread than the first
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 def trial_options(seconds: float, of: str) -> Callable[[Function], Function]:

@@ -85,24 +85,28 @@ def _run(session: Session, profile: Path | None) -> Outcome:
     begin(session)
     first = last = first_state(session, profile)
     accepted: list[Attempt] = []
-    complete = True
+    complete, interrupted = True, False
     if may_gain(first.diagnosis) or (first.profile is not None and any(each.learns for each in session.proposers)):
-        for number in range(1, session.budget.rounds + 1):
-            best, spent = best_of_round(session, number, last)
-            if best is not None:
-                last, attempt = best
-                accepted.append(attempt)
-            if spent is not None:
-                session.remarks.append(spent.message)
-                complete = False
-            if spent is not None or last.profile is None or (best is None and not _may_say_more(session)):
-                break
-    conditional = None if accepted else best_if(session)
+        try:
+            for number in range(1, session.budget.rounds + 1):
+                best, spent = best_of_round(session, number, last)
+                if best is not None:
+                    last, attempt = best
+                    accepted.append(attempt)
+                if spent is not None:
+                    session.remarks.append(spent.message)
+                    complete = False
+                if spent is not None or last.profile is None or (best is None and not _may_say_more(session)):
+                    break
+        except KeyboardInterrupt:
+            session.remarks.append("It was ended early. What is done is kept: the same command goes on from there.")
+            complete, interrupted = False, True
+    conditional = None if accepted or interrupted else best_if(session)
     if conditional is not None:
         files, flags = first.changed_by(conditional.candidate)
         last = session.state(files, flags, session.runner.build(files, flags), conditional.candidate.id)
         accepted.append(conditional)
-    outcome = outcome_of(session, first, last, accepted, complete=complete)
+    outcome = outcome_of(session, first, last, accepted, complete=complete, interrupted=interrupted)
     if complete:
         session.ledger.append("end", {"improved": outcome.improved, "healthy": outcome.healthy})
     return outcome

@@ -31,6 +31,7 @@ class Baseline:
 class Outcome:
     """What came of it. `accepted` build on each other; `speedup` is that of all of them together against the original. `given_up` says in
     sentences without a point what they give up; where that is not allowed, the one that is accepted depends on its user's word.
+    A session that was `interrupted` was not timed as a whole.
     """
 
     project: Project
@@ -47,6 +48,7 @@ class Outcome:
     work: Path
     sandbox: str
     given_up: tuple[str, ...] = ()
+    interrupted: bool = False
 
     @property
     def conditional(self) -> bool:
@@ -64,8 +66,18 @@ class Outcome:
         return bool(self.accepted) and not self.conditional
 
 
-def outcome_of(session: Session, first: State, last: State, accepted: Sequence[Attempt], *, complete: bool) -> Outcome:
-    """What came of the session that went from `first` to `last`; times all changes together if there are several, and baselines."""
+def outcome_of(
+    session: Session,
+    first: State,
+    last: State,
+    accepted: Sequence[Attempt],
+    *,
+    complete: bool,
+    interrupted: bool = False,
+) -> Outcome:
+    """What came of the session that went from `first` to `last`; times all changes together if there are several, and baselines, unless
+    it was interrupted.
+    """
     run = session.project.run
     if (
         session.attempts
@@ -78,7 +90,9 @@ def outcome_of(session: Session, first: State, last: State, accepted: Sequence[A
         )
     speedup, diff = None, None
     baselines: tuple[Baseline, ...] = ()
-    if accepted:
+    if accepted and interrupted:
+        speedup = accepted[0].speedup if len(accepted) == 1 else None
+    elif accepted:
         speedup = accepted[0].speedup if len(accepted) == 1 else _whole(session, first, last)
         diff = None if last.profile is None else session.compared(first, last.built)
         if session.with_baselines:
@@ -98,6 +112,7 @@ def outcome_of(session: Session, first: State, last: State, accepted: Sequence[A
         work=session.runner.workspace.root,
         sandbox=session.runner.sandbox.name,
         given_up=tuple(dict.fromkeys(each for attempt in accepted for each in durability(attempt.gates))),
+        interrupted=interrupted,
     )
 
 

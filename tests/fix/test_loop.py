@@ -97,6 +97,29 @@ class Halving:
         )
 
 
+def test_a_session_that_is_ended_early_tells_what_it_has_and_goes_on(tmp_path: Path) -> None:
+    class Interrupted(Halving):
+        def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
+            if history:
+                raise KeyboardInterrupt
+            yield from super().propose(problem, history)
+
+    def run(proposer: Halving) -> Outcome:
+        return fix(
+            project(tmp_path), [proposer], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=2, timing=5), work=tmp_path / "work"
+        )  # fmt: skip
+
+    ended = run(Interrupted())
+    assert [each.candidate.title for each in ended.accepted] == ["half of 0.06"]
+    assert ended.interrupted
+    assert not ended.complete
+    assert exit_code(ended) == 0
+    assert any("ended early" in remark for remark in ended.remarks)
+    on = run(Halving())
+    assert [each.candidate.title for each in on.accepted][:1] == ["half of 0.06"]
+    assert on.complete
+
+
 def test_changes_that_build_on_each_other_are_timed_together_and_beside_the_compilers_flags(tmp_path: Path) -> None:
     flagged = replace(project(tmp_path), flags=Flags("CFLAGS", "-g -O1"))
     (flagged.root / "work.txt").write_text(SLOW.replace("0.06", "0.12"))

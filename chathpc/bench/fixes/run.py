@@ -57,10 +57,10 @@ def run_tasks(
     """For each task its outcomes with the `strategies`, in their order.
 
     Expected trouble of a task is an outcome that says so. An outcome that is kept counts as long as task, strategy and bounds are
-    the same. UsageError for a strategy that there is not.
+    the same. Where it is interrupted those of the tasks before are returned. UsageError for a strategy that there is not.
     """
     proposers([name for name in strategies if name not in _ORACLES], settings.llm)
-    found = []
+    found: list[tuple[Outcome, ...]] = []
     for number, task in enumerate(tasks, 1):
         outcomes = []
         for name in strategies:
@@ -70,7 +70,10 @@ def run_tasks(
             def tell(stage: str, here: str = here) -> None:
                 progress(f"{here}: {stage}")
 
-            outcomes.append(_kept(task, name, settings, tell))
+            try:
+                outcomes.append(_kept(task, name, settings, tell))
+            except KeyboardInterrupt:
+                return found
         found.append(tuple(outcomes))
     return found
 
@@ -152,6 +155,8 @@ def _fixed(
         progress=tell,
         baselines=settings.baselines,
     )
+    if fixed.interrupted:
+        raise KeyboardInterrupt
     events = ledger.read(work / _LEDGER)[0]
     seconds = [
         event.data.get("seconds")
