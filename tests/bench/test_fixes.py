@@ -209,6 +209,7 @@ def ended(verdict: str, *, seconds: float = 3.0) -> Any:
         accepted = (attempt,) if won else ()
         health = Health.HEALTHY if verdict == "healthy" else Health.BOTTLENECK
         return SimpleNamespace(
+            interrupted=False,
             first=SimpleNamespace(diagnosis=SimpleNamespace(verdict=health, headline="Head.", findings=())),
             improved=bool(accepted),
             conditional=verdict == "improved-if",
