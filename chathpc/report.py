@@ -167,7 +167,7 @@ class FindingRecord(Record):
     )
     status: Literal["measured", "derived"] = Field(
         default="measured",
-        description="derived: the time at the place was measured, the cause was read in the source.",
+        description="derived: the time at the place was measured, the cause was read in the source or the machine code.",
     )
 
 

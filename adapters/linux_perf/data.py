@@ -10,11 +10,12 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 
 from chathpc.adapters.lines import lines
-from chathpc.adapters.linux_perf import images
+from chathpc.adapters.linux_perf import annotate, images
 from chathpc.adapters.linux_perf.script import profile_of
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
@@ -40,14 +41,20 @@ def read(path: Path) -> Profile:
         raise AdapterError("perf.data is read through perf, which is not installed here", path=path, hint=hint)
     with tempfile.TemporaryDirectory(prefix="chathpc-perf-") as folder:
         text = Path(folder) / "samples.txt"
-        script = [perf, "script", "-i", str(_mended(path, Path(folder)))]
+        recording = str(_mended(path, Path(folder)))
+        script = [perf, "script", "-i", recording]
         lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES)
         said = None if lacks is None else _run([*script, "--header", "--no-inline", "-F", _FIELDS], text, LIMIT)
         if said is not None and _run(script, text, LIMIT) is None:  # perf before 4.16
             said = None
         if said is not None:
             raise AdapterError(f"perf cannot read it: {said or 'it gives no reason'}", path=path, hint=hint)
-        profile = profile_of(lines(text), path)
+        code = Path(folder) / "code.txt"
+        # Where perf fails at one function, it has told those before.
+        if lacks is None:
+            _run([perf, *annotate.OPTIONS, "-i", recording], code, annotate.LIMIT, annotate.LARGEST)
+        told = annotate.comments(code.read_bytes()) if code.exists() else []
+        profile = profile_of(chain(lines(text), told), path)
     caveats = profile.caveats if lacks is None else (*profile.caveats, f"perf gave no source lines: {lacks}.")
     return replace(profile, format="Linux perf (perf.data)", caveats=caveats)
 
@@ -77,8 +84,9 @@ def _too_old(perf: str, output: Path) -> str | None:
     return "its version is not {}.{} or later".format(*_SAFE)
 
 
-def _run(command: list[str], output: Path, limit: float) -> str | None:
+def _run(command: list[str], output: Path, limit: float, largest: int | None = None) -> str | None:
     """Run perf with its output in a file; None if it ended well, else the first line of what it says."""
+    largest = LARGEST if largest is None else largest
     # No pager, no configuration of the user's, and no downloads of debug information.
     environment = {
         **os.environ, "PAGER": "cat", "PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "LC_ALL": "C",
@@ -97,8 +105,8 @@ def _run(command: list[str], output: Path, limit: float) -> str | None:
             while process.poll() is None:
                 if time.monotonic() > deadline:
                     return f"it takes longer than {limit:g} s"
-                if output.stat().st_size > LARGEST:
-                    return f"it writes more than {LARGEST:,} bytes"
+                if output.stat().st_size > largest:
+                    return f"it writes more than {largest:,} bytes"
                 try:
                     process.wait(_STEP)
                 except subprocess.TimeoutExpired:

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from chathpc.adapters.lines import lines
+from chathpc.adapters.linux_perf.annotate import COMMENT, annotated
 from chathpc.adapters.linux_perf.chains import Chain, Frame, Inlined
 from chathpc.adapters.linux_perf.command import recorded
 from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
@@ -33,6 +34,8 @@ from chathpc.profile.tree import NodeKind
 _LONGEST = 1 << 20
 #: Frames of one stack; perf itself records at most 127 unless told otherwise.
 _DEEPEST = 1_000_000
+#: Lines of perf annotate that are kept.
+_MOST_CODE = 50_000
 _HOW = "Give perf.data itself, or its samples as text: perf script -F +pid,+srcline --show-switch-events > samples.txt"
 #: Facts about the machine in the header that are kept; host name, command line and paths are not.
 _HARDWARE = {"cpudesc": "processor", "nrcpus online": "processors", "total memory": "memory", "arch": "architecture"}
@@ -74,6 +77,7 @@ class _Reading:
     of_mpi: set[int] = field(default_factory=set)  #: frames that are calls of MPI
     programs: dict[int, str] = field(default_factory=dict)  #: what a process ran when it was seen last
     using_mpi: set[int] = field(default_factory=set)  #: processes in calls of MPI
+    code: list[str] = field(default_factory=list)  #: lines of perf annotate
     clock: WallClock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,7 +116,10 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
             begun = None
             continue
         if line.startswith("#"):
-            _header(reading, line)
+            if not line.startswith(COMMENT):
+                _header(reading, line)
+            elif len(reading.code) < _MOST_CODE:
+                reading.code.append(line.removeprefix(COMMENT))
             continue
         if begun is not None and line[0] in " \t":
             found = _frame(reading, line)
@@ -314,6 +321,7 @@ def _profile(reading: _Reading) -> Profile:
         hardware=reading.hardware,
         sample_count=samples,
         recording=_recording(reading),
+        sampled_code=tuple(code for event, code in annotated(reading.code) if event_of(event).name == main.event.name),
         read_timeline=partial(reading.clock.lanes, reading.threads) if reading.clock.seen else no_timeline,
     )
 

@@ -17,7 +17,7 @@ from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.command import filled, named
 from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.coverage import not_collected
-from chathpc.diagnosis.draft import UNEXPLAINED, Draft, confidence, samples_behind, share_error
+from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import Vendor, fitted, in_words_of, vendor_of
@@ -163,6 +163,10 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
         from chathpc.diagnosis.rules.source import with_source
 
         found = with_source(facts, list(found))
+    if group.name == HOST_GROUP and facts.profile.sampled_code:
+        from chathpc.diagnosis.rules.machine_code import with_machine_code
+
+        found = with_machine_code(facts, list(found))
     if not has_good_timeline(facts):
         return _in_run(facts, found) if group.name in (TOTALS_GROUP, *KERNEL_GROUPS) else found
     if group.name not in (HOST_GROUP, *KERNEL_GROUPS):
@@ -211,10 +215,6 @@ def _weight(draft: Draft) -> float:
     return draft.impact if draft.impact is not None else draft.share * headroom(draft)
 
 
-#: Words of a compiler about hot code do not stand for it, unless they are worth acting on.
-_BESIDE_HOT = ("not-vectorised", "not-inlined")
-
-
 def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:
     """Drop findings that another one names as replaced, and hot code that is already the place of a real finding."""
     replaced = {name for draft in drafts for name in draft.replaces}
@@ -224,7 +224,7 @@ def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:
         draft.where.function
         for draft in kept
         if draft.cause not in UNEXPLAINED
-        and (_weight(draft) >= worth if draft.cause in _BESIDE_HOT else _weight(draft) > 0)
+        and (_weight(draft) >= worth if draft.cause in BESIDE_HOT else _weight(draft) > 0)
     }
     return [draft for draft in kept if draft.cause not in UNEXPLAINED or draft.where.function not in places]
 

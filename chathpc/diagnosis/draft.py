@@ -15,6 +15,8 @@ from chathpc.profile import numbers
 
 #: Causes that say what runs at a place and leave open why it takes its time.
 UNEXPLAINED = ("hot-compute", "library-call")
+#: Words of a compiler about hot code do not stand for it, unless they are worth acting on.
+BESIDE_HOT = ("not-vectorised", "not-inlined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class Draft:
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
     tell their number. `spread` tells the locations where the cost is what they differ by. `agreeing` names further tools that
     found the same cause there by themselves. `suspected` names causes that may be behind it, which this profile cannot show. `bounded` is
-    False where a repair can remove more than the cost. `title` is said instead of the cause's.
+    False where a repair can remove more than the cost. `title` is said instead of the cause's. A cause that is `derived` was `read_in` the
+    source or the machine code.
     """
 
     cause: str
@@ -65,6 +68,7 @@ class Draft:
     replaces: tuple[str, ...] = ()
     samples: float | None = None
     derived: bool = False
+    read_in: str = "source"
     spread: Spread | None = None
     agreeing: tuple[str, ...] = ()
     suspected: tuple[str, ...] = ()
@@ -113,7 +117,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
     value = above * belief(draft.signs, len(draft.against), derived=draft.derived, agreeing=len(draft.agreeing))
     words = [
-        "1 sign, derived from the source"
+        f"1 sign, derived from the {draft.read_in}"
         if draft.derived
         else f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
         *([f"{len(draft.agreeing) + 1} tools agree"] if draft.agreeing else []),

@@ -61,8 +61,8 @@ class Finding:
     that is below it (Amdahl's law; no promise), `typical_gain` what measured repairs of the cause gave.
     `confidence` is a probability (0..1), `confidence_reason` says what it was computed from. `suspected` names causes that the source at a
     hot place makes one suspect and that this profile cannot show: no claim, but worth a measurement, or a try.
-    `origin` says whether the profile or the source named the cause; `status` is `derived` where only the time at the place was
-    measured and the cause was read in the source.
+    `origin` says whether the profile or the source (or the machine code) named the cause; `status` is `derived` where only the time at the place was
+    measured and the cause was read in the source or the machine code.
     """
 
     cause: str

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from chathpc.adapters.linux_perf import images
+from chathpc.adapters.linux_perf import annotate, images
 from chathpc.measure.files import fresh_folder, put
 from chathpc.measure.machine import facts
 from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
@@ -34,6 +34,8 @@ _TERMS = {_FAULTS: f"{_FAULTS}/period=1000,name={_FAULTS}/"}
 _TASK = re.compile(r" (\d+\.\d+): PERF_RECORD_(COMM exec|EXIT)\b")
 #: No configuration of the user's, no downloads of debug information, no pager.
 _QUIET = {"PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "PAGER": "cat", "LC_ALL": "C"}
+#: In so many seconds it tells the machine code or nothing, where the system can end it.
+_BOUNDED = f'command -v timeout >/dev/null && set -- timeout {annotate.LIMIT} "$@"; exec "$@" 2>/dev/null'
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
@@ -137,6 +139,12 @@ class Perf:
             raise ProfilerError(f"perf script failed: {reason(done)}")
         if next(_samples(text), None) is None:
             raise NoSampleError("no sample was taken: the program used too little CPU time")
+        # Where it fails nothing is missing but what the machine code says. Of ranks the one with most samples stands for all.
+        largest = max(_files(plan), key=lambda file: file.stat().st_size)
+        words = (plan.tool("perf"), *annotate.OPTIONS, "-i", str(largest))
+        done = do("perf annotate", ("sh", "-c", _BOUNDED, "sh", *words), _QUIET)
+        with text.open("a", encoding="utf-8") as more:
+            more.writelines(f"{line}\n" for line in annotate.comments(done.stdout))
         return text
 
     def again(self, plan: Plan, path: Path) -> Plan | None:

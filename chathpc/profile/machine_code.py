@@ -1,4 +1,4 @@
-"""Machine code of GPU kernels as a disassembler or a report shows it: one instruction after the other, as text."""
+"""Machine code as a disassembler or a report shows it: one instruction after the other, as text."""
 
 from __future__ import annotations
 
@@ -42,3 +42,14 @@ class MachineCode:
     def has_sources(self) -> bool:
         """True if source lines are known."""
         return any(line.line > 0 for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledCode:
+    """The instructions of a function of the host, with the part (0..1) of its `samples` that stands at each; `module` is its file's name."""
+
+    function: str
+    module: str
+    lines: tuple[CodeLine, ...]
+    parts: tuple[float, ...]
+    samples: int

@@ -105,6 +105,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             for found in disagreements(base, tool_of(base), other, tool_of(other))
         ),
         code=tuple(one for view in views for one in view.code),
+        sampled_code=tuple(one for view in views for one in view.sampled_code),
         all_threads=all(view.all_threads for view in views),
         read_source=joined(view.read_source for view in views),
         read_timeline=partial(_timeline, views, places, rows),

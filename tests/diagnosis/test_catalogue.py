@@ -26,8 +26,13 @@ DETECTED = {
     "strided-access": {"min_share": 0.10},
     "quadratic-algorithm": {"min_share": 0.10},
     "redundant-recursion": {"min_share": 0.10},
-    "memory-bandwidth": {"min_share": 0.10, "min_bytes_per_operation": 6, "headroom_at_limit": 0.04},
-    "memory-latency": {"min_share": 0.10, "headroom_at_limit": 0.04},
+    "memory-bandwidth": {
+        "min_share": 0.10,
+        "min_bytes_per_operation": 6,
+        "min_streamed_bytes_per_operation": 10,
+        "headroom_at_limit": 0.04,
+    },
+    "memory-latency": {"min_waiting_samples": 0.5, "min_share": 0.10, "headroom_at_limit": 0.04},
     "expensive-math": {"min_share": 0.10},
     "unoptimised-build": {"min_share": 0.03, "max_inlined_part": 0.2, "headroom_by_records": 0.6},
     "not-vectorised": {

@@ -24,7 +24,7 @@ from chathpc.fix.thresholds import thresholds as of_changes
 PACKAGE = Path(chathpc.__file__).parent
 #: Modules that decide what is said of a profile, and whether a change is accepted. Recognisers of source (diagnosis/source) and recipes
 #: have thresholds of their own kind; what they propose the gates judge.
-ROOMS = ("diagnosis", "diagnosis/rules", "diagnosis/sass", "comparison", "fix", "fix/gates")
+ROOMS = ("diagnosis", "diagnosis/rules", "diagnosis/sass", "diagnosis/assembly", "comparison", "fix", "fix/gates")
 
 TOLD = "how many things a sentence or a report lists, or characters of a name"
 WORK = "bounds the work on huge input; what is left out has least"
@@ -41,6 +41,7 @@ FITTED = "fitted to labelled profiles by tests/bench/calibrate.py, with its sour
 #: Modules of which every number is of one kind.
 WHOLE = {
     "diagnosis/sass/instruction.py": LABEL,  # registers and bits of NVIDIA's instructions
+    "diagnosis/assembly/instruction.py": LABEL,  # operands and widths of the host's instructions
     "diagnosis/sass/opcodes.py": LABEL,  # operands of NVIDIA's instructions
     "fix/project_schema.py": OPTION,  # defaults, bounds and examples of chathpc.yaml, units of its values
 }
@@ -70,6 +71,14 @@ ALLOWED = {
     "diagnosis/access_facts.py": {"MOST": TOLD, "_busiest": FORMULA},
     "diagnosis/arrivals.py": {"_of_lane": TWO},
     "diagnosis/command.py": {"_COMM": LABEL, "_launcher": TWO},
+    "diagnosis/assembly/loop.py": {
+        "_LOOPS": WORK,
+        "_LARGEST": WORK,
+        "_PASSES": WORK,
+        "_PAGE": UNIT,
+        "_LINE": UNIT,
+        "hottest_loop": HALF,
+    },
     "diagnosis/compiled.py": {"MOST_LINES": WORK, "LEAST_SHARE": WORK},
     "diagnosis/critical_path.py": {"MOST": WORK},
     "diagnosis/device.py": {"MOST_KERNELS": WORK},

@@ -91,6 +91,8 @@ def test_perf_leaves_a_profile_that_is_read_and_shown_with_its_source(bench: Ben
     # A sample each 10 ms, of which the thread is blocked for 7; after the last one it blocks once more and comes back.
     assert profile.total("cpu.time.wall") == pytest.approx(249 * 0.010 + 0.009, rel=1e-6)
     assert profile.read_source("heat.c", 3, 0) is not None
+    (code,) = profile.sampled_code
+    assert (code.function, code.samples, code.lines[0].text) == ("work", 250, "ret")
     assert "processor" in profile.hardware
     assert (measured.folder / "stdout.txt").read_text() == "out 1 2\n"
     assert (measured.folder / "stderr.txt").read_text() == "warned\n"

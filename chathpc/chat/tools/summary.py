@@ -207,7 +207,11 @@ def fix(session: Session, number: int, one: Finding) -> Result:
 
 def confidence(session: Session, number: int, one: Finding) -> Result:
     """How sure a finding is, why, and what speaks against it."""
-    how = "read in the source; only the time there was measured" if one.status == "derived" else "measured"
+    how = (
+        "read in the source or the machine code; only the time there was measured"
+        if one.status == "derived"
+        else "measured"
+    )
     text = f"Finding {number}, {quote(one.title)}: {numbers.percent(one.confidence)} sure ({how})."
     reason = quote(one.confidence_reason, longest=_LONGEST).rstrip(".")
     text += f" It weighs {reason}." if reason else ""

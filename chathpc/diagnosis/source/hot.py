@@ -13,7 +13,7 @@ from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
 from chathpc.profile.run import LAST_CACHE, PEAK_MEMORY, positive
-from chathpc.profile.tree import IntArray, NodeKind
+from chathpc.profile.tree import BoolArray, IntArray, NodeKind
 
 #: So many hot lines are looked at; each has at least this part of the time.
 MOST_PLACES = 40
@@ -127,25 +127,30 @@ class Hot:
         """True if last-level cache misses were counted, and those of the lines could take no more than a tenth of their time even
         one after the other.
         """
-        facts, tree = self.facts, self.facts.profile.tree
+        return self.few_misses(self.facts.profile.tree.inside(self.line_nodes(file, first, last)))
+
+    def few_misses(self, nodes: BoolArray) -> bool:
+        """The same of some nodes by themselves."""
+        facts = self.facts
         each = _MISS_SECONDS if facts.in_seconds else _MISS_CYCLES if facts.metric == "cpu.cycles" else 0.0
         counted = facts.profile.metrics.get(_MISSES)
         if not each or counted is None or not counted.has_values:
             return False
         misses = facts.profile.dense(_MISSES)
-        nodes = self.line_nodes(file, first, last)
-        below = tree.inside(nodes)
-        return float(misses[below].sum()) * each < _MISSED * self.time(file, first, last) and float(misses.sum()) > 0
+        return float(misses[nodes].sum()) * each < _MISSED * float(facts.time[nodes].sum()) and float(misses.sum()) > 0
 
     def computes(self, file: int, first: int, last: int) -> bool:
         """True if cycles and instructions were counted, and the lines, with what they call, execute so many in a cycle that they can
         hardly wait for memory.
         """
+        return self.many_instructions(self.facts.profile.tree.inside(self.line_nodes(file, first, last)))
+
+    def many_instructions(self, nodes: BoolArray) -> bool:
+        """The same of some nodes by themselves."""
         metrics = self.facts.profile.metrics
         if not all(name in metrics and metrics[name].has_values for name in (_CYCLES, _INSTRUCTIONS)):
             return False
-        below = self.facts.profile.tree.inside(self.line_nodes(file, first, last))
-        cycles, executed = (float(self.facts.profile.dense(name)[below].sum()) for name in (_CYCLES, _INSTRUCTIONS))
+        cycles, executed = (float(self.facts.profile.dense(name)[nodes].sum()) for name in (_CYCLES, _INSTRUCTIONS))
         return cycles > 0 and executed >= common()["computing_ipc"].value * cycles
 
     @cached_property

@@ -1,0 +1,226 @@
+"""The hottest loop of a function and what its loads depend on: addresses are followed through the registers, around the loop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import accumulate
+from operator import or_
+
+from chathpc.diagnosis.assembly.instruction import Address, Instruction, instruction
+from chathpc.profile.machine_code import SampledCode
+
+#: The hottest loops are looked at, none of more instructions, and a body is followed so often: chains of registers are seldom longer.
+_LOOPS, _LARGEST, _PASSES = 100, 2000, 8
+#: A page of memory and a line of the cache, in bytes: accesses to one array lie closer than the first, a stream moves no more than
+#: the second at once beyond what it reads.
+_PAGE, _LINE = 4096, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What a loop with `share` (0..1) of its function's samples does, `first` and `last` being its offsets.
+
+    `chased` and `gathered` are parts (0..1) of the loop's samples that stand at loads whose address a load of the loop gave, or at what
+    waits for them. Of chased ones the chain goes on around the loop, or they lie in the items that it leads to. `streamed` counts bytes by
+    which an iteration goes on in arrays, from neighbour to neighbour, and `operations` what it computes with data. `beside` is True where
+    such an array does not give addresses, `elsewhere` where other places are read or written.
+    """
+
+    share: float
+    first: int
+    last: int
+    chased: float
+    gathered: float
+    streamed: int
+    operations: int
+    beside: bool
+    elsewhere: bool
+    divides: bool
+    calls: bool
+
+
+def hottest_loop(code: SampledCode) -> Loop | None:
+    """The loop with most samples, the innermost that has half of those of the loop around it; None without one."""
+    arm = not any("%" in line.text for line in code.lines)
+    parsed = [instruction(line, arm=arm) for line in code.lines]
+    index = {line.offset: at for at, line in enumerate(code.lines)}
+    before = [0.0, *accumulate(code.parts)]
+    found = [
+        (before[last + 1] - before[first], first, last)
+        for last, one in enumerate(parsed)
+        if (first := index.get(one.target if one.target is not None else -1, last + 1)) <= last
+    ]
+    found = sorted(found, reverse=True)[:_LOOPS]
+    inner = [each for each in found if not any(_is_inside(other, each) and other[0] >= each[0] / 2 for other in found)]
+    share, first, last = max(inner, default=(0.0, 0, 0))
+    if share <= 0 or last - first >= _LARGEST:
+        return None
+    parts = [part / share for part in code.parts[first : last + 1]]
+    body = parsed[first : last + 1]
+    flow = _Flow(body)
+    chased, gathered = flow.chased_and_gathered()
+    streams, elsewhere = flow.streams()
+    indices = reduce(or_, flow.depends.values(), 0)
+    return Loop(
+        min(share, 1.0), code.lines[first].offset, code.lines[last].offset,
+        chased=_waiting(body, parts, chased), gathered=_waiting(body, parts, gathered),
+        streamed=sum(each.step for each in streams), operations=flow.operations,
+        beside=any(not each.loads or each.loads & ~indices for each in streams), elsewhere=elsewhere,
+        divides=any(one.divides for one in body), calls=any(one.calls for one in body),
+    )  # fmt: skip
+
+
+def _is_inside(one: tuple[float, int, int], other: tuple[float, int, int]) -> bool:
+    return other[1] <= one[1] and one[2] <= other[2] and one[1:] != other[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a register holds: the loads that it comes from, as bits, and what it grows by in an iteration, None where that is not constant."""
+
+    loads: int = 0
+    step: int | None = 0
+
+
+@dataclass(slots=True)
+class _Stream:
+    """Accesses to one array: bytes that an iteration goes on by, those that it reads or writes, and its loads, as bits."""
+
+    step: int
+    width: int = 0
+    loads: int = 0
+
+
+@dataclass(slots=True)
+class _Flow:
+    """What the addresses in a body depend on: `depends` tells by load from memory the loads that its address comes from, as bits, and
+    `steps` what an access goes on by in an iteration.
+    """
+
+    body: Sequence[Instruction]
+    changes: Counter[str] = field(default_factory=Counter)
+    depends: dict[int, int] = field(default_factory=dict)
+    steps: dict[int, int | None] = field(default_factory=dict)
+    operations: int = 0
+
+    def __post_init__(self) -> None:
+        adds, added = Counter[str](), Counter[str]()
+        for one in self.body:
+            self.changes.update({*one.result, *one.adds})
+            adds.update(one.adds)
+            added.update(one.adds.keys())
+        # What only constants are added to moves on by them; whatever else is changed may come from the iteration before.
+        head = {each: _Value(step=adds[each] if added[each] == count else None) for each, count in self.changes.items()}
+        head |= {slot: _Value(step=None) for one in self.body if (slot := self._slot(one.store))}
+        for _ in range(_PASSES):
+            after = self._around(dict(head))
+            joined = {each: _Value(value.loads | after[each].loads, value.step) for each, value in head.items()}
+            if joined == head:
+                break
+            head = joined
+
+    def _slot(self, address: Address | None) -> str:
+        """The name of a place in memory that stays where it is, such as on the stack, which is like a register; empty for others."""
+        moves = address is None or any(self.changes[each] for each in address.registers)
+        return "" if moves or address is None else f"[{address.text}]"
+
+    def _around(self, state: dict[str, _Value]) -> dict[str, _Value]:
+        """What registers hold after an iteration that begins with `state`."""
+        self.operations = 0
+        for at, one in enumerate(self.body):
+            values = [state.get(each, _Value()) for each in one.reads]
+            if one.lea is not None:
+                values = [_sum(state, one.lea)]
+            if one.load is not None:
+                values.append(self._loaded(state, at, one.load))
+            slot = self._slot(one.store)
+            if one.store is not None and not slot:
+                self.steps[at] = _sum(state, one.store).step
+            value = _result(one, values)
+            if value.loads or any(each.startswith("v") for each in (*one.reads, *one.result)):
+                self.operations += one.operations
+            state |= dict.fromkeys((*one.result, *([slot] if slot else ())), value)
+        return state
+
+    def _loaded(self, state: Mapping[str, _Value], at: int, address: Address) -> _Value:
+        slot, where = self._slot(address), _sum(state, address)
+        if slot or where == _Value():
+            return state.get(slot, _Value())
+        self.steps[at], self.depends[at] = where.step, where.loads
+        return _Value(1 << at, None)
+
+    def chased_and_gathered(self) -> tuple[set[int], set[int]]:
+        """Loads of chains, and others whose address was loaded."""
+        reach = dict(self.depends)
+        for middle in reach:
+            for at in reach:
+                if reach[at] >> middle & 1:
+                    reach[at] |= reach[middle]
+        chain = {at for at, loads in reach.items() if loads >> at & 1}
+        chained = sum(1 << at for at in chain)
+        chased = chain | {at for at, loads in reach.items() if loads & chained}
+        # What is changed in place is a table of sums more often than not.
+        written = {one.store for one in self.body}
+        gathered = {at for at, loads in reach.items() if loads and self.body[at].load not in written}
+        return chased, gathered - chased
+
+    def streams(self) -> tuple[list[_Stream], bool]:
+        """The arrays that are walked from neighbour to neighbour, and whether there are other accesses. One that is read and written
+        counts twice.
+        """
+        found: dict[tuple[str, str, int, bool], _Stream] = {}
+        elsewhere = False
+        for at, step in self.steps.items():
+            one = self.body[at]
+            address = one.load or one.store
+            if not step or address is None:
+                elsewhere |= step is None
+                continue
+            key = address.base, address.index, (address.offset + _PAGE // 2) // _PAGE, one.load is None
+            stream = found.setdefault(key, _Stream(abs(step)))
+            stream.width += one.width
+            stream.loads |= 1 << at if one.load is not None else 0
+        near = [each for each in found.values() if each.step <= max(_LINE, each.width)]
+        return near, elsewhere or len(near) < len(found)
+
+
+def _sum(state: Mapping[str, _Value], address: Address) -> _Value:
+    """The value of an address."""
+    base, index = state.get(address.base, _Value()), state.get(address.index, _Value())
+    known = base.step is not None and index.step is not None
+    return _Value(base.loads | index.loads, (base.step or 0) + address.scale * (index.step or 0) if known else None)
+
+
+def _result(one: Instruction, values: Sequence[_Value]) -> _Value:
+    """The value that an instruction computes from others."""
+    if one.clears:
+        return _Value()
+    loads = 0 if one.makes else reduce(or_, (each.loads for each in values), 0)
+    steps = [each.step for each in values if each.step is not None]
+    step = sum(steps) if len(steps) == len(values) else None
+    if step and one.scales is not None:
+        step *= one.scales
+    elif step and not (one.moves or one.name.startswith("add")):
+        step = None
+    return _Value(loads, step)
+
+
+def _waiting(body: Sequence[Instruction], parts: Sequence[float], loads: set[int]) -> float:
+    """The part of the samples at some loads and at the first instruction that needs the result of each, or behind these: samples come
+    late by one instruction. A division takes long itself.
+    """
+    size = len(body)
+    needs = [
+        one.reads.union(*(each.registers for each in (one.load, one.store, one.lea) if each is not None))
+        for one in body
+    ]
+    places: set[int] = set()
+    for at in loads:
+        users: Iterator[int] = ((at + n) % size for n in range(1, size + 1) if body[at].result & needs[(at + n) % size])
+        user = next(users, at)
+        places |= {at, (at + 1) % size, user, (user + 1) % size}
+    divisions = {(at + late) % size for at, one in enumerate(body) if one.divides for late in (0, 1)}
+    return min(sum(parts[at] for at in places - divisions), 1.0)

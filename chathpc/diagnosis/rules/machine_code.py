@@ -1,0 +1,132 @@
+"""What the machine code of hot loops says of their waiting for memory, with the samples at each instruction: without counters and source.
+
+What was measured wins: nothing is said where counters tell otherwise, where the run never held more than the last cache, or where
+something else explains the place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from chathpc.diagnosis.assembly.loop import Loop, hottest_loop
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, fact, total
+from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.source.hot import Hot
+from chathpc.diagnosis.statistics import is_above
+from chathpc.diagnosis.tuned_libraries import in_tuned_libraries
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.machine_code import SampledCode
+from chathpc.profile.run import PEAK_MEMORY
+from chathpc.profile.tree import BoolArray, NodeKind
+
+LATENCY, BANDWIDTH = "memory-latency", "memory-bandwidth"
+_HOW = "machine code with the samples at each instruction"
+_MEMORY = "How much memory the loop uses is not known: in the cache there is little to wait for."
+_ORDER = "The order of the addresses is not known: neighbours one after the other are fast."
+
+
+def with_machine_code(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
+    """`drafts`, and findings about hot loops that nothing else explains."""
+    found = list(drafts)
+    for code in facts.profile.sampled_code:
+        found += _of_code(facts, code, found)
+    return found
+
+
+def _of_code(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterator[Draft]:
+    loop, mine, hot = hottest_loop(code), _nodes(facts, code), Hot(facts)
+    place = facts.hot_place(np.where(mine, facts.time, 0.0))
+    if loop is None or place is None or hot.fits_cache or _is_explained(drafts, place.place):
+        return
+    if hot.few_misses(mine) or hot.many_instructions(mine):
+        return
+    time, name = loop.share * float(facts.time[mine].sum()), place.place.function or code.function
+    samples = code.samples * loop.share
+    entry = cause(LATENCY)
+
+    def is_most(part: float) -> bool:
+        return is_above(part, entry.threshold("min_waiting_samples"), samples, common()["sigma"].value)
+
+    if is_most(loop.chased):
+        does = "goes from item to item, each address given by the item before"
+        waiting = _waiting(facts, "loads along a chain of addresses", loop.chased, name, place.place)
+        yield from _draft(facts, LATENCY, place.place, does, time * loop.chased, waiting)
+    elif is_most(loop.chased + loop.gathered):
+        part = min(loop.chased + loop.gathered, 1.0)
+        does = "reads memory at addresses that it has loaded just before"
+        waiting = _waiting(facts, "loads whose address the loop has loaded just before", part, name, place.place)
+        yield from _draft(facts, LATENCY, place.place, does, time * part, waiting, against=(_ORDER,), limit=loop.beside)
+    elif _streams(loop):
+        operations = f"{loop.operations or 'no'} operation{'s' if loop.operations != 1 else ''}"
+        streams = fact(
+            facts, Kind.CODE, loop.streamed, subject=f"the machine code of the loop in {name}", unit="bytes", where=place.place, how="machine code",
+            text=f"moves {loop.streamed} bytes for {operations} in each iteration, from neighbour to neighbour",
+        )  # fmt: skip
+        does = "streams through memory with little arithmetic"
+        yield from _draft(facts, BANDWIDTH, place.place, does, time, streams, limit=True)
+
+
+def _streams(loop: Loop) -> bool:
+    least = cause(BANDWIDTH).threshold("min_streamed_bytes_per_operation")
+    return loop.streamed >= least * max(loop.operations, 1) and not (loop.elsewhere or loop.divides or loop.calls)
+
+
+def _nodes(facts: Facts, code: SampledCode) -> BoolArray:
+    """The nodes that compute in the function, with what was inlined into it; none of a tuned library."""
+    tree = facts.profile.tree
+    owner = tree.nearest(tree.kind == NodeKind.FUNCTION)
+    name = readable_function(code.function)
+    names = np.array([readable_function(each) == name for each in tree.names] + [False])
+    modules = np.array([each.rsplit("/", 1)[-1] == code.module for each in tree.modules] + [False])
+    own = names[tree.name[owner]] & modules[tree.module[owner]] & (owner >= 0)
+    computes = facts.activities.of(Activity.COMPUTE, Activity.LIBRARY)
+    return np.asarray(own & computes & ~in_tuned_libraries(tree))
+
+
+def _is_explained(drafts: Sequence[Draft], place: Place) -> bool:
+    """True if something is said or suspected of the place already."""
+    return any(
+        each.where.function == place.function
+        and (bool(each.suspected) or each.cause not in (*UNEXPLAINED, *BESIDE_HOT))
+        for each in drafts
+    )
+
+
+def _waiting(facts: Facts, what: str, part: float, function: str, place: Place) -> Fact:
+    return fact(
+        facts, Kind.SHARE, part, subject=f"{what}, with what waits for them,", form=Form.MANY, unit="ratio", how=_HOW, where=place,
+        whole=Quantity(of=f"the samples of the loop in {function}"),
+    )  # fmt: skip
+
+
+def _draft(
+    facts: Facts, identifier: str, place: Place, does: str, cost: float, evidence: Fact, against: tuple[str, ...] = (), *,
+    limit: bool = False,
+) -> Iterator[Draft]:  # fmt: skip
+    entry, share = cause(identifier), cost / facts.total
+    if not facts.above(share, entry.threshold("min_share")):
+        return
+    time = fact(
+        facts, Kind.AMOUNT, cost, subject=f"the loop in {place.function}", whole=total(facts), where=place,
+        how="time of the function by its instructions' samples",
+    )  # fmt: skip
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"{place.function} {does}, as its machine code shows: {numbers.percent(share)} of {facts.whole}.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(time, evidence),
+        headroom=entry.threshold("headroom_at_limit") if limit else None,
+        # What a run held at most tells only that it is more than the cache, where it was measured.
+        against=(*(() if PEAK_MEMORY in facts.profile.run else (_MEMORY,)), *against),
+        derived=True,
+        read_in="machine code",
+    )
