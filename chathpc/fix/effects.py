@@ -359,7 +359,7 @@ class _Comparison:
         return subject not in self.sizes and (Kind.READ, subject) in self.first.counts
 
     def outside(self) -> None:
-        """Children, peers and processes: what the original does there is done, and nothing else."""
+        """Children, peers, processes and files that are read: what the original does there is done, and nothing else."""
         for kind, missing, more in (
             (Kind.CHILD, "it does not run {name}", "it runs {name}"),
             (Kind.PEER, "it does not reach {name}", "it reaches for {name}"),
@@ -373,6 +373,10 @@ class _Comparison:
                     self.found["lost"].append(missing.format(**told) + times)
                 elif after > before and steady:
                     self.found["added"].append(more.format(**told))
+
+        for subject, (before, after) in self.agreed(Kind.READ).items():
+            if after and not before and (Kind.BYTES, subject) not in self.changed.counts:
+                self.found["added"].append(f"it reads {_name(subject)}")
 
     def files(self) -> None:
         """What happens to files before they are as they are in the end."""

@@ -297,6 +297,8 @@ def test_numbers_of_another_length_are_no_writing_less_often() -> None:
         (effects(CHILD={"sort a": 2, "sort b": 1}), "added"),
         (effects(CHILD={"sort a": 2}, PEER={"db:1": 1}), "added"),
         (effects(CHILD={"sort a": 2}, PROCESS={"": 1}), "added"),
+        (effects(CHILD={"sort a": 2}, READ={"answers.txt": 1}), "added"),
+        (effects(CHILD={"sort a": 2}, READ={"spill": 1}, BYTES={"spill": 9}), ""),
         (effects(CHILD={"sort a": 2}), ""),
     ],
 )

@@ -85,6 +85,7 @@ _HARMLESS_C = re.compile(
     r"\b(?:std\s*::\s*)?(?:quick_)?exit\s*\(\s*(?:EXIT_FAILURE|[1-9]\d*)\s*\)|\b(?:std\s*::\s*)?abort\s*\(\s*\)"
     r"|\bMPI_Abort\s*\([^,();]*,\s*(?:EXIT_FAILURE|[1-9]\d*)\s*\)|\bstd\s*::\s*(?:remove|bind)(?=\s*\()"
 )
+_STREAM = re.compile(r"\b((?:basic_)?[io]?fstream)\s+\w+\s*[({]")
 _HARMLESS_FORTRAN = re.compile(
     r"\berror\s+stop\b|\bstop\s+[1-9]\d*|\bmpi_abort\s*\([^,();]*,\s*[1-9]\d*\s*(?:,[^();]*)?\)", re.IGNORECASE
 )
@@ -134,8 +135,12 @@ def _total(codes: Iterable[Code], names: frozenset[str], *, calls: bool) -> Coun
 
 
 def _harmful(one: Code) -> Code:
-    """The code without what is harmless though it is called as what is not."""
-    return replace(one, plain=(_HARMLESS_FORTRAN if one.fortran else _HARMLESS_C).sub(" ", one.plain))
+    """The code without what is harmless though it is called as what is not, and with the streams that are opened as they are declared
+    as calls, for which others may be exchanged: what is opened is seen as it runs (`effects`).
+    """
+    if one.fortran:
+        return replace(one, plain=_HARMLESS_FORTRAN.sub(" ", one.plain))
+    return replace(one, plain=_STREAM.sub(r"\1(", _HARMLESS_C.sub(" ", one.plain)))
 
 
 def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
