@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 
 from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, loose_key
@@ -12,7 +13,7 @@ from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
-from chathpc.profile.activity import BLOCKED, STARTERS, Activity
+from chathpc.profile.activity import BLOCKED, STARTERS, Activity, activity_of_name
 from chathpc.profile.text import clean
 
 #: What no change of a program's sources makes more expensive, and what differs most from run to run: how ranks and threads begin and
@@ -143,10 +144,17 @@ def _grown(found: Diff, finding: Finding | None, least: float) -> list[tuple[str
             for share in found.shares
             if share.beyond_noise and share.change > max(least, 0.0) and not _is_place(share.function, finding)
         ]
+    # What a library does for the program may be asked of it by another call: MPI_Waitall in the place of MPI_Recv.
+    asked: dict[Activity | None, float] = {}
+    for row in found.functions:
+        activity = activity_of_name(row.name)
+        if activity is not None:
+            asked[activity] = asked.get(activity, 0.0) + row.change
     return [
         (row.name, row)
         for row in found.functions
         if row.beyond_noise
+        and asked.get(activity_of_name(row.name), math.inf) > max(least, 0.0)
         and row.change > max(least, 0.0)
         and row.inclusive_after >= row.inclusive_before
         and row.name not in _NOT_THE_PROGRAMS
