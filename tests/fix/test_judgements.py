@@ -150,7 +150,7 @@ def test_how_long_mpi_takes_to_start_is_not_laid_at_a_changes_door(tmp_path: Pat
 
 def test_one_call_of_a_library_in_the_place_of_another_has_not_grown(tmp_path: Path) -> None:
     """MPI took 3,000 in single messages and takes 1,500 in all now, in a call that was not there before."""
-    one, other = ("main;{0} [libmpi.so.40];P{0} [libmpi.so.40]".format(name) for name in ("MPI_Recv", "MPI_Waitall"))
+    one, other = (f"main;{name} [libmpi.so.40];P{name} [libmpi.so.40]" for name in ("MPI_Recv", "MPI_Waitall"))
     before = {**BEFORE, one: 3000}
     diff, found = compared(tmp_path, before, {"main;slow": 600, "main;other": 500, other: 1500})
     assert any(row.name == "MPI_Waitall" and row.change == 1500 for row in diff.functions)
