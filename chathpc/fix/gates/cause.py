@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
 from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, loose_key
@@ -13,7 +12,7 @@ from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
-from chathpc.profile.activity import BLOCKED, STARTERS, Activity, activity_of_name
+from chathpc.profile.activity import BLOCKED, STARTERS, Activity
 from chathpc.profile.text import clean
 
 #: What no change of a program's sources makes more expensive, and what differs most from run to run: how ranks and threads begin and
@@ -25,10 +24,11 @@ _NOT_THE_PROGRAMS = (
 
 
 def judge(
-    found: Diff, finding: Finding | None, introduced: Collection[str] = (), earlier: Diff | None = None
+    found: Diff, finding: Finding | None, others: Collection[str] = (), earlier: Diff | None = None
 ) -> GateResult:
-    """Whether the comparison of the profiles before and after a change says what the change claims. `introduced` are the functions that
-    only the changed sources define: what they take counts with the place of the finding, whose work they may do now. With an `earlier`
+    """Whether the comparison of the profiles before and after a change says what the change claims. `others` are functions that the
+    program did not define before: what those that the change brings, and libraries, take more counts with the place of the finding, whose
+    work they may do now. With an `earlier`
     comparison of the same two programs, what a change costs has to show in both, above all that either measured before: noise is
     elsewhere each time. What was diagnosed has to go down in one of them, as in a single one.
     """
@@ -40,9 +40,9 @@ def judge(
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if total.before <= total.after:
         return _no("In the profile the run has not become shorter.", figures)
-    grown = _grown_elsewhere(found, finding, introduced)
+    grown = _grown_elsewhere(found, finding, others)
     if earlier is not None:
-        grown = _in_both(grown, _grown_elsewhere(earlier, finding, introduced), _least(found))
+        grown = _in_both(grown, _grown_elsewhere(earlier, finding, others), _least(found))
     if grown:
         name, worst = max(grown.items(), key=lambda each: each[1].change)
         figures["grown"] = {"function": name, "before": worst.before, "after": worst.after}
@@ -55,26 +55,29 @@ def judge(
             None,
             figures,
         )
-    looks = [_gone_down(each, finding, introduced) for each in (found, earlier) if each is not None]
+    looks = [_gone_down(each, finding, others) for each in (found, earlier) if each is not None]
     fell, statement, more = next((look for look in looks if look[0]), looks[0])
     figures |= more
     return GateResult("cause", True, statement, None, figures) if fell else _no(statement, figures)
 
 
-def _gone_down(found: Diff, finding: Finding, introduced: Collection[str]) -> tuple[bool, str, dict[str, Figure]]:
-    """`moved`, with what the change introduced counted to the place."""
-    successors = _successors(found, introduced)
+def _gone_down(found: Diff, finding: Finding, others: Collection[str]) -> tuple[bool, str, dict[str, Figure]]:
+    """`moved`, with what functions take more that were not the program's counted to the place."""
+    successors = _successors(found, others)
     still = _still_there(found, finding, successors) if successors else None
     return moved(found, finding) if still is None else (False, still, {})
 
 
-def _successors(found: Diff, introduced: Collection[str]) -> list[FunctionRecord]:
-    return [row for row in found.functions if row.name in introduced and not row.inclusive_before and row.after > 0]
+def _successors(found: Diff, others: Collection[str]) -> list[FunctionRecord]:
+    return [
+        row
+        for row in found.functions
+        if row.name in others and row.name not in _NOT_THE_PROGRAMS and row.change > 0 and row.beyond_noise
+    ]
 
 
-def _grown_elsewhere(found: Diff, finding: Finding | None, introduced: Collection[str]) -> dict[str, ChangeRecord]:
-    known = {row.name for row in _successors(found, introduced)}
-    return {name: row for name, row in _grown(found, finding, _least(found)) if name not in known}
+def _grown_elsewhere(found: Diff, finding: Finding | None, others: Collection[str]) -> dict[str, ChangeRecord]:
+    return {name: row for name, row in _grown(found, finding, _least(found)) if name not in others}
 
 
 def _in_both(
@@ -144,17 +147,10 @@ def _grown(found: Diff, finding: Finding | None, least: float) -> list[tuple[str
             for share in found.shares
             if share.beyond_noise and share.change > max(least, 0.0) and not _is_place(share.function, finding)
         ]
-    # What a library does for the program may be asked of it by another call: MPI_Waitall in the place of MPI_Recv.
-    asked: dict[Activity | None, float] = {}
-    for row in found.functions:
-        activity = activity_of_name(row.name)
-        if activity is not None:
-            asked[activity] = asked.get(activity, 0.0) + row.change
     return [
         (row.name, row)
         for row in found.functions
         if row.beyond_noise
-        and asked.get(activity_of_name(row.name), math.inf) > max(least, 0.0)
         and row.change > max(least, 0.0)
         and row.inclusive_after >= row.inclusive_before
         and row.name not in _NOT_THE_PROGRAMS
@@ -163,20 +159,24 @@ def _grown(found: Diff, finding: Finding | None, least: float) -> list[tuple[str
 
 
 def _still_there(found: Diff, finding: Finding, successors: Sequence[FunctionRecord]) -> str | None:
-    """What is wrong if the place together with the functions that the change introduced has not gone down by what a finding has to."""
+    """What is wrong if the place together with what its successors take more has not gone down by what a finding has to."""
     row, name = _row(found, finding.where.function or ""), finding.where.function or ""
     total = found.total
     if row is None or total is None:
         return None
     # They may call each other, so that their sum is too much; no more than the whole is theirs.
-    after = min(row.inclusive_after + sum(each.inclusive_after for each in successors), total.after)
+    after = min(row.inclusive_after + sum(map(_more, successors)), total.after)
     if row.inclusive_before - after >= threshold("shrunk") * finding.share * row.inclusive_before:
         return None
     names = ", ".join(sorted(clean(each.name) for each in successors))
     return (
-        f"The time in {clean(name)} was {_amount(row.inclusive_before, found)}, and with what the change introduced ({names}) it is up to "
+        f"The time in {clean(name)} was {_amount(row.inclusive_before, found)}, and with what {names} take more it is up to "
         f"{_amount(after, found)}: what was diagnosed is still there."
     )
+
+
+def _more(row: FunctionRecord) -> float:
+    return max(row.inclusive_after - row.inclusive_before, row.change)
 
 
 def _key(name: str) -> str:

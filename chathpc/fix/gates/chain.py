@@ -221,20 +221,18 @@ class Chain:
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
         """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and both looks decide."""
         first, finding = diff(), self.candidate.finding
-        introduced = self._introduced(first)
-        judged = cause.judge(first, finding, introduced)
+        others = self._others(first)
+        judged = cause.judge(first, finding, others)
         if judged.passed:
             return judged
         again = self.session.compared(self.base, changed, again=True)
-        second = cause.judge(again, finding, introduced | self._introduced(again), first)
+        second = cause.judge(again, finding, others | self._others(again), first)
         return replace(second, figures={**second.figures, "first_profiles": judged.statement})
 
-    def _introduced(self, diff: Diff) -> set[str]:
-        """Functions that only the changed sources define."""
+    def _others(self, diff: Diff) -> set[str]:
+        """Functions that the program did not define before the change: those that the change brings, and libraries'."""
         names = {row.name for row in diff.functions}
-        return plausibility.own_functions(names, self.candidate.files) - plausibility.own_functions(
-            names, self.session.sources(self.base)
-        )
+        return names - plausibility.own_functions(names, self.session.sources(self.base))
 
 
 def _holds(path: Path, text: str) -> bool:
