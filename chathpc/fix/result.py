@@ -78,12 +78,12 @@ def _headline(outcome: Outcome) -> str:
     if outcome.improved:
         return "Faster with the same answers, but all changes together could not be timed."
     if outcome.healthy:
-        return "Nothing is proposed: the profile shows that the program is healthy."
+        return "The profile shows that the program is healthy; nothing is proposed."
     if outcome.first.diagnosis.verdict.value == "insufficient-data":
         return "Nothing is proposed: the profile has too little data to tell what is slow."
     tried = len(outcome.attempts)
     if not tried:
-        return "Nothing is proposed: no strategy has a change for what was found."
+        return "No strategy has a change for what was found."
     reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())
     return f"Nothing is proposed: of {tried} change{'s' if tried > 1 else ''} none passed all gates ({reasons})."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chathpc.fix.report import FixReport
 from chathpc.report import TreeRecord
 from chathpc.reports.calltree import tree_lines
-from chathpc.reports.fix_terminal import VERDICTS, compiler, outcome, proof, times
+from chathpc.reports.fix_terminal import compiler, outcome, proof, times, verdict_words
 from chathpc.reports.markdown import code, fenced, prose
 from chathpc.reports.style import Style
 
@@ -15,7 +15,7 @@ _WIDTH = 100
 def render(report: FixReport, style: Style) -> str:
     """The whole report."""
     blocks = [
-        f"# {prose(VERDICTS[report.verdict][0].capitalize())}: {prose(report.headline)}",
+        f"# {prose(verdict_words(report)[0].capitalize())}: {prose(report.headline)}",
         f"{code(report.command)} in {code(report.folder)}",
         f"**Found.** {prose(report.diagnosis)}",
     ]

@@ -30,7 +30,7 @@ def render(report: FixReport, style: Style) -> str:
     page = Page(style)
     page.paragraph(f"{report.folder} · {report.command}", indent=0, style="dim")
     page.blank()
-    title, colour = VERDICTS[report.verdict]
+    title, colour = verdict_words(report)
     page.flow([Text(title, style=colour), Text(), page.sentence(report.headline, "bold")], indent=0)
     page.blank()
     page.paragraph(report.diagnosis, label="Found")
@@ -55,6 +55,13 @@ def render(report: FixReport, style: Style) -> str:
     page.blank()
     page.paragraph(f"Sandbox: {report.sandbox}. Ledger, builds and profiles: {report.work}", indent=0, style="dim")
     return page.text()
+
+
+def verdict_words(report: FixReport) -> tuple[str, str]:
+    """The verdict in words, and its colour."""
+    if report.verdict == "nothing-passed" and not report.attempts:
+        return "NOTHING PROPOSED", VERDICTS[report.verdict][1]
+    return VERDICTS[report.verdict]
 
 
 def times(report: FixReport) -> str:
