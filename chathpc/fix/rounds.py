@@ -11,7 +11,7 @@ from chathpc.fix.agent.claimed import claimed
 from chathpc.fix.agent.workbench import Workbench
 from chathpc.fix.gates.chain import attempt
 from chathpc.fix.history import candidate_data, candidate_of
-from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
+from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 from chathpc.fix.session import Session, State
 
 
@@ -119,7 +119,9 @@ def time_for_another(limit: float, taken: float, longest: float, *, accepted: bo
 
 
 def _key(session: Session, candidate: Candidate, base: State) -> str:
-    """What a candidate is known by: everything that it makes of the original."""
+    """What a candidate is known by: everything that it makes of the original, and what its author claims."""
     files, flags = base.changed_by(candidate)
     changed = {path: text for path, text in files.items() if text != session.originals.get(path)}
-    return session.runner.digest(changed, flags)
+    digest = session.runner.digest(changed, flags)
+    # Another claim may be judged otherwise.
+    return f"{digest}-{identity({}, ' '.join(candidate.claims))}" if candidate.claims else digest

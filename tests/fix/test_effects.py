@@ -11,6 +11,8 @@ import socket
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -288,6 +290,20 @@ def test_numbers_of_another_length_are_no_writing_less_often() -> None:
     mine, theirs = effects(BYTES={"out": 1000}), effects(BYTES={"out": 990})
     assert compare_effects(mine, mine, theirs, {"out": (1000, 990)}).durability == ()
     assert compare_effects(mine, mine, theirs, {"out": (100, 100)}).durability != ()
+
+
+def test_an_original_that_does_not_end_while_it_is_watched_is_no_measure() -> None:
+    late: Any = SimpleNamespace(completed=SimpleNamespace(status="timed-out"))
+    reference: Any = SimpleNamespace(
+        declared=(Run("run", "./app"),),
+        twice=lambda case: (late, late),
+        timed=lambda: None,
+        runner=SimpleNamespace(traces=True),
+    )
+    changed: Any = None
+    found = gate.examine(reference, changed)
+    assert found.passed
+    assert found.figures["unexamined"] == ["run: the original does not come to its end while it is watched"]
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,16 @@ def test_mutants_alter_one_constant_of_shared_lines_on_both_sides() -> None:
         assert len(away) == 1
         assert away[0][1] in theirs
         assert away[0][1].startswith(("double a = 0.1", "int n ="))
+        assert mutant.everywhere is None
+
+
+def test_a_constant_that_a_change_repeats_in_lines_of_its_own_is_altered_there_too() -> None:
+    original = {"a.c": "double a = 0.125 * x;\n"}
+    changed = {"a.c": original["a.c"] + "double b = 0.125 * y + 10.125;\n"}
+    (mutant,) = mutants(original, changed, np.random.default_rng(1))
+    number = mutant.statement.rpartition(" ")[2]
+    assert mutant.changed["a.c"] == changed["a.c"].replace("0.125", number, 1)
+    assert mutant.everywhere == {"a.c": f"double a = {number} * x;\ndouble b = {number} * y + 10.125;\n"}
 
 
 @pytest.mark.parametrize(

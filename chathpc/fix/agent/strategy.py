@@ -93,15 +93,20 @@ class Agent:
         self._accepted = None
         while self._exchange is not None and not self._over:
             calls = self._turn(self._exchange)
+            failed = False
             for call in calls:
                 if self._accepted is not None or self._over:
                     self._exchange.tell(call, "Not done: something was decided before.")
+                elif failed and call.name in tools.AFTER_EDITS:
+                    self._exchange.tell(call, "Not done: an edit before it failed.")
                 elif call.name == "submit":
                     yield from self._submitted(call, bench, problem, history)
                 elif call.name == "finish":
                     self._finished(call)
                 else:
-                    said = tools.use(bench, call)[:_LONGEST].splitlines()
+                    text = tools.use(bench, call)
+                    failed |= call.name == "edit" and text != tools.DONE
+                    said = text[:_LONGEST].splitlines()
                     self._exchange.tell(call, block(f"result of {call.name[:40]}", said, marker_of(said)))
             if self._accepted is not None:
                 return
@@ -142,7 +147,8 @@ class Agent:
         if not isinstance(given, tools.Submit):
             exchange.tell(call, given.as_text() if isinstance(given, Result) else "")
             return
-        if not bench.edits or any(each.candidate.id == id for each in history):
+        claims = tuple(given.functions)
+        if not bench.edits or any((each.candidate.id, each.candidate.claims) == (id, claims) for each in history):
             exchange.tell(call, "That was judged before." if bench.edits else "Nothing is edited.")
             return
         remark = self._criticised(bench, problem, id)
@@ -150,8 +156,7 @@ class Agent:
             exchange.tell(call, block("criticism by another model", [remark, _SUBMIT_AGAIN], marker_of([remark])))
             return
         finding = None if problem.profile is None else claimed(problem.profile, problem.diagnosis, *given.functions[:1])
-        title, claims = clean(given.title)[:200], tuple(given.functions)
-        yield Candidate(id, self.name, title, dict(bench.edits), None, finding, claims=claims)
+        yield Candidate(id, self.name, clean(given.title)[:200], dict(bench.edits), None, finding, claims=claims)
         judged = next((each for each in reversed(history) if each.candidate.id == id), None)
         if judged is None:
             exchange.tell(call, "That was judged before.")

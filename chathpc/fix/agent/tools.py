@@ -15,6 +15,7 @@ from chathpc.fix.agent.workbench import Workbench, clean_lines, described
 from chathpc.fix.models.answers import replaced
 from chathpc.llm.backend import ToolCall
 
+DONE = "Done."
 #: Lines of a file that are shown at once, and places that a search finds.
 _LINES, _FOUND = 400, 60
 _LONGEST_TEXT, _LONGEST_CALL = 60_000, 200_000
@@ -109,7 +110,7 @@ def _edit(bench: Workbench, given: Edit) -> str:
     if changed.problem:
         return changed.problem
     bench.edits.update(changed.files)
-    return "Done."
+    return DONE
 
 
 def _undo(bench: Workbench, _: NoArguments) -> str:
@@ -139,6 +140,8 @@ TOOLS: Mapping[str, Tool] = {
         Tool("finish", "End the work: nothing, or nothing more, should be changed.", Finish, None),
     )
 }  # fmt: skip
+#: What makes no sense in the same turn once an edit failed.
+AFTER_EDITS = frozenset({"build", "check", "time", "submit"})
 #: What may be asked of the profile.
 _OF_PROFILE = (
     "findings", "evidence", "top", "activities", "tree", "callers", "callees", "loops", "locations", "what_if", "missing", "catalogue",

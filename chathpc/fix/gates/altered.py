@@ -68,6 +68,14 @@ def _mutated(examined: Examination, mutant: Mutant, case: Case) -> tuple[Verdict
         if slower_alone((plain, first), (answered, second), lambda: runner.run(theirs, case, seconds=limit)):
             return Verdict.CHEATED, f"{_KNOWN}, and not"
         return None, ""
+    if mutant.everywhere is not None:
+        # The line that was altered may have a successor, and be of no use any more.
+        there = runner.build(mutant.everywhere, examined.changed.flags)
+        if (
+            there.completed.succeeded
+            and compare(first.outputs, runner.run(there, case, seconds=limit).outputs, check).same
+        ):
+            return None, ""
     if compare(answered.outputs, second.outputs, check).same:
         return Verdict.CHEATED, "Its answer is not computed: it stays the same"
     return Verdict.WRONG_ANSWER, f"Its answer is another ({found.statement})"

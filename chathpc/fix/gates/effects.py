@@ -59,6 +59,9 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
     """What is wrong with one input, and the verdict on it; what is no fault is added to `found`."""
     runner = reference.runner
     first, second = reference.twice(case)
+    if any(each.completed.status != "exited" for each in (first, second)):
+        found.unexamined[f"{clean(case.name)}: the original does not come to its end while it is watched"] = None
+        return "", Verdict.EFFECTS_LOST
     theirs = runner.run(changed, case, traced=runner.traces)
     if theirs.completed.status != "exited":
         return f"it is ended ({theirs.completed.status}) while it is watched", Verdict.CHEATED

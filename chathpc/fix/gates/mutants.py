@@ -29,11 +29,14 @@ _STRING = re.compile(r"\"|'")
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One constant altered on both sides: the whole texts of the files, and what was altered."""
+    """One constant altered on both sides: the whole texts of the files, and what was altered. In `everywhere` it is also altered in lines
+    that the change brings, which may do what the altered line did; None where these do not have it.
+    """
 
     original: Mapping[str, str]
     changed: Mapping[str, str]
     statement: str
+    everywhere: Mapping[str, str] | None = None
 
 
 def mutants(original: Mapping[str, str], changed: Mapping[str, str], random: np.random.Generator) -> Iterator[Mutant]:
@@ -48,10 +51,13 @@ def mutants(original: Mapping[str, str], changed: Mapping[str, str], random: np.
             altered = _altered(number, real, random)
             if altered is None:
                 continue
+            text = _put(changed[path], theirs, number, altered)
+            everywhere = _put_in_new(original[path], text, number, altered)
             yield Mutant(
                 {**original, path: _put(original[path], mine, number, altered)},
-                {**changed, path: _put(changed[path], theirs, number, altered)},
+                {**changed, path: text},
                 f"{path}: {number} becomes {altered}",
+                None if everywhere == text else {**changed, path: everywhere},
             )
 
 
@@ -93,3 +99,11 @@ def _put(text: str, place: tuple[int, int], old: str, new: str) -> str:
     row, column = place
     rows[row] = rows[row][:column] + new + rows[row][column + len(old) :]
     return "\n".join(rows)
+
+
+def _put_in_new(original: str, changed: str, old: str, new: str) -> str:
+    """`changed` with a number altered in all lines that the original does not have."""
+    known = {line.strip() for line in original.split("\n")}
+    number = re.compile(rf"(?<![\w.]){re.escape(old)}(?![\w.])")
+    rows = changed.split("\n")
+    return "\n".join(row if row.strip() in known else number.sub(new, row) for row in rows)

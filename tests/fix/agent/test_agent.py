@@ -175,6 +175,19 @@ def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
     assert "That was judged before." in played.told[3]
 
 
+def test_the_same_edits_with_another_claim_are_judged_again(tmp_path: Path) -> None:
+    other: Call = ("submit", {"title": "sleep less", "functions": ["other"]})
+    played = Played(tmp_path, [[SHORTER, WRONG, SUBMIT], [other], [FINISH]])
+    assert [each.candidate.claims for each in played.run().attempts] == [("slow",), ("other",)]
+
+
+def test_after_an_edit_that_failed_nothing_is_built_or_submitted_in_that_turn(tmp_path: Path) -> None:
+    missing: Call = ("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"})
+    played = Played(tmp_path, [[SHORTER, missing, ("check", {}), SUBMIT], [FINISH]])
+    assert not played.run().attempts
+    assert played.told[2] == played.told[3] == "Not done: an edit before it failed."
+
+
 def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> None:
     played = Played(tmp_path, [[FINISH]])
     asker = ModelAsker("scripted", Settings(log=False))
