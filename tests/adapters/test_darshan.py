@@ -54,6 +54,20 @@ def test_layers_are_not_counted_twice(tmp_path: Path) -> None:
     assert only.total("io.write.time") == 161.0
 
 
+def test_a_log_without_requests_to_the_file_system_is_explained(tmp_path: Path) -> None:
+    """Of Darshan's modules only MPI-IO was on: what the layer below did is not known, and the outermost one stands for it."""
+    above = shared(
+        COLL_WRITES=400,
+        BYTES_WRITTEN=400 * 2**23,
+        F_WRITE_TIME=300.0,
+        F_SLOWEST_RANK_TIME=90.0,
+        F_FASTEST_RANK_TIME=60.0,
+    )
+    path = write_log(tmp_path / "a.darshan", MPIIO=[above])
+    assert "io.system.time" not in chathpc.load(path).metrics
+    assert causes(path)[0] == "bottleneck"
+
+
 def test_ranks_are_locations_and_shared_files_one_of_their_own(tmp_path: Path) -> None:
     rows = [
         {"file": f"/d/f{rank}", "rank": rank, "READS": 10, "BYTES_READ": 100, "F_READ_TIME": 1.0 + rank}

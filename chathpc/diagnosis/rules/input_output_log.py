@@ -101,8 +101,9 @@ class Slowest:
 
 
 def slowest(facts: Facts, layer: str = "io") -> Slowest:
-    """The slowest rank at the outermost layers (`io`), or in requests to the file system (`io.system`)."""
+    """The slowest rank at the outermost layers (`io`), or in requests to the file system (`io.system`), where these were logged."""
     profile, processes = facts.profile, processes_of(facts.profile)
+    layer = layer if f"{layer}.time" in profile.metrics else "io"
     time, tree, values = f"{layer}.time", profile.tree, profile.values
     totals_of = np.nan_to_num(profile.location_totals(time))
     alone = profile.where.rank >= 0
