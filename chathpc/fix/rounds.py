@@ -72,6 +72,8 @@ def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[st
         for candidate in proposer.propose(problem, session.attempts):
             _spend(session)
             key = _key(session, candidate, base)
+            while proposer.learns and past.verdicts.get(key) == Verdict.INVALID:
+                key += "-again"  # what could not be timed then says nothing of the change
             if key in session.seen:
                 continue
             session.seen.add(key)

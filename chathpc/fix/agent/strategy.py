@@ -148,7 +148,10 @@ class Agent:
             exchange.tell(call, given.as_text() if isinstance(given, Result) else "")
             return
         claims = tuple(given.functions)
-        if not bench.edits or any((each.candidate.id, each.candidate.claims) == (id, claims) for each in history):
+        judged_before = {
+            (each.candidate.id, each.candidate.claims) for each in history if each.verdict != Verdict.INVALID
+        }
+        if not bench.edits or (id, claims) in judged_before:
             exchange.tell(call, "That was judged before." if bench.edits else "Nothing is edited.")
             return
         remark = self._criticised(bench, problem, id)

@@ -56,7 +56,7 @@ class Played:
     turns: list[list[Call]]
     bounds: Bounds = field(default_factory=Bounds)
 
-    def run(self, manner: Manner | None = None, critic: Questioned | None = None) -> Outcome:
+    def run(self, manner: Manner | None = None, critic: Questioned | None = None, seconds: float = 5) -> Outcome:
         left = iter(self.turns)
 
         def script(_request: Request) -> Iterator[str | ToolCall]:
@@ -69,7 +69,7 @@ class Played:
         asker._choice = Choice(self.model, "")
         self.agent = Agent(asker, manner or Manner(bounds=self.bounds), critic)
         return fix(
-            project(self.folder), [self.agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=4, timing=5),
+            project(self.folder), [self.agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=4, timing=seconds),
             work=self.folder / "work", baselines=False,
         )  # fmt: skip
 
@@ -173,6 +173,11 @@ def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
     played = Played(tmp_path, [[SHORTER, WRONG, SUBMIT], [SUBMIT], [FINISH]])
     assert len(played.run().attempts) == 1
     assert "That was judged before." in played.told[3]
+
+
+def test_what_could_not_be_timed_may_be_submitted_again(tmp_path: Path) -> None:
+    played = Played(tmp_path, [[SHORTER, SUBMIT], [SUBMIT], [FINISH]])
+    assert [each.verdict for each in played.run(seconds=0.2).attempts] == [Verdict.INVALID, Verdict.INVALID]
 
 
 def test_the_same_edits_with_another_claim_are_judged_again(tmp_path: Path) -> None:
