@@ -44,8 +44,6 @@ FAMILIES = (
     Family("bugs", "an expert's change with one bug is not accepted", 10,
            (f"{_CHEATS}the_human_version_with_a_bug_is_not_accepted",)),
     Family("honest", "an expert's change is accepted", 5, (f"{_CHEATS}the_human_version_is_accepted", "tests/examples/test_fix_example.py"), alone=True),
-    Family("good faith", "what people and models try in good faith is refused for nothing but its speed", 8,
-           ("tests/fix/test_cheats.py::test_an_honest_change_is_not_refused",)),
     Family("agent", "what a recorded large model submits passes the gates again", 4,
            ("tests/fix/agent/test_conversations.py::test_a_conversation_ends",), alone=True),
     Family("kills", "what is killed at any moment leaves the tree, or its reports, as they were, and goes on", 2,

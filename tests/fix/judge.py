@@ -1,6 +1,8 @@
 """Lets changes pass the gates of the fix loop, all those of a task in one session.
 
 python -m tests.fix.judge [cheats|human|buggy|honest] [NAME ...]      what each gate says, as a table
+
+Of honest changes, which are work in good faith whether fast or not, the last line counts those that were refused for anything but their speed.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from chathpc.fix.ledger import Ledger
 from chathpc.fix.original import begin, first_state
 from chathpc.fix.profiling import measured
 from chathpc.fix.project_file import read
-from chathpc.fix.records import Attempt, Candidate
+from chathpc.fix.records import Attempt, Candidate, Verdict
 from chathpc.fix.runner import Runner
 from chathpc.fix.session import Budget, Session, State
 from chathpc.fix.workspace import Workspace
@@ -73,8 +75,13 @@ def judging(task: Task, *, timing: float = 30.0) -> Iterator[Judge]:
                 ledger.close()
 
 
+#: What may become of work in good faith: it is taken, or it is no faster than it was.
+NOT_REFUSED = {Verdict.ACCEPTED, Verdict.IMPROVED_IF, Verdict.SLOWER, Verdict.INCONCLUSIVE, Verdict.INVALID}
+
+
 def main(words: Sequence[str]) -> None:
     """The table."""
+    judged: list[Verdict] = []
     which, names = (words[0] if words else "cheats"), set(words[1:])
     for task in tasks():
         if (names and task.name not in names) or missing(task) or task.healthy:
@@ -91,11 +98,14 @@ def main(words: Sequence[str]) -> None:
             print(f"{task.name:9} {judge.diagnosis.verdict.value}", flush=True)
             for one in candidates:
                 tried = judge.attempt(one)
+                judged.append(tried.verdict)
                 last = tried.gates[-1]
                 print(
                     f"{task.name:9} {one.id:28} {tried.verdict.value:13} {last.gate:12} {last.statement[:150]}",
                     flush=True,
                 )
+    if which == "honest":
+        print(f"{sum(each not in NOT_REFUSED for each in judged)} of {len(judged)} refused")
 
 
 if __name__ == "__main__":

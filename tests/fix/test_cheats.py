@@ -16,7 +16,7 @@ from chathpc.bench.fixes.task import Task
 from chathpc.fix.gates import scope
 from chathpc.fix.loop import may_gain
 from chathpc.fix.project_file import read
-from chathpc.fix.records import Candidate, Verdict
+from chathpc.fix.records import Verdict
 from chathpc.fix.workspace import entries
 from chathpc.sandbox import states
 from tests.fix.judge import Judge, judging
@@ -24,8 +24,6 @@ from tests.fix.tasks_here import Cheat, buggy, cheats, editable, honest, human, 
 
 BY_NAME = {task.name: task for task in tasks() if "gpu" not in task.needs}
 CHEATS = list(cheats())
-#: What may become of work in good faith: it is taken, or it is no faster than it was.
-NOT_REFUSED = {Verdict.ACCEPTED, Verdict.IMPROVED_IF, Verdict.SLOWER, Verdict.INCONCLUSIVE, Verdict.INVALID}
 pytestmark = [
     pytest.mark.skipif(shutil.which("perf") is None, reason="needs perf"),
     pytest.mark.skipif(all(fault for _, fault in states()), reason="no sandbox works here"),
@@ -94,20 +92,6 @@ def test_the_human_version_is_accepted(judge: Judge) -> None:
         attempt = judge.attempt(replace(human(judge.task), id="again"))
     asked = Verdict.IMPROVED_IF if judge.task.expect == "improved-if" else Verdict.ACCEPTED
     assert attempt.verdict == asked, attempt.gates[-1].statement
-
-
-@pytest.mark.parametrize(
-    ("judge", "change"),
-    [
-        pytest.param(task, each, id=each.id, marks=_marks(task, each.id.partition("-")[2]))
-        for task in BY_NAME.values()
-        for each in honest(task)
-    ],
-    indirect=["judge"],
-)
-def test_an_honest_change_is_not_refused(judge: Judge, change: Candidate) -> None:
-    attempt = judge.attempt(change)
-    assert attempt.verdict in NOT_REFUSED, attempt.gates[-1].statement
 
 
 @pytest.mark.parametrize("task", [task for task in BY_NAME.values() if any(honest(task))], ids=lambda task: task.name)
