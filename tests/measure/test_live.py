@@ -31,7 +31,9 @@ def test_status_output_and_times_are_told(tmp_path: Path) -> None:
 
 
 def test_what_a_process_below_held_at_once_is_told(tmp_path: Path) -> None:
-    hold = f"{sys.executable} -c 'held = bytearray(300_000_000); held[::4096] = bytes(len(held[::4096]))'"
+    # Long enough to be looked at once more when all of it is there.
+    fill = "import time; held = bytearray(300_000_000); held[::4096] = bytes(len(held[::4096])); time.sleep(0.5)"
+    hold = f"{sys.executable} -c '{fill}'"
     # Linux counts what the process that started it held at that moment, too.
     own = getrusage(RUSAGE_SELF).ru_maxrss * 1024
     assert 300e6 < Direct()(asked(f"{hold}; true", tmp_path)).peak < 500e6 + own
