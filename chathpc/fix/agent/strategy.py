@@ -11,7 +11,7 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.fix.agent import tools
 from chathpc.fix.agent.briefing import Guidance, briefing, diagnosed, verdict_of
 from chathpc.fix.agent.claimed import claimed
-from chathpc.fix.agent.workbench import Workbench
+from chathpc.fix.agent.workbench import NOTHING, Workbench
 from chathpc.fix.models.asker import Asker, ModelAsker, Question
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 from chathpc.llm.backend import ToolCall
@@ -152,7 +152,7 @@ class Agent:
             (each.candidate.id, each.candidate.claims) for each in history if each.verdict != Verdict.INVALID
         }
         if not bench.edits or (id, claims) in judged_before:
-            exchange.tell(call, "That was judged before." if bench.edits else "Nothing is edited.")
+            exchange.tell(call, "That was judged before." if bench.edits else NOTHING)
             return
         remark = self._criticised(bench, problem, id)
         if remark:

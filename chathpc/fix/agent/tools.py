@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from chathpc.chat import tools as profile_tools
 from chathpc.chat.tools.record import Arguments, NoArguments, Result
 from chathpc.errors import ChathpcError
-from chathpc.fix.agent.workbench import Workbench, clean_lines, described
+from chathpc.fix.agent.workbench import NOTHING, Workbench, clean_lines, described
 from chathpc.fix.models.answers import replaced
 from chathpc.llm.backend import ToolCall
 
@@ -41,8 +41,8 @@ class Edit(Arguments):
     model_config = ConfigDict(str_max_length=_LONGEST_TEXT)
 
     file: str = Field(description="Path of a file that may be edited, or of a new one beside it.")
-    search: str = Field(description="Whole lines as they stand in the file, once; empty for a new file.")
-    replace: str = Field(description="The lines that take their place.")
+    search: str = Field(description="Text as it stands in the file, once; empty for a new file.")
+    replace: str = Field(description="What takes its place.")
 
 
 class OneFile(Arguments):
@@ -131,7 +131,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("search", "Find a text in all files.", Search, _search),
         Tool("edit", "Replace lines of a file in the working copy.", Edit, _edit),
         Tool("undo", "Drop all edits since the last accepted change.", NoArguments, _undo),
-        Tool("patch", "Show all edits as a patch.", NoArguments, lambda bench, _: bench.patch() or "Nothing is changed."),
+        Tool("patch", "Show all edits as a patch.", NoArguments, lambda bench, _: bench.patch() or NOTHING),
         Tool("build", "Build the working copy.", NoArguments, _build),
         Tool("check", "Compare its answers with the original's for the declared inputs.", NoArguments, lambda bench, _: bench.check() or "Same answers."),
         Tool("time", "Time it against the program without the edits, in a few runs.", NoArguments, lambda bench, _: bench.time()),

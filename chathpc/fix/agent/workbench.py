@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from chathpc.chat.session import Session as Asked
     from chathpc.fix.session import Session, State
 
+#: What is said where edits are needed and there are none.
+NOTHING = "Nothing is edited."
 #: Pairs of runs of a quick timing; the gate of speed takes ten at least.
 _PAIRS = 3
 #: Larger files of the tree are not shown (bytes).
@@ -28,6 +31,8 @@ _LARGEST = 1 << 20
 _KEPT = 4000
 #: Flags that make a compiler tell what became of loops and calls: GCC's (Developer Options, -fopt-info), then Clang's (-Rpass).
 _REMARKS = ("-fopt-info-vec-all -fopt-info-inline-missed", "-Rpass=loop-vectorize -Rpass-missed=loop-vectorize|inline")
+#: Remarks that say nothing of the program.
+_NO_NEWS = re.compile(r"\*{5}|function body not available|clobbers memory|will not early inline")
 
 
 @dataclass
@@ -97,6 +102,8 @@ class Workbench:
 
     def check(self) -> str:
         """What is wrong with the answers for the declared inputs; empty if nothing is."""
+        if not self.edits:
+            return NOTHING
         built, problem = self.build()
         if problem:
             return problem
@@ -113,6 +120,8 @@ class Workbench:
 
     def time(self) -> str:
         """How long the run that is timed takes with the edits and without: medians of a few pairs of runs."""
+        if not self.edits:
+            return NOTHING
         built, problem = self.build()
         if problem:
             return problem
@@ -139,7 +148,7 @@ class Workbench:
             return problem
         name = path.rsplit("/", 1)[-1]
         lines = (built.completed.stderr + b"\n" + built.completed.stdout).decode("utf-8", "replace").splitlines()
-        found = list(dict.fromkeys(clean(line) for line in lines if name in line))
+        found = list(dict.fromkeys(clean(line) for line in lines if f"{name}:" in line and not _NO_NEWS.search(line)))
         return "\n".join(found) or "The compiler said nothing of that file."
 
 

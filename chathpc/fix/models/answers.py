@@ -68,9 +68,7 @@ def replaced(path: str, search: str, replace: str, sources: Mapping[str, str]) -
         return _valid({**sources, path: replace}, sources)
     if known is None:
         return Edited(problem=f"There is no file {path[:80]} that may be edited.")
-    text = _once(
-        sources[known], *(part if part.endswith("\n") or not part else f"{part}\n" for part in (search, replace))
-    )
+    text = _once(sources[known], search, replace)
     if text is None:
         return Edited(problem=f"In {known} the lines to be replaced do not occur exactly once.")
     return _valid({**sources, known: text}, sources)

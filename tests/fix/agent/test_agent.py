@@ -120,31 +120,36 @@ def test_the_first_message_says_what_was_found_how_it_is_judged_and_what_may_be_
     assert "the judge's own" not in asked.user
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (("read", {"file": "work.txt", "first": 3, "last": 3}), "    3 sleep 0.06"),
-        (("read", {"file": "../secret"}), "There is no text file"),
-        (("read", {"file": "check.txt"}), "the judge's own"),
-        (("search", {"text": "sleep"}), "work.txt:3: sleep 0.06"),
-        (("edit", {"file": "check.txt", "search": "the judge's own", "replace": "yes"}), "may be edited"),
-        (("edit", {"file": "../x.txt", "search": "", "replace": "x"}), "There may be no new file"),
-        (("edit", {"file": "check2.txt", "search": "", "replace": "x"}), "There may be no new file"),
-        (("edit", {"file": "sub/more.txt", "search": "", "replace": "x"}), "Done."),
-        (("edit", {"file": "work.txt", "search": "", "replace": "x"}), "is there already"),
-        (("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"}), "do not occur exactly once"),
-        (("edit", {"file": "work.txt"}), "edit: argument 'search': Field required."),
-        (("shell", {"command": "rm -rf /"}), "There is no tool shell."),
-        (("submit", {"title": "nothing"}), "Nothing is edited."),
-        (("top", {"by": "function"}), "slow"),
-        (("what_if", {"nonsense": 1}), "what_if: argument 'place': Field required."),
-        (("patch", {}), "Nothing is changed."),
-    ],
-)  # fmt: skip
-def test_tools_answer_and_never_fail(tmp_path: Path, call: Call, said: str) -> None:
-    played = Played(tmp_path, [[call], [FINISH]])
+ANSWERS: list[tuple[Call, str]] = [
+    (("read", {"file": "work.txt", "first": 3, "last": 3}), "    3 sleep 0.06"),
+    (("read", {"file": "../secret"}), "There is no text file"),
+    (("read", {"file": "check.txt"}), "the judge's own"),
+    (("search", {"text": "sleep"}), "work.txt:3: sleep 0.06"),
+    (("edit", {"file": "check.txt", "search": "the judge's own", "replace": "yes"}), "may be edited"),
+    (("edit", {"file": "../x.txt", "search": "", "replace": "x"}), "There may be no new file"),
+    (("edit", {"file": "check2.txt", "search": "", "replace": "x"}), "There may be no new file"),
+    (("edit", {"file": "sub/more.txt", "search": "", "replace": "x"}), "Done."),
+    (("undo", {}), "are gone"),
+    (("edit", {"file": "work.txt", "search": "", "replace": "x"}), "is there already"),
+    (("edit", {"file": "work.txt", "search": "0.06", "replace": "0.05"}), "Done."),
+    (("read", {"file": "work.txt", "first": 3, "last": 3}), "    3 sleep 0.05"),
+    (("undo", {}), "are gone"),
+    (("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"}), "do not occur exactly once"),
+    (("edit", {"file": "work.txt"}), "edit: argument 'search': Field required."),
+    (("shell", {"command": "rm -rf /"}), "There is no tool shell."),
+    (("submit", {"title": "nothing"}), "Nothing is edited."),
+    (("top", {"by": "function"}), "slow"),
+    (("what_if", {"nonsense": 1}), "what_if: argument 'place': Field required."),
+    (("patch", {}), "Nothing is edited."),
+    (("time", {}), "Nothing is edited."),
+]  # fmt: skip
+
+
+def test_tools_answer_and_never_fail(tmp_path: Path) -> None:
+    played = Played(tmp_path, [*([call] for call, _ in ANSWERS), [FINISH]])
     played.run()
-    assert said in played.told[0]
+    for (call, said), told in zip(ANSWERS, played.told, strict=True):
+        assert said in told, call
 
 
 def test_arguments_that_are_no_json_are_told(tmp_path: Path) -> None:
