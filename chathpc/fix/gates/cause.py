@@ -164,6 +164,8 @@ def _still_there(found: Diff, finding: Finding, successors: Sequence[FunctionRec
     total = found.total
     if row is None or total is None:
         return None
+    if row.inclusive_before + row.error < finding.share * total.before:
+        return None  # what was diagnosed is waiting that is spent elsewhere
     # They may call each other, so that their sum is too much; no more than the whole is theirs.
     after = min(row.inclusive_after + sum(map(_more, successors)), total.after)
     if row.inclusive_before - after >= threshold("shrunk") * finding.share * row.inclusive_before:

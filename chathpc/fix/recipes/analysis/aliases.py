@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.effects import Access, _local_array
+from chathpc.fix.recipes.analysis.exchanges import are_exchanged
 from chathpc.fix.recipes.analysis.origins import ALLOCATORS, object_name, origins
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
@@ -121,6 +122,8 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
             return False
     if left is None or right is None:
         return True
+    if one.procedure is other.procedure and are_exchanged(left, right, one.procedure, program):
+        return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
     if ours is not None and theirs is not None and not ours & theirs:
         return False

@@ -39,7 +39,7 @@ def origins(
         case "parenthesized_expression" | "cast_expression":
             return of(field(node, "value") or next(iter(children(node)), None))
         case "conditional_expression":
-            return _united([of(field(node, "consequence")), of(field(node, "alternative"))])
+            return united([of(field(node, "consequence")), of(field(node, "alternative"))])
         case "assignment_expression":
             return of(field(node, "right"))
         case "binary_expression":
@@ -91,7 +91,7 @@ def object_name(name: str, procedure: Procedure) -> str:
     )
 
 
-def _united(parts: list[Origins]) -> Origins:
+def united(parts: list[Origins]) -> Origins:
     """All origins together; None as soon as one is not known."""
     if not parts or any(part is None for part in parts):
         return None
@@ -109,7 +109,7 @@ def _made(node: Node, procedure: Procedure, program: Program, depth: int, seen: 
     callee = own[0]
     returned = [next(iter(children(each)), None) for each in callee.all("return_statement")]
     parts = [origins(each, callee, program, depth + 1, seen) for each in returned]
-    merged = _united(parts)
+    merged = united(parts)
     if merged is not None and merged and all(_is_inner_allocation(each, callee, program) for each in merged):
         return frozenset({_site(node, procedure)})  # each call makes its own
     return merged
@@ -164,7 +164,7 @@ def _of_name(name: str, procedure: Procedure, program: Program, depth: int, seen
     parts += [origins(value, home, program, depth + 1, seen) for home, value in given]
     if not is_local and one.value is not None and one.value.text not in ("0", "NULL", "nullptr"):
         return None
-    return _united(parts)
+    return united(parts)
 
 
 def _handed_in(name: str, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
@@ -189,7 +189,7 @@ def _handed_in(name: str, procedure: Procedure, program: Program, depth: int, se
             parts.append(_of_name(text_of(argument), caller, program, depth + 1, seen))
         else:
             parts.append(origins(argument, caller, program, depth + 1, seen))
-    return _united(parts)
+    return united(parts)
 
 
 def _of_member(node: Node, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
@@ -210,7 +210,7 @@ def _of_member(node: Node, procedure: Procedure, program: Program, depth: int, s
     if one.reference or name in program.addressed or _is_listed(name, program):
         return None
     given = [*_first_values(name, program), *program.assigned_members.get(name, ())]
-    return _united([origins(value, home, program, depth + 1, seen) for home, value in given])
+    return united([origins(value, home, program, depth + 1, seen) for home, value in given])
 
 
 def _is_listed(name: str, program: Program) -> bool:

@@ -254,6 +254,11 @@ class Program:
         return {}
 
     @cached_property
+    def known_runs(self) -> dict[tuple[str, int], list[list[tuple[str, str]]]]:
+        """Pointers that are moved from name to name, by function."""
+        return {}
+
+    @cached_property
     def known_origins(self) -> dict[tuple[int, str, int, int], frozenset[str] | None]:
         """Where pointers come from, as far as it was asked."""
         return {}
