@@ -44,7 +44,7 @@ FAMILIES = (
     Family("bugs", "an expert's change with one bug is not accepted", 10,
            (f"{_CHEATS}the_human_version_with_a_bug_is_not_accepted",)),
     Family("honest", "an expert's change is accepted", 5, (f"{_CHEATS}the_human_version_is_accepted", "tests/examples/test_fix_example.py"), alone=True),
-    Family("agent", "what a recorded large model submits passes the gates again", 4,
+    Family("agent", "what a recorded large model submits passes the gates again", 2,
            ("tests/fix/agent/test_conversations.py::test_a_conversation_ends",), alone=True),
     Family("kills", "what is killed at any moment leaves the tree, or its reports, as they were, and goes on", 2,
            ("tests/fix/test_kill.py", "tests/jobs/test_post.py::test_a_signal_at_any_moment")),
