@@ -35,6 +35,7 @@ def test_what_the_model_called_are_tools_that_there_are(one: Conversation) -> No
                 assert type(arguments(ToolCall("c", name, json.dumps(given)))) is TOOLS[name].arguments
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("one", ALL, ids=lambda each: each.task)
 def test_a_conversation_ends_as_it_did(one: Conversation, tmp_path: Path) -> None:
     asker = ModelAsker("recorded", Settings(log=False, confidential="none"))
