@@ -8,6 +8,7 @@ from time import monotonic
 from chathpc.chat.record import Answer
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result
+from chathpc.chat.tools.record import function
 from chathpc.chat.wording import Material, OnSentence, Worded, tokens_of
 from chathpc.errors import BudgetSpentError
 from chathpc.llm.backend import Backend, Request, ToolCall
@@ -79,9 +80,7 @@ def converse(
 
 def tool_descriptions() -> tuple[Mapping[str, object], ...]:
     """The tools as OpenAI's chat protocol describes functions."""
-    return tuple(
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in TOOLS.values()
-    )
+    return tuple(function(tool.name, tool.description, tool.arguments) for tool in TOOLS.values())
 
 
 def _user(question: str, earlier: Sequence[Answer], task: str) -> str:

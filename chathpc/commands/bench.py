@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,9 @@ from chathpc.commands.output import answer, check_output, chosen_format, output_
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import ChathpcError, UsageError
+
+if TYPE_CHECKING:
+    from chathpc.fix.agent.briefing import Guidance
 
 
 @click.group()
@@ -160,7 +163,7 @@ def fixes(
     output: str | None,
     strategies: tuple[str, ...],
     llm: str | None,
-    guidance: Literal["own", "catalogue"],
+    guidance: Guidance,
     critic: str | None,
     turns: int,
     tokens: int,

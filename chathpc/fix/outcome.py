@@ -90,10 +90,11 @@ def outcome_of(
         )
     speedup, diff = None, None
     baselines: tuple[Baseline, ...] = ()
-    if accepted and interrupted:
-        speedup = accepted[0].speedup if len(accepted) == 1 else None
-    elif accepted:
-        speedup = accepted[0].speedup if len(accepted) == 1 else _whole(session, first, last)
+    if len(accepted) == 1:
+        speedup = accepted[0].speedup
+    elif accepted and not interrupted:
+        speedup = _whole(session, first, last)
+    if accepted and not interrupted:
         diff = None if last.profile is None else session.compared(first, last.built)
         if session.with_baselines:
             baselines = _baselines(session, first, last)

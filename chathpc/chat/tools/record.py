@@ -144,6 +144,11 @@ class Tool:
         return self.arguments.parameters()
 
 
+def function(name: str, description: str, arguments: type[Arguments]) -> dict[str, object]:
+    """A tool as OpenAI's chat protocol describes functions."""
+    return {"name": name, "description": description, "parameters": arguments.parameters()}
+
+
 def refused(error: str, hint: str = "") -> Result:
     """The answer to a question that cannot be answered."""
     return Result(error=quote(error, longest=400), hint=quote(hint, longest=600))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
+from chathpc.fix.gates.plausibility import plain_name
 from chathpc.profile.profile import Profile
 
 #: The cause of a claim that no rule made: time at a place.
@@ -50,4 +51,4 @@ def _time_in(profile: Profile, name: str) -> Finding | None:
 
 
 def _plain(name: str) -> str:
-    return name.partition("(")[0].rpartition("::")[2].partition(".")[0].partition("<")[0].strip().lower()
+    return plain_name(name).partition("<")[0].strip().lower()

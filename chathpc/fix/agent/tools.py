@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import ConfigDict, Field
 
 from chathpc.chat import tools as profile_tools
-from chathpc.chat.tools.record import Arguments, NoArguments, Result
+from chathpc.chat.tools.record import Arguments, NoArguments, Result, function
 from chathpc.errors import ChathpcError
 from chathpc.fix.agent.workbench import NOTHING, Workbench, clean_lines, described
 from chathpc.fix.models.answers import replaced
@@ -148,17 +149,12 @@ _OF_PROFILE = (
 )  # fmt: skip
 
 
+@cache
 def descriptions() -> tuple[Mapping[str, object], ...]:
     """All tools as OpenAI's chat protocol describes functions."""
-    own = [
-        {"name": tool.name, "description": tool.description, "parameters": tool.arguments.parameters()}
-        for tool in TOOLS.values()
-    ]
-    asked = [profile_tools.TOOLS[name] for name in _OF_PROFILE]
-    return (
-        *own,
-        *({"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in asked),
-    )
+    own = (function(tool.name, tool.description, tool.arguments) for tool in TOOLS.values())
+    asked = (profile_tools.TOOLS[name] for name in _OF_PROFILE)
+    return (*own, *(function(tool.name, tool.description, tool.arguments) for tool in asked))
 
 
 def use(bench: Workbench, call: ToolCall) -> str:

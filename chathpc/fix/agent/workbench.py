@@ -50,10 +50,15 @@ class Workbench:
 
         return Asked(self.state.measured.only_shown())
 
+    @cached_property
+    def base(self) -> dict[str, str]:
+        """What may be edited, as it is without the edits."""
+        return self.session.sources(self.state)
+
     @property
     def sources(self) -> dict[str, str]:
         """What may be edited, as it is now."""
-        return {**self.session.sources(self.state), **self.edits}
+        return {**self.base, **self.edits}
 
     @property
     def paths(self) -> list[str]:
@@ -63,8 +68,9 @@ class Workbench:
 
     def text(self, path: str) -> str | None:
         """The text of a file of the tree as it is now; None if there is none, or none that is text."""
-        if path in self.sources:
-            return self.sources[path]
+        known = self.edits.get(path, self.base.get(path))
+        if known is not None:
+            return known
         if path not in self.session.paths:
             return None
         file = self.session.runner.workspace.original / path
@@ -85,7 +91,7 @@ class Workbench:
 
     def patch(self) -> str:
         """What the edits change, as a unified difference."""
-        return unified(self.session.sources(self.state), self.edits)
+        return unified(self.base, self.edits)
 
     def left(self) -> list[str]:
         """Names of the files that the timed run leaves beside what is declared as its output."""
@@ -100,12 +106,17 @@ class Workbench:
         said = (built.completed.stderr or built.completed.stdout).decode("utf-8", "replace")
         return built, f"It does not build: {first_error(said)}\n{clean_lines(said[-_KEPT:])}"
 
+    def _edited(self) -> tuple[Built | None, str]:
+        """The tree with the edits, built; None and why where there are none, or it does not build."""
+        if not self.edits:
+            return None, NOTHING
+        built, problem = self.build()
+        return (None if problem else built), problem
+
     def check(self) -> str:
         """What is wrong with the answers for the declared inputs; empty if nothing is."""
-        if not self.edits:
-            return NOTHING
-        built, problem = self.build()
-        if problem:
+        built, problem = self._edited()
+        if built is None:
             return problem
         reference = self.session.original
         for run in reference.declared:
@@ -120,10 +131,8 @@ class Workbench:
 
     def time(self) -> str:
         """How long the run that is timed takes with the edits and without: medians of a few pairs of runs."""
-        if not self.edits:
-            return NOTHING
-        built, problem = self.build()
-        if problem:
+        built, problem = self._edited()
+        if built is None:
             return problem
         before, after = [], []
         case = Case.usual(self.session.project.run)

@@ -90,16 +90,16 @@ def own_functions(names: Iterable[str], sources: Mapping[str, str]) -> set[str]:
 
     files = (parsed(path, text.encode("utf-8", "surrogateescape")) for path, text in sources.items())
     defined = {name for file in files if file is not None for name in file.function_names}
-    return {name for name in names if _plain(name) in defined}
+    return {name for name in names if plain_name(name) in defined}
 
 
 def named_functions(profile: Profile, diagnosis: Diagnosis, claims: Iterable[str] = ()) -> set[str]:
     """Functions that findings are about or the author of a change claims, and what is only called from there."""
     tree = profile.tree
     label, texts = tree.function_labels
-    claimed = {_plain(name) for name in claims} - _MAIN
+    claimed = {plain_name(name) for name in claims} - _MAIN
     places = {name for each in diagnosis.findings for name in _places(each)}
-    places |= {name for name in texts if _plain(name) in claimed}
+    places |= {name for name in texts if plain_name(name) in claimed}
     found = set(places)
     for place in places - _MAIN:
         # Everything is called from the main program, which makes nothing plausible.
@@ -124,7 +124,7 @@ def _places(finding: Finding) -> set[str]:
     return {name, *path[first + 1 :]} if name in _MAIN else {name}
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A function's own name: without arguments, classes and what compilers append."""
     return name.partition("(")[0].rpartition("::")[2].partition(".")[0]
 

@@ -69,12 +69,8 @@ class ModelAsker:
         from chathpc.llm.asking import ask
         from chathpc.llm.backend import Request
 
-        choice = self._chosen()
-        if self._over or choice is None or choice.backend is None or problem.profile is None:
-            return None
-        backend = self._behind_guard(choice, problem, problem.profile)
-        if backend.mode == "all":
-            self._note("With `confidential: all` no source leaves the machine: a hosted model cannot propose changes.")
+        backend, choice = self._shown_source(problem), self._chosen()
+        if backend is None or choice is None:
             return None
         request = Request(
             system=question.system,
@@ -94,17 +90,11 @@ class ModelAsker:
 
     def backend(self, problem: Problem) -> GuardedBackend | None:
         """The back end behind the guard, of a model that calls tools and may see source; None where there is none, which `notes` tells."""
-        choice = self._chosen()
-        if self._over or choice is None or choice.backend is None or problem.profile is None:
-            return None
-        found = self._behind_guard(choice, problem, problem.profile)
-        if found.mode == "all":
-            self._note("With `confidential: all` no source leaves the machine: a hosted model cannot propose changes.")
-        elif not found.calls_tools:
+        found = self._shown_source(problem)
+        if found is not None and not found.calls_tools:
             self._note(f"{found.label} calls no tools, and the strategy agent needs them: --strategy advice.")
-        else:
-            return found
-        return None
+            return None
+        return found
 
     def exchange(self, backend: GuardedBackend, system: str, user: str, most: int) -> Exchange:
         """A conversation with the model, in which an answer has `most` tokens; all of it is one answer to the purse."""
@@ -119,6 +109,17 @@ class ModelAsker:
         """Count a turn of a conversation."""
         self.questions += 1
         self.tokens += (done.prompt_tokens or 0) + (done.completion_tokens or 0)
+
+    def _shown_source(self, problem: Problem) -> GuardedBackend | None:
+        """The back end behind the guard, of a model that may see source; None where there is none, which `notes` tells."""
+        choice = self._chosen()
+        if self._over or choice is None or choice.backend is None or problem.profile is None:
+            return None
+        found = self._behind_guard(choice, problem, problem.profile)
+        if found.mode == "all":
+            self._note("With `confidential: all` no source leaves the machine: a hosted model cannot propose changes.")
+            return None
+        return found
 
     def _behind_guard(self, choice: Choice, problem: Problem, profile: Profile) -> GuardedBackend:
         """The back end behind the guard for this problem."""
