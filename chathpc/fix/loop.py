@@ -63,7 +63,7 @@ def fix(
 
 def _forget(space: Workspace) -> None:
     with space.locked():
-        for folder in (space.original, space.stage, space.built, space.profiles):
+        for folder in (space.original, space.built, space.profiles, *space.root.glob(f"{space.stage.name}*")):
             remove(folder)
         space.ledger.unlink(missing_ok=True)
 

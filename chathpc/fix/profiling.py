@@ -31,7 +31,7 @@ def measured(runner: Runner, built: Built, folder: Path) -> Path:
     from chathpc.measure import measure
     from chathpc.measure.command import words
 
-    plain = runner.run(built, case)
+    plain = runner.alone.get(built.digest) or runner.run(built, case).completed
     stage = runner.workspace.fresh_stage(built.folder)
     found = measure(
         words(case.command),
@@ -44,7 +44,7 @@ def measured(runner: Runner, built: Built, folder: Path) -> Path:
         readable=runner.readable,
         stdin=runner.stdin(project.run),
         limits=project.limits,
-        plain=plain.completed,
+        plain=plain,
         gpu=project.gpu,
         sources=stage,
         raw=False,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from chathpc.errors import ChathpcError
 from chathpc.fix.effects import Effects, Kind, Record
+from chathpc.fix.lanes import Lanes
 from chathpc.fix.left_files import LeftFile, left_files, state
 from chathpc.fix.outputs import Outputs
 from chathpc.fix.project import Project, Run
@@ -115,6 +116,10 @@ class Runner:
         self._base = {name: value for name, value in environ.items() if _HANDED_ON.fullmatch(name)}
         self._base.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
         self.readable = _beyond_system(self._base)
+        #: A GPU is one for all.
+        self.lanes = Lanes(several=sandbox.relocates and not project.gpu)
+        #: How the run that is timed ended when it was last alone, by the digest of the build.
+        self.alone: dict[str, Completed] = {}
         #: Builds and runs made, for whoever counts.
         self.builds = self.runs = 0
 
@@ -127,7 +132,7 @@ class Runner:
 
     def sources(self, files: Mapping[str, str]) -> Path:
         """A fresh stage with the original and `files` over it."""
-        stage = self.workspace.fresh_stage(self.workspace.original)
+        stage = self._fresh(self.workspace.original)
         write_files(stage, files)
         return stage
 
@@ -145,7 +150,7 @@ class Runner:
         self.sources(files)
         completed = self._run(self.project.build, self._build_environment(flags), sanitized=bool(more))
         self.builds += 1
-        self.workspace.keep(digest)
+        self.workspace.keep(digest, self.lanes.number)
         unfinished = said.with_suffix(".part")
         unfinished.write_text(json.dumps(_plain(completed)), "utf-8")
         unfinished.rename(said)
@@ -165,9 +170,9 @@ class Runner:
 
     def run(self, built: Built, case: Case, *, seconds: float | None = None, traced: bool = False) -> Ran:
         """One run in a fresh copy of the built tree, `traced` or not. Never raises for what the program does."""
-        stage = self.workspace.fresh_stage(built.folder)
+        stage = self._fresh(built.folder)
         before = state(stage)
-        record = Record(stage) if traced else None
+        record = Record(self.workspace.stage) if traced else None
         completed = self._run(
             self._launched(case.command),
             self._environment(case),
@@ -177,6 +182,8 @@ class Runner:
             record=record,
         )
         self.runs += 1
+        if not traced and not self.lanes.number and case == Case.usual(self.project.run):
+            self.alone[built.digest] = completed
         contents: dict[str, bytes | None] = {}
         for name in self.project.check.outputs:
             if name in ("stdout", "stderr"):
@@ -209,7 +216,7 @@ class Runner:
         command = self.project.check.command
         if command is None:
             return None
-        stage = self.workspace.fresh_stage(original.folder)
+        stage = self._fresh(original.folder)
         stdout = b""
         for name, content in ran.outputs.contents.items():
             if name == "stdout":
@@ -224,8 +231,12 @@ class Runner:
 
     def tool(self, built: Built, command: str) -> Completed:
         """Run a tool such as nm on a built tree, in the sandbox as everything else."""
-        self.workspace.fresh_stage(built.folder)
+        self._fresh(built.folder)
         return self._run(command, self._environment())
+
+    def _fresh(self, source: Path) -> Path:
+        """What is to be run or built, a fresh copy of `source`, where this thread's lane really is."""
+        return self.workspace.fresh_stage(source, self.lanes.number)
 
     def shell(self, command: str, case: Case) -> Completed:
         """Run a shell command on what is in the stage, as the project's runs are."""
@@ -277,7 +288,9 @@ class Runner:
         return self.sandbox.run(
             Request(
                 command=("/bin/sh", "-c", command),
-                folder=self.workspace.stage,
+                folder=self.workspace.lane(self.lanes.number),
+                shown=self.workspace.stage if self.lanes.number else None,
+                given_up=self.lanes.given_up,
                 readable=self.readable,
                 environment=environment,
                 stdin=stdin,

@@ -59,16 +59,18 @@ def ratio(
 
     The interval is the wider one, at each end, of the bootstrap over pairs (percentiles) and of the one that belongs to Wilcoxon's
     signed-rank test, which holds for every symmetric noise: with ten pairs the bootstrap alone is too narrow (tests/fix/test_speed.py
-    measures both).
+    measures both). Of fewer pairs than have an interval (6 at 95 %) it is the smallest and the largest ratio.
     """
     if not original:
         return math.nan, math.nan, math.nan
     level = threshold("confidence") if level is None else level
     logs = np.log(np.asarray(original, dtype=np.float64)) - np.log(np.asarray(changed, dtype=np.float64))
     means = walsh(logs)
-    low, high = signed_rank_interval(means, len(logs), level)
-    first, last = bootstrap_interval(logs, level)
     middle = float(np.median(means))
+    low, high = signed_rank_interval(means, len(logs), level)
+    if not math.isfinite(low):
+        return math.exp(middle), math.exp(float(logs.min())), math.exp(float(logs.max()))
+    first, last = bootstrap_interval(logs, level)
     return math.exp(middle), math.exp(min(low, first)), math.exp(max(high, last))
 
 
@@ -99,16 +101,29 @@ def _critical(count: int, alpha: float) -> int:
     return int(np.searchsorted(below, alpha / 2, side="right")) - 1
 
 
+def apart(original: Sequence[float], changed: Sequence[float]) -> bool:
+    """Whether every run of the changed program is clearly faster than every one of the original, and there are enough for that to be no
+    chance: of n pairs that differ by nothing, one in (2n)! / n!² has it so (the exact test of Mann and Whitney, Ann. Math. Statist. 18
+    (1947) 50).
+    """
+    return len(original) >= threshold("apart_pairs") and max(changed) * threshold("clear") < min(original)
+
+
 def enough(original: Sequence[float], changed: Sequence[float], fewest: float) -> bool:
-    """Whether more pairs would tell nothing new: after the least number, if the interval is tight, if one at a stricter level is
-    wholly on one side, or if there is at most a small gain, which is not worth the time.
+    """Whether more pairs would tell nothing new: if all runs are apart; after the least number, if the interval is tight, if one at a
+    stricter level is wholly on one side, or if there is at most a small gain, which is not worth the time; where fewer pairs than
+    decide are asked for, if they are alike.
 
     Looking again and again finds a difference by chance sooner or later; what ends the pairs early must therefore be much less
     likely by chance than what is told in the end.
     """
+    if apart(original, changed):
+        return True
     if len(original) < fewest:
         return False
     logs = np.log(np.asarray(original, dtype=np.float64)) - np.log(np.asarray(changed, dtype=np.float64))
+    if fewest < threshold("min_pairs") and float(np.ptp(logs)) <= math.log(threshold("alike")):
+        return True
     means = walsh(logs)
     low, high = signed_rank_interval(means, len(logs), 1 - threshold("early_alpha"))
     if low > math.log(threshold("clear")) or high < 0:
@@ -132,7 +147,7 @@ def judge(original: Sequence[float], changed: Sequence[float], fewest: float | N
     estimate, low, high = ratio(original, changed)
     ratios = [mine / theirs for mine, theirs in zip(original, changed, strict=True)]
     drifted = drift(original)
-    apart = drift(ratios)
+    shifted = drift(ratios)
 
     def told(outcome: Outcome, statement: str) -> Timing:
         return Timing(
@@ -140,7 +155,7 @@ def judge(original: Sequence[float], changed: Sequence[float], fewest: float | N
         )
 
     fewest = threshold("min_pairs") if fewest is None else fewest
-    if count < fewest:
+    if count < fewest and not apart(original, changed):
         return told("invalid", f"only {count} pairs of runs were possible, {fewest:g} are needed")
     if median(original) < threshold("min_seconds"):
         return told(
@@ -150,8 +165,8 @@ def judge(original: Sequence[float], changed: Sequence[float], fewest: float | N
     span = f"{estimate:.2f}x (95 % interval {low:.2f} to {high:.2f}, {count} pairs)"
     faster, slower = low > threshold("min_speedup"), high < 1.0
     # Pairs cancel what happens to both; a ratio that changes on the way does not mean anything.
-    if apart > threshold("drift") and not (faster and low > apart):
-        return told("invalid", f"the ratio changed by {apart:.2f}x while it was measured; the machine is not quiet")
+    if shifted > threshold("drift") and not (faster and low > shifted):
+        return told("invalid", f"the ratio changed by {shifted:.2f}x while it was measured; the machine is not quiet")
     if drifted > threshold("baseline_drift"):
         return told("invalid", f"the original itself changed by {drifted:.2f}x while it was measured")
     if faster:

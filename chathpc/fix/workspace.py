@@ -164,8 +164,9 @@ def remove(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The work folder. Every build and every run happens at one path, `stage`, whoever's side it is: a program cannot tell
-    from where it lies whether it is the original, is checked, timed or profiled.
+    """The work folder. Every build and every run finds itself at one path, `stage`, whoever's side it is: a program cannot tell
+    from where it lies whether it is the original, is checked, timed or profiled. What goes on beside that lies in other lanes, which a
+    sandbox shows as `stage`.
     """
 
     root: Path
@@ -179,6 +180,10 @@ class Workspace:
     def stage(self) -> Path:
         """Where things are built and run."""
         return self.root / "stage"
+
+    def lane(self, number: int) -> Path:
+        """Where what lies in `stage`, to those inside, really is: lane 0 is `stage` itself."""
+        return self.root / f"stage-{number}" if number else self.stage
 
     @property
     def built(self) -> Path:
@@ -211,17 +216,18 @@ class Workspace:
                 f"Cannot work in {self.root}: {error.strerror}.", hint="Name another folder with --work."
             ) from error
 
-    def fresh_stage(self, source: Path) -> Path:
-        """`stage`, holding a copy of `source` and nothing else."""
-        remove(self.stage)
-        copy_tree(source, self.stage)
-        return self.stage
+    def fresh_stage(self, source: Path, lane: int = 0) -> Path:
+        """A lane, holding a copy of `source` and nothing else."""
+        stage = self.lane(lane)
+        remove(stage)
+        copy_tree(source, stage)
+        return stage
 
-    def keep(self, name: str) -> Path:
-        """Move what is in `stage` to `built` under `name`, whole or not at all."""
+    def keep(self, name: str, lane: int = 0) -> Path:
+        """Move what is in a lane to `built` under `name`, whole or not at all."""
         target = self.built / name
         remove(target)
-        self.stage.rename(target)
+        self.lane(lane).rename(target)
         return target
 
     @contextmanager

@@ -19,6 +19,8 @@ VERDICTS = {
     "insufficient-data": ("TOO LITTLE DATA", "bold yellow"),
     "unfinished": ("UNFINISHED", "bold yellow"),
 }
+#: The signed-rank test of fewer pairs has no interval of 95 %.
+_FEWEST_FOR_INTERVAL = 6
 #: Lines of a patch that a page shows; with -v all.
 _PATCH_LINES = 60
 #: Attempts that a page shows; with -v all.
@@ -73,9 +75,11 @@ def times(report: FixReport) -> str:
 
 
 def interval(speedup: SpeedupRecord | None) -> str:
-    """`3.10x (95 % interval 2.90 to 3.31, 10 pairs of runs)`."""
+    """`3.10x (95 % interval 2.90 to 3.31, 10 pairs of runs)`, or `1.02x (1.00 to 1.05 in 3 pairs of runs)`."""
     if speedup is None:
         return "not measured"
+    if speedup.pairs < _FEWEST_FOR_INTERVAL:
+        return f"{speedup.estimate:.2f}x ({speedup.low:.2f} to {speedup.high:.2f} in {speedup.pairs} pairs of runs)"
     return f"{speedup.estimate:.2f}x (95 % interval {speedup.low:.2f} to {speedup.high:.2f}, {speedup.pairs} pairs of runs)"
 
 

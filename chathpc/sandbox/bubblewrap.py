@@ -38,6 +38,7 @@ class Bubblewrap:
     """Runs commands in bubblewrap (bwrap)."""
 
     name = "bubblewrap"
+    relocates = True
 
     def __init__(self, program: str | None = None) -> None:
         """`program` is bwrap, by default the one on the PATH."""
@@ -59,7 +60,7 @@ class Bubblewrap:
             if steps := filter_program():
                 handed.append(_held(steps))
                 options += ["--seccomp", str(handed[-1])]
-            options += ["--remount-ro", "/", "--chdir", str(request.folder)]
+            options += ["--remount-ro", "/", "--chdir", str(request.shown or request.folder)]
             options += ["--json-status-fd", str(status_end), "--block-fd", str(gate_end), "--"]
             command = [self._program, *options, "/bin/sh", "-c", _FIRST, mark, *trace.command]
 
@@ -107,9 +108,9 @@ class Bubblewrap:
         yield from (*size, "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp")  # noqa: S108 - its own
         # Parents before what lies in them: what is named closer to a file decides; writing wins where a path is named twice.
         shown = dict.fromkeys(request.readable, "--ro-bind")
-        shown |= dict.fromkeys((*request.writable, request.folder), "--bind")
+        shown |= dict.fromkeys((*request.writable, request.shown or request.folder), "--bind")
         for shared in sorted(shown, key=lambda path: len(path.parts)):
-            yield from (shown[shared], str(shared), str(shared))
+            yield from (shown[shared], str(request.folder if shared == request.shown else shared), str(shared))
 
 
 class _Namespace:

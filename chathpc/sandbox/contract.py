@@ -36,7 +36,8 @@ class Request:
     All paths are absolute and look the same inside; links in them are followed, so none may be named that other code could have put
     there. `environment` is the whole environment: nothing of the caller's is handed on, and only what it lacks (PATH, HOME, TMPDIR, LANG,
     Open MPI's leave for root) is added. `gpu` shows the devices of GPUs. `trace` takes the pieces of strace's record of all that the
-    command asks of the kernel, as they come; None: it is not traced (sandbox/tracing.py).
+    command asks of the kernel, as they come; None: it is not traced (sandbox/tracing.py). `shown` is where `folder` appears inside, if that
+    is not where it is; only a sandbox that `relocates` can do that. `given_up` is asked now and then whether nobody waits for it any more.
     """
 
     command: tuple[str, ...]
@@ -48,6 +49,8 @@ class Request:
     limits: Limits = Limits()
     gpu: bool = False
     trace: Callable[[bytes], None] | None = None
+    shown: Path | None = None
+    given_up: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,11 @@ class Sandbox(Protocol):
     @property
     def name(self) -> str:
         """bubblewrap, landlock or none."""
+        ...
+
+    @property
+    def relocates(self) -> bool:
+        """Whether a folder can appear inside at another place than where it is."""
         ...
 
     def run(self, request: Request) -> Completed:

@@ -237,6 +237,9 @@ class _Watch:
             return "output-limit"
         if self.gone:
             return None
+        if self.request.given_up():
+            self.reason = "nobody waits for it any more"
+            return "killed"
         if self.free - _free(self.request.folder) > limits.disk:
             self.reason = f"it took more than {limits.disk} bytes of disk"
             return "killed"

@@ -43,6 +43,7 @@ class Landlock:
     """Runs commands behind Landlock, a filter of system calls, and without capabilities. `known_gaps.py` says what this leaves open."""
 
     name = "landlock"
+    relocates = False
 
     def run(self, request: Request) -> Completed:
         """Run it to its end or its limits. Errors: UsageError for an impossible request, ChathpcError without Landlock."""

@@ -14,6 +14,7 @@ class Plain:
     """Runs commands as they are."""
 
     name = "none"
+    relocates = False
 
     def run(self, request: Request) -> Completed:
         """Run it to its end or its limits. Errors: UsageError for an impossible request."""

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from chathpc.errors import UsageError
 from chathpc.sandbox import supervisor
 from chathpc.sandbox.contract import Completed, Request
 from chathpc.sandbox.execution import Ended, execute, signalled
@@ -23,6 +24,8 @@ from chathpc.sandbox.tracing import Trace
 
 def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[str, Any] | None) -> Completed:
     """Run it behind `walls` (what `supervisor._become` builds in the child; None for no walls)."""
+    if request.shown not in (None, request.folder):
+        raise UsageError("This sandbox shows a folder only where it is.", hint="Leave 'shown' away.")
     job_end, job = os.pipe()
     report, report_end = os.pipe()
     mark = secrets.token_hex(16)

@@ -59,6 +59,10 @@ def check(request: Request) -> None:
     for path in request.readable:
         if not path.is_absolute() or not path.exists() or str(path) == "/":
             raise UsageError(f"A sandbox cannot show {path}.", hint="Name an absolute path that exists and is not /.")
+    if request.shown is not None and not (request.shown.is_absolute() and len(request.shown.parts) > 2):
+        raise UsageError(
+            f"A sandbox cannot show a folder as {request.shown}.", hint="Name an absolute path below a work folder."
+        )
     if not request.folder.is_dir():
         raise UsageError(f"{request.folder} is no folder.", hint="Name an absolute path of a folder to work in.")
 

@@ -176,6 +176,7 @@ class Nowhere:
     """A sandbox in which nothing is run."""
 
     name = "nowhere"
+    relocates = False
 
     def run(self, request: Request) -> Any:
         """Not called."""

@@ -21,6 +21,7 @@ class Unguarded:
     """A sandbox by its contract alone: nothing is kept from the command."""
 
     name: str = "none"
+    relocates: bool = False
     requests: list[Request] = field(default_factory=list)
 
     def run(self, request: Request) -> Completed:

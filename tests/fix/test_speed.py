@@ -7,6 +7,7 @@ import pytest
 
 from chathpc.fix.speed import (
     _critical,
+    apart,
     drift,
     judge,
     measure_pairs,
@@ -59,7 +60,7 @@ def test_a_gain_below_what_code_layout_does_is_not_counted() -> None:
 
 
 def test_too_few_and_too_short_runs_say_nothing() -> None:
-    assert judge([2.0] * 9, [1.0] * 9).outcome == "invalid"
+    assert judge([1.2] * 8 + [1.0], [1.0] * 9).outcome == "invalid"
     assert judge([2.0] * 6, [1.0] * 6, fewest=6).outcome == "faster"
     assert judge([2e-3] * 10, [1e-3] * 10).outcome == "invalid"
 
@@ -98,8 +99,31 @@ def test_pairs_have_a_random_order_and_end_when_they_tell_enough() -> None:
         return 2.0 if side == "original" else 1.0
 
     original, changed = measure_pairs(run, seconds=60, random=np.random.default_rng(1), clock=lambda: 0.0)
-    assert (original, changed) == ([2.0] * 10, [1.0] * 10)
-    assert {tuple(order[at : at + 2]) for at in range(0, 20, 2)} == {("original", "changed"), ("changed", "original")}
+    assert (original, changed) == ([2.0] * 7, [1.0] * 7)
+    assert {tuple(order[at : at + 2]) for at in range(0, 14, 2)} == {("original", "changed"), ("changed", "original")}
+
+
+def test_seven_pairs_are_enough_where_all_runs_are_apart_which_chance_does_once_in_thousands() -> None:
+    assert judge([1.2] * 7, [1.0] * 7).outcome == "faster"
+    assert judge([1.2] * 6, [1.0] * 6).outcome == "invalid"
+    assert not apart([1.2] * 6 + [1.05], [1.0] * 7)
+    random, looks = np.random.default_rng(11), 20_000
+    noise = np.exp(random.normal(0, 0.3, size=(looks, 2, 7)))
+    found = sum(apart(list(mine), list(theirs)) for mine, theirs in noise)
+    assert found / looks < threshold("early_alpha") / 2
+
+
+def test_what_is_only_told_takes_three_pairs_that_are_alike() -> None:
+    def pairs(noisy: list[float]) -> tuple[float, int]:
+        left = iter(noisy * 20)
+        original, changed = measure_pairs(
+            lambda side: next(left) if side == "original" else 1.0,
+            seconds=60, random=np.random.default_rng(2), clock=lambda: 0.0, fewest=3,
+        )  # fmt: skip
+        return ratio(original, changed)[1], len(original)
+
+    assert pairs([1.0, 1.02, 1.1]) == (1.0, 3)
+    assert pairs([1.0, 1.5, 1.1])[1] > 6
 
 
 def test_pairs_end_at_the_time_limit_but_not_before_the_least_number() -> None:

@@ -275,3 +275,25 @@ def test_an_interrupt_by_the_user_leaves_nothing_running(sandbox: Sandbox, folde
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert descendants(os.getpid()) == []
+
+
+def test_a_folder_appears_elsewhere_where_a_sandbox_can_do_that(sandbox: Sandbox, folder: Path) -> None:
+    lane, stage = folder / "lane", folder / "stage"
+    lane.mkdir()
+    (lane / "file").write_text("here")
+    request = Request(("/bin/sh", "-c", f"pwd; cat file; echo made > {stage}/made; ls .."), lane, shown=stage)
+    if not sandbox.relocates:
+        with pytest.raises(UsageError, match="only where it is"):
+            sandbox.run(request)
+        return
+    done = sandbox.run(request)
+    assert done.stdout == f"{stage}\nherestage\n".encode()
+    assert (lane / "made").read_text() == "made\n"
+    assert not stage.exists()
+
+
+def test_what_nobody_waits_for_is_ended(sandbox: Sandbox, folder: Path) -> None:
+    begun = time.monotonic()
+    done = run(sandbox, folder, "sleep 60", given_up=lambda: time.monotonic() > begun + 0.3)
+    assert (done.status, done.reason) == ("killed", "nobody waits for it any more")
+    assert time.monotonic() < begun + 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 
 from chathpc.fix.gates.examination import Examination, Problem, slower_alone
@@ -51,16 +52,14 @@ def _mutated(examined: Examination, mutant: Mutant, case: Case) -> tuple[Verdict
     check = runner.project.check
     plain = examined.reference.run(case)
     limit = plain.seconds * threshold("longer_altered") + threshold("longer_seconds")
-    mine = runner.build(mutant.original, None)
-    if not mine.completed.succeeded:
+    mine, theirs = runner.lanes.builds(
+        [partial(runner.build, mutant.original, None), partial(runner.build, mutant.changed, examined.changed.flags)]
+    )
+    if not mine.completed.succeeded or not theirs.completed.succeeded:
         return None
-    first = runner.run(mine, case, seconds=limit)
+    first, second = runner.lanes.runs([partial(runner.run, each, case, seconds=limit) for each in (mine, theirs)])
     if not first.completed.succeeded or not _reacts(compare(plain.outputs, first.outputs, check)):
         return None
-    theirs = runner.build(mutant.changed, examined.changed.flags)
-    if not theirs.completed.succeeded:
-        return None
-    second = runner.run(theirs, case, seconds=limit)
     answered = runner.run(examined.changed, case, seconds=limit)
     examined.cases += 1
     found = compare(first.outputs, second.outputs, check)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -54,9 +56,15 @@ class Examination:
     def compare(self, case: Case, *, variant: str = "", changed: Built | None = None) -> str:
         """What is wrong with the changed program's run of a case; empty if nothing is."""
         self.tell(f"checking {clean(case.name)}")
+        return self._wrong(case, *self._both(case, variant, changed))
+
+    def _both(self, case: Case, variant: str, changed: Built | None) -> tuple[Ran, Ran, float]:
+        """A case run by the original (once in a session) and by the change, and the seconds after which the latter is ended."""
         mine = self.reference.run(case, variant)
         limit = mine.seconds * threshold("longer") + threshold("longer_seconds")
-        theirs = self.runner.run(changed or self.changed, case, seconds=limit)
+        return mine, self.runner.run(changed or self.changed, case, seconds=limit), limit
+
+    def _wrong(self, case: Case, mine: Ran, theirs: Ran, limit: float) -> str:
         self.cases += 1
         where = f"With {clean(case.name)}"
         if theirs.completed.status == "timed-out":
@@ -72,22 +80,33 @@ class Examination:
         self.largest = max(self.largest, found.largest)
         return ""
 
-    def first_wrong(self, cases: Iterable[Case], **more: str) -> Problem | None:
-        """The verdict on the first case in which something is wrong, and what; `more` is what `compare` takes."""
-        for case in cases:
-            problem = self.compare(case, **more)  # type: ignore[arg-type]
-            if problem:
-                return Verdict.CHEATED if "leaves files" in problem else Verdict.WRONG_ANSWER, problem
+    def first_wrong(self, cases: Iterable[Case], *, variant: str = "", changed: Built | None = None) -> Problem | None:
+        """The verdict on the first case in which something is wrong, and what; some are run beside each other."""
+        left = iter(cases)
+        while some := tuple(islice(left, self.runner.lanes.width)):
+            self.tell(f"checking {', '.join(clean(case.name) for case in some)}")
+            ran = self.runner.lanes.runs([partial(self._both, case, variant, changed) for case in some])
+            for case, both in zip(some, ran, strict=True):
+                problem = self._wrong(case, *both)
+                if problem:
+                    return Verdict.CHEATED if "leaves files" in problem else Verdict.WRONG_ANSWER, problem
         return None
 
-    def agrees(self, case: Case, variant: str = "") -> bool:
+    def agrees(self, case: Case) -> bool:
         """Whether the original itself works in this case."""
-        return self.reference.run(case, variant).completed.succeeded
+        return self.reference.run(case).completed.succeeded
 
     def agrees_twice(self, case: Case) -> bool:
-        """Whether the original, run once more, gives the same answer."""
-        again = self.runner.run(self.reference.built, case)
-        return compare(self.reference.run(case).outputs, again.outputs, self.runner.project.check).same
+        """Whether the original works in this case, and gives the same answer when it is run once more."""
+        first, again = self.runner.lanes.runs(
+            [partial(self.reference.run, case), partial(self.runner.run, self.reference.built, case)]
+        )
+        return first.completed.succeeded and compare(first.outputs, again.outputs, self.runner.project.check).same
+
+    def built_with(self, more: str) -> Built:
+        """The change built with more flags, while the original is built with them, unless that is done."""
+        build = partial(self.runner.build, self.changed.files, self.changed.flags, more=more)
+        return self.runner.lanes.builds([build, partial(self.reference.variant, more)])[0]
 
     def works(self, case: Case, more: str) -> bool:
         """Whether the original, built with more flags, gives the answer that it gives without."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from chathpc.fix.gates.examination import Examination, Problem, slower_alone
 from chathpc.fix.gates.literals import known_answers
@@ -70,10 +71,10 @@ def other_sizes(examined: Examination) -> Problem | None:
     """
     cases = _with_other_sizes(examined)
     timed = examined.reference.timed().run.command
-    first = next((each for each in cases if each[0].command == timed and _has_one_answer(examined, each[1])), None)
+    first = next((each for each in cases if each[0].command == timed and examined.agrees_twice(each[1])), None)
     usable = [] if first is None else [first]
     rest = [each for each in cases if each is not first][: int(threshold("other_sizes")) - len(usable)]
-    usable += [each for each in rest if _has_one_answer(examined, each[1])]
+    usable += [each for each in rest if examined.agrees_twice(each[1])]
     if usable:
         examined.tried.append(f"{len(usable)} other size{'s' if len(usable) > 1 else ''}")
     return examined.first_wrong(case for _, case in usable) or _known_sizes(examined, usable)
@@ -94,18 +95,14 @@ def _with_other_sizes(examined: Examination) -> list[tuple[Run, Case]]:
     return [cases[at] for at in examined.random.permutation(len(cases)).tolist()]
 
 
-def _has_one_answer(examined: Examination, case: Case) -> bool:
-    """Whether the original works in a case, and says the same each time."""
-    return examined.agrees(case) and examined.agrees_twice(case)
-
-
 def _known_sizes(examined: Examination, cases: Iterable[tuple[Run, Case]]) -> Problem | None:
     """Whether the change is fast with the declared sizes alone."""
     runner = examined.runner
     for run, case in cases:
         usual = Case.usual(run)
         mine = (examined.reference.run(usual), examined.reference.run(case))
-        theirs = (runner.run(examined.changed, usual), runner.run(examined.changed, case))
+        one, other = runner.lanes.runs([partial(runner.run, examined.changed, each) for each in (usual, case)])
+        theirs = (one, other)
         if slower_alone(mine, theirs, lambda case=case: runner.run(examined.changed, case)):  # type: ignore[misc]
             return Verdict.CHEATED, f"It is fast with the declared sizes only, and not with {clean(case.name)}."
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from chathpc.fix.gates.examination import Examination, Problem
 from chathpc.fix.outputs import compare
@@ -32,9 +33,8 @@ def memory(examined: Examination) -> Problem | None:
     case = examined.reference.quickest()
     cases = [replace(case, environment=(("MALLOC_PERTURB_", value),)) for value in PERTURBED]
     plain = examined.reference.run(case).outputs
-    if not all(
-        compare(plain, examined.reference.run(each).outputs, examined.runner.project.check).same for each in cases
-    ):
+    filled = examined.runner.lanes.runs([partial(examined.reference.run, each) for each in cases])
+    if not all(compare(plain, each.outputs, examined.runner.project.check).same for each in filled):
         examined.left_out.append("memory filled before use: the original itself reads what it did not write")
         return None
     examined.tried.append("memory filled before use")
@@ -50,10 +50,8 @@ def variables(examined: Examination) -> Problem | None:
     case = examined.reference.quickest()
     usable = 0
     for more in _FORTRAN_INITIALISED if fortran else _INITIALISED:
-        if not examined.works(case, more):
-            continue
-        changed = examined.runner.build(examined.changed.files, examined.changed.flags, more=more)
-        if not changed.completed.succeeded:
+        changed = examined.built_with(more)
+        if not changed.completed.succeeded or not examined.works(case, more):
             continue
         usable += 1
         problem = examined.compare(case, variant=more, changed=changed)
@@ -79,11 +77,11 @@ def sanitizers(examined: Examination) -> Problem | None:
     options = tuple((name, value.format(project.limits.memory >> 20)) for name, value in _OPTIONS)
     case = replace(examined.reference.quickest(), environment=options, sanitized=True)
     for name, more in wanted:
+        examined.tell(f"checking with the sanitizer of {name}")
+        changed = examined.built_with(more)
         if not examined.works(case, more):
             examined.left_out.append(f"sanitizer of {name}: the original does not pass it, or does not build with it")
             continue
-        examined.tell(f"checking with the sanitizer of {name}")
-        changed = examined.runner.build(examined.changed.files, examined.changed.flags, more=more)
         if not changed.completed.succeeded:
             examined.left_out.append(f"sanitizer of {name}: the change does not build with it")
             continue

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from chathpc.fix.left_files import unsteady
 from chathpc.fix.project import Run
 from chathpc.fix.runner import Built, Case, Ran, Runner
+from chathpc.profile.text import clean
 
 
 class Reference:
@@ -18,6 +20,7 @@ class Reference:
         self._ran: dict[tuple[str, Case], Ran] = {}
         self._variants: dict[str, Built] = {}
         self._twice: dict[Case, tuple[Ran, Ran]] = {}
+        self._unsteady: frozenset[str] | None = None
 
     def run(self, case: Case, variant: str = "") -> Ran:
         """The original's run of a case, built with the flags `variant` in addition."""
@@ -36,20 +39,20 @@ class Reference:
     def twice(self, case: Case) -> tuple[Ran, Ran]:
         """Two runs of the original, traced where that works: only what they agree on is asked of a change."""
         if case not in self._twice:
-            traced = self.runner.traces
-            self._twice[case] = (
-                self.runner.run(self.built, case, traced=traced),
-                self.runner.run(self.built, case, traced=traced),
-            )
+            run = partial(self.runner.run, self.built, case, traced=self.runner.traces)
+            first, second = self.runner.lanes.runs([run, run])
+            self._twice[case] = (first, second)
         return self._twice[case]
 
     def unsteady(self, tell: Callable[[str], None] = lambda stage: None) -> frozenset[str]:
         """Names of files that the original leaves otherwise each time, with `#` for numbers, over all declared inputs."""
-        found: set[str] = set()
-        for run in self.declared:
-            tell("looking at what the original leaves")
-            found |= unsteady(*(ran.left for ran in self.twice(Case.usual(run))))
-        return frozenset(found)
+        if self._unsteady is None:
+            found: set[str] = set()
+            for run in self.declared:
+                tell(f"looking at what the original leaves: {clean(run.name)}")
+                found |= unsteady(*(ran.left for ran in self.twice(Case.usual(run))))
+            self._unsteady = frozenset(found)
+        return self._unsteady
 
     @property
     def declared(self) -> tuple[Run, ...]:
