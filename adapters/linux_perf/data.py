@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -15,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 
 from chathpc.adapters.lines import lines
-from chathpc.adapters.linux_perf import annotate, images
+from chathpc.adapters.linux_perf import addr2line, annotate, images
 from chathpc.adapters.linux_perf.script import profile_of
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
@@ -43,7 +44,8 @@ def read(path: Path) -> Profile:
         text = Path(folder) / "samples.txt"
         recording = str(_mended(path, Path(folder)))
         script = [perf, "script", "-i", recording]
-        lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES)
+        beside = addr2line.placed(Path(folder), os.environ.get("PATH", os.defpath))
+        lacks = _too_old(perf, text) or _run([*script, *FULL], text, LIMIT_OF_LINES, more=beside)
         said = None if lacks is None else _run([*script, "--header", "--no-inline", "-F", _FIELDS], text, LIMIT)
         if said is not None and _run(script, text, LIMIT) is None:  # perf before 4.16
             said = None
@@ -84,12 +86,15 @@ def _too_old(perf: str, output: Path) -> str | None:
     return "its version is not {}.{} or later".format(*_SAFE)
 
 
-def _run(command: list[str], output: Path, limit: float, largest: int | None = None) -> str | None:
+def _run(
+    command: list[str], output: Path, limit: float, largest: int | None = None, more: Mapping[str, str] | None = None
+) -> str | None:
     """Run perf with its output in a file; None if it ended well, else the first line of what it says."""
     largest = LARGEST if largest is None else largest
     # No pager, no configuration of the user's, and no downloads of debug information.
     environment = {
         **os.environ, "PAGER": "cat", "PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "LC_ALL": "C",
+        **(more or {}),
     }  # fmt: skip
     errors = output.with_suffix(".errors")
     with output.open("wb") as out, errors.open("wb") as err:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from chathpc.adapters.linux_perf import annotate, images
+from chathpc.adapters.linux_perf import addr2line, annotate, images
 from chathpc.measure.files import fresh_folder, put
 from chathpc.measure.machine import facts
 from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
@@ -125,12 +125,16 @@ class Perf:
         header = _header(version.removeprefix("perf version "))
         for file in _files(plan):
             images.forget(file)
+        lines = {
+            **_QUIET,
+            **addr2line.placed(fresh_folder(plan.work / "lines"), plan.environment.get("PATH", os.defpath)),
+        }
         for how in (("-F", FIELDS), ("--no-inline", "-F", FIELDS.removesuffix(",srcline")), ("--no-inline",), ()):
             put(text, header.encode())
             for file in _files(plan):
                 words = (plan.tool("perf"), "script", "--show-switch-events", *how, "-i", str(file))
                 # The program that perf asks for lines ends at a file that is none (//anon); writing to it must not end perf.
-                done = do("perf script", ("sh", "-c", 'trap "" PIPE; exec "$@" >> "$0"', str(text), *words), _QUIET)
+                done = do("perf script", ("sh", "-c", 'trap "" PIPE; exec "$@" >> "$0"', str(text), *words), lines)
                 if not done.succeeded:
                     break
             else:
