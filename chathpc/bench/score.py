@@ -11,8 +11,7 @@ from chathpc.bench.outcome import Answer, Outcome
 from chathpc.bench.statistics import Stated
 from chathpc.diagnosis.catalogue import cause as entry
 from chathpc.diagnosis.catalogue import common, ids
-from chathpc.diagnosis.facts import readable_function
-from chathpc.profile.names import scopes_of
+from chathpc.diagnosis.facts import plain_name
 
 #: Answers that an expert's label is compared with.
 FIRST_TWO = 2
@@ -218,15 +217,3 @@ def _within(spot: Spot, found: Answer) -> bool:
 
 def _base(path: str | None) -> str:
     return (path or "").replace("\\", "/").rsplit("/", 1)[-1]
-
-
-def plain_name(name: str) -> str:
-    """A function's name for comparison: without scopes, template arguments, parameters, and what compilers append.
-
-    `Array2<int>::index(int, int) const` → `index`, `__vectors_MOD_triad` → `triad`, `work._omp_fn.0` → `work`.
-    """
-    name = readable_function(name).removeprefix("void ")
-    last = scopes_of(name)[-1]
-    if not last.startswith("operator"):
-        last = last.partition("<")[0] or last
-    return last.strip()

@@ -21,6 +21,7 @@ from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import Activities, classify
 from chathpc.profile.metric import Unit
+from chathpc.profile.names import scopes_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
@@ -376,6 +377,18 @@ def readable_function(name: str) -> str:
         if depth == 0:
             return name[:at] or name
     return name
+
+
+def plain_name(name: str) -> str:
+    """A function's name for comparison: without scopes, template arguments, parameters, and what compilers append.
+
+    `Array2<int>::index(int, int) const` → `index`, `__vectors_MOD_triad` → `triad`, `work._omp_fn.0` → `work`.
+    """
+    name = readable_function(name).removeprefix("void ")
+    last = scopes_of(name)[-1]
+    if not last.startswith("operator"):
+        last = last.partition("<")[0] or last
+    return last.strip()
 
 
 #: The range in which PyTorch waits for the next batch.

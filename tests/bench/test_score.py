@@ -8,8 +8,9 @@ import pytest
 from chathpc.bench.case import Case, Label, Split, Spot
 from chathpc.bench.figures import figures_of
 from chathpc.bench.outcome import Answer, Outcome, Read, from_data, to_data
-from chathpc.bench.score import answers_of, plain_name, rank_of, score
+from chathpc.bench.score import answers_of, rank_of, score
 from chathpc.bench.statistics import Stated
+from chathpc.diagnosis.facts import plain_name
 
 FAULT = Case(
     name="tiles",

@@ -11,6 +11,7 @@ import pytest
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Finding, Place
+from chathpc.fix.agent.claimed import claimed
 from chathpc.fix.gates import cause, plausibility
 from chathpc.fix.gates.literals import known_answers
 from chathpc.fix.gates.mutants import mutants
@@ -160,6 +161,16 @@ def test_one_call_of_a_library_in_the_place_of_another_has_not_grown(tmp_path: P
     assert (
         "with what MPI_Waitall take more it is up to" in cause.judge(diff, found, {"MPI_Recv", "MPI_Waitall"}).statement
     )
+
+
+def test_a_function_of_a_library_is_claimed_by_any_of_its_names(tmp_path: Path) -> None:
+    below = "main;other;__memset_avx2_unaligned_erms [libc.so.6]"
+    diff, _ = compared(tmp_path, {**BEFORE, below: 3000}, BEFORE)
+    profile = chathpc.load(tmp_path / "before.txt")
+    found = claimed(profile, diagnose(profile), "__memset_avx2_unaligned_erms [libc.so.6]")
+    passed = cause.judge(diff, found)
+    assert found.title.startswith("Time in __memset"), found
+    assert passed.passed, passed.statement
 
 
 def test_that_the_system_ran_other_things_is_not_laid_at_a_changes_door(tmp_path: Path) -> None:

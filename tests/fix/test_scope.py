@@ -265,3 +265,21 @@ def test_single_precision_stays_what_it_is() -> None:
     settings = Project(Path("/n"), "make", Run("r", "./a"), ("*.c",))
     more = "float f(float x) { float y = x; return y * 2.0f; }\n"
     assert judge(Candidate("x", "t", "x", {"a.c": more}), settings, {"a.c": single}, TREE).passed
+
+
+@pytest.mark.parametrize(
+    ("path", "original", "changed", "passes"),
+    [
+        ("a.c", "double s; float f(float x) { return x; }\n", "double s; float f(float x) { float y = x; return y + 0.0f; }\n", True),
+        ("a.c", "double s; float f(float x) { return x; }\n", "float s; float f(float x) { return x; }\n", False),
+        ("a.c", "double s; double f(double x) { return x; }\n", "double s; double f(double x) { return x + 0.1f; }\n", False),
+        ("a.f90", "real :: h(9)\nreal(8) :: s\nend\n", "real :: h(9)\nreal :: d(9)\nreal(8) :: s\nend\n", True),
+        ("a.f90", "real :: h(9)\nreal(8) :: s\nend\n", "real :: h(9)\nreal :: s\nend\n", False),
+    ],
+)  # fmt: skip
+def test_of_a_program_in_both_precisions_nothing_that_was_double_becomes_single(
+    path: str, original: str, changed: str, passes: bool
+) -> None:
+    settings = Project(Path("/n"), "make", Run("r", "./a"), ("*",))
+    found = judge(Candidate("x", "t", "x", {path: changed}), settings, {path: original}, (path,))
+    assert found.passed == passes, found.statement

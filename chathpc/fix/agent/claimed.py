@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from chathpc.diagnosis.facts import plain_name
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
-from chathpc.fix.gates.plausibility import plain_name
 from chathpc.profile.profile import Profile
 
 #: The cause of a claim that no rule made: time at a place.
@@ -51,4 +51,4 @@ def _time_in(profile: Profile, name: str) -> Finding | None:
 
 
 def _plain(name: str) -> str:
-    return plain_name(name).partition("<")[0].strip().lower()
+    return plain_name(name).lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, loose_key
+from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, library_key, loose_key
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
@@ -12,7 +12,7 @@ from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
-from chathpc.profile.activity import BLOCKED, STARTERS, Activity
+from chathpc.profile.activity import BLOCKED, STARTERS, Activity, activity_of_name
 from chathpc.profile.text import clean
 
 #: What no change of a program's sources makes more expensive, and what differs most from run to run: how ranks and threads begin and
@@ -242,7 +242,14 @@ def _same_finding(found: Diff, finding: Finding) -> FindingChange | None:
 
 
 def _row(found: Diff, name: str) -> FunctionRecord | None:
-    return next((row for row in found.functions if name and _key(row.name) == _key(name)), None)
+    """The row of a function; those of libraries stand there by plain names or by what they do (`memset` or `copying memory` for
+    `__memset_avx2_unaligned_erms`).
+    """
+    activity = activity_of_name(name)
+    names = [_key(name), library_key(name, Activity.COMPUTE)]
+    names += [library_key(name, activity)] if activity is not None else []
+    rows = {_key(row.name): row for row in reversed(found.functions)} if name else {}
+    return next((rows[each] for each in names if each in rows), None)
 
 
 def _share(found: Diff, name: str) -> ShareRecord | None:

@@ -176,11 +176,14 @@ def _precision(before: list[Code], after: list[Code]) -> list[Sight]:
     def count(codes: list[Code], c: re.Pattern[str], fortran: re.Pattern[str]) -> int:
         return sum(len((fortran if one.fortran else c).findall(one.plain)) for one in codes)
 
-    # A program in single precision is not made worse by more of it.
+    # A program in single precision is not made worse by more of it; one that has both shows what becomes less precise by what is double
+    # in fewer places.
     doubles = count(before, _DOUBLE_C, _DOUBLE_FORTRAN)
-    more = count(after, _SINGLE_C, _SINGLE_FORTRAN) - count(before, _SINGLE_C, _SINGLE_FORTRAN)
+    singles = count(before, _SINGLE_C, _SINGLE_FORTRAN)
+    more = count(after, _SINGLE_C, _SINGLE_FORTRAN) > singles
+    fewer = count(after, _DOUBLE_C, _DOUBLE_FORTRAN) < doubles
     wide = sum(len(_WIDE.findall(one.plain)) for one in before) - sum(len(_WIDE.findall(one.plain)) for one in after)
-    if (doubles and more > 0) or wide > 0:
+    if (doubles and more and (fewer or not singles)) or wide > 0:
         return [Sight("precision", "computes in lower precision than the original")]
     return []
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.facts import plain_name
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.fix.records import GateResult, Speedup, Verdict
 from chathpc.fix.thresholds import threshold
@@ -122,11 +123,6 @@ def _places(finding: Finding) -> set[str]:
         return set()
     first = next((at for at, each in enumerate(path) if each in _MAIN), len(path))
     return {name, *path[first + 1 :]} if name in _MAIN else {name}
-
-
-def plain_name(name: str) -> str:
-    """A function's own name: without arguments, classes and what compilers append."""
-    return name.partition("(")[0].rpartition("::")[2].partition(".")[0]
 
 
 def _times(ratio: float) -> str:

@@ -240,6 +240,7 @@ def test_a_function_is_claimed_as_the_finding_there_or_as_its_time() -> None:
     diagnosis = diagnose(profile)
     first = diagnosis.findings[0]
     assert claimed(profile, diagnosis, str(first.where.function)) == first
+    assert claimed(profile, diagnosis, f"__module_MOD_{first.where.function}") == first
     assert claimed(profile, diagnosis, "no_such_function") == first
     other = claimed(profile, diagnosis, "jacobi_sweep")
     assert other is not None
