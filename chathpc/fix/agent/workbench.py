@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix import globs
 from chathpc.fix.gates.build import first_error
-from chathpc.fix.outputs import compare
+from chathpc.fix.gates.examination import Examination
 from chathpc.fix.patch import unified
 from chathpc.fix.runner import Built, Case
 from chathpc.profile import numbers
@@ -116,20 +116,14 @@ class Workbench:
         return (None if problem else built), problem
 
     def check(self) -> str:
-        """What is wrong with the answers for the declared inputs; empty if nothing is."""
+        """What is wrong with the answers for the declared inputs, and with what the runs leave; empty if nothing is."""
         built, problem = self._edited()
         if built is None:
             return problem
-        reference = self.session.original
-        for run in reference.declared:
-            case = Case.usual(run)
-            mine, theirs = reference.run(case), self.session.runner.run(built, case)
-            if theirs.completed.status != "exited":
-                return f"With {clean(case.name)} it is ended ({theirs.completed.status})."
-            found = compare(mine.outputs, theirs.outputs, self.session.project.check)
-            if not found.same:
-                return f"With {clean(case.name)}: {found.statement}. {clean_lines(theirs.completed.stderr.decode('utf-8', 'replace')[-400:])}"
-        return ""
+        session = self.session
+        examined = Examination(session.original, built, self.sources, session.originals, session.random, session.progress)
+        found = examined.first_wrong(Case.usual(run) for run in session.original.declared)
+        return "" if found is None else found[1]
 
     def time(self) -> str:
         """How long the run that is timed takes with the edits and without: medians of a few pairs of runs."""
