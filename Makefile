@@ -82,7 +82,7 @@ check-docs:
 
 check-tests:
 	$(TITLE) "Unit and contract tests (pytest)"
-	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup -m 'not prove'
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup -m 'not prove' --durations 30 --durations-min 2
 
 prove: $(ENVIRONMENT) check-tools
 	$(TITLE) "A sample of the tests that take long (pytest)"
