@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 _BACKEND = "darshan.backend.cffi_backend"
+#: Lustre stripes a file over no more targets (LOV_MAX_STRIPE_COUNT); a record that tells of millions is damaged.
+_MOST_TARGETS = 2000
 
 
 def main() -> None:
@@ -89,7 +91,7 @@ def answer(backend: Any, request: dict[str, Any], out: Any) -> None:
                 row["part"] = name.removeprefix(row["file"] + ":")
             if lustre:
                 row["components"] = [
-                    {"osts": [int(one) for one in part["ost_ids"]]}
+                    {"osts": [int(one) for one in part["ost_ids"][:_MOST_TARGETS]]}
                     | {name: float(part["counters"][index]) for name, index in number.items()}
                     for part in record["components"]
                 ]

@@ -256,6 +256,12 @@ def test_time_and_bytes_of_files_are_those_of_the_targets_of_their_stripes(tmp_p
     assert profile.total("io.target.bytes") == pytest.approx(10**10 + 1_500_000 + 2**22)
 
 
+def test_a_file_on_more_targets_than_lustre_allows_costs_no_more(tmp_path: Path) -> None:
+    layout = [stripes("/d/part0", *range(50_000))]
+    log = darshan_log.read_log(write_log(tmp_path / "a.darshan", POSIX=[own(0, 40.0)], LUSTRE=layout))
+    assert [len(part.targets) for parts in log.stripes.values() for part in parts] == [2000]
+
+
 def _column(profile: chathpc.Profile, metric: str) -> tuple[list[int], list[float]]:
     column = profile.exclusive(metric)
     return column.nodes.tolist(), column.values.tolist()

@@ -121,7 +121,9 @@ class Workbench:
         if built is None:
             return problem
         session = self.session
-        examined = Examination(session.original, built, self.sources, session.originals, session.random, session.progress)
+        examined = Examination(
+            session.original, built, self.sources, session.originals, session.random, session.progress
+        )
         found = examined.first_wrong(Case.usual(run) for run in session.original.declared)
         return "" if found is None else found[1]
 
