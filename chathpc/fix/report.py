@@ -95,6 +95,18 @@ class FixReport(Record):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
+    @property
+    def taken(self) -> list[AttemptRecord]:
+        """The changes that were accepted, in their order. One that was submitted again has the id of what was refused before."""
+        passed = {each.id: each for each in self.attempts if all(gate.passed for gate in each.gates)}
+        return [passed[id] for id in self.accepted if id in passed]
+
+    @property
+    def not_taken(self) -> list[AttemptRecord]:
+        """All other changes that were tried."""
+        taken = self.taken
+        return [each for each in self.attempts if each not in taken]
+
     def to_json(self, *, indent: int = 2) -> str:
         """The report as JSON text that validates against docs/fix-schema.json."""
         return self.model_dump_json(by_alias=True, indent=indent)

@@ -25,7 +25,7 @@ def render(report: FixReport, style: Style) -> str:
     if report.new_flags is not None and report.new_flags != report.flags:
         blocks.append(f"**Set.** The flags {code(report.new_flags)} are part of it; a patch cannot set them.")
     blocks += [f"**{label}.** {prose(said)}" for label, said in proof(report)]
-    for attempt in (each for each in report.attempts if each.id in report.accepted):
+    for attempt in report.taken:
         rows = [f"| {gate.gate} | {_cell(gate.statement)} |" for gate in attempt.gates]
         blocks += [f"## Why to believe it: {prose(attempt.title)}", "\n".join(["| gate | says |", "|---|---|", *rows])]
     if report.patch:
@@ -34,7 +34,7 @@ def render(report: FixReport, style: Style) -> str:
         if isinstance(tree, TreeRecord) and tree.rows:
             lines = tree_lines(tree, Style(width=_WIDTH, encoding=style.encoding))
             blocks += [f"## {title}", fenced("\n".join(line.plain.rstrip() for line in lines))]
-    others = [each for each in report.attempts if each.id not in report.accepted]
+    others = report.not_taken
     if others:
         rows = [
             f"| {_cell(each.title)} | {each.verdict.replace('-', ' ')} | {_cell(outcome(each))} |" for each in others

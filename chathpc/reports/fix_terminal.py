@@ -98,11 +98,11 @@ def compiler(report: FixReport, baseline: BaselineRecord) -> str:
 
 def proof(report: FixReport) -> list[tuple[str, str]]:
     """What was checked of the whole change, what went down by each part, and what it costs in clarity; each with its label."""
-    parts = [each for id in report.accepted for each in report.attempts if each.id == id]
+    parts = report.taken
     if not parts:
         return []
     whole = {gate.gate: gate.statement for gate in parts[-1].gates}
-    said = [("Checked", " ".join(whole[gate] for gate in ("correctness", "effects") if gate in whole))]
+    said = [("Tested", " ".join(whole[gate] for gate in ("correctness", "effects") if gate in whole))]
     said.append(("Moved", " ".join(gate.statement for each in parts for gate in each.gates if gate.gate == "cause")))
     rows = report.patch.split("\n")
     added, removed = (sum(row[:1] == sign and row[:3] != sign * 3 for row in rows) for sign in "+-")
@@ -118,7 +118,7 @@ def proof(report: FixReport) -> list[tuple[str, str]]:
 
 
 def _gates(page: Page, report: FixReport) -> None:
-    for attempt in (each for each in report.attempts if each.id in report.accepted):
+    for attempt in report.taken:
         page.heading("Why to believe it", attempt.title)
         for gate in attempt.gates:
             page.paragraph(gate.statement, label=f"{gate.gate:<13}", label_style="green")
@@ -146,7 +146,7 @@ def _trees(page: Page, report: FixReport) -> None:
 
 
 def _tried(page: Page, report: FixReport) -> None:
-    others = [each for each in report.attempts if each.id not in report.accepted]
+    others = report.not_taken
     if not others:
         return
     page.heading("Tried and not taken")

@@ -65,6 +65,18 @@ def test_flags_would_have_done_as_much_only_where_their_gain_is_known(outcome, h
     assert report(replace(outcome, baselines=(flags,))).compiler_alone is alone
 
 
+def test_a_change_that_was_refused_before_it_passed_is_told_as_both(outcome) -> None:  # type: ignore[no-untyped-def]
+    whole = report(outcome)
+    (taken,) = whole.taken
+    refused = taken.gates[-1].model_copy(update={"passed": False, "statement": "It was noise."})
+    first = taken.model_copy(update={"verdict": "cause-unmoved", "gates": [*taken.gates[:-1], refused]})
+    again = whole.model_copy(update={"attempts": [first, *whole.attempts]})
+    assert again.taken == [taken]
+    assert again.not_taken == [first, *whole.not_taken]
+    shown = fix_renderers()["terminal"](again, Style(width=80))
+    assert shown.index("Moved") < shown.index("Tried and not taken") < shown.index("It was noise.")
+
+
 def test_each_profile_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from chathpc.adapters.load import load
 
