@@ -69,11 +69,12 @@ def test_a_change_that_was_refused_before_it_passed_is_told_as_both(outcome) -> 
     whole = report(outcome)
     (taken,) = whole.taken
     refused = taken.gates[-1].model_copy(update={"passed": False, "statement": "It was noise."})
-    first = taken.model_copy(update={"verdict": "cause-unmoved", "gates": [*taken.gates[:-1], refused]})
+    gates = [*taken.gates[:-1], refused]
+    first = taken.model_copy(update={"verdict": "cause-unmoved", "reason": refused.statement, "gates": gates})
     again = whole.model_copy(update={"attempts": [first, *whole.attempts]})
     assert again.taken == [taken]
     assert again.not_taken == [first, *whole.not_taken]
-    shown = fix_renderers()["terminal"](again, Style(width=80))
+    shown = fix_renderers()["text"](again, Style(width=80))
     assert shown.index("Moved") < shown.index("Tried and not taken") < shown.index("It was noise.")
 
 
