@@ -86,7 +86,7 @@ def _known(data: Mapping[str, Any], base: State) -> Candidate:
     """A candidate of the ledger; what a model claimed for it, which no finding of the diagnosis is, is made once more."""
     found = candidate_of(data, base.diagnosis.findings)
     if found.finding is None and data["finding"] is not None and base.profile is not None:
-        return replace(found, finding=claimed(base.profile, base.diagnosis, *found.claims[:1]))
+        return replace(found, finding=claimed(base.profile, base.diagnosis, *found.claims))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from chathpc.diagnosis.facts import plain_name
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.profile.profile import Profile
@@ -10,16 +12,18 @@ from chathpc.profile.profile import Profile
 _CAUSE = "hot-compute"
 
 
-def claimed(profile: Profile, diagnosis: Diagnosis, function: str = "") -> Finding | None:
-    """The diagnosis' finding in `function`, else the time in and below it as one, else the first finding there is.
+def claimed(profile: Profile, diagnosis: Diagnosis, *functions: str) -> Finding | None:
+    """The diagnosis' finding in the first of `functions` that has one, else the time in and below the first that has some, else the first
+    finding there is.
 
     Names are compared without arguments and scopes.
     """
-    name = _plain(function)
-    same = [each for each in diagnosis.findings if name and _plain(each.where.function or "") == name]
+    names = [name for name in map(_plain, functions) if name]
+    same = [each for name in names for each in diagnosis.findings if _plain(each.where.function or "") == name]
     if same:
         return same[0]
-    return (_time_in(profile, name) if name else None) or next(iter(diagnosis.findings), None)
+    times = (found for found in (_time_in(profile, name) for name in names) if found is not None)
+    return next(chain(times, diagnosis.findings), None)
 
 
 def _time_in(profile: Profile, name: str) -> Finding | None:

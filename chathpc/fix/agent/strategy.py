@@ -158,7 +158,7 @@ class Agent:
         if remark:
             exchange.tell(call, block("criticism by another model", [remark, _SUBMIT_AGAIN], marker_of([remark])))
             return
-        finding = None if problem.profile is None else claimed(problem.profile, problem.diagnosis, *given.functions[:1])
+        finding = None if problem.profile is None else claimed(problem.profile, problem.diagnosis, *given.functions)
         yield Candidate(id, self.name, clean(given.title)[:200], dict(bench.edits), None, finding, claims=claims)
         judged = next((each for each in reversed(history) if each.candidate.id == id), None)
         if judged is None:

@@ -242,7 +242,8 @@ def test_a_function_is_claimed_as_the_finding_there_or_as_its_time() -> None:
     assert claimed(profile, diagnosis, str(first.where.function)) == first
     assert claimed(profile, diagnosis, f"__module_MOD_{first.where.function}") == first
     assert claimed(profile, diagnosis, "no_such_function") == first
-    other = claimed(profile, diagnosis, "jacobi_sweep")
+    assert claimed(profile, diagnosis, "jacobi_sweep", str(first.where.function)) == first
+    other = claimed(profile, diagnosis, "no_such_function", "jacobi_sweep")
     assert other is not None
     rows = profile.table("function", "cpu.time")
     inclusive = rows[rows["name"] == "jacobi_sweep"]["inclusive"].max()
