@@ -1,6 +1,8 @@
 """Conversations of a recorded large model with the tools of the strategy agent: what it said in each turn, given again turn by turn.
 
-    python -m tests.fix.agent.conversations FOLDER NAME     # keep what a model answered in FOLDER (of tests' relay) for task NAME
+    python -m tests.fix.agent.conversations FOLDER NAME ENDED   # keep what a model answered in FOLDER (of tests' relay) for NAME
+
+NAME is a task beside this folder, or a program of tests/accuracy/unseen (b/basin).
 
 What tools answer differs from run to run (times do), so that a turn is found by its number alone, and the gates judge anew.
 """
@@ -21,7 +23,7 @@ FOLDER = Path(__file__).parents[2] / "recordings" / "fix"
 
 @dataclass(frozen=True)
 class Conversation:
-    """A task, what came of it when it was recorded, and the calls of each turn: names and arguments."""
+    """A task or an unseen program, what came of it when it was recorded, and the calls of each turn: names and arguments."""
 
     task: str
     ended: str
@@ -42,10 +44,10 @@ class Conversation:
 def conversations() -> list[Conversation]:
     """All that are kept."""
     found = []
-    for file in sorted(FOLDER.glob("*.json")):
+    for file in sorted(FOLDER.rglob("*.json")):
         content = json.loads(file.read_text())
         turns = tuple(tuple((call["name"], call["arguments"]) for call in turn) for turn in content["turns"])
-        found.append(Conversation(file.stem, content["ended"], turns))
+        found.append(Conversation(str(file.relative_to(FOLDER).with_suffix("")), content["ended"], turns))
     return found
 
 
@@ -56,6 +58,7 @@ def keep(folder: Path, task: str, ended: str) -> Path:
         said = answer.read_text()
         turns.append(json.loads(said.split("\n", 1)[1]) if said.startswith("TOOL_CALLS") else [])
     target = FOLDER / f"{task}.json"
+    target.parent.mkdir(exist_ok=True)
     rows = ",\n".join(json.dumps(turn, ensure_ascii=False) for turn in turns)
     target.write_text(f'{{"ended": {json.dumps(ended)}, "turns": [\n{rows}\n]}}\n')
     return target
