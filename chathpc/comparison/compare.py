@@ -11,7 +11,7 @@ from chathpc.comparison import rows, tables, words
 from chathpc.comparison.attribution import attribute
 from chathpc.comparison.comparable import common_metric, remarks
 from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
-from chathpc.comparison.function_names import function_key, loose_key
+from chathpc.comparison.function_names import common_key
 from chathpc.comparison.gate import gate
 from chathpc.comparison.matching import join
 from chathpc.comparison.noise import critical
@@ -171,7 +171,7 @@ def _pairs(sides: Sides, diagnoses: Sequence[Diagnosis], functions: tables.Table
     large = np.maximum(within.before, within.after) >= threshold("min_told") * max(
         sides.total.before, sides.total.after
     )
-    known = {loose_key(function_key(functions.names[at])): bool(moved[at]) for at in np.flatnonzero(large).tolist()}
+    known = {common_key(functions.names[at]): bool(moved[at]) for at in np.flatnonzero(large).tolist()}
     worked = _changed_work(sides)
 
     def has_changed(finding: Finding) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from chathpc.comparison.function_names import function_key, loose_key
+from chathpc.comparison.function_names import common_key
 from chathpc.comparison.thresholds import threshold
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
@@ -42,7 +42,7 @@ class Pair:
 
 def place_key(finding: Finding) -> str:
     """The function or kernel of a finding, as it is compared."""
-    return loose_key(function_key(finding.where.kernel or finding.where.function or ""))
+    return common_key(finding.where.kernel or finding.where.function or "")
 
 
 def work_of(finding: Finding) -> tuple[Activity, ...]:

@@ -100,6 +100,11 @@ def loose_key(key: str) -> str:
     return (_without_template_arguments(key) or key).rstrip("_") or key
 
 
+def common_key(name: str) -> str:
+    """What a function is compared by where nothing but its name is known: as `function_key`, then `loose_key`."""
+    return loose_key(function_key(name))
+
+
 def library_key(name: str, activity: Activity) -> str:
     """What a call into a library is compared by: the activity for runtimes whose inner names tell nothing, else the
     function without aliases and variants for instruction sets (`__exp_fma` → `exp`).

@@ -46,6 +46,8 @@ def test_a_gain_above_the_bound_needs_an_explanation() -> None:
     assert "other (20% of the time)" in refused.statement
     assert plausibility.judge(speedup(4.0), whole, lost, {"slow", "other"}, {"slow", "other"}).passed
     assert plausibility.judge(speedup(4.0), whole, lost, {"slow"}, {"slow"}).passed
+    # Comparisons say `other` of what a profile calls __field_MOD_other.
+    assert plausibility.judge(speedup(4.0), whole, lost, {"slow", "__field_MOD_other"}, {"slow", "other"}).passed
     # Without a profile of the change all is lost; what no finding names, however little, was still to be done.
     everything = [Lost("slow", 5.0, 0.95), Lost("other", 0.3, 0.05)]
     without = plausibility.judge(speedup(500.0), whole, everything, {"slow"}, {"slow", "other"}, room=0.02)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, library_key, loose_key
+from chathpc.comparison.function_names import ACTIVITY_WORDS, common_key, library_key
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
@@ -133,7 +133,11 @@ def _no(statement: str, figures: dict[str, Figure]) -> GateResult:
 
 
 def _is_place(name: str, finding: Finding | None) -> bool:
-    return finding is not None and finding.where.function is not None and _key(name) == _key(finding.where.function)
+    return (
+        finding is not None
+        and finding.where.function is not None
+        and common_key(name) == common_key(finding.where.function)
+    )
 
 
 def _grown(found: Diff, finding: Finding | None, least: float) -> list[tuple[str, ChangeRecord]]:
@@ -179,10 +183,6 @@ def _still_there(found: Diff, finding: Finding, successors: Sequence[FunctionRec
 
 def _more(row: FunctionRecord) -> float:
     return max(row.inclusive_after - row.inclusive_before, row.change)
-
-
-def _key(name: str) -> str:
-    return loose_key(function_key(name))
 
 
 def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
@@ -236,7 +236,7 @@ def _same_finding(found: Diff, finding: Finding) -> FindingChange | None:
     same = [each for each in found.findings if each.cause == finding.cause]
     for each in same:
         where = each.where_before
-        if where is not None and _key(where.kernel or where.function or "") == _key(name):
+        if where is not None and common_key(where.kernel or where.function or "") == common_key(name):
             return each
     return None
 
@@ -246,15 +246,17 @@ def _row(found: Diff, name: str) -> FunctionRecord | None:
     `__memset_avx2_unaligned_erms`).
     """
     activity = activity_of_name(name)
-    names = [_key(name), library_key(name, Activity.COMPUTE)]
+    names = [common_key(name), library_key(name, Activity.COMPUTE)]
     names += [library_key(name, activity)] if activity is not None else []
-    rows = {_key(row.name): row for row in reversed(found.functions)} if name else {}
+    rows = {common_key(row.name): row for row in reversed(found.functions)} if name else {}
     return next((rows[each] for each in names if each in rows), None)
 
 
 def _share(found: Diff, name: str) -> ShareRecord | None:
     for share in found.shares:
-        if name and (_key(share.function) == _key(name) or _key(name) in map(_key, share.merged_before)):
+        if name and (
+            common_key(share.function) == common_key(name) or common_key(name) in map(common_key, share.merged_before)
+        ):
             return share if share.change < 0 and share.beyond_noise else None
     return None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chathpc.comparison.function_names import common_key
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import plain_name
 from chathpc.diagnosis.records import Diagnosis, Finding
@@ -66,7 +67,8 @@ def judge(
     above = f"{_times(speedup.low)} and more is above the {_times(limit)} that the finding can give"
     if lost is None:
         return GateResult("plausibility", False, f"{above}, and nothing tells why.", Verdict.IMPLAUSIBLE, figures)
-    others = [each for each in lost if each.function in own and each.function not in named]
+    known = {common_key(name) for name in named}
+    others = [each for each in lost if each.function in own and common_key(each.function) not in known]
     seconds = sum(each.seconds for each in others)
     if room is not None and seconds > room:
         said = ", ".join(clean(each.function) for each in others[:3])
