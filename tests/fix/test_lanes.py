@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.fix.gates.reference import Reference
 from chathpc.fix.lanes import Lanes
 from chathpc.fix.project import Project
 from chathpc.fix.runner import Case, Runner
@@ -99,3 +100,17 @@ def test_a_sandbox_that_cannot_has_one_lane(tmp_path: Path) -> None:
     runner, _ = made(tmp_path, Unguarded())
     runner.lanes.learn(alone(1.0))
     assert runner.lanes.width == 1
+
+
+def test_what_has_the_time_in_its_name_is_otherwise_in_two_runs_that_go_on_beside_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    runner, found = made(tmp_path, choose())
+    text = "#!/bin/sh\necho $1; date > log-$(date +%s).txt; echo always > kept.txt\n"
+    built = runner.build({"work.txt": text}, None)
+    runner.lanes.learn(alone(0.1))
+    reference = Reference(runner, built)
+    first, second = reference.twice(Case.usual(found.run))
+    assert set(first.left) != set(second.left)
+    assert reference.unsteady() == {"log-#.txt"}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from chathpc.chat import tools
 from chathpc.fix.agent.workbench import Workbench, cores, described
-from chathpc.fix.records import Attempt, Problem
+from chathpc.fix.records import Attempt, Problem, Verdict
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.report import HypothesisRecord
@@ -64,6 +64,9 @@ def verdict_of(attempt: Attempt) -> str:
     """What became of a change: each gate's sentence where it was refused, the measured gain where not."""
     fast = "" if attempt.speedup is None else f" Measured {attempt.speedup.estimate:.2f} times as fast."
     said = " ".join(f"{gate.gate}: {gate.statement}" for gate in attempt.gates if not gate.passed)
+    if attempt.verdict == Verdict.IMPROVED_IF:
+        gate = next(gate for gate in attempt.gates if gate.gate == "effects")
+        said = f"It is kept for the user to decide on, and nothing builds on it, for it gives something up. effects: {gate.statement}"
     return quote(f"{attempt.candidate.title}: {attempt.verdict.value}.{fast} {said}".rstrip(), longest=2 * _LONGEST)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from chathpc.fix.gates.text import Code
+from chathpc.fix.gates.text import NUMBER, Code, value
 from chathpc.fix.thresholds import threshold
 
 _FILE = Path(__file__).with_name("constructs.yaml")
@@ -89,6 +89,9 @@ _STREAM = re.compile(r"\b((?:basic_)?[io]?fstream)\s+\w+\s*[({]")
 _HARMLESS_FORTRAN = re.compile(
     r"\berror\s+stop\b|\bstop\s+[1-9]\d*|\bmpi_abort\s*\([^,();]*,\s*[1-9]\d*\s*(?:,[^();]*)?\)", re.IGNORECASE
 )
+#: Numbers that are in every loop: they tell something in a table only.
+_ORDINARY = frozenset({0.0, 0.5, 1.0, 2.0, 3.0, 4.0})
+_LIST = re.compile(rf"{NUMBER.pattern}(?:\s*,\s*-?\s*{NUMBER.pattern}){{3,}}")
 #: The family of words that no macro may redefine.
 _KEYWORDS = "keyword"
 #: Calls whose names are also names of variables and methods: they count before a bracket only.
@@ -216,9 +219,17 @@ def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) 
 
 def _numbers(before: list[Code], after: list[Code]) -> list[Sight]:
     more = new_numbers(before, after)
-    if sum(more.values()) > threshold("new_numbers"):
-        return [Sight("table", f"brings {sum(more.values())} new numbers, which may hold the answer")]
+    listed = _listed(after) - _listed(before)
+    count = sum(times for number, times in more.items() if value(number) not in _ORDINARY)
+    count += sum(times for number, times in listed.items() if value(number) in _ORDINARY)
+    if count > threshold("new_numbers"):
+        return [Sight("table", f"brings {count} new numbers, which may hold the answer")]
     return []
+
+
+def _listed(codes: Iterable[Code]) -> Counter[str]:
+    """Numbers that stand in a row of some, as in a table."""
+    return Counter(match[0] for one in codes for row in _LIST.finditer(one.plain) for match in NUMBER.finditer(row[0]))
 
 
 def new_numbers(before: Iterable[Code], after: Iterable[Code]) -> Counter[str]:

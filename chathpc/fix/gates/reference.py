@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -9,6 +10,9 @@ from chathpc.fix.left_files import unsteady
 from chathpc.fix.project import Run
 from chathpc.fix.runner import Built, Case, Ran, Runner
 from chathpc.profile.text import clean
+
+#: Seconds between two runs that show what differs each time: names and texts with the time of day in seconds do then.
+_APART = 1.5
 
 
 class Reference:
@@ -39,9 +43,19 @@ class Reference:
     def twice(self, case: Case) -> tuple[Ran, Ran]:
         """Two runs of the original, traced where that works: only what they agree on is asked of a change."""
         if case not in self._twice:
-            run = partial(self.runner.run, self.built, case, traced=self.runner.traces)
-            first, second = self.runner.lanes.runs([run, run])
-            self._twice[case] = (first, second)
+            usual = [Case.usual(run) for run in self.declared]
+            cases = [each for each in usual if each not in self._twice] if case in usual else [case]
+            run = partial(self.runner.run, self.built, traced=self.runner.traces)
+            begun = time.monotonic()
+
+            def later(each: Case) -> Ran:
+                time.sleep(max(0.0, begun + _APART - time.monotonic()))
+                return run(each)
+
+            ran = self.runner.lanes.runs(
+                [*(partial(run, each) for each in cases), *(partial(later, each) for each in cases)]
+            )
+            self._twice |= zip(cases, zip(ran, ran[len(cases) :], strict=False), strict=False)
         return self._twice[case]
 
     def unsteady(self, tell: Callable[[str], None] = lambda stage: None) -> frozenset[str]:
