@@ -57,7 +57,7 @@ class Lanes:
 
     def _beside(self, tasks: Sequence[Callable[[], T]], most: int) -> list[T]:
         width = min(len(tasks), most) if self._several and not self.number else 1
-        if width < 2:
+        if width <= 1:
             return [task() for task in tasks]
         free: SimpleQueue[int] = SimpleQueue()
         for number in range(1, width + 1):

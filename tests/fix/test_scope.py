@@ -287,7 +287,7 @@ def test_of_a_program_in_both_precisions_nothing_that_was_double_becomes_single(
 
 def test_a_table_of_numbers_is_seen_and_ordinary_numbers_of_loops_are_not() -> None:
     settings = Project(Path("/n"), "make", Run("r", "./a"), ("*.c",))
-    loops = "".join(f"for (int i{at} = 0; i{at} + 1 < n; i{at} += 2) s += 0.5 * a[i{at} + 3];\n" for at in range(40))
+    loops = "".join(f"for (int i{at} = 0; i{at} + 1 < n; i{at} += 2) s += 2 * a[i{at} + 3];\n" for at in range(40))
     digits = ", ".join("0123"[at * 7 % 4] for at in range(80))
     for body, passes in ((loops, True), (f"static int t[] = {{{digits}}};\n", False)):
         text = C.replace("return s;", f"{body}return s;")

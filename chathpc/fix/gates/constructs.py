@@ -89,8 +89,6 @@ _STREAM = re.compile(r"\b((?:basic_)?[io]?fstream)\s+\w+\s*[({]")
 _HARMLESS_FORTRAN = re.compile(
     r"\berror\s+stop\b|\bstop\s+[1-9]\d*|\bmpi_abort\s*\([^,();]*,\s*[1-9]\d*\s*(?:,[^();]*)?\)", re.IGNORECASE
 )
-#: Numbers that are in every loop: they tell something in a table only.
-_ORDINARY = frozenset({0.0, 0.5, 1.0, 2.0, 3.0, 4.0})
 _LIST = re.compile(rf"{NUMBER.pattern}(?:\s*,\s*-?\s*{NUMBER.pattern}){{3,}}")
 #: The family of words that no macro may redefine.
 _KEYWORDS = "keyword"
@@ -220,11 +218,17 @@ def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) 
 def _numbers(before: list[Code], after: list[Code]) -> list[Sight]:
     more = new_numbers(before, after)
     listed = _listed(after) - _listed(before)
-    count = sum(times for number, times in more.items() if value(number) not in _ORDINARY)
-    count += sum(times for number, times in listed.items() if value(number) in _ORDINARY)
+    count = sum(times for number, times in more.items() if not _is_ordinary(number))
+    count += sum(times for number, times in listed.items() if _is_ordinary(number))
     if count > threshold("new_numbers"):
         return [Sight("table", f"brings {count} new numbers, which may hold the answer")]
     return []
+
+
+def _is_ordinary(number: str) -> bool:
+    """Whether it is one of those that are in every loop: they tell something in a table only."""
+    found = value(number)
+    return found is not None and found.is_integer() and found <= threshold("ordinary_number")
 
 
 def _listed(codes: Iterable[Code]) -> Counter[str]:

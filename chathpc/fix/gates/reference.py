@@ -9,10 +9,8 @@ from functools import partial
 from chathpc.fix.left_files import unsteady
 from chathpc.fix.project import Run
 from chathpc.fix.runner import Built, Case, Ran, Runner
+from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
-
-#: Seconds between two runs that show what differs each time: names and texts with the time of day in seconds do then.
-_APART = 1.5
 
 
 class Reference:
@@ -49,7 +47,7 @@ class Reference:
             begun = time.monotonic()
 
             def later(each: Case) -> Ran:
-                time.sleep(max(0.0, begun + _APART - time.monotonic()))
+                time.sleep(max(0.0, begun + threshold("another_time") - time.monotonic()))
                 return run(each)
 
             ran = self.runner.lanes.runs(
