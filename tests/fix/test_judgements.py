@@ -308,6 +308,15 @@ def test_a_constant_that_a_change_repeats_in_lines_of_its_own_is_altered_there_t
     assert mutant.everywhere == {"a.c": f"double a = {number} * x;\ndouble b = {number} * y + 10.125;\n"}
 
 
+#: Four places at a time, kept in an array of each iteration's own.
+_GATHERED = """#pragma omp parallel for
+for (int i = 0; i < n; i += 4) {
+int r[4];
+for (int l = 0; l < 4; l++) r[l] = ?;
+for (int l = 0; l < 4; l++) a[r[l]] += b[i];
+}"""
+
+
 @pytest.mark.parametrize(
     ("loop", "told"),
     [
@@ -316,6 +325,9 @@ def test_a_constant_that_a_change_repeats_in_lines_of_its_own_is_altered_there_t
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[i] = 2 * a[i];", False),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[0] += b[i];", True),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[k[i]] += b[i];", True),
+        (_GATHERED.replace("?", "i + l"), False),
+        (_GATHERED.replace("?", "k[i + l]"), True),
+        (_GATHERED.replace("?", "l"), True),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) {\n#pragma omp atomic\na[k[i]] += b[i];\n}", False),
         ("#pragma omp parallel for reduction(+ : a[:64])\nfor (int i = 0; i < n; i++) a[k[i]] += b[i];", False),
         (

@@ -201,6 +201,21 @@ def _own(function: Function, loop: Loop) -> set[str]:
     }
 
 
+def _holds_own(function: Function, loop: Loop, array: str, private: set[str]) -> bool:
+    """Whether an array that each thread has for itself gets nothing in the loop but what is counted from the iteration's own number."""
+    own = _own(function, loop)
+    values = [
+        one.parts[1]
+        for statement in function.inside(loop.index)
+        if statement.expr is not None
+        for one in statement.expr.walk()
+        if one.kind == Kind.ASSIGN and root(one.parts[0]).text == array
+    ]
+    return array in private and bool(values) and all(
+        each.names() & own and not any(one.kind in (Kind.INDEX, Kind.CALL) for one in each.walk()) for each in values
+    )  # fmt: skip
+
+
 def _guarded(function: Function, region: Region, line: int) -> bool:
     return any(
         each.first <= line <= each.last
@@ -230,6 +245,9 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
             locals_ = {one.name for one in function.declarations}
             if names <= locals_ or not names:
                 return f"threads of the loop all write to {function.show(target)} in {function.name}"
-        if names & taken or any(one.kind == Kind.INDEX for part in target.parts for one in part.walk()):
+        inner = [one for part in target.parts for one in part.walk() if one.kind == Kind.INDEX]
+        if inner and all(_holds_own(function, loop, root(one).text, private) for one in inner):
+            return ""
+        if names & taken or inner:
             return f"threads of the loop write to {function.show(target)} in {function.name} at places that are taken from data"
     return ""
