@@ -154,9 +154,13 @@ class Session:
             self._measured(state.built, again=True)
             self._measured(changed, again=True)
         before = self._known(state.built, again=True)
-        after = self._load(self._known(changed, again=True) or self._measured(changed), changed)
+        after = self.profile(changed)
         self.progress("comparing the profiles")
         return diff(state.measured if before is None else self._load(before, state.built), after)
+
+    def profile(self, built: Built) -> Profile:
+        """The last profile of a tree, made if there is none."""
+        return self._load(self._known(built, again=True) or self._measured(built), built)
 
     def forget(self, built: Built) -> None:
         """Let go of the profiles of a tree that is not gone on with."""

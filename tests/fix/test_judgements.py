@@ -175,6 +175,17 @@ def test_a_function_of_a_library_is_claimed_by_any_of_its_names(tmp_path: Path) 
     assert passed.passed, passed.statement
 
 
+def test_what_is_called_from_the_place_alone_is_part_of_its_time(tmp_path: Path) -> None:
+    """A copy in `slow` had brought the data of `reader` into the cache."""
+    before = {**BEFORE, "main;slow;reader": 500}
+    diff, found = compared(tmp_path, before, {"main;slow": 600, "main;slow;reader": 1100, "main;other": 500})
+    assert "reader takes 600" in cause.judge(diff, found).statement
+    passed = cause.judge(diff, found, (), {"reader"})
+    assert passed.passed, passed.statement
+    profile = chathpc.load(tmp_path / "before.txt")
+    assert plausibility.only_below(profile, ("slow",)) == {"slow", "reader", "pow"}
+
+
 def test_that_the_system_ran_other_things_is_not_laid_at_a_changes_door(tmp_path: Path) -> None:
     off = "main;other;<blocked>"
     diff, found = compared(tmp_path, {**BEFORE, off: 500}, {"main;slow": 600, "main;other": 500, off: 2000})
@@ -224,16 +235,16 @@ def test_what_takes_more_in_one_of_two_comparisons_only_is_noise(tmp_path: Path)
     first, found = compared(tmp_path, BEFORE, {"main;slow": 600, "main;other": 500, "main;start;scan": 1500})
     again, _ = compared(tmp_path, BEFORE, {"main;slow": 600, "main;other": 500, "main;start;print": 1500})
     assert "more than before" in cause.judge(again, found).statement
-    passed = cause.judge(again, found, (), first)
+    passed = cause.judge(again, found, (), earlier=first)
     assert passed.passed, passed.statement
     # What was moved elsewhere takes more each time.
-    refused = cause.judge(first, found, (), first)
+    refused = cause.judge(first, found, (), earlier=first)
     assert refused.verdict == Verdict.CAUSE_UNMOVED
     assert "scan takes" in refused.statement
     # What was diagnosed has to go down in one of them.
     still, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 3990, "main;slow": 500, "main;print": 300})
     other, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 3990, "main;slow": 500, "main;scan": 300})
-    assert "still there" in cause.judge(still, found, (), other).statement
+    assert "still there" in cause.judge(still, found, (), earlier=other).statement
 
 
 def test_what_takes_more_than_before_takes_more_than_either_measured_before(tmp_path: Path) -> None:
@@ -246,12 +257,12 @@ def test_what_takes_more_than_before_takes_more_than_either_measured_before(tmp_
     )
     assert "wide takes" in cause.judge(first, found).statement
     assert "wide takes" in cause.judge(again, found).statement
-    passed = cause.judge(again, found, (), first)
+    passed = cause.judge(again, found, (), earlier=first)
     assert passed.passed, passed.statement
     apart, _ = compared(
         tmp_path, {**BEFORE, "main;wide": 1050}, {"main;slow": 600, "main;other": 500, "main;wide": 2200}
     )
-    assert "wide takes" in cause.judge(apart, found, (), first).statement
+    assert "wide takes" in cause.judge(apart, found, (), earlier=first).statement
 
 
 def test_all_time_is_gone_from_a_program_that_is_too_short_to_be_profiled() -> None:

@@ -24,11 +24,16 @@ _NOT_THE_PROGRAMS = (
 
 
 def judge(
-    found: Diff, finding: Finding | None, others: Collection[str] = (), earlier: Diff | None = None
+    found: Diff,
+    finding: Finding | None,
+    others: Collection[str] = (),
+    inside: Collection[str] = (),
+    earlier: Diff | None = None,
 ) -> GateResult:
-    """Whether the comparison of the profiles before and after a change says what the change claims. `others` are functions that the
-    program did not define before: what those that the change brings, and libraries, take more counts with the place of the finding, whose
-    work they may do now. With an `earlier`
+    """Whether the comparison of the profiles before and after a change says what the change claims. `others` are functions that
+    the program did not define before: what those that the change brings, and libraries, take more counts with the place of the finding, whose
+    work they may do now. What functions `inside` take more, which are called from that place alone, before and after, is part of its time: what a
+    copy had brought into the cache, its reader brings now. With an `earlier`
     comparison of the same two programs, what a change costs has to show in both, above all that either measured before: noise is
     elsewhere each time. What was diagnosed has to go down in one of them, as in a single one.
     """
@@ -40,9 +45,10 @@ def judge(
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if total.before <= total.after:
         return _no("In the profile the run has not become shorter.", figures)
-    grown = _grown_elsewhere(found, finding, others)
+    at_the_place = {*others, *inside}
+    grown = _grown_elsewhere(found, finding, at_the_place)
     if earlier is not None:
-        grown = _in_both(grown, _grown_elsewhere(earlier, finding, others), _least(found))
+        grown = _in_both(grown, _grown_elsewhere(earlier, finding, at_the_place), _least(found))
     if grown:
         name, worst = max(grown.items(), key=lambda each: each[1].change)
         figures["grown"] = {"function": name, "before": worst.before, "after": worst.after}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
+from chathpc.comparison.function_names import common_key
 from chathpc.comparison.record import Diff
 from chathpc.errors import MeasurementError
 from chathpc.fix import suspected
@@ -221,18 +222,29 @@ class Chain:
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
         """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and both looks decide."""
         first, finding = diff(), self.candidate.finding
-        others = self._others(first)
-        judged = cause.judge(first, finding, others)
+        others, inside = self._others(first), self._inside(first, changed)
+        judged = cause.judge(first, finding, others, inside)
         if judged.passed:
             return judged
         again = self.session.compared(self.base, changed, again=True)
-        second = cause.judge(again, finding, others | self._others(again), first)
+        second = cause.judge(again, finding, others | self._others(again), inside | self._inside(again, changed), first)
         return replace(second, figures={**second.figures, "first_profiles": judged.statement})
 
     def _others(self, diff: Diff) -> set[str]:
         """Functions that the program did not define before the change: those that the change brings, and libraries'."""
         names = {row.name for row in diff.functions}
         return names - plausibility.own_functions(names, self.session.sources(self.base))
+
+    def _inside(self, diff: Diff, changed: Built) -> set[str]:
+        """Functions that are called from the place of the finding alone, before and after the change."""
+        finding = self.candidate.finding
+        if finding is None or finding.where.function is None:
+            return set()
+        sides = (self.base.measured, self.session.profile(changed))
+        before, after = (
+            set(map(common_key, plausibility.only_below(each, (finding.where.function,)))) for each in sides
+        )
+        return {row.name for row in diff.functions if common_key(row.name) in before & after}
 
 
 def _holds(path: Path, text: str) -> bool:

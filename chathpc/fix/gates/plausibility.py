@@ -98,16 +98,21 @@ def own_functions(names: Iterable[str], sources: Mapping[str, str]) -> set[str]:
 
 def named_functions(profile: Profile, diagnosis: Diagnosis, claims: Iterable[str] = ()) -> set[str]:
     """Functions that findings are about or the author of a change claims, and what is only called from there."""
-    tree = profile.tree
-    label, texts = tree.function_labels
     claimed = {plain_name(name) for name in claims} - _MAIN
     places = {name for each in diagnosis.findings for name in _places(each)}
-    places |= {name for name in texts if plain_name(name) in claimed}
-    found = set(places)
-    for place in places - _MAIN:
-        # Everything is called from the main program, which makes nothing plausible.
+    places |= {name for name in profile.tree.function_labels[1] if plain_name(name) in claimed}
+    return places | only_below(profile, places)
+
+
+def only_below(profile: Profile, places: Iterable[str]) -> set[str]:
+    """Functions that are called from one of `places` alone, with itself. Everything is called from the main program, which says nothing."""
+    tree = profile.tree
+    label, texts = tree.function_labels
+    found: set[str] = set()
+    wanted = {common_key(name) for name in set(places) - _MAIN}
+    for place in (number for number, text in enumerate(texts) if wanted and common_key(text) in wanted):
         inside = np.zeros(len(tree) + 1, dtype=np.int64)
-        at = np.flatnonzero(label == texts.index(place)) if place in texts else np.zeros(0, dtype=np.int64)
+        at = np.flatnonzero(label == place)
         np.add.at(inside, at, 1)
         np.add.at(inside, tree.end[at], -1)
         below = np.cumsum(inside[:-1]) > 0
