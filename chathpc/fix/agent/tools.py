@@ -59,8 +59,8 @@ class Submit(Arguments):
     functions: list[str] = Field(
         default_factory=list,
         max_length=20,
-        description="All functions whose own work gets less by it, named as in the profile, the most important first: it has to take less "
-        "time, and work that goes elsewhere counts as left out.",
+        description="All functions whose own work gets less by it, named as in the profile, the program's own before those of libraries, the "
+        "most important first: it has to take less time, and work that goes elsewhere counts as left out.",
     )
 
 

@@ -33,8 +33,12 @@ _LARGEST = 1 << 20
 _KEPT = 4000
 #: Flags that make a compiler tell what became of loops and calls: GCC's (Developer Options, -fopt-info), then Clang's (-Rpass).
 _REMARKS = ("-fopt-info-vec-all -fopt-info-inline-missed", "-Rpass=loop-vectorize -Rpass-missed=loop-vectorize|inline")
-#: Remarks that say nothing of the program.
-_NO_NEWS = re.compile(r"\*{5}|function body not available|clobbers memory|will not early inline")
+#: Remarks that tell what became of a loop or a call; GCC's notes tell how it came to that, in hundreds of lines.
+_NEWS = re.compile(r"\b(?:optimized|missed|remark):")
+#: Of these such that say nothing of the program.
+_NO_NEWS = re.compile(
+    r"\*{5}|function body not available|clobbers memory|will not early inline|\bSLP|statement clobbers"
+)
 
 
 @dataclass
@@ -158,7 +162,11 @@ class Workbench:
             return problem
         name = path.rsplit("/", 1)[-1]
         lines = (built.completed.stderr + b"\n" + built.completed.stdout).decode("utf-8", "replace").splitlines()
-        found = list(dict.fromkeys(clean(line) for line in lines if f"{name}:" in line and not _NO_NEWS.search(line)))
+        found = list(
+            dict.fromkeys(
+                clean(line) for line in lines if f"{name}:" in line and _NEWS.search(line) and not _NO_NEWS.search(line)
+            )
+        )
         return "\n".join(found) or "The compiler said nothing of that file."
 
 

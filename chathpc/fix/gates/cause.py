@@ -182,8 +182,8 @@ def _still_there(found: Diff, finding: Finding, successors: Sequence[FunctionRec
         return None
     names = ", ".join(sorted(clean(each.name) for each in successors))
     return (
-        f"The time in {clean(name)} was {_amount(row.inclusive_before, found)}, and with what {names} take more it is up to "
-        f"{_amount(after, found)}: what was diagnosed is still there."
+        f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} before, and with what {names} take more it is up to "
+        f"{_amount(after, found)} now: what was diagnosed is still there."
     )
 
 
