@@ -40,7 +40,7 @@ class Lanes:
         """See from a run of the original how many have room beside each other, by cores and by memory."""
         busy = max(1.0, alone.cpu_seconds / max(alone.seconds, 1e-3))
         room = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-        self._runs = max(1, min(int(_cores() / busy), room // max(alone.peak, 1)))
+        self._runs = max(1, min(int(cores() / busy), room // max(alone.peak, 1)))
 
     def runs(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
         """What `tasks` return, each of which runs the program as often as it likes; the first error of any, when all have ended."""
@@ -53,7 +53,7 @@ class Lanes:
 
     def builds(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
         """What `tasks` return, each of which builds."""
-        return self._beside(tasks, _cores())
+        return self._beside(tasks, cores())
 
     def _beside(self, tasks: Sequence[Callable[[], T]], most: int) -> list[T]:
         width = min(len(tasks), most) if self._several and not self.number else 1
@@ -82,5 +82,6 @@ class Lanes:
                 raise
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Cores that builds and runs may use."""
     return len(os.sched_getaffinity(0))

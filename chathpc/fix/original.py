@@ -92,8 +92,6 @@ def _agrees_with_itself(session: Session, built: Built) -> None:
                 f"The program as it is fails with '{clean(case.command)}' ({how}){': ' + said if said else ''}.",
                 hint="Correct 'run' and 'inputs' in chathpc.yaml.",
             )
-        if case == session.original.timed():
-            runner.lanes.learn(ran.completed)
         again = session.original.twice(case)[0]
         if again.completed.status != "exited":  # being watched may take too long
             again = runner.run(built, case)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chathpc.errors import ChathpcError
 from chathpc.fix.effects import Effects, Kind, Record
-from chathpc.fix.lanes import Lanes
+from chathpc.fix.lanes import Lanes, cores
 from chathpc.fix.left_files import LeftFile, left_files, state
 from chathpc.fix.outputs import Outputs
 from chathpc.fix.project import Project, Run
@@ -183,6 +183,8 @@ class Runner:
         )
         self.runs += 1
         if not traced and not self.lanes.number and case == Case.usual(self.project.run):
+            if not self.alone:
+                self.lanes.learn(completed)
             self.alone[built.digest] = completed
         contents: dict[str, bytes | None] = {}
         for name in self.project.check.outputs:
@@ -264,8 +266,7 @@ class Runner:
         threads = None if case is None else case.threads
         if threads is None and self.project.threads:
             # Where a launcher starts the program elsewhere, the cores of this machine say nothing.
-            cores = None if self.project.launcher else len(os.sched_getaffinity(0))
-            threads = timed_threads(self.project.threads, cores)
+            threads = timed_threads(self.project.threads, None if self.project.launcher else cores())
         if threads is not None:
             found["OMP_NUM_THREADS"] = str(threads)
         return {**found, **dict(case.environment if case is not None else ())}

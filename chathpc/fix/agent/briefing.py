@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from chathpc.chat import tools
-from chathpc.fix.agent.workbench import Workbench, cores, described
+from chathpc.fix.agent.workbench import Workbench, described
+from chathpc.fix.lanes import cores
 from chathpc.fix.records import Attempt, Problem, Verdict
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.untrusted import block, marker_of, quote

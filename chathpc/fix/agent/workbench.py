@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,9 +35,7 @@ _REMARKS = ("-fopt-info-vec-all -fopt-info-inline-missed", "-Rpass=loop-vectoriz
 #: Remarks that tell what became of a loop or a call; GCC's notes tell how it came to that, in hundreds of lines.
 _NEWS = re.compile(r"\b(?:optimized|missed|remark):")
 #: Of these such that say nothing of the program.
-_NO_NEWS = re.compile(
-    r"\*{5}|function body not available|clobbers memory|will not early inline|\bSLP|statement clobbers"
-)
+_NO_NEWS = re.compile(r"function body not available|clobbers memory|will not early inline|\bSLP")
 
 
 @dataclass
@@ -168,11 +165,6 @@ class Workbench:
             )
         )
         return "\n".join(found) or "The compiler said nothing of that file."
-
-
-def cores() -> int:
-    """Cores that runs may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def clean_lines(text: str) -> str:

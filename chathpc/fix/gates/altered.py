@@ -57,10 +57,11 @@ def _mutated(examined: Examination, mutant: Mutant, case: Case) -> tuple[Verdict
     )
     if not mine.completed.succeeded or not theirs.completed.succeeded:
         return None
-    first, second = runner.lanes.runs([partial(runner.run, each, case, seconds=limit) for each in (mine, theirs)])
+    first = runner.run(mine, case, seconds=limit)
     if not first.completed.succeeded or not _reacts(compare(plain.outputs, first.outputs, check)):
         return None
-    answered = runner.run(examined.changed, case, seconds=limit)
+    run = partial(runner.run, case=case, seconds=limit)
+    second, answered = runner.lanes.runs([partial(run, theirs), partial(run, examined.changed)])
     examined.cases += 1
     found = compare(first.outputs, second.outputs, check)
     if found.same:

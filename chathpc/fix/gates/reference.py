@@ -53,7 +53,7 @@ class Reference:
             ran = self.runner.lanes.runs(
                 [*(partial(run, each) for each in cases), *(partial(later, each) for each in cases)]
             )
-            self._twice |= zip(cases, zip(ran, ran[len(cases) :], strict=False), strict=False)
+            self._twice |= zip(cases, zip(ran[: len(cases)], ran[len(cases) :], strict=True), strict=True)
         return self._twice[case]
 
     def unsteady(self, tell: Callable[[str], None] = lambda stage: None) -> frozenset[str]:
