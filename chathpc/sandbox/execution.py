@@ -15,7 +15,7 @@ from typing import Protocol
 
 from chathpc.errors import ChathpcError
 from chathpc.sandbox.contract import Completed, Request, Status
-from chathpc.sandbox.supervisor import cpu_time, descendants
+from chathpc.sandbox.supervisor import cpu_time, more_than
 
 #: Seconds between two looks at the number of processes and the free space of the disk.
 _LOOK = 0.1
@@ -163,7 +163,6 @@ class _Watch:
         self.spent = 0.0
         self.gone = False
         self.free = _free(request.folder)
-        self.tasks = _tasks()
 
     def run(self) -> Completed:
         """See it to its end."""
@@ -243,8 +242,8 @@ class _Watch:
         if self.free - _free(self.request.folder) > limits.disk:
             self.reason = f"it took more than {limits.disk} bytes of disk"
             return "killed"
-        # Cheap first: the list of all processes is read only when the machine has that many more than before.
-        if _tasks() - self.tasks > limits.processes and len(descendants(self.process.pid)) > limits.processes:
+        # Cheap first: not more than the machine has in all. What it had before says nothing, since others end too.
+        if _tasks() > limits.processes and more_than(limits.processes, self.process.pid):
             self.reason = f"it had more than {limits.processes} processes"
             return "killed"
         return None

@@ -43,6 +43,31 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def more_than(limit: int, pid: int) -> bool:
+    """Whether more than `limit` processes are below `pid`: read from its tree alone where the kernel tells children (proc(5)).
+
+    A process that just ends may be passed over, so this bounds a tree but does not end one.
+    """
+    found = [pid]
+    for process in found:
+        try:
+            tasks = os.listdir(f"/proc/{process}/task")
+        except OSError:
+            continue
+        for task in tasks:
+            try:
+                with open(f"/proc/{process}/task/{task}/children", "rb") as file:
+                    found.extend(map(int, file.read().split()))
+            except (FileNotFoundError, ProcessLookupError):
+                if process == pid and task == str(pid):
+                    return len(descendants(pid)) > limit
+            except OSError:
+                continue
+            if len(found) - 1 > limit:
+                return True
+    return False
+
+
 def cpu_time(pid: int) -> float:
     """CPU seconds so far of `pid`, all below it, and those that they have waited for."""
     ticks = 0

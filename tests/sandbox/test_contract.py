@@ -173,6 +173,21 @@ def test_too_many_processes_are_ended_or_never_made(sandbox: Sandbox, folder: Pa
         assert (done.status, done.reason) == ("killed", "it had more than 40 processes")
 
 
+def test_too_many_processes_are_seen_while_others_end(sandbox: Sandbox, folder: Path) -> None:
+    others = [subprocess.Popen(["sleep", "0.5"]) for _ in range(300)]
+    try:
+        done = run(
+            sandbox,
+            folder,
+            "sleep 0.6; i=0; while [ $i -lt 100 ]; do sleep 9 & i=$((i+1)); done; sleep 1; echo all",
+            limits=Limits(processes=40),
+        )
+    finally:
+        for other in others:
+            other.wait()
+    assert b"all" not in done.stdout
+
+
 def test_several_at_once_do_not_touch_each_other(sandbox: Sandbox, folder: Path) -> None:
     def one(number: int) -> Completed:
         own = folder / str(number)

@@ -16,7 +16,7 @@ import pytest
 
 from chathpc.sandbox import supervisor
 from chathpc.sandbox.landlock import abi
-from chathpc.sandbox.supervisor import cpu_time, descendants
+from chathpc.sandbox.supervisor import cpu_time, descendants, more_than
 
 #: All rights of the first version, everywhere, and a filter that allows everything: the walls stand, but nothing is behind them.
 OPEN_WALLS = {
@@ -120,3 +120,28 @@ def test_descendants_and_their_time_are_found() -> None:
     assert cpu_time(os.getpid()) == pytest.approx(
         used.user + used.system + used.children_user + used.children_system, abs=0.05
     )
+
+
+@pytest.mark.parametrize("kernel", ["tells children", "does not"])
+def test_a_tree_is_counted_whatever_others_end_meanwhile(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if kernel == "does not":
+        real = open
+
+        def unknown(path: str, mode: str) -> object:
+            if path.endswith("/children"):
+                raise FileNotFoundError(path)
+            return real(path, mode)
+
+        monkeypatch.setattr(supervisor, "open", unknown, raising=False)
+    with subprocess.Popen(
+        ["sh", "-c", "sh -c 'sleep 20 & sleep 20 & echo; wait'; wait"], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        below = descendants(process.pid)
+        assert len(below) == 3
+        assert more_than(2, process.pid)
+        assert not more_than(3, process.pid)
+        for pid in (*below, process.pid):
+            os.kill(pid, 9)
+    assert not more_than(0, process.pid)
