@@ -174,17 +174,16 @@ def test_too_many_processes_are_ended_or_never_made(sandbox: Sandbox, folder: Pa
 
 
 def test_too_many_processes_are_seen_while_others_end(sandbox: Sandbox, folder: Path) -> None:
-    others = [subprocess.Popen(["sleep", "0.5"]) for _ in range(300)]
-    try:
+    several = "i=0; while [ $i -lt 300 ]; do sleep 1.5 & i=$((i+1)); done; echo; wait"
+    with subprocess.Popen(["sh", "-c", several], stdout=subprocess.PIPE) as others:
+        assert others.stdout is not None
+        others.stdout.readline()
         done = run(
             sandbox,
             folder,
-            "sleep 0.6; i=0; while [ $i -lt 100 ]; do sleep 9 & i=$((i+1)); done; sleep 1; echo all",
+            "sleep 1.7; i=0; while [ $i -lt 100 ]; do sleep 9 & i=$((i+1)); done; sleep 1; echo all",
             limits=Limits(processes=40),
         )
-    finally:
-        for other in others:
-            other.wait()
     assert b"all" not in done.stdout
 
 
