@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -17,6 +17,7 @@ from chathpc.diagnosis.catalogue import cause, ids
 from chathpc.diagnosis.command import filled
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.flat_profile import flat_profile
 from chathpc.diagnosis.gpu_tools import fitted
 from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.profile.profile import Profile
@@ -26,9 +27,11 @@ from chathpc.profile.text import clean
 from chathpc.reading.asking import Outgoing, outgoing
 from chathpc.reading.explaining import explain_in_words
 from chathpc.report import (
+    ChangeRecord,
     EvidenceRecord,
     ExaminedRecord,
     FindingRecord,
+    FlatRecord,
     GainRecord,
     HypothesisRecord,
     MetricRecord,
@@ -53,6 +56,8 @@ TREE_TOKENS = 1500
 LONGEST_SOURCE_LINE = 200
 
 Progress = Callable[[str], None]
+#: Makes changes of the source, by the number of the finding that each answers.
+Propose = Callable[[Profile, Diagnosis], Mapping[int, ChangeRecord]]
 
 
 def explain(
@@ -65,6 +70,7 @@ def explain(
     patterns: Path | None = None,
     source: Sequence[str | Path] = (),
     audience: Audience | None = None,
+    propose: Propose | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
@@ -74,7 +80,8 @@ def explain(
     placeholders for. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of your own; without it the one
     of the settings is taken. `source` are folders with source that the profile did not bring; below the working folder a file is
     found by its name where one only fits, and a hosted model is not shown it. `audience` (expert, newcomer, manager)
-    is that of the settings if not given. `progress` is told the stage that begins.
+    is that of the settings if not given. `propose` makes changes of the source for
+    findings; without it there are none. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import load_settings, patterns_of
@@ -82,7 +89,7 @@ def explain(
     given = {"base_url": base_url, "confidential": confidential, "audience": audience}
     settings = load_settings({**given, "patterns": patterns, "source": source})
     with extended(patterns_of(settings)):
-        return _explain(profile, llm=llm, settings=settings, tokens=tokens, progress=progress)
+        return _explain(profile, llm=llm, settings=settings, tokens=tokens, propose=propose, progress=progress)
 
 
 def prompt(
@@ -125,11 +132,14 @@ def _explain(
     llm: str,
     settings: Settings,
     tokens: int,
+    propose: Propose | None,
     progress: Progress | None,
 ) -> Report:
     stages = _Stages(progress or (lambda stage: None))
     profile, facts, diagnosis = _diagnosed(profile, settings, stages)
-    return _reported(profile, facts, diagnosis, stages, llm=llm, settings=settings, tokens=tokens, notice=progress)
+    return _reported(
+        profile, facts, diagnosis, stages, llm=llm, settings=settings, tokens=tokens, propose=propose, notice=progress
+    )
 
 
 def _diagnosed(profile: Profile | str | Path, settings: Settings, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
@@ -154,10 +164,12 @@ def _reported(
     llm: str,
     settings: Settings,
     tokens: int,
+    propose: Propose | None = None,
     notice: Progress | None = None,
 ) -> Report:
     with stages("prune"):
         pruning = pruned(profile, facts, diagnosis, tokens)
+        changes = {} if propose is None else propose(profile, diagnosis)
     with stages("explain"):
         explanation, hypotheses = explain_in_words(
             profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice
@@ -166,12 +178,16 @@ def _reported(
         profile=_profile_record(profile, facts, diagnosis),
         verdict=_verdict(diagnosis, hypotheses),
         headline=diagnosis.headline,
-        findings=[_finding_record(profile, finding) for finding in diagnosis.findings],
+        findings=[_finding_record(profile, finding, changes.get(at)) for at, finding in enumerate(diagnosis.findings)],
         hypotheses=[_settled_by(profile, each) for each in hypotheses],
         evidence=[EvidenceRecord.of(item) for item in diagnosis.evidence],
         notes=list(diagnosis.notes),
         explanation=explanation,
         examined=ExaminedRecord.of(diagnosis.examined),
+        flat=[
+            FlatRecord(name=clean(row.name), share=row.share, own=row.is_own)
+            for row in flat_profile(profile, facts, pruning.metric)
+        ],
         tree=_tree_record(profile, pruning),
         pruning=_pruning_record(pruning),
         timings=stages.seconds,
@@ -292,7 +308,7 @@ def _source_line(profile: Profile, place: Place) -> str | None:
     return text[:LONGEST_SOURCE_LINE] or None
 
 
-def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
+def _finding_record(profile: Profile, finding: Finding, change: ChangeRecord | None) -> FindingRecord:
     return FindingRecord(
         cause=finding.cause,
         title=finding.title,
@@ -310,6 +326,7 @@ def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
         evidence=list(finding.evidence),
         against=list(finding.against),
         advice=list(finding.advice),
+        change=change,
         next_measurement=finding.next_measurement,
         origin=finding.origin,
         status=finding.status,

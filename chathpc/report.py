@@ -136,6 +136,23 @@ class GainRecord(Record):
     cases: int
 
 
+class EditRecord(Record):
+    """One edit of a proposed change: `search` stands once in the file and becomes `replace`."""
+
+    file: str
+    search: str
+    replace: str
+
+
+class ChangeRecord(Record):
+    """A change of the source that is there, made by a recipe: proposed, not tried."""
+
+    file: str
+    line: int
+    says: str = Field(description="What it does, as it goes on after the place's name.")
+    edits: list[EditRecord]
+
+
 class FindingRecord(Record):
     """A cause at a place, with its cost, its evidence and what to do."""
 
@@ -161,6 +178,9 @@ class FindingRecord(Record):
     evidence: list[str]
     against: list[str]
     advice: list[str]
+    change: ChangeRecord | None = Field(
+        default=None, description="The advice as a change of the source; null without source or recipe."
+    )
     next_measurement: str | None
     origin: Literal["profile", "source"] = Field(
         default="profile", description="Whether the profile or the source named the cause."
@@ -192,14 +212,6 @@ class ExaminedRecord(Record):
             SkippedRecord(checks=list(each.checks), reason=each.reason, remedy=each.remedy) for each in examined.skipped
         ]
         return cls(run=list(examined.run), skipped=skipped)
-
-
-class EditRecord(Record):
-    """One edit of a proposed change: `search` stands once in the file and becomes `replace`."""
-
-    file: str
-    search: str
-    replace: str
 
 
 class HypothesisRecord(Record):
@@ -278,6 +290,14 @@ class ExplanationRecord(Record):
     usage: UsageRecord | None = Field(default=None, description="What the model's answer took; null without one.")
 
 
+class FlatRecord(Record):
+    """A row of the flat profile: a function of the program or a kernel, or what libraries do."""
+
+    name: str
+    share: float = Field(description="Its own part of the whole, 0..1.")
+    own: bool = Field(description="Whether it is the program's own.")
+
+
 class TreeRow(Record):
     """A row of the pruned call tree, in preorder."""
 
@@ -324,6 +344,7 @@ class Report(Record):
     notes: list[str]
     explanation: ExplanationRecord
     examined: ExaminedRecord = Field(default_factory=ExaminedRecord)
+    flat: list[FlatRecord] = Field(default_factory=list, description="The flat profile, largest first.")
     tree: TreeRecord | None
     pruning: PruningRecord
     timings: dict[str, float] = Field(description="Seconds per stage.")

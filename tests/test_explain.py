@@ -31,12 +31,13 @@ KEYS = {
     "findings": {
         "cause", "title", "summary", "where", "source", "seconds", "share", "share_error",
         "speedup_if_free", "speedup_bound", "typical_gain", "confidence", "confidence_reason",
-        "evidence", "against", "advice", "next_measurement", "origin", "status",
+        "evidence", "against", "advice", "change", "next_measurement", "origin", "status",
     },
     "evidence": {"id", "kind", "statement", "subject", "metric", "value", "unit", "whole", "parts", "where", "source", "tool", "error"},
     "hypotheses": None,
     "explanation": {"text", "statements", "model", "audience", "lack", "note", "usage"},
     "examined": {"run", "skipped"},
+    "flat": {"name", "share", "own"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {
         "contexts_before", "contexts_after", "metrics_before", "metrics_after", "time_kept_share", "tokens",
@@ -69,6 +70,11 @@ def test_the_report_has_the_keys_that_programs_rely_on() -> None:
     assert set(data["explanation"]["statements"][0]) == {"kind", "text", "cites", "by", "dropped_because"}
     assert set(data["profile"]["metrics"][0]) == {"id", "source_name", "unit", "total"}
     assert set(data["tree"]["rows"][0]) == {"depth", "label", "place", "inclusive", "exclusive", "share"}
+
+
+def test_the_flat_profile_is_the_time_by_function_and_by_what_libraries_do() -> None:
+    rows = [(row.name, row.share, row.own) for row in chathpc.explain(uneven(), llm="none").flat]
+    assert rows == [("forces", 5 / 8, True), ("waiting in OpenMP", 3 / 8, False)]
 
 
 def test_the_report_says_what_the_diagnosis_found() -> None:

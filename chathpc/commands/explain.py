@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @source_option
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
+@click.option("--full", is_flag=True, help="All findings, evidence and the call tree, not only the first screen.")
 @click.option("--show-statements", is_flag=True, help="Print each statement of a model, and what became of it.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
@@ -54,6 +55,7 @@ def command(
     source: tuple[Path, ...],
     audience: Audience | None,
     tokens: int | None,
+    full: bool,
     show_statements: bool,
     quiet: bool,
     verbose: bool,
@@ -96,8 +98,12 @@ def command(
             sent = prompt(profile, **asked)
             text = sent.body.decode()
         else:
-            report = chathpc.explain(profile, **asked)
-            text = renderers()[chosen_format(form, output)](report, style)
+            from chathpc.fix.recipes.exact import exact_changes
+
+            report = chathpc.explain(profile, propose=exact_changes, **asked)
+            form = chosen_format(form, output)
+            whole = full or verbose or show_statements or form != "text"
+            text = renderers()[form if whole else "screen"](report, style)
     if show_prompt:
         answer(text, output)
         complain(

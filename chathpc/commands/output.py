@@ -54,9 +54,10 @@ def style_for(
     if output not in (None, "-") or sys.stdout is None:
         return Style(width=_PIPED_WIDTH, encoding="ascii" if plain else "utf-8", verbose=verbose, statements=statements)
     terminal = sys.stdout.isatty()
-    columns = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    size = shutil.get_terminal_size((_PIPED_WIDTH, 24))
     return Style(
-        width=min(WIDEST, max(NARROWEST, columns)),
+        width=min(WIDEST, max(NARROWEST, size.columns)),
+        height=size.lines if terminal else None,
         colour=terminal and not environ.get("NO_COLOR") and environ.get("TERM") not in ("dumb", "", None),
         encoding="ascii" if plain else sys.stdout.encoding or "ascii",
         verbose=verbose,

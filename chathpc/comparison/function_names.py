@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from chathpc.diagnosis.facts import readable_function, without_clones
-from chathpc.profile.activity import VECTOR_ABI, Activity, base_name
+from chathpc.profile.activity import ACTIVITY_WORDS, VECTOR_ABI, Activity, base_name
 from chathpc.profile.kernel_names import kernel_key
 
 #: Names that are the same in any spelling.
@@ -34,33 +34,6 @@ _BY_ACTIVITY = (
     Activity.HELPER,
     Activity.PROFILER,
 )
-
-ACTIVITY_WORDS = {
-    Activity.COMPUTE: "computing",
-    Activity.MATH: "math library",
-    Activity.COPY: "copying memory",
-    Activity.ALLOCATION: "memory allocation",
-    Activity.IO: "input and output",
-    Activity.MPI: "MPI",
-    Activity.MPI_SETUP: "starting and ending MPI",
-    Activity.OMP_WAIT: "waiting in OpenMP",
-    Activity.OMP_LOCK: "OpenMP locks",
-    Activity.OMP_OVERHEAD: "OpenMP overhead",
-    Activity.LOCK: "locks",
-    Activity.SLEEP: "sleeping",
-    Activity.BLOCKED: "waiting for events",
-    Activity.JOIN: "waiting for threads to end",
-    Activity.GPU_LAUNCH: "launching GPU work",
-    Activity.GPU_SYNC: "waiting for the GPU",
-    Activity.GPU_COPY: "calls that copy to or from the GPU",
-    Activity.GPU_API: "other calls of the GPU runtime",
-    Activity.JIT: "compiling at run time",
-    Activity.HELPER: "threads of libraries",
-    Activity.PROFILER: "the profiler",
-    Activity.GPU: "on the GPU",
-    Activity.LIBRARY: "system libraries",
-    Activity.PAGE_FAULT: "page faults",
-}
 
 
 def plain_key(name: str) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 from chathpc.comparison import words
 from chathpc.comparison.attribution import Attribution, Share
 from chathpc.comparison.findings import Pair, place_key, work_of
-from chathpc.comparison.function_names import ACTIVITY_WORDS, loose_key
+from chathpc.comparison.function_names import loose_key
 from chathpc.comparison.matching import Joint, Part, path_of
 from chathpc.comparison.record import ChangeRecord, ShareRecord
 from chathpc.comparison.sides import Sides, change_record, figures
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import ACTIVITY_WORDS, Activity
 from chathpc.profile.tree import BoolArray
 from chathpc.report import PlaceRecord
 

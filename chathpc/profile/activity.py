@@ -35,6 +35,35 @@ class Activity(IntEnum):
     PAGE_FAULT = 23  #: in the kernel, which supplies a page that the program touches
 
 
+#: Each activity as a reader is told it.
+ACTIVITY_WORDS = {
+    Activity.COMPUTE: "computing",
+    Activity.MATH: "math library",
+    Activity.COPY: "copying memory",
+    Activity.ALLOCATION: "memory allocation",
+    Activity.IO: "input and output",
+    Activity.MPI: "MPI",
+    Activity.MPI_SETUP: "starting and ending MPI",
+    Activity.OMP_WAIT: "waiting in OpenMP",
+    Activity.OMP_LOCK: "OpenMP locks",
+    Activity.OMP_OVERHEAD: "OpenMP overhead",
+    Activity.LOCK: "locks",
+    Activity.SLEEP: "sleeping",
+    Activity.BLOCKED: "waiting for events",
+    Activity.JOIN: "waiting for threads to end",
+    Activity.GPU_LAUNCH: "launching GPU work",
+    Activity.GPU_SYNC: "waiting for the GPU",
+    Activity.GPU_COPY: "calls that copy to or from the GPU",
+    Activity.GPU_API: "other calls of the GPU runtime",
+    Activity.JIT: "compiling at run time",
+    Activity.HELPER: "threads of libraries",
+    Activity.PROFILER: "the profiler",
+    Activity.GPU: "on the GPU",
+    Activity.LIBRARY: "system libraries",
+    Activity.PAGE_FAULT: "page faults",
+}
+
+
 #: The places of a thread that blocked, or ran in the kernel, somewhere behind its last sample.
 BLOCKED, KERNEL = "<blocked>", "<kernel>"
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     FixRenderer = Callable[[FixReport, Style], str]
 
 _MODULES = {
+    "screen": "chathpc.reports.first_screen",
     "text": "chathpc.reports.terminal",
     "markdown": "chathpc.reports.markdown",
     "json": "chathpc.reports.json",
@@ -32,7 +33,7 @@ _FIX_MODULES = {
     "json": "chathpc.reports.json",
 }
 #: What `--format` accepts.
-FORMATS = tuple(_MODULES)
+FORMATS = tuple(name for name in _MODULES if name != "screen")
 
 
 def renderers() -> Mapping[str, Renderer]:

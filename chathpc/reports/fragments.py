@@ -72,7 +72,7 @@ def _finding(number: int, finding: FindingRecord, headline: str, evidence: dict[
         rows.append(joined((tag("b", "Code"), " ", tag("code", finding.source))))
     rows.append(evidence_item("Gain", wording.gain(finding)))
     rows += [evidence_item("Do" if at == 0 else "Or", advice) for at, advice in enumerate(finding.advice)]
-    rows.append(evidence_item("Sure?", wording.sure(finding)))
+    rows.append(evidence_item("Confidence", wording.sure(finding)))
     if finding.next_measurement:
         rows.append(evidence_item("Next", finding.next_measurement))
     where = joined((tag("code", shorten(name, _NAME)) for name in names), " at ")
@@ -94,7 +94,7 @@ def _suspected(report: Report) -> list[Html]:
         parts += [tag("h4", "Suspected"), tag("p", f"{wording.readers(report)}.", style=_DIM)]
     for each in report.suspected:
         names = [name for name in (each.where.kernel or each.where.function, wording.place(each.where)) if name]
-        rows = [evidence_item("Sure?", wording.standing(each))]
+        rows = [evidence_item("Confidence", wording.standing(each))]
         rows += [evidence_item("Against", against) for against in each.against]
         if each.measurement:
             rows.append(evidence_item("Trial", each.measurement))

@@ -30,7 +30,7 @@ def render(report: Report, style: Style) -> str:
     blocks = [
         f"# {prose(report.profile.title or 'Profile')}",
         " · ".join(prose(word) for word in wording.run_line(report)[1:]),
-        f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(report.headline)}",
+        f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(wording.headline(report))}",
         *_explanation(report),
     ]
     examined = _list(prose(line) for line in wording.examined(report)) if wording.examined(report) else ""
@@ -73,7 +73,7 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str]) ->
         rows.append("**Code** " + code(finding.source))
     rows.append(f"**Gain** {prose(wording.gain(finding))}")
     rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(finding.advice)]
-    rows.append(f"**Sure?** {prose(wording.sure(finding))}")
+    rows.append(f"**Confidence** {prose(wording.sure(finding))}")
     if finding.next_measurement:
         rows.append(f"**Next** {prose(finding.next_measurement)}")
     return [where, prose(wording.summary(finding, headline)), _list(rows)]
@@ -86,7 +86,7 @@ def _suspected(report: Report) -> list[str]:
         blocks += ["## Suspected", f"*{prose(wording.readers(report).capitalize())}.*"]
     for each in report.suspected:
         names = [name for name in (each.where.kernel or each.where.function, wording.place(each.where)) if name]
-        rows = [f"**Sure?** {prose(wording.standing(each))}"]
+        rows = [f"**Confidence** {prose(wording.standing(each))}"]
         rows += [f"**Against** {prose(against)}" for against in each.against]
         if each.measurement:
             rows.append(f"**Trial** {prose(each.measurement)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -11,9 +12,9 @@ from rich.text import Text
 
 from chathpc.reports.style import Style
 
-#: Column at which the text of a labelled paragraph begins: `   Gain   at most 1.35x`.
+#: Column at which the text of a labelled paragraph begins: `   Gain       at most 1.35x`.
 INDENT = 3
-LABEL = 7
+LABEL = 11
 
 #: Holds a number and its unit together on a line; a private character, so that no text that comes in has it.
 _TIE = "\ue000"
@@ -48,6 +49,22 @@ class Page:
     ) -> None:
         """A wrapped paragraph; with a label, the label stands in a column of its own at the left."""
         self._wrapped(self.sentence(text, style), indent=indent, label=label, label_style=label_style)
+
+    def pieces(self, texts: Sequence[str], *, label: str, most: int) -> None:
+        """Texts with ` · ` between them on at most `most` lines, each whole; what does not fit is left out."""
+        room = self.style.width - INDENT - LABEL
+        lines: list[str] = []
+        for text in map(self.style.prose, texts):
+            joined = f"{lines[-1]} · {text}" if lines else text
+            if lines and cell_len(joined) <= room:
+                lines[-1] = joined
+            elif len(lines) < most and cell_len(text) <= room:
+                lines.append(text)
+            else:
+                break
+        for at, line in enumerate(lines):
+            first = Text(" " * INDENT + (label if at == 0 else "").ljust(LABEL), style="bold")
+            self.lines.append(Text.assemble(first, self.style.fit(line)))
 
     def item(self, text: str) -> None:
         """A wrapped paragraph behind a dash."""

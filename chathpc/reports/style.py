@@ -40,12 +40,13 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to write: columns, colours or none, the encoding of the stream.
+    """How to write: columns, lines that are seen at once (None where nothing scrolls), colours or none, the encoding of the stream.
 
     `verbose` adds timings, versions, sources; `statements` each statement of a model with its fate.
     """
 
     width: int = 80
+    height: int | None = None
     colour: bool = False
     encoding: str = "utf-8"
     verbose: bool = False

@@ -28,7 +28,7 @@ def render(report: Report, style: Style) -> str:
     page = Page(style)
     page.paragraph(" · ".join(wording.run_line(report)), indent=0, style="dim")
     page.blank()
-    _verdict(page, report)
+    verdict(page, report)
     _explanation(page, report)
     if wording.looked_first(report):
         _examined(page, report)
@@ -52,9 +52,10 @@ def render(report: Report, style: Style) -> str:
     return page.text()
 
 
-def _verdict(page: Page, report: Report) -> None:
-    verdict = Text(wording.VERDICTS[report.verdict], style=_VERDICT_STYLES[report.verdict])
-    page.flow([verdict, Text(), page.sentence(report.headline, "bold")], indent=0)
+def verdict(page: Page, report: Report) -> None:
+    """The verdict and the sentence that states it."""
+    word = Text(wording.VERDICTS[report.verdict], style=_VERDICT_STYLES[report.verdict])
+    page.flow([word, Text(), page.sentence(wording.headline(report), "bold")], indent=0)
 
 
 def _examined(page: Page, report: Report) -> None:
@@ -77,7 +78,7 @@ def _finding(
 ) -> None:
     page.blank()
     title = Text.assemble((f"{number}".ljust(INDENT), "bold cyan"), (page.style.prose(finding.title), "bold"))
-    page.ends(title, _where(page, finding.where))
+    page.ends(title, where(page, finding.where))
     if summary:
         page.paragraph(summary)
     for identifier in finding.evidence:
@@ -94,7 +95,7 @@ def _finding(
     page.paragraph(wording.gain(finding), label="Gain")
     for position, advice in enumerate(finding.advice):
         page.paragraph(advice, label="Do" if position == 0 else "or")
-    page.paragraph(wording.sure(finding), label="Sure?")
+    page.paragraph(wording.sure(finding), label="Confidence")
     if finding.next_measurement:
         page.paragraph(finding.next_measurement, label="Next")
 
@@ -105,9 +106,9 @@ def _suspected(page: Page, report: Report) -> None:
         page.heading("Suspected", wording.readers(report))
     for each in report.suspected:
         title = Text.assemble((each.id.ljust(INDENT), "bold magenta"), (page.style.prose(each.name), "bold"))
-        page.ends(title, _where(page, each.where))
+        page.ends(title, where(page, each.where))
         page.paragraph(wording.mechanism(each), style="italic")
-        page.paragraph(wording.standing(each), label="Sure?")
+        page.paragraph(wording.standing(each), label="Confidence")
         for against in each.against:
             page.paragraph(against, label="Against", label_style="bold")
         if each.change:
@@ -134,13 +135,13 @@ def _fates(page: Page, report: Report) -> None:
         page.item(said)
 
 
-def _where(page: Page, where: PlaceRecord) -> Text:
+def where(page: Page, place: PlaceRecord) -> Text:
     """`triangular_work   stencil.c:47`, in at most two thirds of the line."""
     room = page.style.width * 2 // 3 - INDENT
-    place = page.style.shorten_path(page.style.name(wording.place(where)), room // 2)
-    name = page.style.name(where.kernel or where.function or "")
-    name = page.style.shorten(name, room - cell_len(place) - 2)
-    return Text.assemble((name, "bold"), "  " if name and place else "", (place, "blue"))
+    at = page.style.shorten_path(page.style.name(wording.place(place)), room // 2)
+    name = page.style.name(place.kernel or place.function or "")
+    name = page.style.shorten(name, room - cell_len(at) - 2)
+    return Text.assemble((name, "bold"), "  " if name and at else "", (at, "blue"))
 
 
 def _path(page: Page, names: list[str]) -> str:

@@ -12,6 +12,7 @@ from chathpc.profile import numbers
 from chathpc.profile.run import run_words
 from chathpc.reading.retelling import CATALOGUE
 from chathpc.report import (
+    EditRecord,
     EvidenceRecord,
     FindingRecord,
     GainRecord,
@@ -32,6 +33,10 @@ VERDICTS = {
 
 #: Digits behind the point that say nothing: `80.0 ms`.
 _ZEROS = re.compile(r"\.0+(?= )")
+#: A word with its brackets, a run of blanks, or a sign.
+_TOKEN = re.compile(r"\w+\([^()]{0,24}\)|\w+|\s+|.")
+#: A smaller share is not what a finding is about (a leak costs no time).
+_WORTH_TELLING = 0.01
 #: Confidence (a probability) from which a finding is called so.
 _HIGH, _MEDIUM = 0.8, 0.5
 
@@ -153,6 +158,59 @@ def mechanism(hypothesis: HypothesisRecord) -> str:
     cited = f" [{', '.join(hypothesis.cites)}]" if hypothesis.cites else ""
     text = hypothesis.mechanism or (meaning(hypothesis.cause) if hypothesis.cause in ids() else hypothesis.name)
     return f"{text}{cited}"
+
+
+def headline(report: Report) -> str:
+    """The sentence that states the verdict, with what the first finding costs where it does not say how much."""
+    told = "%" in report.headline or report.verdict not in ("bottleneck", "suspected") or not report.findings
+    if told or report.findings[0].share < _WORTH_TELLING:
+        return report.headline
+    return f"{report.headline} Cost: {numbers.percent(report.findings[0].share)} of the time."
+
+
+def gained(finding: FindingRecord) -> str:
+    """What could be won, in a line."""
+    if finding.speedup_bound is not None:
+        said = f"at most {numbers.speedup(finding.speedup_bound)} on the run"
+    elif finding.speedup_if_free is not None:
+        said = f"{numbers.speedup(finding.speedup_if_free)} if this place took no time"
+    else:
+        said = "not known"
+    return said if finding.typical_gain is None else f"{said}; {measured(finding.typical_gain)}"
+
+
+def certainty(finding: FindingRecord) -> str:
+    """How sure a finding is, and the first that speaks against it."""
+    against = finding.against[0].rstrip(".") if finding.against else "nothing"
+    return f"{round(finding.confidence * 100)} %; against it: {against}"
+
+
+def command_of(measurement: str | None) -> str:
+    """The command of `command (what it tells)`; empty for none."""
+    return (measurement or "").split(" (", 1)[0].strip()
+
+
+def diff(edits: Sequence[EditRecord]) -> list[str]:
+    """The lines that edits take away and add, each behind its sign."""
+    lines = []
+    for edit in edits:
+        pair = (edit.search.split("\n"), edit.replace.split("\n"))
+        lines += [line.rstrip() for line in ndiff(*pair) if line.startswith(("-", "+"))]
+    return lines
+
+
+def replaced(lines: Sequence[str]) -> str:
+    """`schedule(static) → schedule(dynamic, 16)` where one line of a diff takes the place of one; empty for any other."""
+    if [line[:1] for line in lines] != ["-", "+"]:
+        return ""
+    old, new = (_TOKEN.findall(line[1:].strip()) for line in lines)
+    before = next(
+        (at for at, (mine, its) in enumerate(zip(old, new, strict=False)) if mine != its), min(len(old), len(new))
+    )
+    shorter = min(len(old), len(new)) - before
+    after = next((at for at in range(shorter) if old[-1 - at] != new[-1 - at]), shorter)
+    taken, given = ("".join(words[before : len(words) - after]).strip() for words in (old, new))
+    return f"{taken} → {given}" if taken and given else ""
 
 
 def change_lines(hypothesis: HypothesisRecord) -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 
 from chathpc.commands.output import style_for
 from chathpc.commands.progress import Progress
+from chathpc.fix.recipes.exact import exact_changes
 from chathpc.report import Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
@@ -28,7 +29,14 @@ Calls = list[dict[str, Any]]
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_explain_prints_the_report_in_the_format_asked_for(run: Run, calls: Calls, form: str) -> None:
     result = run("explain", "db", "--format", form)
-    assert result == Result(0, renderers()[form](sample(), Style()), "")
+    assert result == Result(0, renderers()["screen" if form == "text" else form](sample(), Style()), "")
+
+
+def test_the_whole_report_is_asked_for(run: Run, calls: Calls) -> None:
+    whole = renderers()["text"](sample(), Style())
+    assert run("explain", "db", "--full").out == whole
+    assert run("explain", "db", "--full", "--format", "text").out == whole
+    assert run("explain", "db", "-v").out == renderers()["text"](sample(), Style(verbose=True))
 
 
 def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +44,14 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
     run("explain", "db")
     run("explain", "db", "--llm", "none", "--tokens", "500")
     run("explain", "db", "--audience", "manager", "--source", "a", "--source", "b")
-    unset = {"base_url": None, "confidential": None, "patterns": None, "source": (), "audience": None}
+    unset = {
+        "base_url": None,
+        "confidential": None,
+        "patterns": None,
+        "source": (),
+        "audience": None,
+        "propose": exact_changes,
+    }
     assert calls == [
         {**unset, "llm": "auto"},
         {**unset, "llm": "none", "tokens": 500},
@@ -44,7 +59,9 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
     ]
 
 
-@pytest.mark.parametrize(("name", "form"), [("r.json", "json"), ("r.md", "markdown"), ("r.txt", "text"), ("r", "text")])
+@pytest.mark.parametrize(
+    ("name", "form"), [("r.json", "json"), ("r.md", "markdown"), ("r.txt", "screen"), ("r", "screen")]
+)
 def test_the_format_follows_the_name_of_the_file(run: Run, calls: Calls, tmp_path: Path, name: str, form: str) -> None:
     assert run("explain", "db", "-o", name) == Result(0, "", "")
     assert (tmp_path / name).read_text(encoding="utf-8") == renderers()[form](sample(), Style())
@@ -127,7 +144,7 @@ def test_the_width_is_that_of_the_terminal_within_reason(
     run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch, columns: str, width: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    assert run("explain", "db").out == renderers()["text"](sample(), Style(width=width))
+    assert run("explain", "db").out == renderers()["screen"](sample(), Style(width=width))
 
 
 def test_tree_prints_the_tree(run: Run, calls: Calls) -> None:

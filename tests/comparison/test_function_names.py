@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.comparison.function_names import ACTIVITY_WORDS, common_keys, function_key, library_key, loose_key
-from chathpc.profile.activity import Activity
+from chathpc.comparison.function_names import common_keys, function_key, library_key, loose_key
+from chathpc.profile.activity import ACTIVITY_WORDS, Activity
 from chathpc.profile.kernel_names import demangled
 
 

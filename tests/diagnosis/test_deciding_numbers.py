@@ -81,6 +81,7 @@ ALLOWED = {
     },
     "diagnosis/compiled.py": {"MOST_LINES": WORK, "LEAST_SHARE": WORK},
     "diagnosis/critical_path.py": {"MOST": WORK},
+    "diagnosis/flat_profile.py": {"MOST": TOLD, "_SMALLEST": TOLD},
     "diagnosis/device.py": {"MOST_KERNELS": WORK},
     "diagnosis/diagnose.py": {"_SPREADS": TOLD, "MOST_FINDINGS": TOLD},
     "diagnosis/doing.py": {"_LOOKED_AT": WORK},

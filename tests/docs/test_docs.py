@@ -127,7 +127,7 @@ def test_a_machine_path_is_told_from_other_paths(line: str, is_one: bool) -> Non
 def test_the_sample_in_the_readme_is_what_the_example_prints() -> None:
     sample = (ROOT / "README.md").read_text("utf-8").split("```text\n")[1].split("```")[0]
     report = (ROOT / "examples" / "omp-triangle" / "report.txt").read_text("utf-8")
-    assert report.startswith(sample)
+    assert sample == f"$ chathpc explain database\n\n{report}"
 
 
 def test_the_comparison_in_the_documentation_is_what_the_example_prints() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import chathpc
 from chathpc.fix.patch import patched
+from chathpc.fix.recipes.exact import exact_changes
 from chathpc.reports import diff_renderers, renderers
 from chathpc.reports.style import Style
 from tests.synthetic.neutrino import example_module
@@ -37,9 +38,10 @@ def test_an_example_is_explained_as_its_readme_says(name: str) -> None:
     assert (report.findings[0].cause, report.findings[0].where.function) == (cause, function)
 
 
-def test_an_example_shows_what_a_large_model_read_and_that_it_was_recorded() -> None:
+def test_an_example_shows_what_a_large_model_read_and_that_it_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = EXAMPLES / "omp-triangle"
-    report = chathpc.explain(folder / "database", llm=f"replay:{folder / 'recording.jsonl'}")
+    monkeypatch.chdir(folder)
+    report = chathpc.explain("database", llm="replay:recording.jsonl")
     text = renderers()["text"](report, Style(width=80))
     assert "by large-model (recorded), a language model" in " ".join(text.split())
     beside = folder / "report-read.txt"
@@ -49,9 +51,10 @@ def test_an_example_shows_what_a_large_model_read_and_that_it_was_recorded() -> 
 
 
 @pytest.mark.parametrize("name", CAUSES)
-def test_the_text_printed_for_an_example_is_the_one_beside_it(name: str) -> None:
-    report = chathpc.explain(EXAMPLES / name / "database", llm="none")
-    text = renderers()["text"](report, Style(width=80))
+def test_the_text_printed_for_an_example_is_the_one_beside_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES / name)
+    report = chathpc.explain("database", llm="none", propose=exact_changes)
+    text = renderers()["screen"](report, Style(width=80))
     beside = EXAMPLES / name / "report.txt"
     if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
         beside.write_text(text, encoding="utf-8")
@@ -80,9 +83,12 @@ def test_the_text_printed_for_a_comparison_is_the_one_beside_it(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", ["naive", "flash-v1", "flash-v2"])
-def test_the_text_printed_for_a_generated_trace_is_the_one_beside_it(name: str, tmp_path: Path) -> None:
+def test_the_text_printed_for_a_generated_trace_is_the_one_beside_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     example_module("make_traces").main(tmp_path)
-    text = renderers()["text"](chathpc.explain(tmp_path / name, llm="none"), Style(width=80))
+    monkeypatch.chdir(tmp_path)
+    text = renderers()["screen"](chathpc.explain(name, llm="none"), Style(width=80))
     beside = EXAMPLES / "neutrino-attention" / f"{name}.txt"
     if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
         beside.write_text(text, encoding="utf-8")

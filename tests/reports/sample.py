@@ -9,11 +9,13 @@ from chathpc.diagnosis.fact import Kind
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.run import RunFacts
 from chathpc.report import (
+    ChangeRecord,
     EditRecord,
     EvidenceRecord,
     ExaminedRecord,
     ExplanationRecord,
     FindingRecord,
+    FlatRecord,
     HypothesisRecord,
     MetricRecord,
     PlaceRecord,
@@ -84,13 +86,25 @@ FINDINGS = [
         speedup_if_free=None,
         typical_gain=None,
         confidence=0.93,
-        confidence_reason="3 independent signs, share known to ± 0.5 % points from 45,000 samples",
+        confidence_reason="3 independent signs, share accurate to ±0.5 percentage points (45,000 samples)",
         evidence=["E1", "E2", "E3", "E8"],
         against=[],
         advice=[
             "schedule(guided) or schedule(dynamic, 16) on the loop at line 47: its iterations do not cost the same.",
             "Pair long and short iterations (i with n-1-i), so that a static schedule is even.",
         ],
+        change=ChangeRecord(
+            file="/home/user/stencil/src/stencil_omp.c",
+            line=46,
+            says="gives the loop schedule(guided)",
+            edits=[
+                EditRecord(
+                    file="/home/user/stencil/src/stencil_omp.c",
+                    search="#pragma omp parallel for schedule(static)",
+                    replace="#pragma omp parallel for schedule(guided)",
+                )
+            ],
+        ),
         next_measurement="OMP_SCHEDULE=guided hpcrun -e REALTIME -t ./stencil_omp, with schedule(runtime) on the loop",
     ),
     FindingRecord(
@@ -284,6 +298,11 @@ def sample(*, model: str | None = None, reader: str | None = None) -> Report:
                 )
             ],
         ),
+        flat=[
+            FlatRecord(name="triangular_work", share=0.41, own=True),
+            FlatRecord(name="waiting in OpenMP", share=0.352, own=False),
+            FlatRecord(name="sort_cells", share=0.102, own=True),
+        ],
         tree=TreeRecord(
             metric=TIME,
             unit="s",

@@ -18,6 +18,10 @@ from tests.reports.sample import sample
 GOLDEN = Path(__file__).parent / "golden"
 SMALL, LARGE = {"model": "qwen2.5-coder-1.5b on this machine"}, {"reader": "big at models.example.org"}
 CASES: dict[str, tuple[str, Style, dict[str, str]]] = {
+    "screen-80.txt": ("screen", Style(width=80), {}),
+    "screen-80-24.txt": ("screen", Style(width=80, height=24), {}),
+    "screen-80-read.txt": ("screen", Style(width=80), LARGE),
+    "screen-60-ascii.txt": ("screen", Style(width=60, encoding="ascii"), {}),
     "text-80.txt": ("text", Style(width=80), {}),
     "text-80-read.txt": ("text", Style(width=80, statements=True), LARGE),
     "text-110-model.txt": ("text", Style(width=110, verbose=True), SMALL),
@@ -104,7 +108,7 @@ def test_the_headline_is_not_told_again_right_below_it() -> None:
 def test_evidence_that_two_findings_share_is_told_once_in_the_text() -> None:
     text = renderers()["text"](sample(), Style(width=110))
     assert text.count("The profile holds 45,000 samples") == 1
-    assert "And    E8 (above)" in text
+    assert "And        E8 (above)" in text
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,12 @@ from tests.reports.sample import sample
 
 #: Keys that programs rely on; more may come, none may go.
 CONTRACT = {
-    "": "schema profile verdict findings hypotheses evidence explanation examined pruning timings versions",
+    "": "schema profile verdict findings hypotheses evidence explanation examined flat pruning timings versions",
     "profile": "format paths title run contexts locations metrics caveats not_collected",
     "profile.metrics.0": "id source_name unit total",
-    "findings.0": "cause title where seconds share speedup_if_free speedup_bound typical_gain confidence evidence against advice "
+    "findings.0": "cause title where seconds share speedup_if_free speedup_bound typical_gain confidence evidence against advice change "
     "next_measurement origin status",
+    "findings.0.change": "file line says edits",
     "findings.0.where": "function file line kernel path",
     "hypotheses.0": "id cause name where mechanism cites against confidence share trial change status by",
     "hypotheses.0.change.0": "file search replace",
@@ -27,6 +28,7 @@ CONTRACT = {
     "explanation.statements.0": "kind text cites by dropped_because",
     "examined": "run skipped",
     "examined.skipped.0": "checks reason remedy",
+    "flat.0": "name share own",
     "pruning": "contexts_before contexts_after metrics_before metrics_after time_kept_share tokens",
 }
 

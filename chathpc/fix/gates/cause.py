@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from chathpc.comparison.function_names import ACTIVITY_WORDS, common_key, library_key
+from chathpc.comparison.function_names import common_key, library_key
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
@@ -12,7 +12,7 @@ from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
-from chathpc.profile.activity import BLOCKED, STARTERS, Activity, activity_of_name
+from chathpc.profile.activity import ACTIVITY_WORDS, BLOCKED, STARTERS, Activity, activity_of_name
 from chathpc.profile.text import clean
 
 #: What no change of a program's sources makes more expensive, and what differs most from run to run: how ranks and threads begin and

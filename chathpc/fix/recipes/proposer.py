@@ -170,7 +170,7 @@ def _says_the_same(one: Edit, other: Edit) -> bool:
     return words[0] is not None and words[1] is not None and words[0][1] == words[1][1]
 
 
-def _texts(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:
+def edited(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:
     """New texts by path; None where changes meet."""
     edits: dict[str, list[Edit]] = {}
     shared: set[tuple[str, Edit]] = set()
@@ -196,7 +196,7 @@ def _is_shared(one: Edit) -> bool:
 
 
 def _candidate(program: Program, one: Found, changes: Sequence[Change], parent: str | None) -> Candidate | None:
-    texts = _texts(program, changes)
+    texts = edited(program, changes)
     if not texts or all(texts[path] == program.sources[path].text.decode("utf-8", "surrogateescape") for path in texts):
         return None
     first = changes[0]
@@ -215,7 +215,7 @@ def _together(program: Program, found: Sequence[Found], parent: str | None) -> C
         kept += [change for change in one.changes if _fits(change, taken)]
         if len(kept) > before and one.recipe.name not in names:
             names.append(one.recipe.name)
-    texts = _texts(program, kept) if len(names) > 1 else None
+    texts = edited(program, kept) if len(names) > 1 else None
     if not texts:
         return None
     title = f"{len(kept)} changes at once: {', '.join(names)}"

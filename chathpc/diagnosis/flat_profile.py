@@ -1,0 +1,75 @@
+"""The flat profile: where the time is, whatever the path to it; functions of the program by name, libraries by what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.diagnosis.coverage import HOST_TIME
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.profile.activity import ACTIVITY_WORDS, Activity
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import FloatArray, IntArray
+
+#: Rows that are kept.
+MOST = 12
+#: A smaller part of the whole is not told (Amdahl: it cannot matter).
+_SMALLEST = 0.005
+#: What readers of device traces call operations without a name of their own.
+_COPIES = {
+    "<gpu copyin>": "copies to the device",
+    "<gpu copyout>": "copies from the device",
+    "<gpu copy>": "copies on the device",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FlatRow:
+    """One place: a function of the program or a kernel, or what libraries do; `share` of the whole (0..1) by itself."""
+
+    name: str
+    share: float
+    is_own: bool
+
+
+def flat_profile(profile: Profile, facts: Facts, metric: str | None, most: int = MOST) -> tuple[FlatRow, ...]:
+    """The `most` largest rows by exclusive cost, largest first: of the host's time where there is any, else of `metric`."""
+    labels, names = profile.tree.function_labels
+    if profile.time is not None and (metric is None or metric in HOST_TIME):
+        values, kinds, mine = facts.time, facts.activities.kind, facts.caller_label
+        values = np.where(np.isin(kinds, (Activity.HELPER, Activity.PROFILER)), 0.0, values)
+    elif metric is not None:
+        values = np.maximum(profile.exclusive(metric).dense(len(profile.tree)), 0.0)
+        kinds, mine = np.zeros(len(values), dtype=np.int8), labels
+    else:
+        return ()
+    whole = float(values.sum())
+    if whole <= 0:
+        return ()
+    rows = [*_own(values, np.asarray(kinds), mine, labels, names), *_doing(values, np.asarray(kinds))]
+    rows = [(name, value / whole, own) for name, value, own in rows if value >= _SMALLEST * whole]
+    return tuple(FlatRow(*row) for row in sorted(rows, key=lambda row: -row[1])[:most])
+
+
+def _own(
+    values: FloatArray, kinds: IntArray, mine: IntArray, labels: IntArray, names: list[str]
+) -> list[tuple[str, float, bool]]:
+    """What functions of the program compute themselves, and kernels on a device."""
+    label = np.where(kinds == Activity.GPU, labels, mine)
+    counted = np.isin(kinds, (Activity.COMPUTE, Activity.GPU)) & (label >= 0)
+    sums = np.bincount(label[counted], weights=values[counted], minlength=len(names))
+    found: dict[str, float] = {}
+    for number in np.flatnonzero(sums > 0).tolist():
+        name = _COPIES.get(names[number]) or readable_function(names[number]) or names[number]
+        found[name] = found.get(name, 0.0) + float(sums[number])
+    return [(name, value, True) for name, value in found.items()]
+
+
+def _doing(values: FloatArray, kinds: IntArray) -> list[tuple[str, float, bool]]:
+    sums = np.bincount(kinds, weights=values, minlength=len(Activity))
+    return [
+        (ACTIVITY_WORDS[activity], float(sums[activity]), False)
+        for activity in Activity
+        if activity not in (Activity.COMPUTE, Activity.GPU) and sums[activity] > 0
+    ]

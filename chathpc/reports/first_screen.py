@@ -1,0 +1,254 @@
+"""The report's first screen: the verdict, where the time is, the first finding with its change, one command; the rest in a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from chathpc.profile import numbers
+from chathpc.report import (
+    ChangeRecord,
+    FindingRecord,
+    HypothesisRecord,
+    PlaceRecord,
+    Report,
+)
+from chathpc.reports import wording
+from chathpc.reports.page import INDENT, LABEL, Page
+from chathpc.reports.style import Style
+from chathpc.reports.terminal import verdict, where
+
+#: Lines and words of a screen (docs/reports.md).
+LINES, WORDS = 40, 350
+#: Places of the flat profile, if they fit.
+_PLACES = 6
+#: A longer path does not help to paste a command.
+_LONGEST_PATH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much is told: pieces of evidence, lines of a changed text, one-line findings and hypotheses, caveats, and whether blank lines
+    part it.
+    """
+
+    evidence: int
+    diff: int
+    others: int
+    notes: int
+    apart: bool = True
+
+
+#: From the fullest to the shortest; the first that fits is taken.
+_DETAILS = (
+    _Detail(3, 8, 4, 2),
+    _Detail(2, 6, 3, 1),
+    _Detail(2, 4, 2, 1),
+    _Detail(1, 4, 2, 0),
+    _Detail(1, 0, 1, 0),
+    _Detail(1, 0, 1, 0, apart=False),
+    _Detail(0, 0, 0, 0, apart=False),
+)
+
+
+def render(report: Report, style: Style) -> str:
+    """The report in at most LINES lines and WORDS words, and on a terminal in no more than it shows at once."""
+    most = LINES if style.height is None else min(LINES, max(style.height - 1, 1))
+    text = ""
+    for detail in _DETAILS:
+        page = _screen(report, style, detail)
+        text = page.text()
+        if len(page.lines) <= most and len(" ".join(line.plain for line in page.lines).split()) <= WORDS:
+            break
+    return text
+
+
+def _screen(report: Report, style: Style, detail: _Detail) -> Page:
+    page = Page(style)
+    part = page.blank if detail.apart else _nothing
+    page.paragraph(" · ".join(wording.run_line(report)), indent=0, style="dim")
+    part()
+    verdict(page, report)
+    part()
+    _flat(page, report)
+    _told(page, report, part)
+    shown = report.suspected
+    first = report.findings[0] if report.findings else None
+    # Where nothing was measured that is worth removing, what a model suspects comes first.
+    if shown and report.verdict != "bottleneck":
+        part()
+        _hypothesis(page, shown[0], detail)
+        shown = shown[1:]
+    elif first is not None:
+        part()
+        _finding(page, report, first, detail)
+    _others(
+        page,
+        report,
+        report.findings if first is None or shown != report.suspected else report.findings[1:],
+        shown,
+        detail,
+    )
+    part()
+    _lacking(page, report, detail)
+    page.paragraph(_more(report), indent=0, style="dim")
+    return page
+
+
+def _nothing() -> None:
+    """No line between two parts."""
+
+
+def _flat(page: Page, report: Report) -> None:
+    """The flat profile in one line."""
+    if not report.flat or report.verdict == "insufficient-data":
+        return
+    room = page.style.width - INDENT - LABEL
+    places = [
+        f"{numbers.percent_cell(row.share)} {page.style.shorten(page.style.name(row.name), room // 2)}"
+        for row in report.flat[:_PLACES]
+    ]
+    page.pieces(places, label="Time" if _is_time(report) else "Cost", most=2)
+
+
+def _is_time(report: Report) -> bool:
+    return report.tree is None or report.tree.unit == "s"
+
+
+def _told(page: Page, report: Report, part: object) -> None:
+    """For readers other than experts, the explanation in the length that is theirs."""
+    if report.explanation.audience == "expert":
+        return
+    kept = wording.told(report)
+    if kept:
+        page.blank()
+        page.paragraph(" ".join(wording.words(one) for one in kept), indent=0)
+
+
+def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail) -> None:
+    title = Text.assemble(("1".ljust(INDENT), "bold cyan"), (page.style.prose(finding.title), "bold"))
+    page.ends(title, where(page, finding.where))
+    # A place that only computes is what the headline says already.
+    hot = report.verdict == "hot-spot"
+    summary = "" if hot else wording.summary(finding, report.headline)
+    if summary:
+        page.paragraph(summary)
+    known = {record.id: record for record in report.evidence}
+    several = wording.several_tools(report)
+    for identifier in finding.evidence[: detail.evidence]:
+        if identifier in known:
+            page.paragraph(wording.statement(known[identifier], several), label=identifier, label_style="cyan")
+    _change(page, finding.change, finding.advice, detail)
+    if not hot:
+        page.paragraph(wording.gained(finding), label="Gain")
+        page.paragraph(wording.certainty(finding), label="Confidence")
+    _try(page, finding.next_measurement)
+
+
+def _change(page: Page, change: ChangeRecord | None, advice: Sequence[str], detail: _Detail) -> None:
+    """The changed lines as they would stand, or what the catalogue advises."""
+    lines = [] if change is None else wording.diff(change.edits)
+    at = "" if change is None else wording.place(PlaceRecord(file=change.file, line=change.line))
+    short = wording.replaced(lines)
+    if short and cell_len(short) <= page.style.width:
+        page.paragraph(f"{at}: {short} (not tried)", label="Change")
+    elif change is not None and len(lines) <= detail.diff:
+        _diff(page, f"{at}, not tried:", lines)
+    elif change is not None:
+        page.paragraph(f"{at}: {change.says} (not tried)", label="Change")
+    elif advice:
+        page.paragraph(advice[0], label="Change")
+
+
+def _diff(page: Page, title: str, lines: Sequence[str]) -> None:
+    page.paragraph(title, label="Change")
+    room = page.style.width - INDENT - LABEL
+    for line in lines:
+        text = page.style.name(line)
+        text = text if cell_len(text) <= room else set_cell_size(text, room - 1) + page.style.fit("…")
+        page.row(Text(" " * (INDENT + LABEL) + text, style="cyan", no_wrap=True))
+
+
+def _try(page: Page, measurement: str | None) -> None:
+    command = wording.command_of(measurement)
+    if command:
+        page.paragraph("", label="Try")
+        page.lines[-1] = Text.assemble(
+            " " * INDENT, ("Try".ljust(LABEL), "bold"), (page.style.prose(command), "cyan"), no_wrap=True
+        )
+
+
+def _hypothesis(page: Page, each: HypothesisRecord, detail: _Detail) -> None:
+    """The first hypothesis of a model, under its name."""
+    title = Text.assemble((each.id.ljust(INDENT), "bold magenta"), (page.style.prose(each.name), "bold"))
+    page.ends(title, where(page, each.where))
+    page.paragraph(f"{wording.mechanism(each)} ({each.by}; not measured)", style="italic")
+    lines = wording.diff(each.change)
+    if lines and len(lines) <= detail.diff:
+        _diff(page, "proposed, not tried:", lines)
+    elif lines:
+        page.paragraph(f"proposed, not tried: {numbers.count(len(lines))} lines, see --full", label="Change")
+    page.paragraph(wording.standing(each), label="Confidence")
+    _try(page, each.measurement)
+
+
+def _others(
+    page: Page,
+    report: Report,
+    findings: Sequence[FindingRecord],
+    suspected: Sequence[HypothesisRecord],
+    detail: _Detail,
+) -> None:
+    """What else was found and suspected, a line each."""
+    rows = [
+        (str(report.findings.index(each) + 1), "bold cyan", each.title, numbers.percent(each.share), each.where)
+        for each in findings
+    ]
+    rows += [
+        (
+            each.id,
+            "bold magenta",
+            f"{each.name} (suspected)",
+            "" if each.share is None else numbers.percent(each.share),
+            each.where,
+        )
+        for each in suspected
+    ]
+    if rows and detail.others:
+        page.blank()
+    for number, style, title, share, place in rows[: detail.others]:
+        left = Text.assemble((number.ljust(INDENT), style), page.style.prose(title))
+        right = Text.assemble((f"{share}  " if share else "", ""), where(page, place))
+        room = page.style.width - left.cell_len - 2
+        if right.cell_len > room:
+            right = Text.assemble((f"{share}  " if share else "", ""), page.style.prose(wording.place(place)))
+        if right.cell_len > room:
+            right = Text(share)
+        page.ends(left, right)
+    signed = [number for number, *_ in rows[: detail.others] if number.startswith("H")]
+    if signed:
+        page.paragraph(f"{', '.join(signed)}: {wording.readers(report)}", style="dim")
+    if len(rows) > detail.others:
+        page.paragraph(f"{numbers.count(len(rows) - detail.others)} more with --full", indent=INDENT, style="dim")
+
+
+def _lacking(page: Page, report: Report, detail: _Detail) -> None:
+    """What limits the reading: caveats, and what was not examined with the command that would show it."""
+    for note in (*report.profile.caveats, *report.notes)[: detail.notes]:
+        page.paragraph(f"Note: {note}", indent=0)
+    for each in report.examined.skipped[: max(detail.notes, 1)]:
+        remedy = f"chathpc explain … {each.remedy}" if each.remedy.startswith("--") else each.remedy
+        line = f"Not examined: {each.reason}: {remedy}"
+        if cell_len(line) <= page.style.width:
+            page.paragraph(line, indent=0)
+        else:
+            page.paragraph(f"Not examined: {each.reason}:", indent=0)
+            page.command(remedy, indent=INDENT)
+
+
+def _more(report: Report) -> str:
+    path = next((each for each in report.profile.paths[:1] if len(each) <= _LONGEST_PATH), "")
+    return f"Full report: --full · page: -o report.html · questions: chathpc chat {path}".rstrip()

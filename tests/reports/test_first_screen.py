@@ -1,0 +1,103 @@
+"""The first screen: short enough for any terminal, with the verdict, the change and a command that can be pasted."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from chathpc.report import EditRecord, Report
+from chathpc.reports import renderers, wording
+from chathpc.reports.first_screen import LINES, WORDS
+from chathpc.reports.style import Style
+from tests.reports.sample import sample
+
+
+def screen(report: Report, style: Style | None = None) -> str:
+    return renderers()["screen"](report, style or Style())
+
+
+def long(report: Report) -> Report:
+    """The report with everything forty times as long."""
+    text = "what is said is said at length, again and again, so that no screen can hold it; " * 40
+    findings = [
+        each.model_copy(update={"summary": text, "against": [text], "advice": [text]}) for each in report.findings * 20
+    ]
+    profile = report.profile.model_copy(update={"caveats": [text] * 20})
+    skipped = [each.model_copy(update={"reason": text}) for each in report.examined.skipped * 20]
+    examined = report.examined.model_copy(update={"skipped": skipped})
+    evidence = [each.model_copy(update={"statement": text}) for each in report.evidence]
+    return report.model_copy(
+        update={"findings": findings, "profile": profile, "examined": examined, "evidence": evidence}
+    )
+
+
+@pytest.mark.parametrize("height", [None, 60, 50, 40, 30, 24])
+@pytest.mark.parametrize("who", [{}, {"model": "m"}, {"reader": "m"}])
+def test_it_fits_the_terminal_and_begins_with_the_verdict(height: int | None, who: dict[str, str]) -> None:
+    text = screen(sample(**who), Style(height=height))
+    assert text.count("\n") <= min(LINES, (height or 99) - 1)
+    assert len(text.split()) <= WORDS
+    assert "BOTTLENECK" in "\n".join(text.splitlines()[:5])
+
+
+def test_what_is_long_is_left_out_before_the_verdict_is() -> None:
+    text = screen(long(sample()), Style(height=40))
+    assert "BOTTLENECK" in "\n".join(text.splitlines()[:5])
+    assert "E1" not in text
+
+
+def test_the_first_finding_has_its_change_its_gain_and_a_command_on_one_line() -> None:
+    lines = screen(sample()).splitlines()
+    assert any("stencil_omp.c:46: schedule(static) → schedule(guided)" in line for line in lines)
+    finding = sample().findings[0]
+    command = wording.command_of(finding.next_measurement)
+    assert any(line.strip() == f"Try        {command}" for line in lines)
+    assert any("Gain" in line and "at most 1.54x" in line for line in lines)
+
+
+def test_other_findings_have_a_line_each_with_their_share() -> None:
+    lines = screen(sample()).splitlines()
+    for number, finding in enumerate(sample().findings[1:], start=2):
+        assert sum(line.startswith(f"{number}  {finding.title}") and " %" in line for line in lines) == 1
+
+
+def test_what_a_model_suspects_is_marked_and_comes_first_where_nothing_was_measured() -> None:
+    report = sample(reader="large-model")
+    assert "(suspected)" in screen(report)
+    alone = screen(report.model_copy(update={"verdict": "suspected"}))
+    assert "(large-model; not measured)" in " ".join(alone.split())
+    assert alone.index("\nH1") < alone.index("\n1 ")
+
+
+@pytest.mark.parametrize("audience", ["newcomer", "manager"])
+def test_readers_who_are_no_experts_are_told_in_words(audience: str) -> None:
+    report = sample()
+    told = report.model_copy(update={"explanation": report.explanation.model_copy(update={"audience": audience})})
+    kept = " ".join(wording.words(one) for one in wording.told(told))
+    assert " ".join(kept.split()) in " ".join(screen(told).split())
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_only_commands_are_wider_than_the_terminal(width: int) -> None:
+    text = screen(sample(reader="m"), Style(width=width))
+    wide = [line for line in text.splitlines() if cell_len(line) > width]
+    assert all(line.lstrip().startswith(("Try ", "hpcrun ", "perf ")) for line in wide)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("for schedule(static)", "for schedule(guided)", "schedule(static) → schedule(guided)"),
+        ("x = pow(a, 2);", "x = a * a;", "pow(a, 2) → a * a"),
+        (
+            "f(std::vector<int> v)",
+            "f(const std::vector<int> &v)",
+            "f(std::vector<int> v) → f(const std::vector<int> &v)",
+        ),
+        ("omp for", "omp for nowait", ""),
+        ("same", "same", ""),
+        ("one\ntwo", "two\none", ""),
+    ],
+)
+def test_a_line_that_takes_the_place_of_one_is_told_by_the_words_that_differ(old: str, new: str, said: str) -> None:
+    assert wording.replaced(wording.diff([EditRecord(file="a.c", search=old, replace=new)])) == said
