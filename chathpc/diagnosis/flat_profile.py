@@ -16,6 +16,18 @@ from chathpc.profile.tree import FloatArray, IntArray
 MOST = 12
 #: A smaller part of the whole is not told (Amdahl: it cannot matter).
 _SMALLEST = 0.005
+#: What a library does for its caller; where threads wait says little of who makes them wait.
+_BY_CALLER = (
+    Activity.MATH,
+    Activity.COPY,
+    Activity.ALLOCATION,
+    Activity.IO,
+    Activity.MPI,
+    Activity.SLEEP,
+    Activity.LOCK,
+    Activity.OMP_LOCK,
+    Activity.PAGE_FAULT,
+)
 #: What readers of device traces call operations without a name of their own.
 _COPIES = {
     "<gpu copyin>": "copies to the device",
@@ -47,7 +59,7 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None, most: int =
     whole = float(values.sum())
     if whole <= 0:
         return ()
-    rows = [*_own(values, np.asarray(kinds), mine, labels, names), *_doing(values, np.asarray(kinds))]
+    rows = [*_own(values, np.asarray(kinds), mine, labels, names), *_doing(values, np.asarray(kinds), mine, names)]
     rows = [(name, value / whole, own) for name, value, own in rows if value >= _SMALLEST * whole]
     return tuple(FlatRow(*row) for row in sorted(rows, key=lambda row: -row[1])[:most])
 
@@ -66,10 +78,17 @@ def _own(
     return [(name, value, True) for name, value in found.items()]
 
 
-def _doing(values: FloatArray, kinds: IntArray) -> list[tuple[str, float, bool]]:
-    sums = np.bincount(kinds, weights=values, minlength=len(Activity))
-    return [
-        (ACTIVITY_WORDS[activity], float(sums[activity]), False)
-        for activity in Activity
-        if activity not in (Activity.COMPUTE, Activity.GPU) and sums[activity] > 0
-    ]
+def _doing(values: FloatArray, kinds: IntArray, mine: IntArray, names: list[str]) -> list[tuple[str, float, bool]]:
+    """What libraries do, by the function of the program that they do it for: `memory allocation in release`."""
+    known = np.where(np.isin(kinds, _BY_CALLER), mine, -1)
+    counted = ~np.isin(kinds, (Activity.COMPUTE, Activity.GPU)) & (values > 0)
+    key = kinds[counted].astype(np.int64) * (len(names) + 1) + known[counted] + 1
+    keys, row = np.unique(key, return_inverse=True)
+    sums = np.bincount(row, weights=values[counted], minlength=len(keys))
+    found: dict[str, float] = {}
+    for each, value in zip(keys.tolist(), sums.tolist(), strict=True):
+        kind, label = divmod(each, len(names) + 1)
+        caller = f" in {readable_function(names[label - 1]) or names[label - 1]}" if label else ""
+        name = f"{ACTIVITY_WORDS[Activity(kind)]}{caller}"
+        found[name] = found.get(name, 0.0) + value
+    return [(name, value, False) for name, value in found.items()]

@@ -19,34 +19,39 @@ from chathpc.report import (
 from chathpc.reports import wording
 from chathpc.reports.page import INDENT, LABEL, Page
 from chathpc.reports.style import Style
-from chathpc.reports.terminal import verdict, where
+from chathpc.reports.terminal import path, verdict, where
 
-#: Lines and words of a screen (docs/reports.md).
+#: Lines and words of a screen that a tired reader takes in (DESIGN.md, section 9).
 LINES, WORDS = 40, 350
 #: Places of the flat profile, if they fit.
 _PLACES = 6
-#: A longer path does not help to paste a command.
-_LONGEST_PATH = 60
+#: The last line stays one: a longer path is left out.
+_SHORT = 78
 
 
 @dataclass(frozen=True, slots=True)
 class _Detail:
-    """How much is told: pieces of evidence, lines of a changed text, one-line findings and hypotheses, caveats, and whether blank lines
-    part it.
+    """How much is told: pieces of evidence, lines of a changed text, one-line findings and hypotheses, caveats, pieces of advice; whether
+    the call path and what a command is for are told, what would mend the other findings, and whether blank lines part it.
     """
 
     evidence: int
     diff: int
     others: int
     notes: int
+    advice: int = 1
+    around: bool = False
+    mends: bool = False
     apart: bool = True
 
 
 #: From the fullest to the shortest; the first that fits is taken.
 _DETAILS = (
-    _Detail(3, 8, 4, 2),
+    _Detail(4, 8, 4, 2, advice=2, around=True, mends=True),
+    _Detail(3, 8, 3, 2, advice=2, around=True),
+    _Detail(3, 6, 3, 1, around=True),
     _Detail(2, 6, 3, 1),
-    _Detail(2, 4, 2, 1),
+    _Detail(2, 4, 2, 0),
     _Detail(1, 4, 2, 0),
     _Detail(1, 0, 1, 0),
     _Detail(1, 0, 1, 0, apart=False),
@@ -138,29 +143,35 @@ def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail
         page.paragraph(summary)
     known = {record.id: record for record in report.evidence}
     several = wording.several_tools(report)
-    for identifier in finding.evidence[: detail.evidence]:
-        if identifier in known:
-            page.paragraph(wording.statement(known[identifier], several), label=identifier, label_style="cyan")
+    telling = [known[each] for each in finding.evidence if each in known and not wording.is_plain(known[each])]
+    for record in telling[: detail.evidence]:
+        page.paragraph(wording.statement(record, several), label=record.id, label_style="cyan")
+    if detail.around and len(finding.where.path) > 1:
+        page.paragraph(path(page, finding.where.path), label="Path")
     _change(page, finding.change, finding.advice, detail)
     if not hot:
         page.paragraph(wording.gained(finding), label="Gain")
         page.paragraph(wording.certainty(finding), label="Confidence")
-    _try(page, finding.next_measurement)
+    _verify(page, finding.next_measurement, detail)
 
 
 def _change(page: Page, change: ChangeRecord | None, advice: Sequence[str], detail: _Detail) -> None:
     """The changed lines as they would stand, or what the catalogue advises."""
     lines = [] if change is None else wording.diff(change.edits)
     at = "" if change is None else wording.place(PlaceRecord(file=change.file, line=change.line))
-    short = wording.replaced(lines)
+    short, room = wording.replaced(lines), page.style.width - INDENT - LABEL
     if short and cell_len(short) <= page.style.width:
-        page.paragraph(f"{at}: {short} (not tried)", label="Change")
-    elif change is not None and len(lines) <= detail.diff:
-        _diff(page, f"{at}, not tried:", lines)
+        page.paragraph(f"{at}: {short} (untested)", label="Change")
+    elif (
+        change is not None
+        and len(lines) <= detail.diff
+        and all(cell_len(line) <= room for line in lines if line[0] in "+-")
+    ):
+        _diff(page, f"{at} (untested):", lines)
     elif change is not None:
-        page.paragraph(f"{at}: {change.says} (not tried)", label="Change")
-    elif advice:
-        page.paragraph(advice[0], label="Change")
+        page.paragraph(f"{at}: {change.says} (untested)", label="Change")
+    for number, each in enumerate(advice[: detail.advice - (change is not None)]):
+        page.paragraph(each, label="or" if number or change is not None else "Change")
 
 
 def _diff(page: Page, title: str, lines: Sequence[str]) -> None:
@@ -172,13 +183,17 @@ def _diff(page: Page, title: str, lines: Sequence[str]) -> None:
         page.row(Text(" " * (INDENT + LABEL) + text, style="cyan", no_wrap=True))
 
 
-def _try(page: Page, measurement: str | None) -> None:
+def _verify(page: Page, measurement: str | None, detail: _Detail) -> None:
+    """The command that would settle it, on a line of its own, and what it tells."""
     command = wording.command_of(measurement)
-    if command:
-        page.paragraph("", label="Try")
-        page.lines[-1] = Text.assemble(
-            " " * INDENT, ("Try".ljust(LABEL), "bold"), (page.style.prose(command), "cyan"), no_wrap=True
-        )
+    if not command:
+        return
+    page.row(
+        Text.assemble(" " * INDENT, ("Verify".ljust(LABEL), "bold"), (page.style.prose(command), "cyan"), no_wrap=True)
+    )
+    purpose = wording.purpose_of(measurement)
+    if detail.around and purpose:
+        page.paragraph(purpose, indent=INDENT + LABEL, style="dim")
 
 
 def _hypothesis(page: Page, each: HypothesisRecord, detail: _Detail) -> None:
@@ -188,11 +203,11 @@ def _hypothesis(page: Page, each: HypothesisRecord, detail: _Detail) -> None:
     page.paragraph(f"{wording.mechanism(each)} ({each.by}; not measured)", style="italic")
     lines = wording.diff(each.change)
     if lines and len(lines) <= detail.diff:
-        _diff(page, "proposed, not tried:", lines)
+        _diff(page, "proposed, untested:", lines)
     elif lines:
-        page.paragraph(f"proposed, not tried: {numbers.count(len(lines))} lines, see --full", label="Change")
+        page.paragraph(f"proposed, untested: {numbers.count(len(lines))} lines, see --full", label="Change")
     page.paragraph(wording.standing(each), label="Confidence")
-    _try(page, each.measurement)
+    _verify(page, each.measurement, detail)
 
 
 def _others(
@@ -204,7 +219,14 @@ def _others(
 ) -> None:
     """What else was found and suspected, a line each."""
     rows = [
-        (str(report.findings.index(each) + 1), "bold cyan", each.title, numbers.percent(each.share), each.where)
+        (
+            str(report.findings.index(each) + 1),
+            "bold cyan",
+            each.title,
+            numbers.percent(each.share),
+            each.where,
+            _mend(each),
+        )
         for each in findings
     ]
     rows += [
@@ -214,12 +236,13 @@ def _others(
             f"{each.name} (suspected)",
             "" if each.share is None else numbers.percent(each.share),
             each.where,
+            "",
         )
         for each in suspected
     ]
     if rows and detail.others:
         page.blank()
-    for number, style, title, share, place in rows[: detail.others]:
+    for number, style, title, share, place, mend in rows[: detail.others]:
         left = Text.assemble((number.ljust(INDENT), style), page.style.prose(title))
         right = Text.assemble((f"{share}  " if share else "", ""), where(page, place))
         room = page.style.width - left.cell_len - 2
@@ -228,11 +251,21 @@ def _others(
         if right.cell_len > room:
             right = Text(share)
         page.ends(left, right)
+        if detail.mends and mend:
+            page.paragraph(mend, label="Change")
     signed = [number for number, *_ in rows[: detail.others] if number.startswith("H")]
     if signed:
         page.paragraph(f"{', '.join(signed)}: {wording.readers(report)}", style="dim")
     if len(rows) > detail.others:
         page.paragraph(f"{numbers.count(len(rows) - detail.others)} more with --full", indent=INDENT, style="dim")
+
+
+def _mend(finding: FindingRecord) -> str:
+    """What would mend a finding, in a line; nothing for a place that only computes."""
+    if finding.change is not None:
+        at = wording.place(PlaceRecord(file=finding.change.file, line=finding.change.line))
+        return f"{at}: {wording.replaced(wording.diff(finding.change.edits)) or finding.change.says} (untested)"
+    return finding.advice[0] if finding.advice and finding.speedup_bound is not None else ""
 
 
 def _lacking(page: Page, report: Report, detail: _Detail) -> None:
@@ -250,5 +283,6 @@ def _lacking(page: Page, report: Report, detail: _Detail) -> None:
 
 
 def _more(report: Report) -> str:
-    path = next((each for each in report.profile.paths[:1] if len(each) <= _LONGEST_PATH), "")
-    return f"Full report: --full · page: -o report.html · questions: chathpc chat {path}".rstrip()
+    path = next(iter(report.profile.paths), "")
+    line = f"More: --full · -o report.html · chathpc chat {path}"
+    return line if len(line) <= _SHORT else "More: --full · -o report.html · chathpc chat"

@@ -89,7 +89,7 @@ def _finding(
         page.paragraph(f"{', '.join(again)} (above)", label="And", label_style="dim")
     told.update(finding.evidence)
     if len(finding.where.path) > 1:
-        page.paragraph(_path(page, finding.where.path), label="Path")
+        page.paragraph(path(page, finding.where.path), label="Path")
     if finding.source:
         page.paragraph(finding.source, label="Code", style="cyan")
     page.paragraph(wording.gain(finding), label="Gain")
@@ -144,7 +144,7 @@ def where(page: Page, place: PlaceRecord) -> Text:
     return Text.assemble((name, "bold"), "  " if name and at else "", (at, "blue"))
 
 
-def _path(page: Page, names: list[str]) -> str:
+def path(page: Page, names: list[str]) -> str:
     """The call path on about one line: names shortened, the middle of a long path left out."""
     each = page.style.width // 3
     short = [page.style.shorten(page.style.name(name), each) for name in names]

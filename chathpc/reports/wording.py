@@ -37,6 +37,10 @@ _ZEROS = re.compile(r"\.0+(?= )")
 _TOKEN = re.compile(r"\w+\([^()]{0,24}\)|\w+|\s+|.")
 #: A smaller share is not what a finding is about (a leak costs no time).
 _WORTH_TELLING = 0.01
+#: A bound above this says no more than that nearly all of the time is there.
+_LARGE = 10.0
+#: From this part on a part is the whole.
+_ALL = 0.995
 #: Confidence (a probability) from which a finding is called so.
 _HIGH, _MEDIUM = 0.8, 0.5
 
@@ -72,10 +76,10 @@ def gain(finding: FindingRecord) -> str:
 
 
 def measured(found: GainRecord) -> str:
-    """What repairs gave: `such changes gave 1.2x to 1.7x (11 measured cases)`."""
+    """What repairs gave: `similar fixes gave 1.2x to 1.7x (11 measured cases)`."""
     low, high = numbers.speedup(found.low), numbers.speedup(found.high)
     times = low if low == high else f"{low} to {high}"
-    return f"such changes gave {times} ({found.cases} measured case{'s' if found.cases != 1 else ''})"
+    return f"similar fixes gave {times} ({found.cases} measured case{'s' if found.cases != 1 else ''})"
 
 
 def examined(report: Report) -> list[str]:
@@ -165,24 +169,41 @@ def headline(report: Report) -> str:
     told = "%" in report.headline or report.verdict not in ("bottleneck", "suspected") or not report.findings
     if told or report.findings[0].share < _WORTH_TELLING:
         return report.headline
-    return f"{report.headline} Cost: {numbers.percent(report.findings[0].share)} of the time."
+    run = report.profile.run
+    whose = "rank " if run.ranks > 1 else "thread " if run.threads > 1 else ""
+    return f"{report.headline} Cost: {numbers.percent(report.findings[0].share)} of the {whose}time."
 
 
 def gained(finding: FindingRecord) -> str:
-    """What could be won, in a line."""
-    if finding.speedup_bound is not None:
-        said = f"at most {numbers.speedup(finding.speedup_bound)} on the run"
-    elif finding.speedup_if_free is not None:
-        said = f"{numbers.speedup(finding.speedup_if_free)} if this place took no time"
-    else:
-        said = "not known"
-    return said if finding.typical_gain is None else f"{said}; {measured(finding.typical_gain)}"
+    """What could be won, in a line: no more than the bound, and no repairs that gave more than this run can."""
+    bound, typical = finding.speedup_bound or finding.speedup_if_free, finding.typical_gain
+    said = "not known" if bound is None else _bounded(bound)
+    if typical is None or (bound is not None and typical.low > bound):
+        return said
+    shown = typical if bound is None else typical.model_copy(update={"high": min(typical.high, bound)})
+    return f"{said}; {measured(shown)}"
+
+
+def _bounded(bound: float) -> str:
+    """Larger bounds say no more than that nearly all of the time is there."""
+    return f"at most {numbers.speedup(bound)} on the run" if bound <= _LARGE else f"more than {_LARGE:.0f}x on the run"
 
 
 def certainty(finding: FindingRecord) -> str:
-    """How sure a finding is, and the first that speaks against it."""
-    against = finding.against[0].rstrip(".") if finding.against else "nothing"
-    return f"{round(finding.confidence * 100)} %; against it: {against}"
+    """How sure a cause is, and the first thing that speaks against it."""
+    caveat = f"; but: {finding.against[0].rstrip('.')}" if finding.against else ""
+    return f"{round(finding.confidence * 100)} %{caveat}"
+
+
+def is_plain(record: EvidenceRecord) -> bool:
+    """True for a part that is the whole, which tells a reader nothing."""
+    whole = record.whole
+    return whole is not None and bool(whole.of) and bool(whole.value) and record.value >= _ALL * (whole.value or 0.0)
+
+
+def purpose_of(measurement: str | None) -> str:
+    """What it tells, of `command (what it tells)`; empty for none."""
+    return (measurement or "").partition(" (")[2].strip().removesuffix(")")
 
 
 def command_of(measurement: str | None) -> str:
@@ -191,11 +212,17 @@ def command_of(measurement: str | None) -> str:
 
 
 def diff(edits: Sequence[EditRecord]) -> list[str]:
-    """The lines that edits take away and add, each behind its sign."""
-    lines = []
+    """The lines that edits take away and add, each behind its sign; what adds alone stands with the line that it stands at."""
+    lines: list[str] = []
     for edit in edits:
-        pair = (edit.search.split("\n"), edit.replace.split("\n"))
-        lines += [line.rstrip() for line in ndiff(*pair) if line.startswith(("-", "+"))]
+        old, new = edit.search.split("\n"), edit.replace.split("\n")
+        kept = [line.rstrip() for line in ndiff(old, new) if not line.startswith("?")]
+        changed = [at for at, line in enumerate(kept) if line[:1] in "+-" and line[1:].strip()]
+        if not changed:
+            continue
+        alone = len({kept[at][0] for at in changed}) == 1
+        first, last = (max(changed[0] - alone, 0), changed[-1] + 1 + alone) if alone else (changed[0], changed[-1] + 1)
+        lines += [line for line in kept[first:last] if line[1:].strip()]
     return lines
 
 

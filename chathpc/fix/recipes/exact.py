@@ -69,7 +69,7 @@ def _edits(old: str, new: Mapping[str, str], file: str) -> list[EditRecord]:
     for tag, first, last, begin, end in SequenceMatcher(None, mine, its, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        before, after = first, last
+        before, after = first, last + (first == last and last < len(mine))
         while before == after or old.count("\n".join(mine[before:after])) != 1:
             if before == 0 and after == len(mine):
                 break
