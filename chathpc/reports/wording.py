@@ -180,8 +180,9 @@ def gained(finding: FindingRecord) -> str:
     said = "not known" if bound is None else _bounded(bound)
     if typical is None or (bound is not None and typical.low > bound):
         return said
-    shown = typical if bound is None else typical.model_copy(update={"high": min(typical.high, bound)})
-    return f"{said}; {measured(shown)}"
+    shown = measured(typical if bound is None else typical.model_copy(update={"high": min(typical.high, bound)}))
+    # What a place costs with all below it bounds what is won there, and says less than what was won elsewhere.
+    return shown if finding.speedup_bound is None else f"{said}; {shown}"
 
 
 def _bounded(bound: float) -> str:

@@ -51,7 +51,7 @@ def test_the_first_finding_has_its_change_its_gain_and_a_command_on_one_line() -
     assert any("stencil_omp.c:46: schedule(static) → schedule(guided)" in line for line in lines)
     finding = sample().findings[0]
     command = wording.command_of(finding.next_measurement)
-    assert any(line.strip() == f"Try        {command}" for line in lines)
+    assert any(line.strip() == f"Verify     {command}" for line in lines)
     assert any("Gain" in line and "at most 1.54x" in line for line in lines)
 
 
@@ -81,7 +81,7 @@ def test_readers_who_are_no_experts_are_told_in_words(audience: str) -> None:
 def test_only_commands_are_wider_than_the_terminal(width: int) -> None:
     text = screen(sample(reader="m"), Style(width=width))
     wide = [line for line in text.splitlines() if cell_len(line) > width]
-    assert all(line.lstrip().startswith(("Try ", "hpcrun ", "perf ")) for line in wide)
+    assert all(line.lstrip().startswith(("Verify ", "hpcrun ", "perf ")) for line in wide)
 
 
 @pytest.mark.parametrize(
