@@ -199,20 +199,21 @@ class Session:
 
     def timed(
         self, original: Built, changed: Built, fewest: float | None = None, *, watched: float | None = None
-    ) -> tuple[Timing, str]:
+    ) -> tuple[Timing, speed_gate.Fault | None]:
         """Two trees timed in pairs of runs, and what was wrong with an answer; with `fewest` pairs in less time. `watched` as for
         `speed.measure`.
         """
         seconds = self.budget.timing * (1 if fewest is None else threshold("less_timing"))
 
-        def once() -> tuple[Timing, str]:
+        def once() -> tuple[Timing, speed_gate.Fault | None]:
             return speed_gate.measure(
                 self.runner, original, changed, seconds=seconds, random=self.random, clock=self.clock,
                 tell=self.progress, fewest=fewest, unexamined=self.original.unsteady(), watched=watched,
             )  # fmt: skip
 
         timing, problem = once()
-        if timing.outcome == "invalid" and not problem and timing.pairs >= threshold("min_pairs"):
+        ended = problem is not None and problem.verdict is Passed.INVALID
+        if ended or (timing.outcome == "invalid" and problem is None and timing.pairs >= threshold("min_pairs")):
             # Something else happened on the machine; one more time it is given.
             timing, problem = once()
         return timing, problem
@@ -227,7 +228,11 @@ class Session:
             result, speedup = speed_gate.result(timing, problem)
             known = {
                 "what": what,
-                "outcome": "wrong answer" if problem else timing.outcome,
+                "outcome": timing.outcome
+                if problem is None
+                else "invalid"
+                if problem.verdict is Passed.INVALID
+                else "wrong answer",
                 "speedup": None if speedup is None else [speedup.estimate, speedup.low, speedup.high, speedup.pairs],
                 "statement": result.statement,
             }

@@ -242,6 +242,7 @@ def _others(
     ]
     if rows and detail.others:
         page.blank()
+    told = {_mend(each) for each in report.findings[:1]}
     for number, style, title, share, place, mend in rows[: detail.others]:
         left = Text.assemble((number.ljust(INDENT), style), page.style.prose(title))
         right = Text.assemble((f"{share}  " if share else "", ""), where(page, place))
@@ -251,8 +252,9 @@ def _others(
         if right.cell_len > room:
             right = Text(share)
         page.ends(left, right)
-        if detail.mends and mend:
+        if detail.mends and mend and mend not in told:
             page.paragraph(mend, label="Change")
+            told.add(mend)
     signed = [number for number, *_ in rows[: detail.others] if number.startswith("H")]
     if signed:
         page.paragraph(f"{', '.join(signed)}: {wording.readers(report)}", style="dim")

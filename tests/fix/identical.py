@@ -42,7 +42,7 @@ def main() -> None:
         found: Counter[str] = Counter()
         for trial in range(trials):
             timing, problem = measure(runner, original, changed, seconds=20, random=np.random.default_rng(trial))
-            found[problem or timing.outcome] += 1
+            found[timing.outcome if problem is None else problem.says] += 1
             sys.stdout.write(
                 f"{trial} {timing.outcome} {timing.ratio:.3f} {timing.low:.3f} {timing.high:.3f} {timing.pairs}\n"
             )

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
+from chathpc.fix.gates.speed import measure, result
+from chathpc.fix.outputs import Outputs
+from chathpc.fix.project import Project, Run
+from chathpc.fix.records import Verdict
+from chathpc.fix.runner import Ran
 from chathpc.fix.speed import (
     _critical,
     apart,
@@ -17,6 +26,7 @@ from chathpc.fix.speed import (
     walsh,
 )
 from chathpc.fix.thresholds import threshold, thresholds
+from chathpc.sandbox import Completed
 from tests.fix.simulate import NOISES, rates
 
 #: Of Wilcoxon's signed-rank test, two-sided 5 % (F. Wilcoxon, Biometrics Bulletin 1 (1945) 80; tables in any textbook).
@@ -149,3 +159,26 @@ def test_every_threshold_says_where_it_comes_from() -> None:
     for name, each in thresholds().items():
         assert each.source, name
     assert threshold("min_pairs") == 10
+
+
+@dataclass
+class Ended:
+    """A runner whose runs of one side are ended by their time limit."""
+
+    side: str
+    project: Project = field(default_factory=lambda: Project(Path(), "", Run("run", "./app"), ("*",)))
+
+    def run(self, built: str, case: object) -> Ran:
+        status: Any = "timed-out" if built == self.side else "exited"
+        return Ran(Completed(status, 0, b"", b"", 1.0, 1.0), Outputs(0))
+
+
+@pytest.mark.parametrize(("side", "verdict"), [("original", Verdict.INVALID), ("changed", Verdict.WRONG_ANSWER)])
+def test_an_original_that_is_ended_says_nothing_of_the_change(side: str, verdict: Verdict) -> None:
+    runner: Any = Ended(side)
+    original: Any = "original"
+    changed: Any = "changed"
+    timing, fault = measure(runner, original, changed, seconds=5, random=np.random.default_rng(1))
+    judged, speedup = result(timing, fault)
+    assert (judged.passed, judged.verdict, speedup) == (False, verdict, None)
+    assert f"{side} program was ended (timed-out)" in judged.statement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +14,15 @@ from chathpc.fix.records import Figure, GateResult, Speedup, Verdict
 from chathpc.fix.runner import Built, Case, Ran, Runner
 from chathpc.fix.speed import Timing, judge, measure_pairs
 from chathpc.fix.thresholds import threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was wrong in a timed run, and what that makes of the change."""
+
+    says: str
+    verdict: Verdict
+
 
 _VERDICTS = {"slower": Verdict.SLOWER, "inconclusive": Verdict.INCONCLUSIVE, "invalid": Verdict.INVALID}
 
@@ -29,8 +39,8 @@ def measure(
     fewest: float | None = None,
     unexamined: Collection[str] = (),
     watched: float | None = None,
-) -> tuple[Timing, str]:
-    """Time the project's run in pairs, for some `seconds`; and what was wrong with an answer in one of the timed runs, if any was.
+) -> tuple[Timing, Fault | None]:
+    """Time the project's run in pairs, for some `seconds`; and what was wrong in one of the timed runs, if anything was.
 
     Each pair has a fresh seed where the program takes one. Every timed run is checked, with the files that it leaves (but those that
     `unexamined` names) and with how much it writes, which is `watched` times as much as the original writes: a program that works only
@@ -38,7 +48,7 @@ def measure(
     """
     project = runner.project
     state: dict[str, object] = {}
-    problem: list[str] = []
+    problem: list[Fault] = []
     pairs = 0
 
     def run(side: str) -> float | None:
@@ -51,7 +61,9 @@ def measure(
         ran = runner.run(original if side == "original" else changed, case)
         other = state.get("ran")
         if ran.completed.status != "exited":
-            problem.append(f"a timed run of the {side} program was ended ({ran.completed.status})")
+            # The original is right by definition: that it was ended says nothing of the change.
+            verdict = Verdict.INVALID if side == "original" else Verdict.WRONG_ANSWER
+            problem.append(Fault(f"a timed run of the {side} program was ended ({ran.completed.status})", verdict))
             return None
         if other is None:
             state["ran"], state["side"] = ran, side
@@ -60,7 +72,7 @@ def measure(
         state.clear()
         fault = _fault(first, second)  # type: ignore[arg-type]
         if fault:
-            problem.append(fault)
+            problem.append(Fault(fault, Verdict.WRONG_ANSWER))
             return None
         return ran.seconds
 
@@ -73,7 +85,7 @@ def measure(
         )
 
     mine, theirs = measure_pairs(run, seconds=seconds, random=random, clock=clock, fewest=fewest)
-    return judge(mine, theirs, fewest), problem[0] if problem else ""
+    return judge(mine, theirs, fewest), problem[0] if problem else None
 
 
 def writes_less(original: int | None, changed: int | None, watched: float) -> str:
@@ -86,7 +98,7 @@ def writes_less(original: int | None, changed: int | None, watched: float) -> st
     return f"it writes {changed} bytes, and where it was watched as many as {expected:.0f}"
 
 
-def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
+def result(timing: Timing, problem: Fault | None) -> tuple[GateResult, Speedup | None]:
     """The gate's verdict on what was measured."""
     figures: dict[str, Figure] = {
         "ratio": timing.ratio,
@@ -98,10 +110,9 @@ def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
         "outliers": timing.outliers,
         "baseline_drift": timing.drift,
     }
-    if problem:
-        return GateResult(
-            "speed", False, f"In a timed run something is otherwise: {problem}.", Verdict.WRONG_ANSWER, figures
-        ), None
+    if problem is not None:
+        said = f"In a timed run something is otherwise: {problem.says}."
+        return GateResult("speed", False, said, problem.verdict, figures), None
     statement = timing.statement[0].upper() + timing.statement[1:] + "."
     speedup = Speedup(timing.ratio, timing.low, timing.high, timing.pairs) if timing.pairs else None
     if timing.outcome == "faster":
