@@ -59,16 +59,29 @@ _DETAILS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A finding or hypothesis in a line: its number, what it is, its share, its place, and what would mend it."""
+
+    number: str
+    style: str
+    title: str
+    share: str
+    where: PlaceRecord
+    mend: str = ""
+
+
 def render(report: Report, style: Style) -> str:
     """The report in at most LINES lines and WORDS words, and on a terminal in no more than it shows at once."""
     most = LINES if style.height is None else min(LINES, max(style.height - 1, 1))
-    text = ""
+    page = Page(style)
     for detail in _DETAILS:
         page = _screen(report, style, detail)
-        text = page.text()
         if len(page.lines) <= most and len(" ".join(line.plain for line in page.lines).split()) <= WORDS:
             break
-    return text
+    else:  # a headline without end, or a terminal of a few lines
+        page.lines = page.lines[:most]
+    return page.text()
 
 
 def _screen(report: Report, style: Style, detail: _Detail) -> Page:
@@ -79,24 +92,16 @@ def _screen(report: Report, style: Style, detail: _Detail) -> Page:
     verdict(page, report)
     part()
     _flat(page, report)
-    _told(page, report, part)
-    shown = report.suspected
-    first = report.findings[0] if report.findings else None
-    # Where nothing was measured that is worth removing, what a model suspects comes first.
-    if shown and report.verdict != "bottleneck":
+    _told(page, report)
+    findings, suspected = list(report.findings), list(report.suspected)
+    if suspected and report.verdict != "bottleneck":
+        # Where nothing was measured that is worth removing, what a model suspects comes first.
         part()
-        _hypothesis(page, shown[0], detail)
-        shown = shown[1:]
-    elif first is not None:
+        _hypothesis(page, suspected.pop(0), detail)
+    elif findings:
         part()
-        _finding(page, report, first, detail)
-    _others(
-        page,
-        report,
-        report.findings if first is None or shown != report.suspected else report.findings[1:],
-        shown,
-        detail,
-    )
+        _finding(page, report, findings.pop(0), detail)
+    _others(page, report, findings, suspected, detail)
     part()
     _lacking(page, report, detail)
     page.paragraph(_more(report), indent=0, style="dim")
@@ -123,7 +128,7 @@ def _is_time(report: Report) -> bool:
     return report.tree is None or report.tree.unit == "s"
 
 
-def _told(page: Page, report: Report, part: object) -> None:
+def _told(page: Page, report: Report) -> None:
     """For readers other than experts, the explanation in the length that is theirs."""
     if report.explanation.audience == "expert":
         return
@@ -217,9 +222,12 @@ def _others(
     suspected: Sequence[HypothesisRecord],
     detail: _Detail,
 ) -> None:
-    """What else was found and suspected, a line each."""
+    """What else was found and suspected, a line each; of either at least one, where there is room for two."""
+    if not (findings or suspected) or not detail.others:
+        return
+    most = detail.others - min(len(suspected), detail.others // 2)
     rows = [
-        (
+        _Row(
             str(report.findings.index(each) + 1),
             "bold cyan",
             each.title,
@@ -227,39 +235,40 @@ def _others(
             each.where,
             _mend(each),
         )
-        for each in findings
+        for each in findings[: max(most, detail.others - len(suspected))]
     ]
     rows += [
-        (
-            each.id,
-            "bold magenta",
-            f"{each.name} (suspected)",
-            "" if each.share is None else numbers.percent(each.share),
-            each.where,
-            "",
-        )
-        for each in suspected
+        _Row(each.id, "bold magenta", f"{each.name} (suspected)", _part(each), each.where)
+        for each in suspected[: detail.others - len(rows)]
     ]
-    if rows and detail.others:
-        page.blank()
+    page.blank()
     told = {_mend(each) for each in report.findings[:1]}
-    for number, style, title, share, place, mend in rows[: detail.others]:
-        left = Text.assemble((number.ljust(INDENT), style), page.style.prose(title))
-        right = Text.assemble((f"{share}  " if share else "", ""), where(page, place))
-        room = page.style.width - left.cell_len - 2
-        if right.cell_len > room:
-            right = Text.assemble((f"{share}  " if share else "", ""), page.style.prose(wording.place(place)))
-        if right.cell_len > room:
-            right = Text(share)
-        page.ends(left, right)
-        if detail.mends and mend and mend not in told:
-            page.paragraph(mend, label="Change")
-            told.add(mend)
-    signed = [number for number, *_ in rows[: detail.others] if number.startswith("H")]
+    for row in rows:
+        _line(page, row)
+        if detail.mends and row.mend and row.mend not in told:
+            page.paragraph(row.mend, label="Change")
+            told.add(row.mend)
+    signed = {each.id for each in suspected} & {row.number for row in rows}
     if signed:
-        page.paragraph(f"{', '.join(signed)}: {wording.readers(report)}", style="dim")
-    if len(rows) > detail.others:
-        page.paragraph(f"{numbers.count(len(rows) - detail.others)} more with --full", indent=INDENT, style="dim")
+        page.paragraph(f"{', '.join(sorted(signed))}: {wording.readers(report)}", style="dim")
+    left = len(findings) + len(suspected) - len(rows)
+    if left:
+        page.paragraph(f"{numbers.count(left)} more with --full", indent=INDENT, style="dim")
+
+
+def _part(hypothesis: HypothesisRecord) -> str:
+    return "" if hypothesis.share is None else numbers.percent(hypothesis.share)
+
+
+def _line(page: Page, row: _Row) -> None:
+    """Number and title at the left; share and as much of the place as there is room for at the right."""
+    left = Text.assemble((row.number.ljust(INDENT), row.style), page.style.prose(row.title))
+    room = page.style.width - left.cell_len - 2
+    for place in (where(page, row.where), Text(page.style.prose(wording.place(row.where))), Text()):
+        right = Text("  ").join(each for each in (Text(row.share), place) if each.plain)
+        if right.cell_len <= room:
+            break
+    page.ends(left, right)
 
 
 def _mend(finding: FindingRecord) -> str:
