@@ -175,6 +175,21 @@ def test_a_function_of_a_library_is_claimed_by_any_of_its_names(tmp_path: Path) 
     assert passed.passed, passed.statement
 
 
+def test_what_is_named_inside_of_mpi_is_judged_by_all_of_mpi(tmp_path: Path) -> None:
+    before = {
+        "main;accept;pmpi_recv_;mca_pml_ob1_recv;opal_progress": 900,
+        "main;fire;pmpi_recv_": 800,
+        "main;step": 800,
+    }
+    faster = {"main;accept;pmpi_recv_;opal_progress": 50, "main;fire;pmpi_recv_": 50, "main;step": 800}
+    compute = {**before, "main;step": 100}
+    for name in ("mca_pml_ob1_recv", "opal_progress"):
+        passed = cause.judge(compared(tmp_path, before, faster)[0], finding(0.5, function=name))
+        assert passed.passed, passed.statement
+        assert f"The time in {name} went from" in passed.statement
+        assert not cause.judge(compared(tmp_path, before, compute)[0], finding(0.5, function=name)).passed
+
+
 def test_what_is_called_from_the_place_alone_is_part_of_its_time(tmp_path: Path) -> None:
     """A copy in `slow` had brought the data of `reader` into the cache."""
     before = {**BEFORE, "main;slow;reader": 500}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import sqrt
 
 from chathpc.comparison.function_names import common_key, library_key
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
@@ -249,13 +250,35 @@ def _same_finding(found: Diff, finding: Finding) -> FindingChange | None:
 
 def _row(found: Diff, name: str) -> FunctionRecord | None:
     """The row of a function; those of libraries stand there by plain names or by what they do (`memset` or `copying memory` for
-    `__memset_avx2_unaligned_erms`).
+    `__memset_avx2_unaligned_erms`). What is inside of MPI's calls has none: there all of MPI is the row.
     """
     activity = activity_of_name(name)
     names = [common_key(name), library_key(name, Activity.COMPUTE)]
     names += [library_key(name, activity)] if activity is not None else []
     rows = {common_key(row.name): row for row in reversed(found.functions)} if name else {}
-    return next((rows[each] for each in names if each in rows), None)
+    row = next((rows[each] for each in names if each in rows), None)
+    return _all_of_mpi(name, rows.values()) if row is None and activity == Activity.MPI else row
+
+
+def _all_of_mpi(name: str, rows: Iterable[FunctionRecord]) -> FunctionRecord | None:
+    """All calls of MPI in one row: how the library waits inside of them is its own affair, and is otherwise in each run."""
+    calls = [row for row in rows if activity_of_name(row.name) == Activity.MPI]
+    if not calls:
+        return None
+    before, after = sum(row.before for row in calls), sum(row.after for row in calls)
+    error = sqrt(sum(row.error**2 for row in calls))
+    return calls[0].model_copy(
+        update={
+            "name": name,
+            "before": before,
+            "after": after,
+            "change": after - before,
+            "error": error,
+            "beyond_noise": abs(after - before) > error,
+            "inclusive_before": before,
+            "inclusive_after": after,
+        }
+    )
 
 
 def _share(found: Diff, name: str) -> ShareRecord | None:
