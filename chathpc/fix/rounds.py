@@ -106,9 +106,8 @@ def _spend(session: Session) -> None:
 
 def has_time(session: Session) -> bool:
     """Whether one more candidate can be judged in this session."""
-    taken = session.past.seconds + session.clock() - session.begun
     accepted = any(map(session.takes, session.attempts))
-    return time_for_another(session.budget.seconds, taken, session.longest, accepted=accepted)
+    return time_for_another(session.budget.seconds, session.taken, session.longest, accepted=accepted)
 
 
 def time_for_another(limit: float, taken: float, longest: float, *, accepted: bool) -> bool:

@@ -195,6 +195,11 @@ class Session:
             self.loaded[path] = load(path).with_sources([built.folder] if built.folder.is_dir() else [])
         return self.loaded[path]
 
+    @property
+    def taken(self) -> float:
+        """Seconds that the session has taken so far, with all that went before it was broken off."""
+        return self.past.seconds + self.clock() - self.begun
+
     # -- timings ---------------------------------------------------------------------------------------------
 
     def timed(

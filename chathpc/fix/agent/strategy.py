@@ -166,7 +166,7 @@ class Agent:
         elif judged.verdict == Verdict.ACCEPTED:
             self._accepted = call, judged
         else:
-            said = [verdict_of(judged), "The edits are still in the working copy."]
+            said = [verdict_of(judged), "The edits are still in the working copy.", bench.time_left]
             exchange.tell(call, block("verdict", said, marker_of(said)))
 
     def _criticised(self, bench: Workbench, problem: Problem, id: str) -> str:

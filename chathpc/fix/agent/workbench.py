@@ -59,6 +59,12 @@ class Workbench:
         return self.session.sources(self.state)
 
     @property
+    def time_left(self) -> str:
+        """How much of the session's time limit is left, in words."""
+        left = max(self.session.budget.seconds - self.session.taken, 0.0)
+        return f"{numbers.seconds(round(left))} of the time limit are left."
+
+    @property
     def sources(self) -> dict[str, str]:
         """What may be edited, as it is now."""
         return {**self.base, **self.edits}

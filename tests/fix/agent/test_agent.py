@@ -93,6 +93,7 @@ def test_what_is_refused_is_told_with_its_reason_and_what_is_accepted_is_gone_on
     refused, right, checked, timed, accepted = played.told[2:7]
     assert "wrong-answer" in refused
     assert "1.6" in refused
+    assert "of the time limit are left." in refused
     assert "Done." in right
     assert "Same answers." in checked
     assert "as fast" in timed
