@@ -16,11 +16,20 @@ from chathpc.reports.calltree import largest, legend, tree_lines
 from chathpc.reports.style import Style
 
 #: Words of these characters mean nothing in Markdown except at the beginning of a line.
-_INERT = re.compile(r"[\w.,;:?!%'\"/()×±µ=+−–-]+")
+_INERT = re.compile(r"[\w.,;:?!%'\"/()×±µ=+−–…“”‘’-]+")
+#: Code within a sentence, and what may stand between it and the blanks around it.
+_SPAN = re.compile(r"(?<!\S)([(\"'“‘]*)`([^`]+)`([.,;:?!)\"'”’]*)(?!\S)")
 #: Words that some dialects turn into links although no character in them is special.
 _LINK = re.compile(r"//|www\.|@|#|_|^https?:|^mailto:", re.IGNORECASE)
 #: A line that begins like this would become a list or a heading.
 _LINE_START = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=~>#*])")
+#: Brackets and quotation marks, and how many marks around a word are looked at.
+_PAIRS = {"(": ")", "[": "]", "“": "”", "‘": "’"}
+_OPENED = {closing: opening for opening, closing in _PAIRS.items()}
+_STOPS = ".,;:?!"
+_MOST_AROUND = 4
+_CITATION = re.compile(r"\[[A-Za-z0-9]+\]")
+_BRACKETS = re.compile(r"[\[\]]")
 _TREE_WIDTH = 100
 _NAME_WIDTH = 120
 
@@ -134,9 +143,19 @@ def _tree(report: Report) -> list[str]:
 
 
 def prose(text: str) -> str:
-    """A sentence as Markdown that shows exactly this sentence."""
-    words = [_word(word) for word in clean(" ".join(text.split())).split(" ")]
-    return _LINE_START.sub(_escape_start, " ".join(words))
+    """A sentence as Markdown that shows exactly this sentence; what stands between two backticks is one code span."""
+    text = clean(" ".join(text.split()))
+    parts = []
+    end = 0
+    for span in _SPAN.finditer(text):
+        if span[2].strip():
+            parts += [*_words(text[end : span.start()]), f"{span[1]}{code(span[2])}{span[3]}"]
+            end = span.end()
+    return _LINE_START.sub(_escape_start, " ".join([*parts, *_words(text[end:])]))
+
+
+def _words(text: str) -> list[str]:
+    return [_word(word) for word in text.split()]
 
 
 def _escape_start(match: re.Match[str]) -> str:
@@ -148,12 +167,30 @@ def _word(word: str) -> str:
         return word
     if not any(character.isalnum() for character in word):
         return "".join(f"\\{c}" if c.isascii() else c for c in word)
-    core = word.rstrip(".,;:")
-    if core.count(")") > core.count("("):
-        core = core.removesuffix(")")
-    end = word[len(core) :]
-    start = "(" if core.startswith("(") and core.count("(") > core.count(")") else ""
-    return f"{start}{code(core.removeprefix(start))}{end}"
+    start, core, end = _taken_apart(word)
+    inert = _INERT.fullmatch(core) and not _LINK.search(core)
+    return f"{_BRACKETS.sub(_escaped, start)}{core if inert else code(core)}{_BRACKETS.sub(_escaped, end)}"
+
+
+def _taken_apart(word: str) -> tuple[str, str, str]:
+    """A word between what belongs to the sentence: brackets and quotation marks that are not closed or opened in the word, and stops."""
+    first, last = 0, len(word)
+    for _ in range(_MOST_AROUND):
+        if _CITATION.fullmatch(word, first, last):
+            return word[: first + 1], word[first + 1 : last - 1], word[last - 1 :]
+        if word[first] in _PAIRS and word.count(word[first], first, last) > word.count(
+            _PAIRS[word[first]], first, last
+        ):
+            first += 1
+        end = word[last - 1]
+        opener = _OPENED.get(end)
+        if end in _STOPS or (opener and word.count(end, first, last) > word.count(opener, first, last)):
+            last -= 1
+    return word[:first], word[first:last], word[last:]
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\{match[0]}"
 
 
 def code(text: str) -> str:

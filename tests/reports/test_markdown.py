@@ -1,0 +1,44 @@
+"""Sentences as Markdown: code in them is one span, and what stands around it stays prose."""
+
+from __future__ import annotations
+
+import pytest
+from markdown_it import MarkdownIt
+
+from chathpc.reports.markdown import prose
+
+
+@pytest.mark.parametrize(
+    ("sentence", "markdown"),
+    [
+        ("get one with `chathpc models pull`.", "get one with `chathpc models pull`."),
+        ("none is here (`chathpc models list` shows some)", "none is here (`chathpc models list` shows some)"),
+        ("`a_b c_d`, `e`; or “`f g`”?", "`a_b c_d`, `e`; or “`f g`”?"),
+        ("“The iterations are shared unevenly.”", "“The iterations are shared unevenly.”"),
+        ("it’s slow…", "it’s slow…"),
+        ("it waits [E1, heat_omp.c:47].", "it waits \\[E1, `heat_omp.c:47`\\]."),
+        ("“waits in heat_omp.” [E1]", "“waits in `heat_omp`.” \\[E1\\]"),
+        ("an array a[i_0] and f(x_0)", "an array `a[i_0]` and `f(x_0)`"),
+        ("(see [E2])", "(see \\[E2\\])"),
+    ],
+)
+def test_a_sentence_with_code_in_it_is_written_as_it_is(sentence: str, markdown: str) -> None:
+    assert prose(sentence) == markdown
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spans"),
+    [
+        ("a `chathpc models pull` b", ["chathpc models pull"]),
+        ("`![x](http://evil.example) y` z", ["![x](http://evil.example) y"]),
+        ("foo_bar`x y`baz_q", ["foo_bar`x", "y`baz_q"]),
+        ("one ` alone, and `another", ["`another"]),
+        ("`` two `` `", []),
+        ("` ` `  `", []),
+    ],
+)
+def test_a_viewer_shows_these_spans_of_code(sentence: str, spans: list[str]) -> None:
+    tokens = MarkdownIt("commonmark").parse(prose(sentence))
+    children = [child for token in tokens for child in token.children or ()]
+    assert [child.content for child in children if child.type == "code_inline"] == spans
+    assert {child.type for child in children} <= {"code_inline", "text", "text_special"}
