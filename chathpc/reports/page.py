@@ -15,6 +15,8 @@ from chathpc.reports.style import Style
 #: Column at which the text of a labelled paragraph begins: `   Gain       at most 1.35x`.
 INDENT = 3
 LABEL = 11
+#: Columns of a tab in code.
+_TAB = 4
 
 #: Holds a number and its unit together on a line; a private character, so that no text that comes in has it.
 _TIE = "\ue000"
@@ -85,6 +87,12 @@ class Page:
     def command(self, text: str, *, indent: int = INDENT + LABEL) -> None:
         """Text to copy: on a line of its own and never wrapped, however long."""
         self.lines.append(Text(" " * indent + self.style.prose(text), style="cyan", no_wrap=True))
+
+    def code(self, text: str, *, indent: int) -> None:
+        """Lines of code or of a script: as they are, with their indentation, and never wrapped."""
+        for line in text.rstrip().splitlines():
+            shown = self.style.name(line.rstrip().expandtabs(_TAB))
+            self.lines.append(Text(f"{' ' * indent}{shown}" if shown else "", style="cyan", no_wrap=True))
 
     def ends(self, left: Text, right: Text) -> None:
         """Two texts at the two ends of a line; if they do not fit together, the right one goes below."""

@@ -66,7 +66,7 @@ def entry_text(cause: Cause, style: Style) -> str:
     for advice in cause.advice:
         _advice(page, advice)
     page.heading("Next measurement")
-    page.command(cause.next_measurement.command.rstrip(), indent=INDENT)
+    page.code(cause.next_measurement.command, indent=INDENT)
     page.paragraph(cause.next_measurement.tells)
     if cause.functions:
         _items(page, "Found where these functions take time", cause.functions)
@@ -89,5 +89,4 @@ def _advice(page: Page, advice: Advice) -> None:
     for title, code in (("before", advice.example_before), ("after", advice.example_after)):
         if code:
             page.paragraph(f"{title}:", indent=INDENT + 2, style="dim")
-            for line in code.rstrip().splitlines():
-                page.command(line, indent=INDENT + 4)
+            page.code(code, indent=INDENT + 4)

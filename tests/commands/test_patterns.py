@@ -121,3 +121,22 @@ def test_a_narrow_ascii_terminal_shows_it_as_well(run: Run, monkeypatch: pytest.
         result = run("patterns", *arguments)
         assert result.code == 0
         assert result.out.isascii()
+
+
+@pytest.mark.parametrize("each", causes(), ids=lambda each: each.id)
+def test_show_keeps_the_indentation_of_code(run: Run, each) -> None:
+    lines = run("patterns", "show", each.id).out.splitlines()
+    for advice in each.advice:
+        for code in (advice.example_before, advice.example_after):
+            if code:
+                expected = [f"       {line.rstrip()}".rstrip() for line in code.rstrip().expandtabs(4).splitlines()]
+                assert any(lines[at : at + len(expected)] == expected for at in range(len(lines)))
+
+
+def test_a_command_of_several_lines_keeps_them(run: Run, tmp_path: Path) -> None:
+    folder = folder_with_entry(tmp_path / "own")
+    own = entry()
+    own["next_measurement"]["command"] = "for n in 1 2; do\n    ./app $n\ndone\n"
+    (folder / "acme-plans.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    out = run("patterns", "show", "acme-plans", "--patterns", str(folder)).out
+    assert "\n   for n in 1 2; do\n       ./app $n\n   done\n" in out
