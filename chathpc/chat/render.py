@@ -26,8 +26,6 @@ NO_QUESTION = "I cannot tell what that asks of this profile."
 
 def step_text(step: StepRecord | Result, style: Style) -> str:
     """What a tool said: sentences, table, and lines that keep their form; or why it could not answer."""
-    from rich.text import Text
-
     from chathpc.reports.page import Page
 
     page = Page(style)
@@ -44,7 +42,7 @@ def step_text(step: StepRecord | Result, style: Style) -> str:
     if step.lines:
         page.blank()
         for text in step.lines:
-            page.hanging(Text(), Text(style.name(text)))
+            page.form(text)
     if step.omitted:
         page.paragraph(f"({numbers.count(step.omitted)} more)", indent=0, style="dim")
     return page.text()

@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 
 from chathpc import __version__
+from chathpc.commands.help import Context, laid_out
 from chathpc.commands.streams import complain
 from chathpc.errors import ChathpcError
 
@@ -64,6 +65,8 @@ class Session:
 class LazyGroup(click.Group):
     """A group whose sub-commands are imported when they are used: `chathpc --help` imports none."""
 
+    context_class = Context
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the help page."""
         return list(COMMANDS)
@@ -75,7 +78,7 @@ class LazyGroup(click.Group):
             return None
         module, _, name = entry.place.partition(":")
         command: click.Command = getattr(import_module(module), name)
-        return command
+        return laid_out(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of sub-commands on the help page."""

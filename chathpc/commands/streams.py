@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 
 from chathpc.profile.text import clean
+
+#: What a command to copy begins with, behind what it does.
+_COMMAND = ": chathpc "
 
 
 def complain(message: str, hint: str = "") -> None:
@@ -15,10 +19,23 @@ def complain(message: str, hint: str = "") -> None:
     if sys.stderr is None:
         return
     try:
+        if sys.stderr.isatty():
+            lines = [part for line in lines for part in wrapped(line, shutil.get_terminal_size().columns)]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
         drop(2)
+
+
+def wrapped(line: str, columns: int) -> list[str]:
+    """A line as lines of at most so many columns, broken at blanks; a command of ours to copy stays whole, on a line of its own."""
+    import textwrap
+
+    if len(line) <= columns:
+        return [line]
+    said, mark, command = line.partition(_COMMAND)
+    rows = textwrap.wrap(f"{said}:" if mark else said, columns, break_long_words=False, break_on_hyphens=False)
+    return [*rows, f"  {mark[2:]}{command}"] if mark else rows
 
 
 def drop(descriptor: int) -> None:

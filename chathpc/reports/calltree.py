@@ -13,6 +13,8 @@ from chathpc.reports.columns import column
 from chathpc.reports.style import Style
 
 BAR = 10
+#: The same on a narrow terminal, and the width from which one is no longer narrow.
+_SHORT_BAR, _WIDE = 4, 60
 #: The part of a bar that is spent in the place itself, and the part that is spent below it.
 OWN, CALLED = "━", "─"
 #: A place that itself costs this share of the whole is printed in bold.
@@ -24,6 +26,10 @@ _VISIBLE = 0.01
 _STEP = 2
 #: Columns that a place gets even if the name has to be shortened.
 _PLACE = 16
+#: Columns that a name gets at least, with its depth before it.
+_NAME = 13
+#: The widest share, and what is between two columns.
+_SHARE, _GAP = "100.0 %", "  "
 
 
 def legend(style: Style) -> str:
@@ -45,16 +51,16 @@ def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:
     """One line a row, at most `style.width` columns wide."""
     times = [style.fit(text) for text in column((row.inclusive for row in tree.rows), tree.total, tree.unit)]
     widest = max(map(len, times), default=0)
-    step, deepest = _indentation(tree.rows, style.width)
+    head = len(_SHARE) + widest + _bar_columns(style) + 3 * len(_GAP)
+    step, deepest = _indentation(tree.rows, min(style.width // 4, max(0, style.width - head - _NAME)))
     return [
         _line(row, time.rjust(widest), tree.total, step, deepest, style)
         for row, time in zip(tree.rows, times, strict=True)
     ]
 
 
-def _indentation(rows: Sequence[TreeRow], width: int) -> tuple[int, int]:
-    """Columns a level, and the depth from which rows are no longer moved to the right but tell their depth."""
-    room = width // 4
+def _indentation(rows: Sequence[TreeRow], room: int) -> tuple[int, int]:
+    """Columns a level, of `room` in all, and the depth from which rows are no longer moved to the right but tell their depth."""
     deepest = max((row.depth for row in rows), default=0)
     step = _STEP if deepest * _STEP <= room else 1
     return step, room // step
@@ -64,7 +70,7 @@ def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style:
     own = row.exclusive / total if total > 0 else 0.0
     hot = "bold" if own >= _HOT else ""
     line = Text.assemble(
-        numbers.percent_cell(row.share).rjust(7), "  ", time, "  ", bar(row.share, own, style), "  ",
+        numbers.percent_cell(row.share).rjust(len(_SHARE)), _GAP, time, _GAP, bar(row.share, own, style), _GAP,
         " " * (step * min(row.depth, deepest)),
     )  # fmt: skip
     if row.depth > deepest:
@@ -84,14 +90,19 @@ def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style:
 
 
 def bar(share: float, own: float, style: Style) -> Text:
-    """A bar of BAR columns: as long as the inclusive share, its first part the exclusive one."""
-    length = _columns(share)
-    inner = min(length, _columns(own))
+    """A bar of BAR columns, or of few on a narrow terminal: as long as the inclusive share, its first part the exclusive one."""
+    whole = _bar_columns(style)
+    length = _columns(share, whole)
+    inner = min(length, _columns(own, whole))
     return Text.assemble(
-        (style.fit(OWN * inner), "red"), (style.fit(CALLED * (length - inner)), "dim"), " " * (BAR - length)
+        (style.fit(OWN * inner), "red"), (style.fit(CALLED * (length - inner)), "dim"), " " * (whole - length)
     )
 
 
-def _columns(share: float) -> int:
-    """Columns for a share; one at least for what is worth a look."""
-    return max(1 if share >= _VISIBLE else 0, min(BAR, round(share * BAR)))
+def _bar_columns(style: Style) -> int:
+    return BAR if style.width >= _WIDE else _SHORT_BAR
+
+
+def _columns(share: float, whole: int) -> int:
+    """Columns for a share of `whole`; one at least for what is worth a look."""
+    return max(1 if share >= _VISIBLE else 0, min(whole, round(share * whole)))

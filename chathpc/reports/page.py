@@ -15,6 +15,8 @@ from chathpc.reports.style import Style
 #: Column at which the text of a labelled paragraph begins: `   Gain       at most 1.35x`.
 INDENT = 3
 LABEL = 11
+#: Columns in which a text is still wrapped behind something; with fewer it goes below.
+_LEAST = 24
 #: Columns of a tab in code.
 _TAB = 4
 
@@ -73,16 +75,8 @@ class Page:
         self._wrapped(self.sentence(text), indent=INDENT - 2, label="-", gap=2)
 
     def sentence(self, text: str, style: str = "") -> Text:
-        """`text` ready for wrapping: what would not fit on a line of its own is shortened, never broken in two."""
-        longest = self.style.width - INDENT - LABEL
-        words = [self._word(word, longest) for word in self.style.prose(text).split(" ")]
-        return Text(_NUMBER_AND_UNIT.sub(_TIE, " ".join(words)), style=style)
-
-    def _word(self, word: str, longest: int) -> str:
-        if len(word) <= longest:
-            return word
-        short = self.style.shorten_path if _PATH.match(word) else self.style.shorten
-        return short(word, longest)
+        """`text` ready for wrapping: numbers stay with their units."""
+        return Text(_NUMBER_AND_UNIT.sub(_TIE, self.style.prose(text)), style=style)
 
     def command(self, text: str, *, indent: int = INDENT + LABEL) -> None:
         """Text to copy: on a line of its own and never wrapped, however long."""
@@ -100,9 +94,12 @@ class Page:
         if gap >= 2:
             self.lines.append(Text.assemble(left, " " * gap, right))
             return
-        self.lines.append(left)
+        if left.cell_len <= self.style.width:
+            self.lines.append(left)
+        else:
+            self.hanging(left[:INDENT], left[INDENT:])
         if right.plain:
-            self.lines.append(Text.assemble(" " * INDENT, right))
+            self.hanging(Text(" " * INDENT), right)
 
     def row(self, text: Text) -> None:
         """A line that is laid out already."""
@@ -113,13 +110,32 @@ class Page:
         self._wrapped(Text(" ").join(pieces), indent=indent)
 
     def hanging(self, first: Text, text: Text) -> None:
-        """A wrapped text behind `first`, whose width is kept free below it."""
-        column = first.cell_len
-        wrapped = text.wrap(self._console, max(20, self.style.width - column), overflow="fold")
-        for number, line in enumerate(wrapped):
+        """A text wrapped at its blanks behind `first`, whose width is kept free below it; where that leaves no room, below it.
+
+        A word that has no room on a line of its own is shortened, never broken in two.
+        """
+        if first.plain.strip() and self.style.width - first.cell_len < _LEAST:
+            self.lines.append(first)
+            first = Text(" " * (INDENT + 2))
+        room = max(_LEAST, self.style.width - first.cell_len)
+        if any(cell_len(word) > room for word in text.plain.split(" ")):
+            words = text.split(" ", allow_blank=True)
+            text = Text(" ").join(word if word.cell_len <= room else self._short(word, room) for word in words)
+        self._behind(first, text, room)
+
+    def form(self, text: str) -> None:
+        """A line of source or of another form: no blank is lost, and a word that is too long goes on below."""
+        self._behind(Text(), Text(self.style.name(text)), self.style.width)
+
+    def _short(self, word: Text, room: int) -> Text:
+        shorten = self.style.shorten_path if _PATH.match(word.plain) else self.style.shorten
+        return Text(shorten(word.plain, room), style=word.spans[0].style if word.spans else word.style)
+
+    def _behind(self, first: Text, text: Text, room: int) -> None:
+        for number, line in enumerate(text.wrap(self._console, room, overflow="fold")):
             line.rstrip()
             line.plain = line.plain.replace(_TIE, " ")
-            self.lines.append(Text.assemble(first if number == 0 else " " * column, line))
+            self.lines.append(Text.assemble(first if number == 0 else " " * first.cell_len, line))
 
     def _wrapped(self, text: Text, *, indent: int, label: str = "", label_style: str = "", gap: int = LABEL) -> None:
         first = Text(" " * indent)

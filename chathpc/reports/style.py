@@ -9,7 +9,7 @@ from chathpc.profile.text import clean
 
 #: Wider lines are harder to read, however wide the terminal is.
 WIDEST = 110
-NARROWEST = 60
+NARROWEST = 40
 
 #: What stands for a character that the encoding lacks; anything else becomes a question mark.
 _PLAIN = {
@@ -89,4 +89,7 @@ class Style:
             return text
         from rich.cells import cell_len, set_cell_size
 
-        return text if cell_len(text) <= width else set_cell_size(text, max(width, 0))
+        if cell_len(text) <= width:
+            return text
+        ellipsis = self.fit("…")
+        return set_cell_size(text, max(width - len(ellipsis), 0)).rstrip() + ellipsis[: max(width, 0)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -14,12 +14,13 @@ _NARROWEST = 8
 
 
 def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]], style: Style, *, right: str = "") -> list[Text]:
-    """The table as lines of at most `style.width` columns; the widest columns are shortened to fit.
+    """The table as lines of at most `style.width` columns; the widest columns are shortened to fit, numbers last.
 
-    `right` names the columns that are aligned to the right.
+    `right` names the columns that are aligned to the right: numbers.
     """
     cells = [[style.name(cell) for cell in row] for row in (header, *rows)]
-    widths = _widths(cells, style.width)
+    numbers = {at for at, title in enumerate(header) if title in right.split()}
+    widths = _widths(cells, style.width, numbers)
     lines = []
     for number, row in enumerate(cells):
         line = Text(style="bold" if number == 0 else "")
@@ -33,8 +34,13 @@ def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]], style: Sty
     return lines
 
 
-def _widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:
+def _widths(cells: Sequence[Sequence[str]], width: int, numbers: Set[int]) -> list[int]:
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    while sum(widths) + _GAP * (len(widths) - 1) > width and max(widths) > _NARROWEST:
-        widths[widths.index(max(widths))] -= 1
+    texts = [at for at in range(len(widths)) if at not in numbers]
+    for columns in (texts, range(len(widths))):
+        while sum(widths) + _GAP * (len(widths) - 1) > width:
+            widest = max(columns, key=lambda at: widths[at], default=0)
+            if widths[widest] <= _NARROWEST:
+                break
+            widths[widest] -= 1
     return widths

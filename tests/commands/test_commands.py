@@ -139,7 +139,7 @@ def test_colours_are_for_terminals_that_want_them(
     assert style_for("file", environ=environ).colour is False
 
 
-@pytest.mark.parametrize(("columns", "width"), [("20", 60), ("80", 80), ("110", 110), ("300", 110)])
+@pytest.mark.parametrize(("columns", "width"), [("20", 40), ("80", 80), ("110", 110), ("300", 110)])
 def test_the_width_is_that_of_the_terminal_within_reason(
     run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch, columns: str, width: int
 ) -> None:

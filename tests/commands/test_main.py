@@ -187,3 +187,22 @@ def test_a_closed_stdout_is_told() -> None:
 def test_a_full_stderr_does_not_change_the_exit_code() -> None:
     with open("/dev/full", "w") as full:
         assert process("-m", "chathpc", "tree", "missing", stderr=full).returncode == 3
+
+
+@pytest.mark.parametrize("width", [40, 57, 60, 80, 100])
+@pytest.mark.parametrize("path", [(), *((name,) for name in COMMANDS), ("models", "pull"), ("patterns", "show")])
+def test_a_help_page_breaks_no_word_at_any_width(
+    path: tuple[str, ...], width: int, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def page(columns: int) -> str:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        return run(*path, "--help").out
+
+    monkeypatch.setitem(cli.context_settings, "max_content_width", 1000)
+    words = set(page(1000).split())
+    monkeypatch.setitem(cli.context_settings, "max_content_width", 100)
+    text = page(width)
+    long = [word for word in words if len(word) > width // 2]
+    broken = [word for word in text.split() if word not in words and not word.endswith("...")]
+    assert [word for word in broken if not any(word in each for each in long)] == []
+    assert "\N{NON-BREAKING HYPHEN}" not in text

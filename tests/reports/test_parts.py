@@ -113,6 +113,13 @@ def test_the_largest_value_of_a_column_is_written_to_three_digits(top: float, un
         assert float(number.replace(",", "")) == pytest.approx(float(other.replace(",", "")), rel=0.006, abs=0.51)
 
 
+def test_a_narrow_table_shortens_names_before_numbers() -> None:
+    rows = [["a_function_with_a_long_name", "1,234,567.8 ms", "12,345,678"]]
+    text = table_lines(["name", "total", "count"], rows, Style(width=40), right="total count")[1].plain
+    assert text.endswith("  1,234,567.8 ms  12,345,678")
+    assert len(text) <= 40
+
+
 @pytest.mark.parametrize(
     ("share", "own", "expected"),
     [
