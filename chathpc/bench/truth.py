@@ -7,10 +7,10 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from chathpc import validation
 from chathpc.adapters.content import read_json
 from chathpc.bench.case import HEALTHY, HOT_SPOT, INSUFFICIENT, SUSPECTED, Case, Label, Split, Spot, split_of
 from chathpc.errors import AdapterError
-from chathpc.profile.text import clean
 
 TRUTH, NOTES = "truth.json", "NOTES.json"
 #: Where a profile lies unless the label says otherwise, and the one of the repaired program.
@@ -136,9 +136,7 @@ def _read(file: Path, schema: type[AnyLabel]) -> AnyLabel:
     try:
         return schema.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        at = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise AdapterError(clean(f"{at}: {first['msg']}"), path=file, hint=SCHEMA_HINT) from None
+        raise AdapterError(validation.words(error), path=file, hint=SCHEMA_HINT) from None
 
 
 def _planted(folder: Path, group: str, truth: TruthLabel) -> list[Case]:

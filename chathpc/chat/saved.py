@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from chathpc import validation
 from chathpc.chat.record import Chat
 from chathpc.errors import UsageError
-from chathpc.profile.text import clean
 from chathpc.reports.write import write_atomically
 
 #: A conversation of a thousand turns has some megabytes (bytes).
@@ -43,9 +43,7 @@ def restore(path: Path) -> Chat:
     try:
         return Chat.model_validate(json.loads(data))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = clean(".".join(map(str, first["loc"])))[:80]
-        what = f"{where}: {clean(first['msg'])}" if where else clean(first["msg"])
+        what = validation.words(error)
         raise UsageError(f"{path} is no saved conversation: {what}.", hint="Name a file that /save wrote.") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{path} is no saved conversation: not JSON.", hint="Name a file that /save wrote.") from None

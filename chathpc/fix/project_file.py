@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
+from chathpc import validation
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import globs
 from chathpc.fix.project import Check, Flags, Kernel, KernelArgument, Profiling, Project, Run
-from chathpc.fix.project_schema import KernelValues, ProfileValues, ProjectValues, RunValues, model_at
+from chathpc.fix.project_schema import GROUPS, KernelValues, ProfileValues, ProjectValues, RunValues, model_at
+from chathpc.llm.settings import Values, below_project
 from chathpc.profile.text import clean
 from chathpc.sandbox import Limits
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+    from collections.abc import Mapping
 
 FILE = "chathpc.yaml"
 KEY = "project"
@@ -34,23 +36,6 @@ PROTECTED = (
 _LARGEST_FILE = 65_536
 #: Standard input of a run is held in memory (bytes).
 _LARGEST_INPUT = 64 << 20
-#: What pydantic finds wrong with a kind of value, in words of those who write YAML.
-_EXPECTED = {
-    "missing": "it is missing",
-    "model_type": "expected keys with values",
-    "list_type": "expected a list",
-    "string_type": "expected a text",
-    "int_type": "expected a whole number",
-    "int_parsing": "expected a whole number",
-    "int_from_float": "expected a whole number",
-    "float_type": "expected a number",
-    "float_parsing": "expected a number",
-    "finite_number": "expected a number",
-    "bool_type": "expected true or false",
-    "bool_parsing": "expected true or false",
-    "string_too_short": "expected a text that is not empty",
-    "too_short": "expected a list that is not empty",
-}
 
 
 def read(folder: Path) -> Project:
@@ -62,13 +47,19 @@ def read(folder: Path) -> Project:
     file = folder / FILE
     content = _content(file)
     if not isinstance(content, dict) or content.get(KEY) is None:
+        if misplaced := [
+            key
+            for key in ProjectValues.model_fields
+            if isinstance(content, dict) and key in content and key not in Values.model_fields
+        ]:
+            raise _at_the_top(file, misplaced[0])
         raise UsageError(
             f"{file}: says nothing about a project.", hint=f"Let a first one be written: chathpc fix --init {folder}"
         )
     try:
         values = ProjectValues.model_validate(content[KEY])
     except ValidationError as error:
-        raise _explained(error, file) from None
+        raise _explained(error, file, content) from None
     return _project(folder.resolve(), file, values)
 
 
@@ -184,34 +175,45 @@ def _wrong(file: Path, key: str, what: str, hint: str) -> UsageError:
     return UsageError(clean(f"{file}: '{KEY}.{key}': {what}."), hint=clean(hint))
 
 
-def _explained(error: ValidationError, file: Path) -> UsageError:
-    """The first problem in our words: key, what was expected, what was found, what to write."""
-    problem = error.errors(include_url=False)[0]
+def _explained(error: ValidationError, file: Path, beside: Mapping[str, object]) -> UsageError:
+    """The first problem in our words: key, what was expected, what was found, what to write; `beside` are the keys beside `project`."""
+    problem = validation.first_problem(error)
     place = problem["loc"]
     names = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
     key = clean(KEY + names)[:120]
     model, field = model_at(place)
     if problem["type"] == "extra_forbidden":
-        return UsageError(f"{clean(str(file))}: there is no key '{key}'.", hint=_nearest(str(place[-1]), model))
+        return UsageError(f"{clean(str(file))}: there is no key '{key}'.", hint=_meant(str(place[-1]), place, model))
+    if problem["type"] == "missing" and len(place) == 1 and str(place[0]) in beside:
+        return _at_the_top(file, str(place[0]))
     hint = "See docs/project.md for an example."
     if field is not None and field.examples:
         key_of_example = next(part for part in reversed(place) if isinstance(part, str))
         hint = f"{field.description} For example: {_example(key_of_example, field.examples[0])}"
-    return UsageError(f"{clean(str(file))}: '{key}': {_what(problem)}.", hint=hint)
+    return UsageError(f"{clean(str(file))}: '{key}': {validation.expected(problem)}.", hint=hint)
 
 
-def _what(problem: ErrorDetails) -> str:
-    """What was expected, and what was found."""
-    text = problem["msg"]
-    expected = _EXPECTED.get(problem["type"], text[0].lower() + text[1:])
-    return expected if problem["type"] == "missing" else f"{expected}, found {clean(repr(problem['input']))[:80]}"
+def _at_the_top(file: Path, key: str) -> UsageError:
+    return UsageError(f"{clean(str(file))}: '{key}' stands at the top level.", hint=below_project(key))
 
 
-def _nearest(word: str, model: type[BaseModel]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, model.model_fields, n=1)
-    return f"Did you mean '{close[0]}'?" if close else f"Known here: {', '.join(model.model_fields)}."
+def _meant(word: str, place: tuple[int | str, ...], model: type[BaseModel]) -> str:
+    """The key that was probably meant, or where it belongs: another group of the project, or the top level for a setting."""
+    top = len(place) == 1
+    groups: dict[str, type[BaseModel]] = {
+        KEY: ProjectValues,
+        **{f"{KEY}.{name}": each for name, each in GROUPS.items()},
+    }
+    group = next((name for name, each in groups.items() if each is not model and word in each.model_fields), None)
+    if group is not None and not (top and group == KEY):
+        return f"It belongs below '{group}'."
+    if word in Values.model_fields:
+        return f"It is a setting and stands at the top level of the file, beside '{KEY}'."
+    if near := validation.nearest(word, model.model_fields):
+        return f"Did you mean '{near}'?"
+    near = validation.nearest(word, (key for each in groups.values() for key in each.model_fields))
+    group = next((name for name, each in groups.items() if near in each.model_fields), None)
+    return f"Did you mean '{near}', below '{group}'?" if near else f"Known here: {', '.join(model.model_fields)}."
 
 
 def _example(key: str, value: object) -> str:

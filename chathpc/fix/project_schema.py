@@ -320,7 +320,8 @@ class ProjectValues(_Values):
     )
 
 
-_INNER: Mapping[str, type[BaseModel]] = {
+#: What stands in groups below `project`.
+GROUPS: Mapping[str, type[BaseModel]] = {
     "flags": FlagsValues,
     "run": RunValues,
     "inputs": RunValues,
@@ -334,5 +335,5 @@ _INNER: Mapping[str, type[BaseModel]] = {
 def model_at(place: tuple[int | str, ...]) -> tuple[type[BaseModel], FieldInfo | None]:
     """The model that has the last key of a place in a ProjectValues, and its field; None for a key that there is not."""
     keys = [part for part in place if isinstance(part, str)]
-    model = ProjectValues if len(keys) < 2 else _INNER.get(keys[0], ProjectValues)
+    model = ProjectValues if len(keys) < 2 else GROUPS.get(keys[0], ProjectValues)
     return model, model.model_fields.get(keys[-1]) if keys else None

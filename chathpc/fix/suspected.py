@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from chathpc import validation
 from chathpc.diagnosis.records import Finding
 from chathpc.errors import UsageError
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
@@ -52,7 +53,7 @@ def read_report(file: Path) -> Report:
             raise UsageError(f"{clean(str(file))} is too large for a report.", hint=hint)
         return Report.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
-        why = error.strerror if isinstance(error, OSError) else "its keys are not those of a report"
+        why = error.strerror if isinstance(error, OSError) else validation.words(error)
         raise UsageError(f"{clean(str(file))} is no report as JSON: {why}.", hint=hint) from None
 
 

@@ -22,6 +22,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from chathpc import validation
 from chathpc.errors import UsageError
 from chathpc.llm.places import config_file
 from chathpc.llm.price import Price
@@ -32,6 +33,11 @@ SITE_FILE = Path("/etc/chathpc/config.yaml")
 PROJECT_FILE = "chathpc.yaml"
 #: Key of that file that is no setting: how the program in its folder is built and run (chathpc.fix).
 PROJECT_KEY = "project"
+#: What stands below it, to say so of a key that does not (chathpc.fix reads them).
+PROJECT_KEYS = (
+    "build", "run", "edit", "protect", "flags", "inputs", "check", "threads", "launcher", "profile", "gpu", "limits", "allow",
+    "kernels",
+)  # fmt: skip
 
 #: Settings files are a few lines; a larger one is a mistake or an attack (bytes).
 _LARGEST_FILE = 65_536
@@ -275,23 +281,44 @@ def _checked(given: Mapping[str, object], origins: Mapping[str, str], path: Path
     try:
         return Values.model_validate(dict(given)).model_dump(exclude_none=True)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        problem = validation.first_problem(error)
     key = str(problem["loc"][0])
     where = origins.get(key, key) if path is None else str(path)
     if problem["type"] != "extra_forbidden":
-        raise UsageError(f"{where}: '{clean(key)}' is wrong: {problem['msg'][0].lower()}{problem['msg'][1:]}.")
-    if key == PROJECT_KEY:
+        said = validation.expected(problem, show=False)
+        raise UsageError(f"{where}: '{validation.place(problem)}' is wrong: {said}.", hint=_meaning(key))
+    wrong = str(problem["loc"][-1])
+    if len(problem["loc"]) > 1:
+        raise UsageError(f"{where}: there is no key '{validation.place(problem)}'.", hint=_meaning(key))
+    if wrong == PROJECT_KEY:
         raise UsageError(
-            f"{where}: '{key}' is no setting.",
+            f"{where}: '{wrong}' is no setting.",
             hint=f"A program is described in the {PROJECT_FILE} of its own folder, and nowhere else.",
         )
-    secret = key.lower().replace("-", "_") in {"api_key", "key", "openai_api_key", "token"}
-    raise UsageError(
-        f"{where}: there is no setting '{clean(key)[:80]}'.",
-        hint="Keys are not kept in settings: use OPENAI_API_KEY, or api_key_file with a file of mode 0600."
-        if secret
-        else "Settings are " + ", ".join(Values.model_fields) + ".",
-    )
+    raise UsageError(f"{where}: there is no setting '{clean(wrong)[:80]}'.", hint=_meant(wrong, path))
+
+
+def _meaning(key: str) -> str:
+    """What a setting says."""
+    field = Values.model_fields.get(key)
+    return f"{key}: {field.description}" if field is not None else ""
+
+
+def _meant(key: str, path: Path | None) -> str:
+    """The key that was probably meant by one that does not exist, or where it belongs."""
+    if key.lower().replace("-", "_") in {"api_key", "key", "openai_api_key", "token"}:
+        return "Keys are not kept in settings: use OPENAI_API_KEY, or api_key_file with a file of mode 0600."
+    here = path is not None and path.name == PROJECT_FILE
+    near = validation.nearest(key, (*Values.model_fields, *((PROJECT_KEY, *PROJECT_KEYS) if here else ())))
+    if near in PROJECT_KEYS and near not in Values.model_fields:
+        return below_project(near, known=near == key)
+    return f"Did you mean '{near}'?" if near else "Settings are " + ", ".join(Values.model_fields) + "."
+
+
+def below_project(key: str, *, known: bool = True) -> str:
+    """Where a key of a project stands."""
+    asked = "It" if known else f"Did you mean '{key}'? It"
+    return f"{asked} belongs below '{PROJECT_KEY}', indented: {PROJECT_KEY}: {{{key}: …}} (docs/project.md)."
 
 
 def patterns_folder(

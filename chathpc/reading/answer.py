@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from chathpc import validation
 from chathpc.diagnosis.catalogue import cause as entry
 from chathpc.reading import change as changes
 from chathpc.reading.question import Question
@@ -177,9 +178,7 @@ class _Reader:
         try:
             return model.model_validate(item)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            at = ".".join(map(str, first["loc"])) or "it"
-            self._drop("reading", "", f"{at}: {first['msg'][:100]}")
+            self._drop("reading", "", validation.words(error, show=False))
             return None
 
     def _held(self, kind: Literal["reading", "advice"], text: str) -> str:

@@ -112,7 +112,7 @@ def test_the_label_of_a_profile_is_a_label(tmp_path: Path) -> None:
         ("cause: [a]\n", "cause"),
         ("expect: sometimes\n", "expect"),
         ("a: &x 1\nb: *x\n", "alias"),
-        ("- 1\n", "the file"),
+        ("- 1\n", "expected keys with values"),
         ("cause: {\n", "YAML"),
         ("#" * (1 << 18) + "x\n", "larger"),
     ],

@@ -127,14 +127,14 @@ def test_an_expert_may_have_nothing_but_acceptable_causes_but_must_have_some(tmp
         ('{"cause": "io-bound", "profiles": ["../../etc"]}', "profiles"),
         ('{"cause": "io-bound", "profiles": ["/etc/passwd"]}', "profiles"),
         ('{"cause": "io-bound", "second": {}}', "second.cause"),
-        ("[]", "the file"),
+        ("[]", "expected keys with values"),
     ],
 )
 def test_a_label_that_breaks_the_schema_is_refused_with_file_and_key(tmp_path: Path, text: str, key: str) -> None:
     (tmp_path / "truth.json").write_text(text)
     with pytest.raises(AdapterError) as error:
         read_label(tmp_path, "set")
-    assert f"truth.json: {key}: " in error.value.message
+    assert f"truth.json: {key}" in error.value.message
     assert "labelled-profiles.md" in error.value.hint
 
 

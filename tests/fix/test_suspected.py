@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,24 @@ def test_only_a_report_is_read(tmp_path: Path) -> None:
             read_report(file)
     with pytest.raises(UsageError):
         read_report(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"schema": "chathpc-report/1"}, "schema: expected 'chathpc-report/2', found 'chathpc-report/1'"),
+        ({"findings": 3}, "findings: expected a list, found 3"),
+        ({"verdicts": []}, "verdicts: there is no such key"),
+    ],
+)
+def test_a_file_that_is_no_report_is_told_by_its_first_wrong_key(
+    tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(json.loads(sample().to_json()) | change), encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        read_report(file)
+    assert said in caught.value.message
+    file.write_text("{", encoding="utf-8")
+    with pytest.raises(UsageError, match="is no report as JSON: not JSON"):
+        read_report(file)

@@ -212,6 +212,38 @@ def test_a_wrong_file_is_refused_with_its_name_and_key(text: str, message: str, 
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("lmm: none\n", "no setting 'lmm'", "Did you mean 'llm'?"),
+        ("gpu-layers: 3\n", "no setting 'gpu-layers'", "Did you mean 'gpu_layers'?"),
+        ("build: make\n", "no setting 'build'", "It belongs below 'project'"),
+        ("bulid_: make\n", "no setting 'bulid_'", "Did you mean 'build'? It belongs below 'project'"),
+        ("projekt: {build: make}\n", "no setting 'projekt'", "Did you mean 'project'?"),
+        ("qqq: 1\n", "no setting 'qqq'", "Settings are llm,"),
+        ("prices: {m: {inputs: 1, output: 1}}\n", r"'prices\.m\.input' is wrong: it is missing", "prices: Model:"),
+        ("deadline: soon\n", "'deadline' is wrong: expected a number", "deadline: Seconds for one answer."),
+        ("threads: 0\n", "'threads' is wrong: expected a number of at least 1", "threads: Threads of a local model."),
+        ("form: poem\n", "'form' is wrong: expected 'prose' or 'structured'", "form: Prompt form"),
+        ("llm: [a]\n", "'llm' is wrong: expected a text", "llm: Which model, as for --llm."),
+    ],
+)
+def test_a_wrong_key_or_value_leads_to_what_was_meant(
+    text: str, message: str, hint: str, site: Path, own_home: Path
+) -> None:
+    write(own_home / "chathpc.yaml", text)
+    with pytest.raises(UsageError, match=message) as caught:
+        load(site)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_keys_of_a_project_are_those_that_fix_reads() -> None:
+    from chathpc.fix.project_schema import ProjectValues
+    from chathpc.llm.settings import PROJECT_KEYS
+
+    assert tuple(ProjectValues.model_fields) == PROJECT_KEYS
+
+
 def test_an_empty_file_says_nothing(site: Path) -> None:
     write(site, "# nothing\n")
     assert load(site) == Settings()

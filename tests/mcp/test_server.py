@@ -87,7 +87,7 @@ def test_a_client_lists_and_calls_every_tool_and_reads_everything(tmp_path: Path
             for name, arguments, words in (
                 ("top", {"limit": "many"}, "argument 'limit'"),
                 ("top", {"limits": 3}, "Did you mean 'limit'?"),
-                ("source", {}, "Field required"),
+                ("source", {}, "argument 'name': it is missing"),
                 ("callers", {"name": "wrok_item"}, "Nearest: work_item"),
                 ("nothing", {}, "There is no tool 'nothing'"),
                 ("open_profile", {"path": "/etc"}, "There is no tool 'open_profile'"),

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from chathpc import validation
 from chathpc.bench.case import HEALTHY
 from chathpc.errors import AdapterError, ChathpcError
 from chathpc.profile.text import clean
@@ -128,8 +129,6 @@ def _read(file: Path) -> TaskLabel:
         content = parse(data, file)
         return TaskLabel.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        at = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise AdapterError(clean(f"{at}: {first['msg']}"), path=file, hint=SCHEMA_HINT) from None
+        raise AdapterError(validation.words(error), path=file, hint=SCHEMA_HINT) from None
     except ChathpcError as error:
         raise AdapterError(clean(error.message), path=file, hint=SCHEMA_HINT) from None

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from pydantic import ValidationError
 
+from chathpc import validation
 from chathpc.chat.session import Session
 from chathpc.chat.tools import (
     activities,
@@ -113,14 +114,13 @@ def _parsed(arguments: Mapping[str, object] | str | None, longest: int) -> dict[
 
 
 def _invalid(name: str, error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False)[0]
-    where = ".".join(str(part) for part in first["loc"])[:80]
-    return f"{name}: argument '{where}': {first['msg']}."
+    problem = validation.first_problem(error)
+    return f"{name}: argument '{validation.place(problem)}': {validation.expected(problem)}."
 
 
 def _expected(kind: type[Arguments], error: ValidationError) -> str:
-    where = ".".join(map(str, error.errors(include_url=False, include_context=False)[0]["loc"][:1]))
+    where = ".".join(map(str, validation.first_problem(error)["loc"][:1]))
     fields = kind.model_fields
-    near = get_close_matches(where, fields, n=1)
+    near = validation.nearest(where, fields)
     known = ", ".join(fields) or "no arguments"
-    return f"Did you mean '{near[0]}'? It takes: {known}." if near and where not in fields else f"It takes: {known}."
+    return f"Did you mean '{near}'? It takes: {known}." if near and where not in fields else f"It takes: {known}."

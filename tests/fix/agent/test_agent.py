@@ -136,11 +136,11 @@ ANSWERS: list[tuple[Call, str]] = [
     (("read", {"file": "work.txt", "first": 3, "last": 3}), "    3 sleep 0.05"),
     (("undo", {}), "are gone"),
     (("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"}), "do not occur exactly once"),
-    (("edit", {"file": "work.txt"}), "edit: argument 'search': Field required."),
+    (("edit", {"file": "work.txt"}), "edit: argument 'search': it is missing."),
     (("shell", {"command": "rm -rf /"}), "There is no tool shell."),
     (("submit", {"title": "nothing"}), "Nothing is edited."),
     (("top", {"by": "function"}), "slow"),
-    (("what_if", {"nonsense": 1}), "what_if: argument 'place': Field required."),
+    (("what_if", {"nonsense": 1}), "what_if: argument 'place': it is missing."),
     (("patch", {}), "Nothing is edited."),
     (("time", {}), "Nothing is edited."),
 ]  # fmt: skip
