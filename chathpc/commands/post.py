@@ -31,7 +31,13 @@ class NeverFails(click.Command):
 
 @click.command("post", cls=NeverFails)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Default: beside the profile.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Where that folder goes. Default: beside the profile.",
+)
 @click.option("--time-limit", metavar="S", type=float, help="Seconds. Default: 120, or the job's end less 30 s.")
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Model that words it.")
 @source_option
@@ -40,7 +46,8 @@ def command(
 ) -> None:
     """Explain a profile as the last line of a job script; never fails the job.
 
-    Writes report.txt, report.md and report.json. Exits with 0 whatever happens; what went wrong is one line on stderr.
+    Writes report.txt, report.md and report.json to a new folder, report- with the job's id or a number. Earlier ones stay; the link
+    'latest' leads to the newest. Exits with 0 whatever happens; what went wrong is one line on stderr.
 
     For example: chathpc post hpctoolkit-app-database -o results
     """

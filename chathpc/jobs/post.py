@@ -7,11 +7,12 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from chathpc.errors import UsageError
 from chathpc.jobs.limit import time_limit
+from chathpc.jobs.names import LATEST, names
 from chathpc.jobs.supervise import Outcome, supervise
 
 #: Files that are written, by the renderer that writes them; the one that programs read comes last.
@@ -27,6 +28,7 @@ class Job:
     folder: Path
     llm: str = "none"
     source: tuple[Path, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 def folder_beside(paths: Sequence[Path]) -> Path:
@@ -43,10 +45,10 @@ def post(
     source: Sequence[Path] = (),
     environ: Mapping[str, str] = os.environ,
 ) -> Outcome:
-    """Explain `paths` and write report.txt, report.md and report.json to `folder` (default: beside the first path).
+    """Explain `paths` and write report.txt, report.md and report.json to a new folder in `folder` (default: beside the first path).
 
-    Raises nothing: the outcome says what the verdict is or why there is none. Each file is whole or as it was before. `limit`:
-    seconds, see chathpc.jobs.limit.
+    Raises nothing: the outcome says what the verdict is or why there is none. The folder, `report-` with the job's id or a number, is whole
+    or not there; earlier ones stay, and the link `latest` leads to the newest. `limit`: seconds, see chathpc.jobs.limit.
     """
     seconds = time_limit(limit, environ, time.time())
     if not seconds > 0:  # also where it is no number
@@ -56,7 +58,7 @@ def post(
         target = folder_beside(paths) if folder is None else folder
     except OSError as error:  # the current folder is gone
         return Outcome(False, f"cannot find the profile: {error.strerror}")
-    job = Job(tuple(paths), target, llm, tuple(source))
+    job = Job(tuple(paths), target, llm, tuple(source), environ)
     outcome = supervise(lambda: _explain(job, tag), seconds)
     if not outcome.done:
         with suppress(OSError):
@@ -76,16 +78,17 @@ def _explain(job: Job, tag: str) -> str:
     from chathpc.reports import renderers
     from chathpc.reports.style import Style
     from chathpc.reports.wording import VERDICTS
-    from chathpc.reports.write import write_atomically
+    from chathpc.reports.write import link_atomically, write_folder
 
     report = chathpc.explain(chathpc.load(*job.paths), llm=job.llm, source=job.source)
-    texts = {file: renderers()[form](report, Style(width=_WIDTH)) for form, file in FILES.items()}
+    texts = {FILES[form]: renderers()[form](report, Style(width=_WIDTH)) for form in FILES}
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
             f"Cannot create {job.folder}: {error.strerror}.", hint="Name another folder with -o."
         ) from error
-    for file, text in texts.items():
-        write_atomically(job.folder / file, text, tag=tag)
-    return f"{VERDICTS[report.verdict]} {report.headline} See {job.folder / FILES['text']}"
+    written = write_folder(job.folder, texts, names(job.folder, job.environ), tag=tag)
+    with suppress(OSError):  # file systems without links
+        link_atomically(job.folder / LATEST, written.name, tag=tag)
+    return f"{VERDICTS[report.verdict]} {report.headline} See {written / FILES['text']}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import shutil
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from chathpc.errors import ChathpcError, UsageError
@@ -40,10 +43,73 @@ def write_atomically(path: str | Path, text: str, *, tag: str = "") -> None:
         raise ChathpcError(f"Cannot write {path}: {reason}.", hint="Name another file with -o.") from error
 
 
+def write_folder(parent: Path, texts: Mapping[str, str], names: Iterable[str], *, tag: str = "") -> Path:
+    """Write `texts` by the names of their files as a new folder in `parent`, whole or not at all; its path.
+
+    It takes the first of `names` that nothing has yet, so that nothing is replaced, whoever else writes at the same time. ChathpcError
+    if it cannot be written.
+    """
+    names = iter(names)
+    name, at = next(names), ""
+    unfinished = parent / _unfinished(name, tag)
+    try:
+        unfinished.mkdir()
+        try:
+            for file, text in texts.items():
+                at = file
+                with (unfinished / file).open("xb") as stream:
+                    stream.write(text.encode("utf-8"))
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            _sync_folder(unfinished)
+            at = ""
+            while not _claimed(unfinished, parent / name):
+                name = next(names)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+        _sync_folder(parent)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ChathpcError(
+            f"Cannot write {parent / name / at}: {reason}.", hint="Name another folder with -o."
+        ) from error
+    return parent / name
+
+
+def _claimed(unfinished: Path, target: Path) -> bool:
+    """Whether the folder could be given its name; it cannot where anything has it already."""
+    if os.path.lexists(target):
+        return False
+    try:
+        unfinished.rename(target)
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+            return False
+        raise
+    return True
+
+
+def link_atomically(link: Path, target: str, *, tag: str = "") -> None:
+    """Make `link` lead to `target`, in place of what it led to; a file or folder that is no link stays. OSError where there are no links."""
+    if link.exists() and not link.is_symlink():
+        return
+    unfinished = link.with_name(_unfinished(link.name, tag))
+    unfinished.symlink_to(target)
+    try:
+        unfinished.replace(link)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
 def remove_unfinished(folder: Path, tag: str) -> None:
     """Remove from `folder` what a process that was killed had begun to write under `tag`."""
-    for file in folder.glob(f".*.{tag}-*{UNFINISHED}"):
-        file.unlink(missing_ok=True)
+    for entry in folder.glob(f".*.{tag}-*{UNFINISHED}"):
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
 def _unfinished(name: str, tag: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,14 +16,18 @@ from typing import Any
 import pytest
 
 from chathpc.jobs.limit import time_limit
+from chathpc.jobs.names import names as jobs_names
 from chathpc.jobs.post import FILES, folder_beside
 from chathpc.report import Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
+from chathpc.reports.write import write_folder
 from tests.reports.sample import sample
 
 ROOT = Path(__file__).parents[2]
 NAMES = set(FILES.values())
+#: What stands beside the profile after the first report outside of a job.
+FIRST = {"report-1", "latest"}
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -52,16 +57,17 @@ def test_three_reports_are_written_beside_the_profile_and_the_verdict_into_the_l
     done = post("fine", str(database))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("chathpc: BOTTLENECK 35.2 % of the thread time")
-    assert done.stdout.endswith(f" See {database.parent / 'report.txt'}\n")
-    assert names(database.parent) == {"database", *NAMES}
+    assert done.stdout.endswith(f" See {database.parent / 'report-1' / 'report.txt'}\n")
+    assert names(database.parent) == {"database", *FIRST}
+    assert names(database.parent / "latest") == NAMES
     for form, file in FILES.items():
-        text = (database.parent / file).read_text(encoding="utf-8")
+        text = (database.parent / "report-1" / file).read_text(encoding="utf-8")
         assert text == renderers()[form](sample(), Style(width=100))
 
 
 def test_the_folder_of_the_reports_is_made_if_it_is_missing(database: Path, tmp_path: Path) -> None:
     assert post("fine", str(database), "-o", str(tmp_path / "a" / "b")).returncode == 0
-    assert names(tmp_path / "a" / "b") == NAMES
+    assert names(tmp_path / "a" / "b") == FIRST
     assert names(database.parent) == {"database"}
 
 
@@ -89,7 +95,7 @@ FAULTS: dict[str, tuple[str, list[str], str | None]] = {
     "noise of libraries": ("noise", [], None),
     "a full file system": ("full", [], "report.txt: File too large. Name another file with -o"),
     "a folder that cannot be made": ("fine", ["-o", "/proc/no/such"], "Cannot create /proc/no/such: "),
-    "a folder that cannot be written": ("fine", ["-o", "/proc"], "Cannot write /proc/report.txt: "),
+    "a folder that cannot be written": ("fine", ["-o", "/proc"], "Cannot write /proc/report-1: "),
     "a file in place of the folder": ("fine", ["-o", "/dev/null"], "Cannot create /dev/null: "),
     "an option that does not exist": ("fine", ["--nonsense"], "No such option"),
     "a limit that is no number": ("fine", ["--time-limit", "soon"], "'soon' is not a valid float"),
@@ -107,7 +113,7 @@ def test_a_fault_is_one_line_on_stderr_and_never_fails_the_job(fault: str, datab
     assert "Traceback" not in done.stderr
     if expected is None:
         assert done.stderr == ""
-        assert names(database.parent) == {"database", *NAMES}
+        assert names(database.parent) == {"database", *FIRST}
         return
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("chathpc: post: ")
@@ -140,8 +146,8 @@ def test_the_surroundings_of_a_job_change_nothing(surroundings: str, database: P
     env, before = SURROUNDINGS[surroundings]
     done = post("fine", str(database), env=env, preexec_fn=before)
     assert (done.returncode, done.stderr) == (0, "")
-    assert names(database.parent) == {"database", *NAMES}
-    Report.model_validate_json((database.parent / "report.json").read_text())
+    assert names(database.parent) == {"database", *FIRST}
+    Report.model_validate_json((database.parent / "latest" / "report.json").read_text())
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -166,12 +172,41 @@ def test_a_current_folder_that_is_gone_does_not_fail_the_job(tmp_path: Path) -> 
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_old_reports_stay_if_there_are_no_new_ones(database: Path) -> None:
-    for file in NAMES:
-        (database.parent / file).write_text("old")
+def test_earlier_reports_stay_and_latest_leads_to_the_newest(database: Path) -> None:
+    slurm, pbs = {"SLURM_JOB_ID": "4711"}, {"PBS_JOBID": "12[3].server.example.org"}
+    for env, name in (({}, "1"), ({}, "2"), (slurm, "4711"), (slurm, "4711-2"), (pbs, "12-3"), ({}, "4712")):
+        before = names(database.parent)
+        assert post("fine", str(database), env=env).stderr == ""
+        assert names(database.parent) - before - {"latest"} == {f"report-{name}"}
+        assert os.readlink(database.parent / "latest") == f"report-{name}"
+    assert all(names(folder) == NAMES for folder in database.parent.glob("report-*"))
+
+
+def test_a_report_that_fails_changes_nothing(database: Path) -> None:
+    post("fine", str(database))
     assert post("full", str(database)).returncode == 0
-    assert names(database.parent) == {"database", *NAMES}
-    assert {(database.parent / file).read_text() for file in NAMES} == {"old"}
+    assert names(database.parent) == {"database", *FIRST}
+
+
+def test_what_is_called_latest_and_is_no_link_stays(database: Path) -> None:
+    (database.parent / "latest").write_text("mine")
+    assert post("fine", str(database)).stderr == ""
+    assert (database.parent / "latest").read_text() == "mine"
+    assert names(database.parent / "report-1") == NAMES
+
+
+def test_reports_that_are_written_at_the_same_time_all_stay(tmp_path: Path) -> None:
+    """Each has looked for a free name before the others wrote."""
+    wanted = [iter(jobs_names(tmp_path, {})) for _ in range(3)]
+    written = [write_folder(tmp_path, {"report.txt": str(n)}, each) for n, each in enumerate(wanted)]
+    assert [folder.name for folder in written] == ["report-1", "report-2", "report-3"]
+    assert [(folder / "report.txt").read_text() for folder in written] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("id", ["../../etc", "a/b", "\x1b[31m", "x" * 500, ".", "..", "-"])
+def test_a_jobs_id_is_only_a_part_of_a_name(id: str, tmp_path: Path) -> None:
+    name = next(iter(jobs_names(tmp_path, {"JOB_ID": id})))
+    assert re.fullmatch(r"report-[A-Za-z0-9_-]{1,60}", name)
 
 
 def test_the_end_of_the_job_is_respected(database: Path) -> None:
@@ -234,8 +269,6 @@ def test_nothing_goes_on_working_when_post_has_ended(database: Path) -> None:
 
 def test_a_signal_at_any_moment_leaves_old_or_new_files_only(database: Path) -> None:
     wanted = {file: renderers()[form](sample(), Style(width=100)) for form, file in FILES.items()}
-    for file in NAMES:
-        (database.parent / file).write_text("old")
     draw = random.Random(7)
     for _ in range(25):
         with start("slow", database) as process:
@@ -244,9 +277,11 @@ def test_a_signal_at_any_moment_leaves_old_or_new_files_only(database: Path) -> 
             process.send_signal(draw.choice([signal.SIGTERM, signal.SIGUSR1]))
             process.communicate(timeout=30)
         assert process.returncode == 0
-        assert names(database.parent) == {"database", *NAMES}
-        for file, text in wanted.items():
-            assert (database.parent / file).read_text(encoding="utf-8") in ("old", text)
+        found = names(database.parent) - {"database", "latest"}
+        assert found == {f"report-{number}" for number in range(1, len(found) + 1)}
+        for folder in found:
+            texts = {file: (database.parent / folder / file).read_text(encoding="utf-8") for file in NAMES}
+            assert texts == wanted
 
 
 def test_a_real_path_that_is_no_profile_does_not_fail_the_job(tmp_path: Path) -> None:
