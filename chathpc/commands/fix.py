@@ -36,7 +36,9 @@ FORMATS = ("text", "markdown", "json")
     multiple=True,
     help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also agent, or advice if the model calls no tools.",
 )
-@click.option("--llm", metavar="SPEC", help="Model of the other strategies: local[:MODEL], openai:MODEL, auto.")
+@click.option(
+    "--llm", metavar="SPEC", help="Model of the other strategies: none (default), local[:MODEL], openai:MODEL, auto."
+)
 @agent_options
 @click.option(
     "--report",
@@ -132,13 +134,13 @@ def command(
         from chathpc.fix.loop import Budget, fix
         from chathpc.fix.project_file import read
         from chathpc.fix.result import exit_code, report
-        from chathpc.fix.strategies import notes_of, proposers, usual
+        from chathpc.fix.strategies import NO_MODEL, notes_of, proposers, usual, without_model
         from chathpc.fix.suspected import named_hypotheses, read_report, with_changes
         from chathpc.reports import fix_renderers
         from chathpc.sandbox import choose
 
         report_before = None if told is None else read_report(told)
-        named = strategies or (() if report_before is not None and llm is None else usual(llm))
+        named = strategies or (() if report_before is not None and without_model(llm) else usual(llm))
         hypotheses = () if report_before is None else named_hypotheses(report_before, ids)
         manner = Manner(guidance, critic, Bounds(turns, tokens), hypotheses)
         asked = proposers(tuple(dict.fromkeys(named)), llm, progress, manner)
@@ -155,7 +157,8 @@ def command(
             fresh=not resume,
             progress=progress,
         )
-        outcome = replace(outcome, remarks=(*outcome.remarks, *notes_of(asked)))
+        unasked = (NO_MODEL,) if llm is not None and without_model(llm) else ()
+        outcome = replace(outcome, remarks=(*outcome.remarks, *notes_of(asked), *unasked))
         progress("writing the report")
         found = report(outcome)
         text = fix_renderers()[chosen_format(form, output)](found, style)

@@ -21,6 +21,8 @@ MODEL_STRATEGIES = {
     "advice": "chathpc.fix.models:Advice",
 }
 AGENT = "agent"
+#: What is said where somebody wants no model.
+NO_MODEL = "No model was asked: the changes come from recipes, or from the report that was given."
 NAMES = (*STRATEGIES, *MODEL_STRATEGIES)
 
 
@@ -44,8 +46,11 @@ def proposers(
             found.append(_made(STRATEGIES[name])())
         elif name not in MODEL_STRATEGIES:
             raise UsageError(f"There is no strategy '{name}'.", hint=f"Strategies are {', '.join(NAMES)}.")
-        elif llm is None or llm.strip() == "none":
-            raise UsageError(f"The strategy {name} asks a model, and none is named.", hint="Name one: --llm SPEC.")
+        elif without_model(llm) or llm is None:
+            raise UsageError(
+                f"The strategy {name} asks a model, and none is named.",
+                hint="Name one (--llm SPEC), or take --strategy recipes, which needs none.",
+            )
         else:
             asker = asker or _asker(llm, notice)
             made = _made(MODEL_STRATEGIES[name])
@@ -60,13 +65,19 @@ def usual(llm: str | None) -> tuple[str, ...]:
 
     UsageError if `llm` names no model.
     """
-    if llm is None:
+    if without_model(llm):
         return ("recipes",)
     from chathpc.llm.settings import load_settings
     from chathpc.llm.spec import alternatives
 
-    wanted = load_settings().llm if llm.strip() == "auto" else llm
-    return ("recipes", "advice" if alternatives(wanted)[0].kind in ("local", "auto") else AGENT)
+    wanted = llm if llm is not None and llm.strip() != "auto" else load_settings().llm
+    kind = alternatives(wanted)[0].kind
+    return ("recipes",) if kind == "none" else ("recipes", "advice" if kind in ("local", "auto") else AGENT)
+
+
+def without_model(llm: str | None) -> bool:
+    """Whether it was said, or left at, that no model is asked."""
+    return llm is None or llm.strip() == "none"
 
 
 def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:

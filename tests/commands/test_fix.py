@@ -109,6 +109,20 @@ def test_nothing_passed_is_6(folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "NOTHING PASSED" in capsys.readouterr().out
 
 
+def test_without_a_model_recipes_do_it_and_the_report_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "--llm", "none", "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "improved"
+    assert any(remark.startswith("No model was asked") for remark in found["remarks"])
+
+
+def test_a_strategy_that_asks_a_model_leads_to_one_that_needs_none(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, "--llm", "none", "--strategy", "agent") == 2
+    assert "--strategy recipes, which needs none" in capsys.readouterr().err
+
+
 def test_a_limit_is_5(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder, "--time-limit", "1") in (0, 5)
     assert run(folder, "--fresh", "--strategy", "none-such") == 2

@@ -104,6 +104,9 @@ def test_strategies_that_ask_a_model_need_one_named() -> None:
     ("llm", "names"),
     [
         (None, ("recipes",)),
+        ("none", ("recipes",)),
+        (" none ", ("recipes",)),
+        ("none,local", ("recipes",)),
         ("local", ("recipes", "advice")),
         ("local:some.gguf", ("recipes", "advice")),
         ("local,openai:gpt", ("recipes", "advice")),
