@@ -13,7 +13,7 @@ from chathpc.commands.progress import Progress
 from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.reports import FORMATS
+from chathpc.reports import REPORT_FORMATS
 
 if TYPE_CHECKING:
     from chathpc.prompts.loader import Audience
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@output_options(FORMATS)
+@output_options(REPORT_FORMATS)
 @click.option(
     "--llm",
     metavar="SPEC",

@@ -6,20 +6,22 @@ Format: "Trace Event Format" (Google, 2016); complete events (ph X) with times i
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from chathpc.export.stacks import event_name
 from chathpc.export.timeline_table import timeline_of
 from chathpc.profile.profile import Profile
+from chathpc.profile.tree import CallTree
 
 #: Number of the track group of the host; devices follow.
 _HOST = 1
 
 
 def export(profile: Profile, metric: str | None) -> str:
-    """Every interval and every stay in a context as an event; `metric` is not used. UsageError without a timeline."""
+    """Every interval, and every function of the sampled stacks with its callers around it, as an event; `metric` is not used. UsageError without a timeline."""
     timeline = timeline_of(profile)
     tree = profile.tree
     events: list[dict[str, Any]] = [_named("process_name", _HOST, 0, f"{profile.title} (host)")]
@@ -54,11 +56,48 @@ def export(profile: Profile, metric: str | None) -> str:
         track += 1
         events.append(_named("thread_name", _HOST, track, profile.where.label(lane.location)))
         begin = (lane.start.astype(np.int64) - timeline.begin).tolist()
-        ends = [*begin[1:], timeline.end - timeline.begin]
-        for start, end, node in zip(begin, ends, lane.node.tolist(), strict=True):
-            if node >= 0:
-                events.append(_complete(label(node, ""), "context", _HOST, track, start, end - start))
+        events += [
+            _complete(label(stay.node, ""), "context", _HOST, track, stay.start, stay.end - stay.start)
+            for stay in stays(tree, begin, lane.node.tolist(), timeline.end - timeline.begin)
+        ]
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}) + "\n"
+
+
+class Stay(NamedTuple):
+    """A function that was on the stack from `start` to `end`, `depth` functions below the entry point."""
+
+    start: int
+    depth: int
+    end: int
+    node: int
+
+
+def stays(tree: CallTree, begin: Sequence[int], nodes: Sequence[int], end: int) -> list[Stay]:
+    """The calls of a sampled trace, one in the other: a function goes on as long as the samples have it at the same place of the stack.
+
+    `nodes[i]` holds from `begin[i]` to the next one, −1 is idle. In the order in which they begin, callers first.
+    """
+    paths: dict[int, list[int]] = {-1: []}
+    open_: list[tuple[int, int]] = []  # node and start
+    found: list[Stay] = []
+
+    def close(depth: int, now: int) -> None:
+        while len(open_) > depth:
+            node, start = open_.pop()
+            found.append(Stay(start, len(open_), now, node))
+
+    for now, node in zip(begin, nodes, strict=True):
+        if node not in paths:
+            functions = [step for step in tree.path(node) if tree.function[step] == step]
+            paths[node] = functions or [node]
+        path = paths[node]
+        same = 0
+        while same < min(len(open_), len(path)) and open_[same][0] == path[same]:
+            same += 1
+        close(same, now)
+        open_ += [(step, now) for step in path[same:]]
+    close(0, end)
+    return sorted(found)
 
 
 def _device_name(profile: Profile, device: int) -> str:

@@ -34,11 +34,14 @@ _FIX_MODULES = {
 }
 #: What `--format` accepts.
 FORMATS = tuple(name for name in _MODULES if name != "screen")
+#: Formats of a report alone: its findings as remarks on lines of source, for continuous integration.
+_REMARK_MODULES = {name: f"chathpc.reports.{name}" for name in ("sarif", "github", "gitlab")}
+REPORT_FORMATS = (*FORMATS, *_REMARK_MODULES)
 
 
 def renderers() -> Mapping[str, Renderer]:
     """Every renderer of a report by the name of its format."""
-    return {name: import_module(module).render for name, module in _MODULES.items()}
+    return {name: import_module(module).render for name, module in (_MODULES | _REMARK_MODULES).items()}
 
 
 def diff_renderers() -> Mapping[str, DiffRenderer]:

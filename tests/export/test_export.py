@@ -14,6 +14,7 @@ from hypothesis import given
 
 from chathpc.errors import UsageError
 from chathpc.export import TARGETS, exporter
+from chathpc.export.perfetto import stays
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
@@ -146,6 +147,20 @@ def test_perfetto_gets_a_track_for_each_lane_and_a_process_for_each_device():
     assert complete[0] == ("main", 2, 0.1, 0.3, {"bytes": 64})
     assert complete[1][0] == "gpu-copy-h2d"
     assert len(complete) == 5
+
+
+def test_calls_of_a_sampled_trace_lie_in_one_another_and_go_on_over_samples():
+    tree = SMALL.tree
+    exp, solve = (next(n for n in range(len(tree)) if tree.label(n).startswith(name)) for name in ("exp", "solve"))
+    solve_line = next(n for n in range(len(tree)) if tree.label(n) == "a.c:12")
+    found = stays(tree, [0, 100, 300, 400, 700], [exp, solve, solve_line, -1, exp], 1000)
+    assert [(each.start, each.end, each.depth, tree.label(each.node)[:5]) for each in found] == [
+        (0, 400, 0, "main"),
+        (0, 100, 1, "exp;2"),
+        (100, 400, 1, "solve"),
+        (700, 1000, 0, "main"),
+        (700, 1000, 1, "exp;2"),
+    ]
 
 
 @pytest.mark.parametrize("target", ["perfetto", "timeline-csv"])

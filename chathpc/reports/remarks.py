@@ -1,0 +1,67 @@
+"""A report as remarks on lines of source, which tools of continuous integration show beside a change: SARIF, GitHub, GitLab."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from chathpc.profile.text import clean
+from chathpc.report import PlaceRecord, Report
+from chathpc.reports import wording
+
+#: What a remark rests on: a measured cause, one that was read in source or machine code, what a model suspects.
+Weight = Literal["measured", "derived", "suspected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What is said of a place; `file` and `line` are None where the profile does not have them."""
+
+    cause: str
+    title: str
+    text: str
+    weight: Weight
+    file: str | None
+    line: int | None
+    function: str | None
+
+
+def remarks(report: Report) -> list[Remark]:
+    """The findings of a report, then what a model suspects under its name."""
+    found = []
+    for finding in report.findings:
+        said = [finding.summary, f"Gain: {wording.gain(finding)}.", *(f"Do: {each}" for each in finding.advice[:1])]
+        found.append(
+            _remark(
+                finding.cause, finding.title, [*said, f"Sure? {wording.sure(finding)}"], finding.status, finding.where
+            )
+        )
+    for each in report.suspected:
+        said = [
+            wording.mechanism(each),
+            f"Suspected by {each.by}, a language model, not measured: {wording.standing(each)}.",
+        ]
+        found.append(_remark(each.cause, each.name, said, "suspected", each.where))
+    return found
+
+
+def _remark(cause: str, title: str, said: list[str], weight: Weight, where: PlaceRecord) -> Remark:
+    text = " ".join(" ".join(said).split())
+    return Remark(
+        cause=clean(cause),
+        title=clean(" ".join(title.split())) or "chathpc",
+        text=clean(text),
+        weight=weight,
+        file=_below_here(clean(where.file)) if where.file and where.file.strip() else None,
+        line=where.line if where.line and where.line > 0 else None,
+        function=None
+        if where.kernel is None and where.function is None
+        else clean(where.kernel or where.function or ""),
+    )
+
+
+def _below_here(file: str) -> str:
+    """A file below the current folder relative to it, as repositories name their files; others as they were recorded."""
+    here = os.getcwd().rstrip("/") + "/"
+    return os.path.normpath(file.removeprefix(here)) if file.startswith(here) else file
