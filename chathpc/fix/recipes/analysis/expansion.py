@@ -65,7 +65,7 @@ def _expansion(program: Program) -> Expanded | None:
         text, replaced = expanded(one.text, macros)
         file = parsed(path, text) if replaced else None
         if file is not None:
-            sources[path], pieces[path] = Source(path, file), replaced
+            sources[path], pieces[path] = Source(path, file, text), replaced
     return Expanded(Program(sources, program.unread), pieces) if pieces else None
 
 

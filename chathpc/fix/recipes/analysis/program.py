@@ -45,6 +45,10 @@ class Procedure:
     node: Node
     model: Function
 
+    def written(self, node: Node) -> str:
+        """The text of a node as it is written, be it in capitals."""
+        return self.source.text[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
+
     @property
     def body(self) -> Node | None:
         """The block of a function of C."""
@@ -53,7 +57,7 @@ class Procedure:
     @cached_property
     def _by_kind(self) -> Mapping[str, list[tuple[int, Node]]]:
         found: dict[str, list[tuple[int, Node]]] = {}
-        for at, one in enumerate(walk(self.node)):
+        for at, one in enumerate(walk(self.node, leaving="internal_procedures")):
             if one.is_named:
                 found.setdefault(one.type, []).append((at, one))
         return found
@@ -181,15 +185,11 @@ class Procedure:
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Source:
-    """One file."""
+    """One file: `text` as it is written, `file` as it is parsed, which for Fortran is in lower case, so that names can be compared."""
 
     path: str
     file: SourceFile
-
-    @property
-    def text(self) -> bytes:
-        """What stands in it."""
-        return self.file.text
+    text: bytes
 
     @property
     def is_fortran(self) -> bool:
@@ -386,7 +386,7 @@ class Program:
         for call in procedure.all("call_expression", "subroutine_call"):
             called = field(call, "function") or field(call, "subroutine") or next(iter(children(call)), None)
             name = plain_name(called)
-            for one in self.named(name.lower() if procedure.source.is_fortran else name):
+            for one in self.named(name):
                 if one is not procedure and one not in found:
                     found.append(one)
         return found
@@ -422,9 +422,11 @@ def program(sources: Mapping[str, str]) -> Program:
     found = {}
     unread: set[str] = set()
     for path, text in sorted(sources.items()):
-        file = None if is_fixed_form(path) else parsed(path, text.encode("utf-8", "surrogateescape"))
+        written = text.encode("utf-8", "surrogateescape")
+        lower = language_of(path) == Language.FORTRAN
+        file = None if is_fixed_form(path) else parsed(path, written.lower() if lower else written)
         if file is not None:
-            found[path] = Source(path, file)
+            found[path] = Source(path, file, written)
         elif language_of(path) is not None:
             unread.update(_WORD.findall(text.lower() if is_fixed_form(path) else text))
     return Program(found, frozenset(unread))

@@ -29,13 +29,16 @@ __all__ = [
 C_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it in the order of the text, without recursion; those without names as well."""
+def walk(node: Node, leaving: str = "") -> Iterator[Node]:
+    """The node and all below it in the order of the text, without recursion; those without names as well. What is below nodes of the
+    kind `leaving` is left out.
+    """
     todo = [node]
     while todo:
         one = todo.pop()
         yield one
-        todo.extend(reversed(one.children))
+        if one.type != leaving:
+            todo.extend(reversed(one.children))
 
 
 def nodes(node: Node, *kinds: str) -> Iterator[Node]:

@@ -39,7 +39,7 @@ def _allocated(node: Node, procedure: Procedure) -> list[str]:
     for each in children(node):
         if each.type != "sized_allocation" or children(each)[0].type != "identifier":
             return []
-        name = text_of(children(each)[0]).lower()
+        name = text_of(children(each)[0])
         own = declaration(procedure, name)
         if own is None or not _is_own_array(name, own, procedure):
             return []
@@ -83,7 +83,7 @@ def between_calls(context: Context, spot: Spot) -> Iterator[Change]:
             or text[line_start(text, node.start_byte) : node.start_byte].strip()
         ):
             continue
-        edits.append(_allocated_anew(node, text))
+        edits.append(_allocated_anew(node, procedure))
         kept += names
         first = first or node
     for node in procedure.all("deallocate_statement"):
@@ -125,23 +125,22 @@ def _is_moved(name: str, procedure: Procedure, program: Program) -> bool:
     return False
 
 
-def _allocated_anew(node: Node, text: bytes) -> Edit:
-    blank = indent(text, node.start_byte).decode()
+def _allocated_anew(node: Node, procedure: Procedure) -> Edit:
+    blank, written = indent(procedure.source.text, node.start_byte).decode(), procedure.written
     lines: list[str] = []
     for each in children(node):
-        name, sizes = text_of(children(each)[0]), children(children(each)[-1])
+        name, sizes = written(children(each)[0]), children(children(each)[-1])
         tests = []
         for at, size in enumerate(sizes, 1):
             lower, colon, upper = (
-                text_of(size).rpartition(":") if size.type == "extent_specifier" else ("", "", text_of(size))
+                written(size).rpartition(":") if size.type == "extent_specifier" else ("", "", written(size))
             )
             tests += [f"lbound({name}, {at}) /= {lower.strip()}"] if colon else []
             tests += [f"ubound({name}, {at}) /= {upper.strip()}" if colon else f"size({name}, {at}) /= {upper.strip()}"]
-        written = text[each.start_byte : each.end_byte].decode()
         lines += [
             f"if (allocated({name})) then",
             f"  if ({' .or. '.join(tests)}) deallocate ({name})",
             "end if",
-            f"if (.not. allocated({name})) allocate ({written})",
+            f"if (.not. allocated({name})) allocate ({written(each)})",
         ]
     return Edit(node.start_byte, node.end_byte, f"\n{blank}".join(lines).encode())

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import without_line
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import line_of, nodes
-from chathpc.fix.recipes.fortran.loops import own_text
+from chathpc.fix.recipes.analysis.syntax import line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def without_flushes(context: Context, spot: Spot) -> Iterator[Change]:
     """`flush (u)` in loops is left out: what is in the buffers is written when the file is closed or the program ends."""
     procedure, text = spot.procedure, spot.source.text
-    everything = "\n".join(own_text(one.node) for one in context.program.procedures)
+    everything = "\n".join(text_of(one.node) for one in context.program.procedures)
     if re.search(
         r"\b(?:abort|error\s+stop|execute_command_line|system|fork|inquire\s*\(\s*file\b|sleep|bind\s*\(\s*c)\b",
         everything,
@@ -27,7 +26,7 @@ def without_flushes(context: Context, spot: Spot) -> Iterator[Change]:
         return
     edits, first = [], None
     for node in procedure.all("file_position_statement", "subroutine_call"):
-        if not re.match(r"(?:call\s+)?flush\b", own_text(node)) or not _is_repeated(node, procedure):
+        if not re.match(r"(?:call\s+)?flush\b", text_of(node)) or not _is_repeated(node, procedure):
             continue
         edits.append(without_line(node, text, b"continue"))
         first = first or node

@@ -12,9 +12,9 @@ from chathpc.diagnosis.source.model import Function, Kind, Loop
 from chathpc.fix.recipes.analysis.dependences import keeps_order
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import children, line_of
+from chathpc.fix.recipes.analysis.syntax import children, line_of, text_of
 from chathpc.fix.recipes.fortran.accesses import are_same, is_safe, path, uses
-from chathpc.fix.recipes.fortran.loops import control, dependences, do_node, is_index_free_after, nest, own_text
+from chathpc.fix.recipes.fortran.loops import control, dependences, do_node, is_index_free_after, nest
 from chathpc.fix.recipes.fortran.openmp import fortran_directives
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
@@ -57,7 +57,7 @@ def _best_order(loops: list[Loop], procedure: Procedure, context: Context) -> Ch
     directive = _directive_before(loops[0], procedure)
     if directive and (
         not set(private) <= _private_in(directive)
-        or "nowait" in own_text(procedure.node)  # a later loop may count on who did what
+        or "nowait" in text_of(procedure.node)  # a later loop may count on who did what
         or found.reductions
         or any(each != 0 for vector in found.vectors for each in vector)
     ):
@@ -121,9 +121,9 @@ def _directive_before(loop: Loop, procedure: Procedure) -> str:
     """The words of the OpenMP directive right before a loop; "" without one."""
     node = do_node(procedure, loop)
     previous = node.prev_named_sibling if node is not None else None
-    if previous is None or previous.type != "comment" or not own_text(previous).startswith("!$omp"):
+    if previous is None or previous.type != "comment" or not text_of(previous).startswith("!$omp"):
         return ""
-    return next((words for _, words, one in fortran_directives(procedure) if one is loop), own_text(previous))
+    return next((words for _, words, one in fortran_directives(procedure) if one is loop), text_of(previous))
 
 
 def _private_in(directive: str) -> set[str]:

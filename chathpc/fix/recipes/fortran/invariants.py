@@ -21,7 +21,7 @@ from chathpc.fix.recipes.fortran.accesses import (
     pure_function,
     uses,
 )
-from chathpc.fix.recipes.fortran.loops import declarations_end, do_node, first_directive, own_text, type_text
+from chathpc.fix.recipes.fortran.loops import declarations_end, do_node, first_directive, type_text
 from chathpc.fix.recipes.fortran.powers import is_real, written_number
 from chathpc.fix.recipes.recipe import Change, Context
 
@@ -34,7 +34,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, program, text = spot.procedure, context.program, spot.source.text
     function = procedure.model
     at = declarations_end(procedure)
-    if not is_safe(procedure) or at is None or "default(none)" in own_text(procedure.node).replace(" ", ""):
+    if not is_safe(procedure) or at is None or "default(none)" in text_of(procedure.node).replace(" ", ""):
         return
     number = 0
     taken: list[Node] = []
@@ -75,7 +75,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
                 Edit(start, start, blank + f"{name} = ".encode() + value_ + b"\n"),
                 Edit(node.start_byte, node.end_byte, name.encode()),
             )},
-            line_of(node), f"computes {text_of(node)[:60]} once before the loop over {best.variable or 'items'}",
+            line_of(node), f"computes {procedure.written(node)[:60]} once before the loop over {best.variable or 'items'}",
         )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
     """True for a power, a costly intrinsic, what goes over a whole array, or a pure function of the program."""
     if node.type == "math_expression":
         return text_of(field(node, "operator")) == "**" and _is_fraction(field(node, "right"), procedure)
-    name = own_text(next(iter(children(node)), None))
+    name = text_of(next(iter(children(node)), None))
     known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
     if known is not None and known.dims:
         return False
@@ -125,7 +125,7 @@ def _is_of_arrays(name: str, node: Node, procedure: Procedure) -> bool:
 
 def _names_arrays(node: Node, procedure: Procedure) -> bool:
     arrays = arrays_of(procedure)
-    return any(own_text(each) in arrays for each in nodes(node, "identifier"))
+    return any(text_of(each) in arrays for each in nodes(node, "identifier"))
 
 
 def stays(expr: Expr, loop: Loop, function: Function, program: Program, apart: frozenset[str] = frozenset()) -> bool:

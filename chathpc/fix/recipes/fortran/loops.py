@@ -32,7 +32,7 @@ def first_directive(node: Node) -> Node:
     while (
         (before := first.prev_named_sibling) is not None
         and before.type == "comment"
-        and own_text(before).startswith("!$omp")
+        and text_of(before).startswith("!$omp")
     ):
         first = before
     return first
@@ -267,8 +267,3 @@ def declarations_end(procedure: Procedure) -> int | None:
     """Where another declaration may be put: behind the last one of the procedure."""
     listed = [each for each in procedure.node.named_children if each.type == "variable_declaration"]
     return listed[-1].end_byte if listed else None
-
-
-def own_text(node: Node | None) -> str:
-    """The text of a node in lower case."""
-    return text_of(node).lower()

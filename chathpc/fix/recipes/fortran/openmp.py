@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.model import Kind, Loop
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import line_of
-from chathpc.fix.recipes.fortran.loops import own_text
+from chathpc.fix.recipes.analysis.syntax import line_of, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def guided_schedule(context: Context, spot: Spot) -> Iterator[Change]:
 
 def _scheduled(spot: Spot, clause: str) -> Iterator[Change]:
     procedure, text = spot.procedure, spot.source.text
-    whole = own_text(procedure.node)
+    whole = text_of(procedure.node)
     if "omp_get_thread" in whole or "omp_get_num" in whole:
         return
     for node, words, loop in fortran_directives(procedure):
@@ -63,12 +62,12 @@ def with_clause(node: Node, written: str, clause: str) -> Edit:
 def fortran_directives(procedure: Procedure) -> Iterator[tuple[Node, str, Loop | None]]:
     """Directives with all their words (continued lines too), and the loop behind each."""
     for node in procedure.all("comment"):
-        words = own_text(node)
+        words = text_of(node)
         if not words.startswith("!$omp") or words.startswith("!$omp end"):
             continue
         following = node.next_named_sibling
         while following is not None and following.type == "comment" and words.endswith("&"):
-            words = words[:-1] + own_text(following).removeprefix("!$omp").removeprefix("&")
+            words = words[:-1] + text_of(following).removeprefix("!$omp").removeprefix("&")
             following = following.next_named_sibling
         loop = next(
             (one for one in procedure.model.loops if following is not None and one.first == line_of(following)), None

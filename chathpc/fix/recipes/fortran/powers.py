@@ -11,7 +11,7 @@ from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.fortran.accesses import is_safe
-from chathpc.fix.recipes.fortran.loops import component, own_text
+from chathpc.fix.recipes.fortran.loops import component
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: edits},
             line_of(node),
-            f"computes {text_of(node)} as {new}",
+            f"computes {procedure.written(node)} as {new}",
             "rounds differently",
         )
 
 
 def _is_function(node: Node, procedure: Procedure) -> bool:
-    name = own_text(next(iter(children(node)), None))
+    name = text_of(next(iter(children(node)), None))
     known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
     return not (known is not None and known.dims)
 
@@ -72,7 +72,7 @@ def is_real(base: Node, procedure: Procedure, program: Program | None = None) ->
     if first is not None and first.type == "derived_type_member_expression":
         of = component(expression(first), procedure.model, program) if program is not None else None
     else:
-        name = own_text(first)
+        name = text_of(first)
         of = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
     return of is not None and of.type.startswith(("real", "double"))
 
@@ -81,7 +81,7 @@ def _exponent(node: Node | None, procedure: Procedure, program: Program) -> floa
     number = written_number(node)
     if number is not None or node is None or node.type != "identifier":
         return number
-    name = own_text(node)
+    name = text_of(node)
     names = [one.name for one in procedure.model.parameters]
     if name not in names or len(program.named(procedure.model.name)) != 1:
         return None
@@ -94,7 +94,7 @@ def _exponent(node: Node | None, procedure: Procedure, program: Program) -> floa
         if not source.is_fortran:
             return None
         for call in nodes(source.file.tree.root_node, "subroutine_call", "call_expression"):
-            if own_text(field(call, "subroutine") or next(iter(children(call)), None)) == procedure.model.name:
+            if text_of(field(call, "subroutine") or next(iter(children(call)), None)) == procedure.model.name:
                 listed = children(next((each for each in children(call) if each.type == "argument_list"), None))
                 found.add(written_number(listed[at]) if at < len(listed) else None)
     return found.pop() if len(found) == 1 else None
@@ -102,7 +102,7 @@ def _exponent(node: Node | None, procedure: Procedure, program: Program) -> floa
 
 def written_number(node: Node | None) -> float | None:
     """The number that a literal with a fraction or an exponent stands for; None for anything else."""
-    text = own_text(node)
+    text = text_of(node)
     if node is None or not ("." in text or "e" in text or "d" in text):
         return None  # whole exponents are products already
     match = re.fullmatch(r"([+-]?\d*\.?\d*(?:[ed][+-]?\d+)?)(?:_\w+)?", text)

@@ -9,7 +9,7 @@ from chathpc.diagnosis.source.model import Function, Loop
 from chathpc.fix.recipes.analysis.directives import WORTH_A_REGION
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import line_of, text_of
-from chathpc.fix.recipes.fortran.loops import control, do_node, own_text
+from chathpc.fix.recipes.fortran.loops import control, do_node
 from chathpc.fix.recipes.fortran.openmp import fortran_directives, with_clause
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[\w%]+\Z")
 def large_enough(context: Context, spot: Spot) -> Iterator[Change]:
     """`if(…)` at all parallel loops of the program: they are opened one after the other."""
     for procedure in context.program.procedures:
-        whole = own_text(procedure.node)
+        whole = text_of(procedure.node)
         if procedure.source.is_fortran and not procedure.model.broken and not re.search(r"omp_(?:get_|in_par)", whole):
             yield from _if_large(procedure)
     del spot
@@ -56,7 +56,7 @@ def _work(loop: Loop, procedure: Procedure) -> str | None:
             break
         if one is not loop and _moves(bound.names(), loop, procedure.model):
             break
-        factors.append(text_of(parts.named_children[2]))
+        factors.append(procedure.written(parts.named_children[2]))
         inner = [each for each in procedure.model.loops if each.parent == one.index]
         one = inner[0] if inner else None
     if not factors:

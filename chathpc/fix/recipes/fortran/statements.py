@@ -17,7 +17,7 @@ _CONTINUED = re.compile(r"&[ \t]*(?:!.*)?\n\s*&?|\s+")
 
 def squeezed(node: Node | None) -> str:
     """The text in lower case without blanks and continuations, to compare with another."""
-    return _CONTINUED.sub("", text_of(node)).lower()
+    return _CONTINUED.sub("", text_of(node))
 
 
 def called(node: Node | None) -> str:
@@ -25,7 +25,7 @@ def called(node: Node | None) -> str:
     if node is None:
         return ""
     name = field(node, "subroutine") if node.type == "subroutine_call" else next(iter(children(node)), None)
-    return text_of(name).lower() if name is not None and name.type == "identifier" else ""
+    return text_of(name) if name is not None and name.type == "identifier" else ""
 
 
 def identifiers(node: Node, name: str) -> list[Node]:
@@ -33,7 +33,7 @@ def identifiers(node: Node, name: str) -> list[Node]:
     found, todo = [], [node]
     while todo:
         one = todo.pop()
-        if one.type == "identifier" and text_of(one).lower() == name:
+        if one.type == "identifier" and text_of(one) == name:
             parent = one.parent
             if not (parent is not None and parent.type == "keyword_argument" and field(parent, "name") == one):
                 found.append(one)
@@ -67,12 +67,12 @@ def declaration(procedure: Procedure, name: str) -> Declared | None:
 
 
 def _declared_as(node: Node, name: str) -> Declared | None:
-    attributes = [re.sub(r"\s", "", text_of(each).lower()) for each in node.children_by_field_name("attribute")]
+    attributes = [re.sub(r"\s", "", text_of(each)) for each in node.children_by_field_name("attribute")]
     for one in node.children_by_field_name("declarator"):
         plain = one
         if plain.type == "init_declarator":
             plain = field(plain, "left") or children(plain)[0]
         own = children(plain)[0] if plain.type == "sized_declarator" else plain
-        if text_of(own).lower() == name:
+        if text_of(own) == name:
             return Declared(text_of(field(node, "type")), tuple(attributes))
     return None

@@ -10,9 +10,9 @@ from chathpc.diagnosis.source.layout import value
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import line_of, nodes
+from chathpc.fix.recipes.analysis.syntax import line_of, nodes, text_of
 from chathpc.fix.recipes.fortran.accesses import is_safe, uses
-from chathpc.fix.recipes.fortran.loops import do_node, own_text
+from chathpc.fix.recipes.fortran.loops import do_node
 from chathpc.fix.recipes.fortran.openmp import fortran_directives, with_clause
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
@@ -37,9 +37,9 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         outer = do_node(procedure, loop)
         if outer is None:
             continue
-        sections = [each for each in nodes(outer, "comment") if own_text(each).startswith("!$omp")]
+        sections = [each for each in nodes(outer, "comment") if text_of(each).startswith("!$omp")]
         if not sections or not all(
-            re.match(r"!\$omp\s+(?:end\s+)?(?:critical|atomic)\b(?!.*\b(?:read|write|capture)\b)", own_text(each))
+            re.match(r"!\$omp\s+(?:end\s+)?(?:critical|atomic)\b(?!.*\b(?:read|write|capture)\b)", text_of(each))
             for each in sections
         ):
             continue
@@ -66,7 +66,7 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: (*lines, *unshared, with_clause(node, written, clauses))},
             line_of(sections[0]),
-            f"gathers {', '.join(sums)} by a reduction instead of in a {own_text(sections[0]).split()[1]} section",
+            f"gathers {', '.join(sums)} by a reduction instead of in a {text_of(sections[0]).split()[1]} section",
             semantics,
         )
 
@@ -131,7 +131,7 @@ def _protected(sections: list[Node], outer: Node, function: Function) -> dict[st
     protected: list[int] = []
     opened: int | None = None
     for each in sections:
-        words = own_text(each)
+        words = text_of(each)
         if words.startswith("!$omp end"):
             if opened is not None:
                 protected.extend(range(opened + 1, line_of(each)))

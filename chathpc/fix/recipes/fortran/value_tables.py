@@ -18,7 +18,6 @@ from chathpc.fix.recipes.fortran.loops import (
     do_node,
     first_directive,
     is_index_free_after,
-    own_text,
     type_text,
 )
 from chathpc.fix.recipes.recipe import Change, Context
@@ -34,7 +33,7 @@ def tabulated(context: Context, spot: Spot) -> Iterator[Change]:
     """Costly functions of the counters of inner loops, and of what the outer loop leaves alone, are computed once for each counter."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
     function, at = procedure.model, declarations_end(procedure)
-    if not is_safe(procedure) or at is None or "default(none)" in own_text(procedure.node).replace(" ", ""):
+    if not is_safe(procedure) or at is None or "default(none)" in text_of(procedure.node).replace(" ", ""):
         return
     taken: list[Node] = []
     for node in procedure.all("math_expression", "call_expression"):
@@ -61,7 +60,7 @@ def tabulated(context: Context, spot: Spot) -> Iterator[Change]:
                 Edit(start, start, lines),
                 Edit(node.start_byte, node.end_byte, instead),
             )},
-            line_of(node), f"computes {text_of(node)[:60]} once for each {' and '.join(one.variable for one in counters)}, into a table",
+            line_of(node), f"computes {procedure.written(node)[:60]} once for each {' and '.join(one.variable for one in counters)}, into a table",
         )  # fmt: skip
 
 
@@ -152,7 +151,7 @@ def _ranges(
             (loop.condition.parts[1], parts.named_children[2], "ubound"),
         ):
             if not bound.names() or stays(bound, outer, procedure.model, program):
-                limits.append(text_of(written))
+                limits.append(procedure.written(written))
             elif array is not None:
                 limits.append(f"{of}({array[0]}, {array[1]})")
             else:
