@@ -1,12 +1,14 @@
-"""Whether two accesses of C or C++ may be to the same memory: by names, types, members, restrict, and where pointers come from."""
+"""Whether two accesses may be to the same memory: in C and C++ by names, types, members, restrict, and where pointers come from."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.effects import Access, _local_array
+from chathpc.fix.recipes.analysis.accesses import Access
+from chathpc.fix.recipes.analysis.c_accesses import local_array
 from chathpc.fix.recipes.analysis.exchanges import are_exchanged
+from chathpc.fix.recipes.analysis.fortran_accesses import overlaps
 from chathpc.fix.recipes.analysis.origins import ALLOCATORS, object_name, origins
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
@@ -20,6 +22,8 @@ _BYTES = frozenset({"char", "unsigned char", "signed char", "uint8_t", "int8_t",
 
 def may_overlap(one: Access, other: Access, program: Program) -> bool:
     """True unless the two are proved to be different variables or different memory. (Strict aliasing: C11 6.5 p7.)"""
+    if one.procedure.source.is_fortran:
+        return overlaps(one, other)
     if not one.memory and not other.memory:
         return one.name == other.name
     if not one.memory or not other.memory:
@@ -29,7 +33,7 @@ def may_overlap(one: Access, other: Access, program: Program) -> bool:
 
 
 def _name_meets_memory(variable: Access, memory: Access, program: Program) -> bool:
-    root_name = _local_array(memory.node, memory.procedure)
+    root_name = local_array(memory.node, memory.procedure)
     if root_name is not None:  # memory of a local array or record
         return root_name == variable.name
     one = declared(variable.name, variable.procedure, program)

@@ -13,9 +13,10 @@ from itertools import product as combinations
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope
+from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.distances import solved_distances
-from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted
 from chathpc.fix.recipes.analysis.origins import is_fresh
 from chathpc.fix.recipes.analysis.program import Procedure, Program
@@ -27,6 +28,7 @@ from chathpc.fix.recipes.analysis.types import declared
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_BREAKS = ("break_statement", "keyword_statement")
 #: Distance in each loop of the nest; None where it may be any.
 Vector = tuple[int | None, ...]
 
@@ -59,7 +61,7 @@ def dependences(
     if not inner.is_known or inner.pragmas:
         found.why = ", ".join(inner.opaque) or "calls or directives"
         return found
-    if inner.jumps - {"continue", "break"} or _leaves(body):
+    if inner.jumps - {"continue", "break"} or _leaves(nest[-1]):
         found.why = "it may be left early"
         return found
     variables = [one.variable for one in nest]
@@ -92,7 +94,7 @@ def dependences(
 def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedure, program: Program) -> list[Counted]:
     """Counted loops in the body that know the range of their variables: they are further loops of the nest for its subscripts."""
     found: dict[str, Counted | None] = {}
-    for node in nodes(body, "for_statement"):
+    for node in nodes(body, "for_statement", "do_loop"):
         one = counted(node, procedure)
         if one is None:
             continue
@@ -108,7 +110,7 @@ def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedu
         one
         for one in found.values()
         if one is not None
-        and not {text_of(each) for side in (one.start, one.bound) for each in nodes(side, "identifier")} & moving
+        and not procedure.names(one.start, one.bound) & moving
         and all(is_steady(side, inner, procedure, program) for side in (one.start, one.bound))
     ]
     # A name that is also declared in another way, or whose bound changes from one iteration of the nest to the next, has no range.
@@ -125,12 +127,12 @@ def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedu
 
 def _is_in_loop_over(node: Node, variable: str, body: Node, procedure: Procedure) -> bool:
     """True if a loop that counts the variable stands around the node."""
-    loop = enclosing(node, frozenset({"for_statement"}), body)
+    loop = enclosing(node, procedure.loop_kinds, body)
     while loop is not None:
         one = counted(loop, procedure)
         if one is not None and one.variable == variable:
             return True
-        loop = enclosing(loop, frozenset({"for_statement"}), body)
+        loop = enclosing(loop, procedure.loop_kinds, body)
     return False
 
 
@@ -138,10 +140,11 @@ def _limits(one: Counted) -> tuple[str, str, str, int]:
     return text_of(one.start), text_of(one.bound), one.operator, one.step
 
 
-def _leaves(body: Node) -> bool:
-    """True if a `break` in the body belongs to a loop of the nest; those of inner loops do no harm."""
-    loops = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
-    return any(enclosing(node, loops, body) is None for node in nodes(body, "break_statement"))
+def _leaves(loop: Counted) -> bool:
+    """True if a `break` in the body belongs to the loop; those of inner loops do no harm."""
+    kinds = loop.procedure.loop_kinds
+    jumps = (each for each in nodes(loop.body, *_BREAKS) if each.type == _BREAKS[0] or text_of(each) == "exit")
+    return any(enclosing(each, kinds) == loop.node for each in jumps)
 
 
 def _is_local(one: Access, inner: Effects) -> bool:
@@ -169,7 +172,7 @@ def _distance(
     if renamed is None:
         return anywhere
     moving = frozenset(one.variable for one in nest)
-    if {text_of(each) for each in nodes(left[0], "identifier")} & (moving | inner.declared):
+    if write.procedure.names(left[0]) & (moving | inner.declared):
         return anywhere
     changing = inner.declared | {one.name for one in inner.writes if not one.memory}
     fixed: list[int | None] = [None] * len(nest)
@@ -180,7 +183,8 @@ def _distance(
             for each in (*mine, *its)
         ):
             continue  # tells nothing; the other indices may
-        first, second = sum_of(mine, {}, scope, moving), sum_of(its, renamed, scope, moving)
+        first = sum_of(mine, {}, scope, moving, write.procedure)
+        second = sum_of(its, renamed, scope, moving, write.procedure)
         if first is None or second is None:
             continue
         solved = solved_distances(first, second, nest, changing - set(scope.values) - moving)
@@ -198,6 +202,8 @@ def _same_array(one: Node, other: Node, procedure: Procedure, program: Program) 
     """{} if both are written the same; a renaming if they are the same member of two records, each with memory of its own."""
     if text_of(one) == text_of(other):
         return {}
+    if procedure.source.is_fortran:
+        return None
     if one.type == other.type == "identifier":
         return (
             {}

@@ -1,4 +1,4 @@
-"""OpenMP directives of C and C++: their words and clauses, the loop or block they belong to, and edits of them."""
+"""OpenMP directives: their words and clauses, the loop or block they belong to, and edits of them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_WORDS = re.compile(r"#\s*pragma\s+omp\s+(.*)", re.DOTALL)
+_WORDS = re.compile(r"#\s*pragma\s+omp\s+(.*)|!\$omp\s+(?!end\b)(.*)", re.DOTALL)
+#: What stands behind the words of a directive in its first line, in C and in Fortran.
+_BEHIND = {"preproc_call": re.compile(rb"//|/\*"), "comment": re.compile(rb"(?<=.)!|&[ \t\r]*\Z")}
 #: Iterations of simple work that are worth a region: opening one costs some microseconds (EPCC OpenMP microbenchmarks), an
 #: operation about a nanosecond.
 WORTH_A_REGION = 20_000
+_LOOPS = (("for_statement", True, False), ("do_loop", False, True))
 #: Functions whose results depend on which thread does what.
 THREADS = re.compile(rb"\bomp_get_(?:thread_num|num_threads|level|team_num)\b")
 
@@ -57,12 +60,12 @@ class Directive:
     @property
     def is_loop(self) -> bool:
         """It shares the iterations of a loop among threads."""
-        return self.has("for") and self.statement.type == "for_statement"
+        return (self.statement.type, self.has("for"), self.has("do")) in _LOOPS
 
     def end(self, text: bytes) -> int:
         """Where its words end in the text: a clause may be put there."""
         whole = text[self.node.start_byte : self.node.end_byte]
-        comment = re.search(rb"//|/\*", whole)
+        comment = _BEHIND[self.node.type].search(whole)
         kept = whole[: comment.start()] if comment else whole
         return self.node.start_byte + len(kept.rstrip())
 
@@ -100,21 +103,38 @@ class Directive:
 
 def directive(node: Node) -> Directive | None:
     """The OpenMP directive that a node is."""
-    if node.type != "preproc_call" or node.text is None:
+    if node.type not in _BEHIND or _goes_on(node.prev_named_sibling):
         return None
-    match = _WORDS.match(node.text.decode("utf-8", "replace").replace("\\\r\n", " ").replace("\\\n", " "))
-    if match is None:
+    written = text_of(node).replace("\\\r\n", " ").replace("\\\n", " ")
+    one, following = node, node.next_named_sibling
+    while following is not None and following.type in _BEHIND:
+        if _goes_on(one):
+            written = written.rstrip()[:-1] + re.sub(r"!\$omp\s*&?", " ", text_of(following))
+        one, following = following, following.next_named_sibling
+    match = _WORDS.match(written)
+    if match is None or following is None:
         return None
-    following = node.next_named_sibling
-    while following is not None and following.type in ("comment", "preproc_call"):
-        following = following.next_named_sibling
-    words = " ".join(re.split(r"//|/\*", match[1])[0].split())
-    return None if following is None else Directive(node, following, words)
+    return Directive(node, following, " ".join(re.split(r"!" if match[1] is None else r"//|/\*", match[1] or match[2])[0].split()))
+
+
+def _goes_on(node: Node | None) -> bool:
+    """True for a line of a directive of Fortran that goes on in the next line."""
+    return node is not None and node.type == "comment" and re.match(r"!\$omp.*&\s*\Z", text_of(node)) is not None
+
+
+def directive_before(node: Node) -> Node | None:
+    """The first of the directives that stand directly before a statement."""
+    found, one = None, node.prev_named_sibling
+    while one is not None and one.type in _BEHIND and not text_of(one).startswith("!$omp end"):
+        if one.type == "preproc_call" or text_of(one).startswith("!$omp"):
+            found = one
+        one = one.prev_named_sibling
+    return found
 
 
 def directives(procedure: Procedure) -> Iterator[Directive]:
     """All of a function, in the order of the text."""
-    for node in procedure.all("preproc_call"):
+    for node in procedure.all("comment" if procedure.source.is_fortran else "preproc_call"):
         found = directive(node)
         if found is not None:
             yield found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chathpc.diagnosis.source.affine import Scope, Sum, add, factor, linear, product
-from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.fix.recipes.analysis.loops import Counted
 
 
@@ -70,7 +69,7 @@ def _with_ranges(
 def _range(one: Counted) -> tuple[int, int] | None:
     """Smallest and greatest value of a loop's variable, where its bounds are numbers."""
     scope = Scope({}, one.procedure.source.file.unit.constants)
-    start, bound = (linear(expression(side), scope, frozenset()) for side in (one.start, one.bound))
+    start, bound = (linear(one.procedure.expression(side), scope, frozenset()) for side in (one.start, one.bound))
     if start is None or bound is None or set(start) | set(bound) > {()} or one.step < 1:
         return None
     last = bound.get((), 0) - (one.operator != "<=")
@@ -134,8 +133,8 @@ def _extent(one: Counted) -> Sum | None:
     nothing = Scope({}, one.procedure.source.file.unit.constants)
     if one.step < 1:
         return None
-    start = linear(expression(one.start), nothing, frozenset())
-    bound = linear(expression(one.bound), nothing, frozenset())
+    start = linear(one.procedure.expression(one.start), nothing, frozenset())
+    bound = linear(one.procedure.expression(one.bound), nothing, frozenset())
     if start is None or bound is None or set(start) - {()} or start.get((), 0) < 0:
         return None
     return add(bound, {(): 1}) if one.operator == "<=" else bound

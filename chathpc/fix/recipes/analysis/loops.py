@@ -1,7 +1,8 @@
-"""Counted loops of C and C++ with their nodes, and the names that a loop leaves alone."""
+"""Counted loops with their nodes, and the names that a loop leaves alone."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,19 +10,34 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.c_family import constant
 from chathpc.diagnosis.source.model import Kind
+from chathpc.fix.recipes.analysis.accesses import Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
-from chathpc.fix.recipes.analysis.effects import Effects, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import C_LOOPS, enclosing, field, inside, nodes, statements, text_of
+from chathpc.fix.recipes.analysis.syntax import (
+    body_of,
+    children,
+    control,
+    enclosing,
+    field,
+    inside,
+    nodes,
+    statements,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+#: Loops that may count, and Fortran's `(a(i), i = 1, n)`.
+_COUNTING = frozenset({"for_statement", "do_loop", "implied_do_loop_expression"})
+_DECLARED = frozenset({"declaration", "variable_declaration", "sized_declarator", "parameters"})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """`for (variable = start; variable < bound; variable += step)`; `operator` is that of the condition, `own` tells whether the
-    header declares the variable.
+    """`for (variable = start; variable < bound; variable += step)` or `do variable = start, bound, step`; `operator` is that of the
+    condition, `own` tells whether the header declares the variable.
     """
 
     node: Node
@@ -36,12 +52,14 @@ class Counted:
     @property
     def body(self) -> Node:
         """What is repeated."""
-        body = field(self.node, "body")
-        return self.node if body is None else body
+        return body_of(self.node)
 
     @property
     def header(self) -> tuple[int, int]:
-        """Bytes between the brackets behind `for`."""
+        """Bytes between the brackets behind `for`, or behind `do`."""
+        head = control(self.node)
+        if head is not None:
+            return head.start_byte, head.end_byte
         opening = next(each for each in self.node.children if each.type == "(")
         closing = [each for each in self.node.children if each.type == ")" and each.end_byte <= self.body.start_byte][
             -1
@@ -54,6 +72,8 @@ def counted(node: Node | None, procedure: Procedure, condition: Node | None = No
 
     `condition` is the part of its condition that counts, where that has other parts as well.
     """
+    if node is not None and node.type == "do_loop":
+        return _do_loop(node, procedure)
     if node is None or node.type != "for_statement" or field(node, "body") is None or node.has_error:
         return None
     initial, update = field(node, "initializer"), field(node, "update")
@@ -82,6 +102,20 @@ def counted(node: Node | None, procedure: Procedure, condition: Node | None = No
     return Counted(node, procedure, variable, start, bound, operator, step, own)
 
 
+def _do_loop(node: Node, procedure: Procedure) -> Counted | None:
+    """The same of a loop of Fortran that ends with a statement of its own and nothing else."""
+    head, end = control(node), children(node)[-1]
+    parts = children(head)
+    if len(parts) < 3 or head is None or node.has_error or parts[0].type != "identifier":
+        return None
+    if end.type != "end_do_loop_statement" and [text_of(one) for one in children(end)][1:] != ["continue"]:
+        return None
+    written = text_of(parts[3]).replace(" ", "") if len(parts) > 3 else "1"
+    step = int(written) if re.fullmatch(r"[+-]?\d+", written) else 0
+    operator, own = "<=" if step > 0 else ">=", head.type == "concurrent_control"
+    return Counted(node, procedure, text_of(parts[0]), parts[1], parts[2], operator, step, own) if step else None
+
+
 def _step(update: Node, variable: str) -> int | None:
     expr = expression(update)
     if expr.kind != Kind.ASSIGN or expr.parts[0].kind != Kind.NAME or expr.parts[0].text != variable:
@@ -98,15 +132,15 @@ def _step(update: Node, variable: str) -> int | None:
 
 def loops_of(procedure: Procedure) -> list[Node]:
     """All loops, outer before inner."""
-    return [] if procedure.body is None else list(procedure.all(*C_LOOPS))
+    return list(procedure.all(*procedure.loop_kinds))
 
 
 def around(node: Node, procedure: Procedure) -> Iterator[Node]:
     """Loops around a node, the innermost first."""
-    one = enclosing(node, C_LOOPS, procedure.node)
+    one = enclosing(node, procedure.loop_kinds, procedure.node)
     while one is not None:
         yield one
-        one = enclosing(one, C_LOOPS, procedure.node)
+        one = enclosing(one, procedure.loop_kinds, procedure.node)
 
 
 def is_before_first(node: Node, loop: Node) -> bool:
@@ -145,7 +179,9 @@ def is_invariant(
 
 
 def used_after(name: str, loop: Node, procedure: Procedure) -> bool:
-    """True if a variable is used outside the loop other than in loops that give it a new value first."""
+    """True if a variable is used outside the loop other than in loops that give it a new value first, or may be by others."""
+    if procedure.source.is_fortran and name not in {one.name for one in procedure.model.declarations}:
+        return True
     for node in procedure.identifiers.get(name, ()):
         if inside(node, loop) or is_declared(node):
             continue
@@ -157,16 +193,17 @@ def used_after(name: str, loop: Node, procedure: Procedure) -> bool:
 def is_declared(node: Node) -> bool:
     """True where the name of a variable stands as what is declared."""
     parent = node.parent
-    return (
-        parent is not None
-        and parent.type in ("declaration", "init_declarator")
-        and (parent.type == "declaration" or node == field(parent, "declarator"))
-    )
+    if parent is not None and parent.type == "init_declarator":
+        return node in (field(parent, "declarator"), field(parent, "left"))
+    return parent is not None and parent.type in _DECLARED
 
 
 def _is_counted_again(node: Node, name: str, procedure: Procedure) -> bool:
-    one = enclosing(node, frozenset({"for_statement"}), procedure.node)
+    one = enclosing(node, _COUNTING, procedure.node)
     while one is not None:
+        implied = next((each for each in children(one) if each.type == "loop_control_expression"), control(one))
+        if implied is not None and text_of(children(implied)[0]) == name:
+            return True
         initial = field(one, "initializer")
         if initial is not None and initial.type == "assignment_expression" and text_of(field(initial, "left")) == name:
             return True
@@ -176,5 +213,5 @@ def _is_counted_again(node: Node, name: str, procedure: Procedure) -> bool:
             and any(text_of(each) == name for each in nodes(initial, "identifier"))
         ):
             return True
-        one = enclosing(one, frozenset({"for_statement"}), procedure.node)
+        one = enclosing(one, _COUNTING, procedure.node)
     return False

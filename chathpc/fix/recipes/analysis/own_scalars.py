@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.effects import Effects, effects
+from chathpc.fix.recipes.analysis.accesses import Effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import is_declared, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import enclosing, field, inside, text_of
+from chathpc.fix.recipes.analysis.syntax import body_of, enclosing, field, inside, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LOOPS = frozenset({"for_statement", "while_statement", "do_statement"})
 _CONDITIONAL = (
     "if_statement",
     "while_statement",
@@ -20,6 +20,8 @@ _CONDITIONAL = (
     "switch_statement",
     "conditional_expression",
     "for_range_loop",
+    "select_case_statement",
+    "where_statement",
 )
 
 
@@ -43,12 +45,12 @@ def _used_elsewhere(name: str, loop: Node, procedure: Procedure, program: Progra
     for node in procedure.identifiers.get(name, ()):
         if inside(node, loop) or is_declared(node) or _is_set(node):
             continue
-        around = enclosing(node, _LOOPS, procedure.node)
+        around = enclosing(node, procedure.loop_kinds, procedure.node)
         while around is not None and not inside(loop, around):
-            own = field(around, "body")
-            if own is not None and inside(node, own) and _is_set_first(name, effects(own, procedure, program), own):
+            own = body_of(around)
+            if inside(node, own) and _is_set_first(name, effects(own, procedure, program), own):
                 break
-            around = enclosing(around, _LOOPS, procedure.node)
+            around = enclosing(around, procedure.loop_kinds, procedure.node)
         if around is None or inside(loop, around):
             return True
     return False
@@ -57,8 +59,9 @@ def _used_elsewhere(name: str, loop: Node, procedure: Procedure, program: Progra
 def _is_set(node: Node) -> bool:
     """True for the left side of a plain assignment."""
     parent = node.parent
-    plain = parent is not None and parent.type == "assignment_expression" and text_of(field(parent, "operator")) == "="
-    return plain and parent is not None and node == field(parent, "left")
+    if parent is None or parent.type not in ("assignment_expression", "assignment_statement"):
+        return False
+    return node == field(parent, "left") and text_of(field(parent, "operator")) in ("", "=")
 
 
 def _is_set_first(name: str, inner: Effects, body: Node) -> bool:
@@ -69,7 +72,11 @@ def _is_set_first(name: str, inner: Effects, body: Node) -> bool:
     one = first.node
     while one.parent is not None and one.parent != body and one != body:
         parent = one.parent
-        if parent.type in _CONDITIONAL or (parent.type == "for_statement" and field(parent, "initializer") != one):
+        if parent.type in ("for_statement", "do_loop") and field(parent, "initializer") != one:
+            uses = (each for each in inner.accesses if not each.memory and each.name == name)
+            if not all(inside(each.node, body_of(parent)) for each in uses):
+                return False  # it may have no iteration
+        elif parent.type in _CONDITIONAL:
             return False
         one = parent
     return True

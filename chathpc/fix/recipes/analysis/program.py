@@ -5,25 +5,27 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import merge
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source import fortran
+from chathpc.diagnosis.source.c_expressions import expression as c_expression
 from chathpc.diagnosis.source.c_family import declared as c_declared
-from chathpc.diagnosis.source.model import Declaration, Function, Record
+from chathpc.diagnosis.source.model import Declaration, Expr, Function, Kind, Record, expressions
 from chathpc.diagnosis.source.text import SourceFile, parsed
 from chathpc.fix.recipes.analysis.addresses import addressed_names
-from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of, walk
+from chathpc.fix.recipes.analysis.syntax import C_LOOPS, FORTRAN_LOOPS, children, field, nodes, text_of, walk
 from chathpc.profile.languages import Language, is_fixed_form, language_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from chathpc.diagnosis.records import Finding
+    from chathpc.fix.recipes.analysis.accesses import Effects
     from chathpc.fix.recipes.analysis.edits import Edit
-    from chathpc.fix.recipes.analysis.effects import Effects
     from chathpc.fix.recipes.analysis.expansion import Expanded
 
 #: A macro that is a number, or an expression of numbers alone, is as good as one.
@@ -35,6 +37,11 @@ _THREADS = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _UNSTABLE = re.compile(rb"\b(?:volatile|_Atomic|atomic\w*|std::atomic)\b")
+#: Where one memory of Fortran may have two names, or change by itself.
+_MANY_NAMES = re.compile(
+    rb"\b(?:pointer|target|equivalence|volatile|asynchronous|common|save|goto|go\s+to|entry|impure)\b|=>\s*\w+\s*\(|^\s*#",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -103,7 +110,17 @@ class Procedure:
 
     @cached_property
     def declarations(self) -> Mapping[str, Declaration | None]:
-        """Variables and parameters by name; None for a name that stands for variables of different types."""
+        """Variables and parameters by name; None for a name that stands for variables of different types.
+
+        Of Fortran arguments and the result are references, and what has a value from the beginning is static (Fortran 2018, 8.4).
+        """
+        if self.source.is_fortran:
+            result = self.model.returns
+            outside = {one.name for one in (*self.model.parameters, *((result,) if result is not None else ()))}
+            return {
+                one.name: replace(one, reference=one.name in outside, static=one.value is not None and not one.const)
+                for one in (*self.model.parameters, *self.model.declarations)
+            }
         found: dict[str, Declaration | None] = {}
         for one in (*self.model.parameters, *self.model.declarations, *self._in_lambdas()):
             known = found.get(one.name, one)
@@ -118,6 +135,30 @@ class Procedure:
         for one in self.all("lambda_expression"):
             for node in nodes(one, "declaration", "parameter_declaration"):
                 yield from c_declared(node, inside=True)
+
+    @cached_property
+    def arrays(self) -> frozenset[str]:
+        """Names of arrays that a procedure of Fortran sees, as far as the file tells."""
+        named = {**self.source.file.unit.variables, **self.declarations}
+        indexed = (one.base for one in expressions(self.model.statements) if one.kind == Kind.INDEX)
+        return frozenset(name for name, one in named.items() if one is not None and one.dims).union(
+            base.text for base in indexed if base is not None and base.kind == Kind.NAME
+        )
+
+    def expression(self, node: Node | None) -> Expr:
+        """The expression that a node of the function stands for."""
+        if self.source.is_fortran:
+            return fortran.resolved(fortran.expression(node), self.arrays)
+        return c_expression(node)
+
+    def names(self, *parts: Node) -> frozenset[str]:
+        """Names that stand in parts of the function."""
+        return frozenset(text_of(one) for part in parts for one in nodes(part, "identifier"))
+
+    @property
+    def loop_kinds(self) -> frozenset[str]:
+        """What loops are called in its language's grammar."""
+        return FORTRAN_LOOPS if self.source.is_fortran else C_LOOPS
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -136,11 +177,11 @@ class Procedure:
 
     @cached_property
     def unstable(self) -> bool:
-        """True where something in it is volatile or atomic: such accesses are never moved."""
-        return (
-            _UNSTABLE.search(_DIRECTIVE.sub(b"", self.source.text[self.node.start_byte : self.node.end_byte]))
-            is not None
-        )
+        """True where something in it is volatile or atomic, or of Fortran's memory may have two names: such accesses are never moved."""
+        text = self.node.text or b""
+        if self.source.is_fortran:
+            return self.is_broken or _MANY_NAMES.search(re.sub(rb"!(?!\$)[^\n]*", b"", text)) is not None
+        return _UNSTABLE.search(_DIRECTIVE.sub(b"", text)) is not None
 
     @cached_property
     def restricted(self) -> frozenset[str]:
@@ -153,7 +194,7 @@ class Procedure:
     @cached_property
     def names_shared(self) -> bool:
         """True where a directive asks for a word on every variable, so that none may be added."""
-        return b"default(none)" in self.source.text[self.node.start_byte : self.node.end_byte].replace(b" ", b"")
+        return b"default(none)" in (self.node.text or b"").replace(b" ", b"")
 
     @cached_property
     def stored(self) -> frozenset[str]:
@@ -178,8 +219,10 @@ class Procedure:
     @cached_property
     def is_broken(self) -> bool:
         """True where a part of it could not be parsed, or is chosen by the preprocessor."""
-        return self.node.has_error or any(
-            True for _ in self.all("preproc_if", "preproc_ifdef", "preproc_function_def", "preproc_def")
+        return (
+            bool(self.source.is_fortran and self.model.broken)
+            or self.node.has_error
+            or any(True for _ in self.all("preproc_if", "preproc_ifdef", "preproc_function_def", "preproc_def"))
         )
 
 
@@ -364,6 +407,11 @@ class Program:
             if not source.is_fortran
             for name in addressed_names(source.file.tree.root_node)
         )
+
+    @cached_property
+    def has_pointers_in_records(self) -> bool:
+        """True where a member of a record may lead to any memory."""
+        return any(one.pointers for record in self.records.values() for one in record.fields)
 
     @cached_property
     def has_unions(self) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.aliases import base_of, may_overlap
-from chathpc.fix.recipes.analysis.effects import Access, Effects, effects, is_own_memory
+from chathpc.fix.recipes.analysis.c_accesses import is_own_memory
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.origins import origins
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, text_of

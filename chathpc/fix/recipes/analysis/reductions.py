@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.effects import Effects
+from chathpc.fix.recipes.analysis.accesses import Effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import field, inside, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_SUMS = frozenset({"binary_expression", "math_expression"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,42 +47,41 @@ def reductions(inner: Effects, procedure: Procedure, program: Program) -> dict[s
 def adding(node: Node, name: str) -> str | None:
     """`+` for the occurrence of a variable in `x += …`, `x++` and `x = x + …`; None for any other use."""
     parent = node.parent
-    if parent is None:
+    if parent is None or parent.parent is None:
         return None
-    if (
-        parent.type == "update_expression"
-        and parent.parent is not None
-        and parent.parent.type in ("expression_statement", "for_statement")
-    ):
+    if parent.type == "update_expression" and parent.parent.type in ("expression_statement", "for_statement"):
         return "+"
     statement = parent
-    while statement.type in ("binary_expression",) and statement.parent is not None:
+    while statement.type in _SUMS and statement.parent is not None:
         statement = statement.parent
-    if (
-        statement.type != "assignment_expression"
-        or statement.parent is None
-        or statement.parent.type != "expression_statement"
+    above = statement.parent
+    if statement.type != "assignment_statement" and (
+        statement.type != "assignment_expression" or above is None or above.type != "expression_statement"
     ):
         return None
     left, right, operator = field(statement, "left"), field(statement, "right"), text_of(field(statement, "operator"))
     if left is None or right is None or text_of(left) != name:
         return None
-    if left == node or inside(node, left):
-        if operator in ("+=", "-="):
-            return "+" if not _mentions(right, name) else None
-        if operator in ("*=", "&=", "|=", "^="):
-            return operator[0] if not _mentions(right, name) else None
-        return _plain_sum(right, name) if operator == "=" else None
-    return _plain_sum(right, name) if operator == "=" else None
+    if operator in ("", "="):
+        return _plain_sum(right, name)
+    if left != node or operator not in ("+=", "-=", "*=", "&=", "|=", "^=") or _mentions(right, name):
+        return None
+    return "+" if operator == "-=" else operator[0]
 
 
 def _plain_sum(right: Node, name: str) -> str | None:
-    if right.type != "binary_expression" or text_of(field(right, "operator")) not in ("+", "*"):
+    """`+` for `x + … - …`, `*` for `x * …`."""
+    operators: set[str] = set()
+    one: Node | None = right
+    while one is not None and one.type in _SUMS:
+        other = field(one, "right")
+        if other is None or _mentions(other, name):
+            return None
+        operators.add(text_of(field(one, "operator")))
+        one = field(one, "left")
+    if text_of(one) != name or not operators or not (operators <= {"+", "-"} or operators == {"*"}):
         return None
-    one, other = field(right, "left"), field(right, "right")
-    if one is None or other is None or text_of(one) != name or _mentions(other, name):
-        return None
-    return text_of(field(right, "operator"))
+    return operators.pop().replace("-", "+")
 
 
 def _mentions(node: Node, name: str) -> bool:

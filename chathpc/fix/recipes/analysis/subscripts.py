@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.affine import Scope, Sum, add, linear
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.model import Expr, Kind
+from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
-from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import bare, children, field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import WIDE, written_type
@@ -38,6 +39,8 @@ def scope_of(body: Node, inner: Effects, procedure: Procedure) -> Scope:
 
 def is_whole(value: Node, procedure: Procedure) -> bool:
     """True for arithmetic of whole numbers without conversions that lose something."""
+    if procedure.source.is_fortran:  # an index is a whole number, but what a function or section gives is not looked at
+        return all(one.kind not in (Kind.CALL, Kind.OTHER) for one in procedure.expression(value).walk())
     for node in nodes(value, "cast_expression", "number_literal", "call_expression", "conditional_expression"):
         if node.type == "cast_expression":
             kind = written_type(field(node, "type"))
@@ -61,10 +64,14 @@ def _is_wide_cast(called: str) -> bool:
     return WIDE.match(name.strip()) is not None
 
 
-def subscripts(node: Node) -> tuple[Node, list[Node]] | None:
+def subscripts(node: Node, procedure: Procedure) -> tuple[Node, list[Node]] | None:
     """The base of an access and its indices, the first first; a member of an element counts by the element."""
     found: list[Node] = []
     one: Node | None = node
+    if procedure.source.is_fortran:
+        while node.type == "derived_type_member_expression":
+            node = children(node)[0]
+        return (children(node)[0], children(children(node)[-1])) if node.type == "call_expression" else None
     while one is not None and one.type == "field_expression" and text_of(field(one, "operator")) == ".":
         one = field(one, "argument")
     while one is not None and one.type == "subscript_expression":
@@ -81,11 +88,13 @@ def subscripts(node: Node) -> tuple[Node, list[Node]] | None:
     return (one, found[::-1]) if one is not None and found else None
 
 
-def sum_of(parts: list[Node], renamed: dict[str, str], scope: Scope, moving: frozenset[str]) -> Sum | None:
+def sum_of(
+    parts: list[Node], renamed: dict[str, str], scope: Scope, moving: frozenset[str], procedure: Procedure
+) -> Sum | None:
     """The parts of an index added up, with names replaced; None for what is no sum of products."""
     total: Sum | None = {}
     for part in parts:
-        one = linear(_renamed(expression(part), renamed), scope, moving)
+        one = linear(_renamed(procedure.expression(part), renamed), scope, moving)
         total = None if one is None or total is None else add(total, one)
     return total
 
@@ -94,7 +103,7 @@ def base_and_parts(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]]
     """Base and indices of an access, each index as parts to be added; a pointer that the body sets once to `base + offset` stands
     for that.
     """
-    found = subscripts(one.node)
+    found = subscripts(one.node, one.procedure)
     if found is None:
         return None
     base, indices = found[0], [[each] for each in found[1]]
@@ -123,7 +132,7 @@ def base_and_parts(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]]
         indices[0].append(right)
         value = left
     if value is not None and value.type == "pointer_expression" and text_of(field(value, "operator")) == "&":
-        inner_found = subscripts(field(value, "argument") or value)
+        inner_found = subscripts(field(value, "argument") or value, one.procedure)
         if (
             inner_found is None
             or len(inner_found[1]) != 1

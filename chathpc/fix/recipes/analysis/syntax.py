@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bare",
+    "body_of",
     "children",
     "code_and_macros",
+    "control",
     "enclosing",
     "field",
     "inside",
@@ -27,6 +29,9 @@ __all__ = [
 ]
 
 C_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+FORTRAN_LOOPS = frozenset({"do_loop"})
+#: What begins and ends a loop of Fortran.
+_FRAME = re.compile(r"(?:do|end_do_loop|end_do_label_loop)_statement|block_label_start_expression")
 
 
 def walk(node: Node, leaving: str = "") -> Iterator[Node]:
@@ -106,10 +111,27 @@ def is_container_use(node: Node, members: Collection[str]) -> bool:
 
 
 def statements(body: Node | None) -> list[Node]:
-    """The statements of a block, or the one that stands for it."""
+    """The statements of a block or of a loop of Fortran, or the one that stands for it."""
     if body is None:
         return []
+    if body.type == "do_loop":
+        return [one for one in children(body) if not _FRAME.match(one.type)]
     return children(body) if body.type == "compound_statement" else [body]
+
+
+def body_of(loop: Node) -> Node:
+    """What a loop repeats: a statement or block; of Fortran the loop itself, for its statements have no node of their own."""
+    return field(loop, "body") or loop
+
+
+def control(node: Node) -> Node | None:
+    """`i = 1, n` of a loop of Fortran, or `i = 1:n` of a `do concurrent` with one index and nothing else; None for any other loop."""
+    head = children(next((one for one in children(node) if one.type == "do_statement"), None))
+    if head and head[-1].type == "concurrent_statement":
+        header = children(head[-1])
+        inner = children(header[0]) if len(header) == 1 else []
+        return inner[0] if len(inner) == 1 and inner[0].type == "concurrent_control" else None
+    return head[-1] if head and head[-1].type == "loop_control_expression" else None
 
 
 def _code_of(text: bytes) -> bytes:

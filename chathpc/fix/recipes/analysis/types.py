@@ -151,6 +151,10 @@ def type_of(node: Node | None, procedure: Procedure, program: Program, depth: in
     if node is None or depth > 30:
         return None
     kind = node.type
+    if procedure.source.is_fortran:
+        named = declared(text_of(node), procedure, program)
+        match = re.match(r"(real|double|integer)", named.type if named is not None and not named.dims else "")
+        return Type("long" if match[1] == "integer" else "double") if match is not None else None
 
     def of(child: Node | None) -> Type | None:
         return type_of(child, procedure, program, depth + 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from chathpc.fix.recipes.fortran import (
     allocations,
     files,
-    interchange,
     invariants,
     openmp,
     powers,
@@ -14,6 +13,7 @@ from chathpc.fix.recipes.fortran import (
     value_tables,
 )
 from chathpc.fix.recipes.recipe import COMPUTE, FORTRAN, Recipe
+from chathpc.fix.recipes.serial import interchange
 
 RECIPES: tuple[Recipe, ...] = (
     Recipe(

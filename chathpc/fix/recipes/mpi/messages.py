@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.accesses import Access
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.edits import Edit, indent
-from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import counted, loops_of
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, line_of, nodes, statements, text_of

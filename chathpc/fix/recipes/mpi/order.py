@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.accesses import Access
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start, without_statement
-from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import counted, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.reach import WHOLE, meets, reach

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size
+from chathpc.fix.recipes.analysis.accesses import Access
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, shifted
-from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.reach import overlaps, reach

@@ -1,4 +1,4 @@
-"""Loop interchange in C and C++: the innermost loop walks through memory in the order in which it is stored."""
+"""Loop interchange: the innermost loop walks through memory in the order in which it is stored."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, factor, linear
-from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
-from chathpc.fix.recipes.analysis.directives import Directive, directive, directives
+from chathpc.fix.recipes.analysis.directives import Directive, directive, directive_before, directives
 from chathpc.fix.recipes.analysis.edits import Edit
-from chathpc.fix.recipes.analysis.effects import Effects, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.subscripts import scope_of, subscripts
 from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.serial.invariants import directive_before
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,7 +36,7 @@ def _nest_at(loop: Node, procedure: Procedure) -> list[Counted]:
             break
         found.append(one)
         inner = statements(one.body)
-        node = inner[0] if len(inner) == 1 and inner[0].type == "for_statement" else None
+        node = inner[0] if len(inner) == 1 and inner[0].type in ("for_statement", "do_loop") else None
     return found
 
 
@@ -63,7 +62,8 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     procedure, program = spot.procedure, context.program
     body = nest[-1].body
     inner = effects(body, procedure, program)
-    if not _is_rectangular(nest, procedure, program) or _directive_inside(nest):
+    whole = effects(nest[0].node, procedure, program)
+    if whole.pragmas or not _is_rectangular(nest, whole, procedure, program):
         return None
     own = own_scalars(body, nest[0].node, procedure, program)
     found = dependences(nest, body, program, frozenset(own))
@@ -103,7 +103,12 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
             first, last = nest[old].header
             edits.append(Edit(start, end, text[first:last]))
     outermost = nest[0]
-    if shared is not None and not outermost.own and chosen[0] and outermost.variable not in private:
+    if (
+        shared is not None
+        and not outermost.own
+        and chosen[0]
+        and not spot.source.is_fortran | (outermost.variable in private)
+    ):
         # What the directive made the threads' own while it stood right below it.
         edits.append(shared.with_clause(f"private({outermost.variable})", text))
     semantics: Semantics = "exact" if exact else "reassociates floating point"
@@ -116,28 +121,25 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     )
 
 
-def _directive_inside(nest: Sequence[Counted]) -> bool:
-    """True where a directive stands before one of the inner loops or in the body."""
-    return any(True for _ in nodes(nest[0].body, "preproc_call"))
-
-
 def _may_share(nest: Sequence[Counted], found: Dependences, directive: Directive | None, private: set[str]) -> bool:
     """True if any of the loops may be shared among threads: nothing runs from one iteration to another, and variables are their own."""
-    shared = directive is not None and re.match(r"(?:parallel )?for\b", directive.words) is not None
+    shared = directive is not None and re.match(r"(?:parallel )?(?:for|do)\b", directive.words) is not None
+    counters = all(one.own or not at or one.variable in private for at, one in enumerate(nest))
     return (
         not found.reductions
-        and all(one.own or (shared and (not at or one.variable in private)) for at, one in enumerate(nest))
+        and (all(one.own for one in nest) or (shared and (counters or nest[0].procedure.source.is_fortran)))
         and all(value == 0 for vector in found.vectors for value in vector)
     )
 
 
-def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Program) -> bool:
+def _is_rectangular(nest: Sequence[Counted], whole: Effects, procedure: Procedure, program: Program) -> bool:
     """True if the bounds of every loop stay the same in the whole nest, and no variable is used after it."""
     variables = {one.variable for one in nest}
-    whole = effects(nest[0].node, procedure, program)
+    if procedure.source.is_fortran and len({one.own for one in nest}) > 1:
+        return False  # the head of a `do concurrent` is written in another way
     for at, one in enumerate(nest):
         for value in (one.start, one.bound):
-            if {text_of(each) for each in nodes(value, "identifier")} & variables:
+            if procedure.names(value) & variables:
                 return False
             if not is_invariant(value, nest[0].node, procedure, program, whole):
                 return False
@@ -158,35 +160,34 @@ def _step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure) 
     memory, a quarter for a step to the next element, nothing for what stays.
     """
     scope = scope_of(body, inner, procedure)
-    cost, seen = 0.0, set()
-    for one in inner.accesses:
-        if not one.memory or text_of(one.node) in seen:
-            continue
-        seen.add(text_of(one.node))
-        cost += _access_cost(one.node, variable, scope)
-    return cost
+    once = {text_of(one.node): one for one in reversed(inner.accesses) if one.memory}
+    return sum(_access_cost(one, variable, scope) for one in once.values())
 
 
-def _access_cost(node: Node, variable: str, scope: Scope) -> float:
+def _access_cost(access: Access, variable: str, scope: Scope) -> float:
     """The same of one access."""
-    found = subscripts(node)
-    if found is None:
-        return 0.0
-    for at, index in enumerate(found[1]):
-        terms = linear(expression(index), scope, frozenset({variable}))
-        if terms is None:
-            return 1.0
-        step = factor(terms, variable)
+    for behind, index in _indices(access):
+        terms = linear(access.procedure.expression(index), scope, frozenset({variable}))
+        step = factor(terms, variable) if terms is not None else None
         if step is None:
             return 1.0
-        if not step:
-            continue
-        last = at == len(found[1]) - 1
-        number = step.get((), 0) if set(step) <= {()} else None
-        if not last or number is None or abs(number) > 8:
-            return 1.0
-        return 0.25 * min(abs(number), 4)
+        if step:
+            number = step.get((), 0) if set(step) <= {()} else None
+            return 1.0 if behind or number is None or abs(number) > 8 else 0.25 * min(abs(number), 4)
     return 0.0
+
+
+def _indices(access: Access) -> list[tuple[int, Node]]:
+    """The indices, those of elements far apart first, each with how many there are behind it: the first is Fortran's last."""
+    found = subscripts(access.node, access.procedure) if access.memory else None
+    listed = found[1] if found is not None else []
+    return list(
+        zip(
+            reversed(range(len(listed))),
+            reversed(listed) if access.procedure.source.is_fortran else listed,
+            strict=True,
+        )
+    )
 
 
 def reach(variable: str, body: Node, inner: Effects, procedure: Procedure) -> tuple[int, int]:
@@ -194,11 +195,9 @@ def reach(variable: str, body: Node, inner: Effects, procedure: Procedure) -> tu
     scope = scope_of(body, inner, procedure)
     far = (0, 0)
     for one in inner.accesses:
-        found = subscripts(one.node) if one.memory else None
-        for at, index in enumerate(found[1] if found is not None else ()):
-            terms = linear(expression(index), scope, frozenset({variable}))
+        for behind, index in _indices(one):
+            terms = linear(procedure.expression(index), scope, frozenset({variable}))
             step = factor(terms, variable) if terms is not None else None
-            behind = len(found[1]) - at - 1 if found is not None else 0
             for key, value in (step or {}).items():
                 far = max(far, (behind + len(key), abs(value)))
     return far

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.invariant import LENGTHS
+from chathpc.fix.recipes.analysis.accesses import Access
 from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.directives import directive_before
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
-from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import (
     around,
     counted,
@@ -329,13 +331,3 @@ def before_loop(loop: Node) -> Place | None:
     if parent.type in C_LOOPS or parent.type in ("if_statement", "else_clause"):
         return Place(loop, loop, braces=True)
     return None
-
-
-def directive_before(node: Node) -> Node | None:
-    """The first of the directives that stand directly before a statement."""
-    found, one = None, node.prev_named_sibling
-    while one is not None and one.type in ("preproc_call", "comment"):
-        if one.type == "preproc_call":
-            found = one
-        one = one.prev_named_sibling
-    return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.accesses import Access
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around, counted
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import bare, children, field, nodes, text_of

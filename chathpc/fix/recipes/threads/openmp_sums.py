@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size, value
+from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directive, directives, private_names
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_line
-from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, statements, text_of
