@@ -466,7 +466,7 @@ program p
   !$omp end parallel do
   print *, s
 end program
-""", "schedule(dynamic, 16)",
+""", "schedule(dynamic, 1)",
     ),
     f90(
         "triangle", "fortran-schedule-guided",

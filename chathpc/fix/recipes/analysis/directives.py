@@ -22,7 +22,7 @@ _BEHIND = {"preproc_call": re.compile(rb"//|/\*"), "comment": re.compile(rb"(?<=
 WORTH_A_REGION = 20_000
 _LOOPS = (("for_statement", True, False), ("do_loop", False, True))
 #: Functions whose results depend on which thread does what.
-THREADS = re.compile(rb"\bomp_get_(?:thread_num|num_threads|level|team_num)\b")
+_THREADS = re.compile(rb"\bomp_(?:get_(?:thread_num|num_threads|(?:active_)?level|team_num)|in_parallel)\b")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,9 @@ def directive(node: Node) -> Directive | None:
     match = _WORDS.match(written)
     if match is None or following is None:
         return None
-    return Directive(node, following, " ".join(re.split(r"!" if match[1] is None else r"//|/\*", match[1] or match[2])[0].split()))
+    return Directive(
+        node, following, " ".join(re.split(r"!" if match[1] is None else r"//|/\*", match[1] or match[2])[0].split())
+    )
 
 
 def _goes_on(node: Node | None) -> bool:
@@ -138,6 +140,11 @@ def directives(procedure: Procedure) -> Iterator[Directive]:
         found = directive(node)
         if found is not None:
             yield found
+
+
+def tells_threads_apart(procedure: Procedure) -> bool:
+    """True if the function asks which thread it runs in."""
+    return _THREADS.search(procedure.node.text or b"") is not None
 
 
 def region_of(node: Node, procedure: Procedure) -> Directive | None:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start, without_line
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, line_of, text_of
-from chathpc.fix.recipes.fortran.accesses import is_safe
-from chathpc.fix.recipes.fortran.loops import declarations_end
 from chathpc.fix.recipes.fortran.statements import (
     Declared,
     called,
@@ -18,6 +16,7 @@ from chathpc.fix.recipes.fortran.statements import (
     identifiers,
     squeezed,
 )
+from chathpc.fix.recipes.fortran.types import declarations_end
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def between_calls(context: Context, spot: Spot) -> Iterator[Change]:
     """An array that a procedure allocates at its beginning is kept from call to call, and allocated anew where its size changes."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
     at = declarations_end(procedure)
-    if procedure.node.type not in ("subroutine", "function") or at is None or not is_safe(procedure):
+    if procedure.node.type not in ("subroutine", "function") or at is None or procedure.unstable:
         return
     head = squeezed(children(procedure.node)[0])
     if re.search(r"recursive|pure|elemental", head) or any(

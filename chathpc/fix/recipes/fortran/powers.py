@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.fortran import expression
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
-from chathpc.fix.recipes.fortran.accesses import is_safe
-from chathpc.fix.recipes.fortran.loops import component
+from chathpc.fix.recipes.fortran.types import component
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ _POWERS = {
 def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
     """`x**1.5` becomes products and square roots."""
     procedure, text = spot.procedure, spot.source.text
-    if not is_safe(procedure) or not context.may_round:
+    if procedure.unstable or not context.may_round:
         return
     for node in procedure.all("math_expression"):
         if text_of(field(node, "operator")) != "**":
@@ -70,7 +68,7 @@ def is_real(base: Node, procedure: Procedure, program: Program | None = None) ->
     """Whether what is raised to a power begins with a real variable or component."""
     first = next(nodes(base, "identifier", "derived_type_member_expression"), None)
     if first is not None and first.type == "derived_type_member_expression":
-        of = component(expression(first), procedure.model, program) if program is not None else None
+        of = component(procedure.expression(first), procedure, program) if program is not None else None
     else:
         name = text_of(first)
         of = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import value
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind
+from chathpc.fix.recipes.analysis.directives import directives
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import line_of, nodes, text_of
-from chathpc.fix.recipes.fortran.accesses import is_safe, uses
-from chathpc.fix.recipes.fortran.loops import do_node
-from chathpc.fix.recipes.fortran.openmp import fortran_directives, with_clause
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
 if TYPE_CHECKING:
@@ -27,15 +26,11 @@ _COMPARED = {">": "max", ">=": "max", "<": "min", "<=": "min"}
 def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
     """Critical sections and atomic updates that hold nothing but sums, or keep the greatest value, become a reduction."""
     procedure, text, function = spot.procedure, spot.source.text, spot.procedure.model
-    if not is_safe(procedure):
+    if procedure.unstable:
         return
-    for node, words, loop in fortran_directives(procedure):
-        if loop is None or not re.match(r"!\$omp\s+(?:parallel\s+)?do\b", words) or "reduction" in words:
-            continue
-        if "nowait" in words or "ordered" in words:
-            continue
-        outer = do_node(procedure, loop)
-        if outer is None:
+    for one in directives(procedure):
+        node, words, outer = one.node, one.words, one.statement
+        if not one.is_loop or any(each in words for each in ("reduction", "nowait", "ordered")):
             continue
         sections = [each for each in nodes(outer, "comment") if text_of(each).startswith("!$omp")]
         if not sections or not all(
@@ -44,7 +39,8 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         ):
             continue
         sums = _protected(sections, outer, function)
-        if not sums or uses(function, loop, context.program) is None:
+        inner = effects(outer, procedure, context.program)
+        if not sums or not inner.is_known or inner.jumps - {"continue"}:
             continue
         if not _may_reduce(sums, words, line_of(node), procedure) or not all(_is_small(name, spot) for name in sums):
             continue
@@ -57,14 +53,13 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         if unshared is None:
             continue
         lines = [Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"") for each in sections]
-        written = text[node.start_byte : node.end_byte].decode()
         clauses = " ".join(
             f"reduction({one}:{', '.join(name for name in sums if sums[name] == one)})"
             for one in dict.fromkeys(sums.values())
         )
         semantics: Semantics = "exact" if exact else "reassociates floating point"
         yield Change(
-            {spot.source.path: (*lines, *unshared, with_clause(node, written, clauses))},
+            {spot.source.path: (*lines, *unshared, one.with_clause(clauses, text))},
             line_of(sections[0]),
             f"gathers {', '.join(sums)} by a reduction instead of in a {text_of(sections[0]).split()[1]} section",
             semantics,
@@ -90,7 +85,7 @@ def _is_small(name: str, spot: Spot) -> bool:
 def _may_reduce(sums: dict[str, str], words: str, line: int, procedure: Procedure) -> bool:
     """True if the variables belong to all threads at the loop."""
     own = {name.strip() for each in _OWN.findall(words) for name in each.split(",")}
-    if re.match(r"!\$omp\s+parallel\b", words):
+    if re.match(r"parallel\b", words):
         return not own & set(sums)
     regions = [
         one

@@ -6,14 +6,13 @@ from chathpc.fix.recipes.fortran import (
     allocations,
     files,
     invariants,
-    openmp,
     powers,
-    small_regions,
     sums,
     value_tables,
 )
 from chathpc.fix.recipes.recipe import COMPUTE, FORTRAN, Recipe
 from chathpc.fix.recipes.serial import interchange
+from chathpc.fix.recipes.threads import openmp_loops, openmp_schedules
 
 RECIPES: tuple[Recipe, ...] = (
     Recipe(
@@ -44,13 +43,13 @@ RECIPES: tuple[Recipe, ...] = (
         "fortran-schedule-dynamic",
         "Hands out the iterations of an OpenMP loop in small pieces.",
         "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
-        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp.dynamic_schedule, 0.9,
+        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp_schedules.dynamic_schedule, 0.9,
     ),
     Recipe(
         "fortran-schedule-guided",
         "Hands out the iterations of an OpenMP loop in pieces that get smaller.",
         "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
-        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp.guided_schedule, 0.6,
+        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp_schedules.guided_schedule, 0.6,
     ),
     Recipe(
         "fortran-reduction",
@@ -63,7 +62,7 @@ RECIPES: tuple[Recipe, ...] = (
         "fortran-region-if-large",
         "Opens a parallel region only where there are enough iterations to pay for it.",
         "The number of iterations is known before the region, and nothing asks for the number of the thread.",
-        ("omp-fine-grained-regions", "oversubscription"), FORTRAN, "reassociates floating point", small_regions.large_enough, 0.8,
+        ("omp-fine-grained-regions", "oversubscription"), FORTRAN, "reassociates floating point", openmp_loops.large_enough, 0.8,
         everywhere=False,
     ),
     Recipe(

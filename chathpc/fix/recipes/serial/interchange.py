@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
-from chathpc.fix.recipes.analysis.directives import Directive, directive, directive_before, directives
+from chathpc.fix.recipes.analysis.directives import Directive, directive, directive_before
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
@@ -88,7 +88,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     if best is None:
         return None
     # Where threads go on without waiting, a later loop may count on who did what.
-    waits = not any(one.has("nowait") for one in directives(procedure))
+    waits = b"nowait" not in (procedure.node.text or b"")
     before = directive_before(nest[0].node)
     shared = directive(before) if before is not None else None
     private = shared.listed("private") if shared is not None else set()

@@ -24,6 +24,7 @@ from chathpc.fix.recipes.analysis.syntax import (
     C_LOOPS,
     bare,
     children,
+    enclosing,
     field,
     inside,
     line_of,
@@ -38,9 +39,13 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Conditions under which what stands in them may never be evaluated.
-_CONDITIONAL = frozenset(
-    {"if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement", "case_statement"}
-)
+CONDITIONAL = frozenset(
+    {
+        "if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement", "case_statement",
+        "select_case_statement", "where_statement",
+    }
+)  # fmt: skip
+_MEMBERS = ("field_expression", "derived_type_member_expression")
 
 
 def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
@@ -134,6 +139,8 @@ def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) ->
         return False
     if _cannot_fail(call, procedure, program):
         return True
+    if procedure.source.is_fortran:  # it may then run once more at most
+        return enclosing(call, CONDITIONAL, procedure.node) is None and not effects(loop, procedure, program).jumps
     condition = field(loop, "condition")
     if condition is not None and inside(call, condition):
         return _is_first(call, condition)
@@ -145,7 +152,7 @@ def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
     found = effects(call, procedure, program)
     if any(one.memory and not _is_plain_member(one) for one in found.accesses):
         return False
-    if any(program.named(_name_of(each)) or _name_of(each) == "at" for each in found.pure_calls):
+    if found.callees or any(_name_of(each) == "at" for each in found.pure_calls):
         return False
     if any(text_of(field(each, "function")) in LENGTHS for each in found.pure_calls):
         return False
@@ -166,11 +173,9 @@ def _name_of(call: Node) -> str:
 
 def _is_plain_member(one: Access) -> bool:
     node = one.node
-    return (
-        node.type == "field_expression"
-        and text_of(field(node, "operator")) == "."
-        and (field(node, "argument") or node).type == "identifier"
-    )
+    if node.type == "field_expression" and text_of(field(node, "operator")) != ".":
+        return False
+    return node.type in _MEMBERS and children(node)[0].type == "identifier"
 
 
 def _is_first(call: Node, condition: Node) -> bool:
@@ -199,7 +204,7 @@ def _is_unconditional(call: Node, loop: Node) -> bool:
     one: Node = call
     while one.parent is not None and one != body:
         parent = one.parent
-        if parent.type in _CONDITIONAL and parent != loop:
+        if parent.type in CONDITIONAL and parent != loop:
             return False
         if (
             parent.type == "binary_expression"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, is_independent
 from chathpc.fix.recipes.analysis.directives import (
-    THREADS,
     WORTH_A_REGION,
     directives,
     is_parallel_already,
+    tells_threads_apart,
     uses_openmp,
 )
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start
@@ -19,7 +20,7 @@ from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, around, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import inside, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import inside, line_of, nodes
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
 if TYPE_CHECKING:
@@ -36,13 +37,12 @@ def large_enough(context: Context, spot: Spot) -> Iterator[Change]:
     small = spot.cause in ("omp-fine-grained-regions", "oversubscription")
     procedures = context.program.procedures if small else (spot.procedure,)
     for procedure in procedures:
-        if not procedure.source.is_fortran:
+        if procedure.source.is_fortran == spot.source.is_fortran:
             yield from _if_large(procedure, spot, context.program)
 
 
 def _if_large(procedure: Procedure, spot: Spot, program: Program) -> Iterator[Change]:
-    text = procedure.source.text
-    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+    if procedure.is_broken or tells_threads_apart(procedure):
         return
     told = spot.cause in ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription")
     if not told and not _is_called_often(procedure, program):
@@ -56,7 +56,7 @@ def _if_large(procedure: Procedure, spot: Spot, program: Program) -> Iterator[Ch
             continue
         semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
         did = f"opens the parallel region only where {work} is above {WORTH_A_REGION:,}"
-        edit = one.with_clause(f"if({work} > {WORTH_A_REGION})", text)
+        edit = one.with_clause(f"if({work} > {WORTH_A_REGION})", procedure.source.text)
         yield Change({procedure.source.path: (edit,)}, line_of(one.statement), did, semantics)
 
 
@@ -75,23 +75,29 @@ def _loops_around(node: Node, procedure: Procedure) -> Iterator[Node]:
 def _work(header: Counted, procedure: Procedure, program: Program) -> str | None:
     """Iterations of the nest as an expression that may stand before it."""
     factors = []
+    whole = effects(header.node, procedure, program)
+    if (
+        procedure.source.is_fortran
+    ):  # where no pointer leads astray, a call changes no more than how well the number is guessed
+        whole = replace(whole, calls=[], opaque=[])
     one: Counted | None = header
     while one is not None:
         found = effects(one.bound, procedure, program)
         if not found.is_known or found.pure_calls or found.writes:
             break
-        if header.variable in {text_of(each) for each in nodes(one.bound, "identifier")}:
+        if header.variable in procedure.names(one.bound):
             break
         # The bound of the loop that is shared stays the same (OpenMP 5.2, 4.4.1), whatever its body calls.
-        if one is not header and not is_invariant(one.bound, header.node, procedure, program):
+        if one is not header and not is_invariant(one.bound, header.node, procedure, program, whole):
             break
-        factors.append(text_of(one.bound))
-        inner = next((each for each in nodes(one.body, "for_statement")), None)
+        factors.append(procedure.written(one.bound))
+        inner = next((each for each in nodes(one.body, "for_statement", "do_loop") if each != one.node), None)
         one = counted(inner, procedure) if inner is not None else None
     if not factors:
         return None
-    plain = [each if re.fullmatch(r"[\w.>-]+", each) else f"({each})" for each in factors]
-    return plain[0] if len(plain) == 1 else "(long)" + " * ".join(plain)
+    plain = [each if re.fullmatch(r"[\w.>%-]+", each) else f"({each})" for each in factors]
+    wide = f"int({factors[0]}, 8)" if procedure.source.is_fortran else f"(long){plain[0]}"
+    return plain[0] if len(plain) == 1 else " * ".join([wide, *plain[1:]])
 
 
 def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:

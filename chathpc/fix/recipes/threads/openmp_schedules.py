@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.layout import value
-from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directives, region_of
+from chathpc.fix.recipes.analysis.directives import Directive, directives, region_of, tells_threads_apart
 from chathpc.fix.recipes.analysis.loops import Counted, counted, loops_of
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import C_LOOPS, field, inside, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.analysis.syntax import control, field, inside, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _IMBALANCE = ("omp-load-imbalance", "omp-barrier-wait")
 def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
     """Iterations are handed out in small pieces: `schedule(dynamic, …)`."""
     for one, header in _schedulable(context, spot):
-        trips = value(expression(header.bound), spot.source.file.unit.constants)
+        trips = value(header.procedure.expression(header.bound), spot.source.file.unit.constants)
         piece = 1 if trips is not None and trips <= 512 and header.step > 0 else 16
         yield from _scheduled(one, f"schedule(dynamic, {piece})", spot)
 
@@ -40,8 +39,8 @@ def cyclic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Counted]]:
-    procedure, text = spot.procedure, spot.source.text
-    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+    procedure = spot.procedure
+    if procedure.is_broken or tells_threads_apart(procedure):
         return
     for one in directives(procedure):
         header = counted(one.statement, procedure)
@@ -65,6 +64,11 @@ def _is_last(one: Directive, procedure: Procedure) -> bool:
 def _follows_unwaited(one: Directive, procedure: Procedure) -> bool:
     """True if threads may come to the loop from another one without having waited for the others."""
     region = region_of(one.node, procedure)
+    if procedure.source.is_fortran:  # it is said at the end of a loop, which is no directive of its own
+        others = [each for each in directives(procedure) if each.node != one.node]
+        shares = any(each.is_loop or any(map(each.has, ("sections", "single", "workshare"))) for each in others)
+        alone = any(each.has("parallel") for each in others) and not shares
+        return not one.has("parallel") and not alone and b"nowait" in (procedure.node.text or b"")
     return not one.has("parallel") and any(
         other.has("nowait") and other.node != one.node and (region is None or inside(other.node, region.statement))
         for other in directives(procedure)
@@ -73,16 +77,15 @@ def _follows_unwaited(one: Directive, procedure: Procedure) -> bool:
 
 def _is_uneven(header: Counted, program: Program) -> bool:
     """True if iterations take different times by their own text: bounds of inner loops depend on the variable or on data."""
-    for node in nodes(header.body, *C_LOOPS):
-        for name in ("initializer", "condition"):
-            part = field(node, name)
-            if part is None:
+    procedure = header.procedure
+    for node in nodes(header.body, *procedure.loop_kinds):
+        head = control(node)
+        for part in (field(node, "initializer"), field(node, "condition"), head):
+            if part is None or node == header.node:
                 continue
-            if header.variable in {text_of(each) for each in nodes(part, "identifier")}:
+            if header.variable in procedure.names(part) or any(True for _ in nodes(part, "subscript_expression")):
                 return True
-            if any(True for _ in nodes(part, "subscript_expression")):
-                return True
-        if node.type in ("while_statement", "do_statement"):
+        if node.type in ("while_statement", "do_statement") or (node.type == "do_loop" and head is None):
             return True
     for call in nodes(header.body, "call_expression"):
         for callee in program.named(text_of(field(call, "function"))):

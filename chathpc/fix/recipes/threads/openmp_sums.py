@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
-from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directive, directives, private_names
+from chathpc.fix.recipes.analysis.directives import Directive, directive, directives, private_names, tells_threads_apart
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_line
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant
@@ -55,8 +55,8 @@ def _sections(body: Node) -> list[_Section] | None:
 
 def private_sums(context: Context, spot: Spot) -> Iterator[Change]:
     """Each thread adds to elements of its own, which are added up once at the end of the loop (reductions of scalars and arrays)."""
-    procedure, text = spot.procedure, spot.source.text
-    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+    procedure = spot.procedure
+    if procedure.is_broken or tells_threads_apart(procedure):
         return
     for one in directives(procedure):
         header = counted(one.statement, procedure) if one.is_loop and not one.has("nowait") else None

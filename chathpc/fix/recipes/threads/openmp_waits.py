@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.dependences import dependences, is_independent
-from chathpc.fix.recipes.analysis.directives import THREADS, directives, private_names, region_of
+from chathpc.fix.recipes.analysis.directives import directives, private_names, region_of, tells_threads_apart
 from chathpc.fix.recipes.analysis.edits import Edit, without_line
 from chathpc.fix.recipes.analysis.loops import counted, is_invariant
 from chathpc.fix.recipes.analysis.program import Spot
@@ -24,7 +24,7 @@ _COMMON = frozenset({"compound_statement", "for_statement", "while_statement", "
 def shared_work(context: Context, spot: Spot) -> Iterator[Change]:
     """A loop that `single` or `master` leaves to one thread is shared among all of them."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+    if procedure.is_broken or tells_threads_apart(procedure):
         return
     for one in directives(procedure):
         word = next((each for each in ("single", "master", "masked") if one.has(each)), "")
