@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from chathpc.llm.settings import Settings
     from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
+    from chathpc.view.records import View
 
 #: Tokens of the pruned tree in a report, unless the caller says otherwise: what fits on a page.
 TREE_TOKENS = 1500
@@ -71,6 +72,7 @@ def explain(
     source: Sequence[str | Path] = (),
     audience: Audience | None = None,
     propose: Propose | None = None,
+    view: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
@@ -80,8 +82,8 @@ def explain(
     placeholders for. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of your own; without it the one
     of the settings is taken. `source` are folders with source that the profile did not bring; below the working folder a file is
     found by its name where one only fits, and a hosted model is not shown it. `audience` (expert, newcomer, manager)
-    is that of the settings if not given. `propose` makes changes of the source for
-    findings; without it there are none. `progress` is told the stage that begins.
+    is that of the settings if not given. `propose` makes changes of the source for findings; without it there are none. With `view` the report
+    has what a page draws: trees, tables, threads, timeline, source. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import load_settings, patterns_of
@@ -89,7 +91,9 @@ def explain(
     given = {"base_url": base_url, "confidential": confidential, "audience": audience}
     settings = load_settings({**given, "patterns": patterns, "source": source})
     with extended(patterns_of(settings)):
-        return _explain(profile, llm=llm, settings=settings, tokens=tokens, propose=propose, progress=progress)
+        return _explain(
+            profile, llm=llm, settings=settings, tokens=tokens, propose=propose, view=view, progress=progress
+        )
 
 
 def prompt(
@@ -133,12 +137,22 @@ def _explain(
     settings: Settings,
     tokens: int,
     propose: Propose | None,
+    view: bool,
     progress: Progress | None,
 ) -> Report:
     stages = _Stages(progress or (lambda stage: None))
     profile, facts, diagnosis = _diagnosed(profile, settings, stages)
     return _reported(
-        profile, facts, diagnosis, stages, llm=llm, settings=settings, tokens=tokens, propose=propose, notice=progress
+        profile,
+        facts,
+        diagnosis,
+        stages,
+        llm=llm,
+        settings=settings,
+        tokens=tokens,
+        propose=propose,
+        view=view,
+        notice=progress,
     )
 
 
@@ -165,6 +179,7 @@ def _reported(
     settings: Settings,
     tokens: int,
     propose: Propose | None = None,
+    view: bool = False,
     notice: Progress | None = None,
 ) -> Report:
     with stages("prune"):
@@ -174,6 +189,7 @@ def _reported(
         explanation, hypotheses = explain_in_words(
             profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice
         )
+    drawn = _drawn(profile, facts, diagnosis, stages) if view else None
     report = Report(
         profile=_profile_record(profile, facts, diagnosis),
         verdict=_verdict(diagnosis, hypotheses),
@@ -192,8 +208,16 @@ def _reported(
         pruning=_pruning_record(pruning),
         timings=stages.seconds,
         versions=_versions(profile),
+        view=drawn,
     )
     return _without_credentials(report)
+
+
+def _drawn(profile: Profile, facts: Facts, diagnosis: Diagnosis, stages: _Stages) -> View:
+    from chathpc.view.draw import view_of
+
+    with stages("draw"):
+        return view_of(profile, facts, diagnosis)
 
 
 def _settled_by(profile: Profile, hypothesis: HypothesisRecord) -> HypothesisRecord:
@@ -226,7 +250,9 @@ def _without_credentials(report: Report) -> Report:
         if isinstance(value, dict):
             return {change(key): without(item, change) for key, item in value.items()}
         if isinstance(value, list):
-            return [without(item, change) for item in value]
+            # Columns of numbers have no text.
+            plain = value and isinstance(value[0], (int, float))
+            return value if plain else [without(item, change) for item in value]
         return change(value) if isinstance(value, str) else value
 
     def collect(text: str) -> str:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chathpc.diagnosis.fact import Fact, Kind, sentence
 from chathpc.profile.run import RunFacts
+from chathpc.view.records import View
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.records import Examined, Place
@@ -349,6 +350,9 @@ class Report(Record):
     pruning: PruningRecord
     timings: dict[str, float] = Field(description="Seconds per stage.")
     versions: dict[str, str]
+    view: View | None = Field(
+        default=None, description="What a page draws; null unless it was asked for (explain --view, or a page)."
+    )
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from chathpc.commands.output import answer, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, output_options, style_for
 
 
 @click.group("adapters")
@@ -19,7 +19,7 @@ def command() -> None:
 
 @command.command("list")
 @output_options(("text", "json"))
-def list_adapters(form: str | None, output: str | None) -> None:
+def list_adapters(form: str, output: str | None) -> None:
     """List the formats, what they are, and what those need that cannot be read here.
 
     For example: chathpc adapters list
@@ -31,7 +31,7 @@ def list_adapters(form: str | None, output: str | None) -> None:
     rows = [(one.name, one.reads, one.needs(), package) for one, package in found]
     broken = [*built_in().broken, *third_party().broken]
     rows += [(one.name, "", f"does not load: {one.reason}", one.package) for one in broken]
-    if chosen_format(form, output) == "json":
+    if form == "json":
         content = [
             {
                 "format": name,

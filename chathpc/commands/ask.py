@@ -8,7 +8,7 @@ import click
 
 from chathpc.chat.asker import ASK
 from chathpc.commands.conversation import ConversationOptions, conversation_options
-from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError
 
@@ -17,7 +17,7 @@ from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError
 @click.argument("words", metavar="PATH... QUESTION", nargs=-1, required=True)
 @conversation_options
 @output_options(("text", "json", "markdown"))
-def command(words: tuple[str, ...], options: ConversationOptions, form: str | None, output: str | None) -> None:
+def command(words: tuple[str, ...], options: ConversationOptions, form: str, output: str | None) -> None:
     """Ask one question about a profile.
 
     QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, with 4 where a model was
@@ -40,7 +40,7 @@ def command(words: tuple[str, ...], options: ConversationOptions, form: str | No
         progress("answering")
         found = conversation.ask(question)
     renderers = {"json": lambda: found.to_json() + "\n", "markdown": lambda: markdown(found, style)}
-    text = renderers.get(chosen_format(form, output), lambda: answer_text(found, style, ASK))()
+    text = renderers.get(form, lambda: answer_text(found, style, ASK))()
     answer(text, output)
     if not found.matched or all(step.error for step in found.steps):
         raise ChathpcError("The profile has no answer to that.", hint=ASK.commands)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
-from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import ChathpcError, UsageError
@@ -55,7 +55,7 @@ def bench() -> None:
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def diagnosis(
     folders: tuple[Path, ...],
-    form: str | None,
+    form: str,
     output: str | None,
     split: str,
     show: str,
@@ -105,7 +105,7 @@ def diagnosis(
         outcomes = run_cases(found.cases, llm=llm, base_url=base_url, seconds=seconds, jobs=jobs, progress=tell)
     result = result_of(found.cases, outcomes, split=split, llm=llm, left_out=found.left_out)
     missed = failures(gates, result.whole, (*result.parts, *result.halves))
-    answer(renderers()[chosen_format(form, output)](result, style_for(output), show), output)
+    answer(renderers()[form](result, style_for(output), show), output)
     without = [each.case.name for each in result.scores if each.outcome.failure]
     if without:
         missed.append(f"{len(without)} without an answer: {', '.join(without[:5])}{', …' if without[5:] else ''}.")
@@ -159,7 +159,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def fixes(
     folders: tuple[Path, ...],
-    form: str | None,
+    form: str,
     output: str | None,
     strategies: tuple[str, ...],
     llm: str | None,
@@ -213,7 +213,7 @@ def fixes(
         tasks[: len(outcomes)], outcomes, strategies, time_limit=time_limit, sandbox=settings.sandbox.name
     )
     missed = failures(gates, result.figures[-1], result.figures)
-    answer(renderers()[chosen_format(form, output)](result, style_for(output)), output)
+    answer(renderers()[form](result, style_for(output)), output)
     failed = [row.task.name for row in result.rows if any(each.ended == "failed" for each in row.outcomes.values())]
     if failed:
         missed.append(f"{len(failed)} could not be tried: {', '.join(failed[:5])}{', …' if failed[5:] else ''}.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, style_for, view_option
 from chathpc.commands.progress import Progress
 from chathpc.commands.share import Share
 from chathpc.commands.streams import complain
@@ -52,6 +52,7 @@ class RepeatedSides(click.Command):
     help="End with code 7 if the run has grown by more than P (5%), beyond noise.",
 )
 @output_options(FORMATS)
+@view_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every part and row.")
 def command(
@@ -60,8 +61,9 @@ def command(
     after: tuple[Path, ...],
     metric: str | None,
     limit: float | None,
-    form: str | None,
+    form: str,
     output: str | None,
+    view: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -82,8 +84,10 @@ def command(
         import chathpc
         from chathpc.reports import diff_renderers
 
-        found = chathpc.diff(first, second, metric=metric, fail_on_regression=limit, progress=progress)
-        text = diff_renderers()[chosen_format(form, output)](found, style)
+        found = chathpc.diff(
+            first, second, metric=metric, fail_on_regression=limit, view=view or form == "html", progress=progress
+        )
+        text = diff_renderers()[form](found, style)
     answer(text, output)
     if found.gate is not None and found.gate.outcome == "failed":
         raise RegressionError(found.gate.statement)

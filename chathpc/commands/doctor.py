@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from chathpc import __version__
-from chathpc.commands.output import answer, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, output_options, style_for
 from chathpc.diagnosis.source.languages import DISTRIBUTIONS
 from chathpc.errors import ChathpcError
 
@@ -46,7 +46,7 @@ class Check:
 
 @click.command("doctor")
 @output_options(("text", "json"))
-def command(form: str | None, output: str | None) -> None:
+def command(form: str, output: str | None) -> None:
     """Check the installation and say what is missing.
 
     Starts nothing but a try of each sandbox, and connects to nothing. Exits with 0 whatever it finds.
@@ -54,7 +54,7 @@ def command(form: str | None, output: str | None) -> None:
     For example: chathpc doctor
     """
     checks = [*_python(), *_packages(), *_optional(), *_engines(), *_settings(), *_tools(), *_sandboxes()]
-    if chosen_format(form, output) == "json":
+    if form == "json":
         answer(json.dumps([asdict(check) for check in checks], indent=2) + "\n", output)
     else:
         answer(_text(checks, output), output)

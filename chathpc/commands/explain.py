@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, style_for, view_option
 from chathpc.commands.progress import Progress
 from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain
@@ -40,12 +40,13 @@ if TYPE_CHECKING:
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
 @click.option("--full", is_flag=True, help="All findings, evidence and the call tree, not only the first screen.")
+@view_option
 @click.option("--show-statements", is_flag=True, help="Print each statement of a model, and what became of it.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(
     paths: tuple[Path, ...],
-    form: str | None,
+    form: str,
     output: str | None,
     llm: str | None,
     base_url: str | None,
@@ -56,6 +57,7 @@ def command(
     audience: Audience | None,
     tokens: int | None,
     full: bool,
+    view: bool,
     show_statements: bool,
     quiet: bool,
     verbose: bool,
@@ -68,6 +70,8 @@ def command(
     For example: chathpc explain hpctoolkit-app-database
 
     With what the compiler did: chathpc explain db build.log heat.opt.yaml
+
+    As a page: chathpc explain db -o report.html
 
     As data: chathpc explain db --llm none --format json -o report.json
 
@@ -100,8 +104,7 @@ def command(
         else:
             from chathpc.fix.recipes.exact import exact_changes
 
-            report = chathpc.explain(profile, propose=exact_changes, **asked)
-            form = chosen_format(form, output)
+            report = chathpc.explain(profile, propose=exact_changes, view=view or form == "html", **asked)
             whole = full or verbose or show_statements or form != "text"
             text = renderers()[form if whole else "screen"](report, style)
     if show_prompt:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
-from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import UsageError
 from chathpc.fix.strategies import NAMES
+from chathpc.reports import FORMATS
 
 if TYPE_CHECKING:
     from chathpc.fix.agent.briefing import Guidance
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from chathpc.fix.project import Allowed
     from chathpc.fix.report import FixReport
     from chathpc.report import Report
-
-FORMATS = ("text", "markdown", "json")
 
 
 @click.command("fix")
@@ -103,7 +102,7 @@ def command(
     no_sandbox: bool,
     resume: bool,
     work: Path | None,
-    form: str | None,
+    form: str,
     output: str | None,
     quiet: bool,
     verbose: bool,
@@ -161,7 +160,7 @@ def command(
         outcome = replace(outcome, remarks=(*outcome.remarks, *notes_of(asked), *unasked))
         progress("writing the report")
         found = report(outcome)
-        text = fix_renderers()[chosen_format(form, output)](found, style)
+        text = fix_renderers()[form](found, style)
     answer(text, output)
     if told is not None and report_before is not None:
         _tell_decided(told, report_before, outcome)

@@ -31,7 +31,7 @@ def logs() -> None:
     "-n", "number", metavar="N", type=click.IntRange(min=1), default=20, show_default=True, help="The last N."
 )
 @output_options(("text", "json"))
-def list_entries(number: int, form: str | None, output: str | None) -> None:
+def list_entries(number: int, form: str, output: str | None) -> None:
     """List the last questions, the newest first."""
     entries = list(_log().entries())[-number:][::-1]
     if form == "json":
@@ -44,7 +44,7 @@ def list_entries(number: int, form: str | None, output: str | None) -> None:
 @logs.command()
 @click.argument("wanted", metavar="ID")
 @output_options(("text", "json"))
-def show(wanted: str, form: str | None, output: str | None) -> None:
+def show(wanted: str, form: str, output: str | None) -> None:
     """Show one question and its answer; ID may be its beginning, or `last`."""
     from chathpc.llm.log import find
 

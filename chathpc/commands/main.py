@@ -36,6 +36,7 @@ COMMANDS = {
     "diff": Entry(
         "chathpc.commands.diff:command", "Compare two profiles: what got slower or faster beyond noise, where, and why."
     ),
+    "view": Entry("chathpc.commands.view:command", "Show a report again that was written as JSON: as a page, as text."),
     "fix": Entry("chathpc.commands.fix:command", "Find changes that make a program faster, and prove that they do."),
     "measure": Entry("chathpc.commands.measure:command", "Run a program under the best profiler that is there."),
     "tree": Entry("chathpc.commands.tree:command", "Show the calling context tree of a profile."),

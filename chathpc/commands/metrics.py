@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import all_threads_option, answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import all_threads_option, answer, check_output, output_options, style_for
 
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("path", type=click.Path(path_type=Path))
 @all_threads_option
 @output_options(("text", "json"))
-def command(path: Path, all_threads: bool, form: str | None, output: str | None) -> None:
+def command(path: Path, all_threads: bool, form: str, output: str | None) -> None:
     """List what was measured, and where.
 
     For example: chathpc metrics hpctoolkit-app-database
@@ -31,7 +31,7 @@ def command(path: Path, all_threads: bool, form: str | None, output: str | None)
 
     profile = chathpc.load(path)
     profile = profile.everything if all_threads else profile
-    if chosen_format(form, output) == "json":
+    if form == "json":
         answer(_json(profile), output)
     else:
         answer(_text(profile, style_for(output)), output)

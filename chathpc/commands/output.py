@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,20 +21,39 @@ from chathpc.reports.write import write_atomically
 #: Exit code of a program whose reader went away: 128 + SIGPIPE.
 BROKEN_PIPE = 141
 _PIPED_WIDTH = 80
-_SUFFIXES = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+#: What the ending of a file's name says of its format.
+SUFFIXES = {
+    ".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".log": "text",
+}  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def output_options(formats: Iterable[str]) -> Callable[[Function], Function]:
-    """Decorator: adds `--format` (one of `formats`) and `-o` to a command, as parameters `form` and `output`."""
+def output_options(formats: Collection[str]) -> Callable[[Function], Function]:
+    """Decorator: adds `--format` (one of `formats`) and `-o` to a command, as parameters `form` and `output`.
+
+    `form` is the format that was chosen, which is known before any work is done.
+    """
     choice = click.Choice(list(formats))
     form = click.option("--format", "form", type=choice, help="Default: by the ending of -o, else text.")
     file = click.option(
         "-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole."
     )
-    return lambda function: form(file(function))
 
+    def decorated(function: Function) -> Function:
+        @wraps(function)
+        def run(*arguments: Any, **options: Any) -> Any:
+            options["form"] = chosen_format(options["form"], options["output"], formats)
+            return function(*arguments, **options)
+
+        return form(file(run))  # type: ignore[return-value]
+
+    return decorated
+
+
+view_option = click.option(
+    "--view", is_flag=True, help="With JSON: add what 'chathpc view' draws (trees, threads, timeline, source)."
+)
 
 all_threads_option = click.option(
     "--all-threads",
@@ -41,9 +62,33 @@ all_threads_option = click.option(
 )
 
 
-def chosen_format(form: str | None, output: str | None) -> str:
-    """The format that was asked for: by option, else by the ending of the file's name, else text."""
-    return form or _SUFFIXES.get(Path(output or "").suffix.lower(), "text")
+def chosen_format(form: str | None, output: str | None, formats: Collection[str]) -> str:
+    """The format that was asked for: by option, else by the ending of the file's name, else text.
+
+    UsageError for an ending that says none of `formats`. A name without an ending, and a device or pipe, are given text.
+    """
+    if form is not None:
+        return form
+    if output in (None, "-"):
+        return "text"
+    ending = Path(str(output)).suffix.lower()
+    found = SUFFIXES.get(ending)
+    if found is not None and found in formats:
+        return found
+    if not ending or _is_special(Path(str(output))):
+        return "text"
+    known = ", ".join(suffix for suffix, name in SUFFIXES.items() if name in formats)
+    raise UsageError(
+        f"{output} has an ending that says no format.", hint=f"These do: {known}. Or name the format with --format."
+    )
+
+
+def _is_special(path: Path) -> bool:
+    """True for a device or pipe, whose name says nothing of what goes in."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
+    except OSError:
+        return False
 
 
 def style_for(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.output import answer, chosen_format, output_options, style_for
+from chathpc.commands.output import answer, output_options, style_for
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.catalogue.entry import Cause
@@ -35,7 +35,7 @@ def command() -> None:
 @click.option("--family", metavar="NAME", help="Only one family: host, openmp, mpi, gpu-system, gpu-kernel.")
 @_folder_option
 @output_options(("text", "json"))
-def list_patterns(family: str | None, folder: Path | None, form: str | None, output: str | None) -> None:
+def list_patterns(family: str | None, folder: Path | None, form: str, output: str | None) -> None:
     """List all patterns by family.
 
     For example: chathpc patterns list --family openmp
@@ -48,7 +48,7 @@ def list_patterns(family: str | None, folder: Path | None, form: str | None, out
         raise UsageError(f"There is no family '{family}'.", hint=f"Families are {', '.join(FAMILIES)}.")
     with _catalogue(folder):
         chosen = [cause for cause in causes() if family in (None, cause.family)]
-    if chosen_format(form, output) == "json":
+    if form == "json":
         answer(_json([_summary(cause) for cause in chosen]), output)
         return
     from chathpc.reports.pattern import listing
@@ -60,7 +60,7 @@ def list_patterns(family: str | None, folder: Path | None, form: str | None, out
 @click.argument("name", metavar="ID")
 @_folder_option
 @output_options(("text", "json"))
-def show(name: str, folder: Path | None, form: str | None, output: str | None) -> None:
+def show(name: str, folder: Path | None, form: str, output: str | None) -> None:
     """Show one pattern in full.
 
     For example: chathpc patterns show omp-load-imbalance
@@ -69,7 +69,7 @@ def show(name: str, folder: Path | None, form: str | None, output: str | None) -
 
     with _catalogue(folder):
         entry = cause(name)
-    if chosen_format(form, output) == "json":
+    if form == "json":
         answer(_json(_entry(entry)), output)
         return
     from chathpc.reports.pattern import entry_text
@@ -82,7 +82,7 @@ def show(name: str, folder: Path | None, form: str | None, output: str | None) -
 @click.option("-n", "most", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="At most N.")
 @_folder_option
 @output_options(("text", "json"))
-def search(words: tuple[str, ...], most: int, folder: Path | None, form: str | None, output: str | None) -> None:
+def search(words: tuple[str, ...], most: int, folder: Path | None, form: str, output: str | None) -> None:
     """Find patterns by words in their titles, symptoms and advice, the best first.
 
     Exits with 1 where nothing is found.
@@ -95,7 +95,7 @@ def search(words: tuple[str, ...], most: int, folder: Path | None, form: str | N
 
     with _catalogue(folder):
         hits = find(words, causes())[:most]
-    if chosen_format(form, output) == "json":
+    if form == "json":
         found = [
             {**_summary(hit.cause), "score": round(hit.score, 3), "words": list(hit.words), "text": hit.text}
             for hit in hits

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import all_threads_option, answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import all_threads_option, answer, check_output, output_options, style_for
 from chathpc.commands.share import Share
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def command(
     min_share: float,
     depth: int | None,
     all_threads: bool,
-    form: str | None,
+    form: str,
     output: str | None,
 ) -> None:
     """Show the calling context tree of a profile.
@@ -52,7 +52,7 @@ def command(
     profile = chathpc.load(path)
     profile = profile.everything if all_threads else profile
     record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth)
-    if chosen_format(form, output) == "json":
+    if form == "json":
         answer(json.dumps({"schema": "chathpc-tree/1"} | record.model_dump(), indent=2) + "\n", output)
     else:
         answer(_text(profile, record, style_for(output)), output)

@@ -13,7 +13,7 @@ from chathpc.comparison.comparable import common_metric, remarks
 from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
 from chathpc.comparison.function_names import common_key
 from chathpc.comparison.gate import gate
-from chathpc.comparison.matching import join
+from chathpc.comparison.matching import Joint, join
 from chathpc.comparison.noise import critical
 from chathpc.comparison.record import Diff, FindingChange, NoiseRecord, RunRecord, SideRecord
 from chathpc.comparison.run import Run
@@ -28,6 +28,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray
 from chathpc.report import PlaceRecord
+from chathpc.view.records import View
 
 Progress = Callable[[str], None]
 Given = Profile | str | Path
@@ -39,6 +40,7 @@ def diff(
     *,
     metric: str | None = None,
     fail_on_regression: float | None = None,
+    view: bool = False,
     progress: Progress | None = None,
 ) -> Diff:
     """What changed from `before` to `after`, each a profile (or its path) or several repetitions of one run.
@@ -46,7 +48,7 @@ def diff(
     The time of the host is compared, or the metric `metric` (id or the tool's own name; UsageError if a side lacks it).
     `fail_on_regression` is the growth that is allowed, as a part of what was before (0.05); the outcome is in `Diff.gate`,
     and nothing is raised for it. UsageError where it is given and the sides cannot be compared. `progress` is told the stage
-    that begins.
+    that begins. With `view` the comparison has what a page draws.
     """
     tell = progress or (lambda stage: None)
     tell("reading the profiles")
@@ -55,7 +57,7 @@ def diff(
     notes += remarks(first, second, metrics)
     if metrics:
         runs = tuple(Run(profile, each) for profile, each in zip((*first, *second), metrics, strict=True))
-        return _compared(Sides.of(runs, len(first)), notes, fail_on_regression, tell)
+        return _compared(Sides.of(runs, len(first)), notes, fail_on_regression, tell, view=view)
     if fail_on_regression is not None:
         raise UsageError(f"A regression cannot be told: {notes[0]}", hint="Measure both sides in the same way.")
     tell("diagnosing")
@@ -75,7 +77,7 @@ def _profiles(given: Given | Sequence[Given]) -> list[Profile]:
     return [each if isinstance(each, Profile) else read[Path(each)] for each in several]
 
 
-def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progress) -> Diff:
+def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progress, *, view: bool) -> Diff:
     """The comparison of sides that are measured in the same way."""
     tell("diagnosing")
     diagnoses = [diagnose(sides.runs[at].profile, sides.runs[at].facts) for at in sides.typical]
@@ -120,6 +122,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         notes=notes,
         gate=None if limit is None else gate(sides.decisive, limit, sides.noise.kind),
         versions=_versions(),
+        view=_drawn(sides, joint) if view else None,
     )
 
 
@@ -160,6 +163,12 @@ def _findings_alone(first: Sequence[Profile], second: Sequence[Profile], notes: 
         gate=None,
         versions=_versions(),
     )
+
+
+def _drawn(sides: Sides, joint: Joint) -> View:
+    from chathpc.comparison.drawn import view_of
+
+    return view_of(sides, joint)
 
 
 # -- findings ------------------------------------------------------------------------------------------------

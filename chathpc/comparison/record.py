@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from chathpc.report import PlaceRecord, Record, VerdictName
+from chathpc.view.records import View
 
 SCHEMA = "chathpc-diff/1"
 
@@ -148,6 +149,9 @@ class Diff(Record):
     notes: list[str]
     gate: GateRecord | None
     versions: dict[str, str]
+    view: View | None = Field(
+        default=None, description="What a page draws; null unless it was asked for (diff --view, or a page)."
+    )
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

@@ -21,16 +21,19 @@ _MODULES = {
     "text": "chathpc.reports.terminal",
     "markdown": "chathpc.reports.markdown",
     "json": "chathpc.reports.json",
+    "html": "chathpc.reports.html",
 }
 _DIFF_MODULES = {
     "text": "chathpc.reports.diff_terminal",
     "markdown": "chathpc.reports.diff_markdown",
     "json": "chathpc.reports.json",
+    "html": "chathpc.reports.html",
 }
 _FIX_MODULES = {
     "text": "chathpc.reports.fix_terminal",
     "markdown": "chathpc.reports.fix_markdown",
     "json": "chathpc.reports.json",
+    "html": "chathpc.reports.html",
 }
 #: What `--format` accepts.
 FORMATS = tuple(name for name in _MODULES if name != "screen")

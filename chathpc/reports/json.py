@@ -20,4 +20,6 @@ def render(report: Record, style: Style) -> str:
     """
     text = json.dumps(report.model_dump(by_alias=True), ensure_ascii=False)
     content = json.loads(_SURROGATE.sub(REPLACEMENT, text), parse_constant=lambda constant: None)
-    return f"{json.dumps(content, indent=2)}\n"
+    # What a page draws has a hundred thousand numbers, which need no lines of their own.
+    indent = None if content.get("view") else 2
+    return f"{json.dumps(content, indent=indent)}\n"

@@ -83,11 +83,32 @@ def test_an_output_folder_that_does_not_exist_is_wrong_usage(run: Run, calls: Ca
 def test_no_profile_is_overwritten_by_its_report(run: Run, calls: Calls, tmp_path: Path) -> None:
     (tmp_path / "db").mkdir()
     (tmp_path / "db" / "meta.db").write_text("precious")
-    result = run("explain", "db", "-o", "db/meta.db")
+    result = run("explain", "db", "-o", "db/meta.db", "--format", "text")
     assert result.code == 2
     assert "is part of the profile" in result.err
     assert (tmp_path / "db" / "meta.db").read_text() == "precious"
     assert run("explain", "db", "-o", "db/report.txt").code == 0
+
+
+@pytest.mark.parametrize("name", ["r.htlm", "r.pdf", "r.docx", "out.d/r.x"])
+def test_an_ending_that_says_no_format_is_an_error_that_lists_the_known_ones(
+    run: Run, calls: Calls, tmp_path: Path, name: str
+) -> None:
+    result = run("explain", "db", "-o", name)
+    assert result.code == 2
+    assert ".html" in result.err
+    assert ".json" in result.err
+    assert "--format" in result.err
+    assert list(tmp_path.iterdir()) == []
+    assert run("explain", "db", "-o", "r.dat", "--format", "text").code == 0
+    assert run("explain", "db", "-o", "report").code == 0
+    assert run("explain", "db", "-o", "/dev/null").code == 0
+
+
+def test_a_command_without_pages_does_not_take_the_ending_of_one(run: Run, calls: Calls) -> None:
+    result = run("patterns", "list", "-o", "p.html")
+    assert result.code == 2
+    assert ".html," not in result.err
 
 
 def test_dash_means_stdout(run: Run, calls: Calls) -> None:

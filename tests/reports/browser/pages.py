@@ -1,0 +1,126 @@
+"""Reports for the browser: an example, a GPU program, trees of any size, names that want to be more than names."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import chathpc
+from chathpc.profile.build import ends
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Clock, Metric, Unit, column_of
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import CallTree, NodeKind, Relation
+from chathpc.profile.values import MemoryValues
+from chathpc.report import Report
+from chathpc.reports.style import Style
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "<!--<script>",
+    "javascript:alert(1)",
+    "{{constructor.constructor('alert(1)')()}}",
+    "</title></textarea></style></noscript><script>alert(2)</script>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "a\u2028b\u2029c\u202ed",
+    "__proto__",
+    "constructor",
+    "' onmouseover='alert(1)",
+    "http://evil.example/x.js",
+)
+
+
+@cache
+def example(name: str) -> Report:
+    """The report of an example with what a page draws."""
+    return chathpc.explain(chathpc.load(EXAMPLES / name / "database"), view=True)
+
+
+@cache
+def compared() -> object:
+    """A comparison with itself, in which all is as before."""
+    database = EXAMPLES / "omp-triangle" / "database"
+    return chathpc.diff(chathpc.load(database), chathpc.load(EXAMPLES / "mpi-imbalance" / "database"), view=True)
+
+
+def hostile() -> Report:
+    """The example with every name, path and line of source replaced by something hostile."""
+    report = example("omp-triangle")
+    content = json.loads(report.to_json())
+    number = 0
+
+    def worse(text: str) -> str:
+        nonlocal number
+        number += 1
+        return f"{HOSTILE[number % len(HOSTILE)]} {text[:20]}"
+
+    view = content["view"]
+    for table in ("names", "files", "modules"):
+        view[table] = [worse(text) for text in view[table]]
+    for source in view["sources"]:
+        for piece in source["pieces"]:
+            piece["lines"] = [worse(line) for line in piece["lines"]]
+    for lane in view["timeline"]["lanes"]:
+        lane["title"], lane["owner"] = worse(lane["title"]), worse(lane["owner"])
+    for metric in view["metrics"]:
+        metric["title"] = worse(metric["title"])
+    for finding in content["findings"]:
+        finding["title"], finding["source"] = worse(finding["title"]), worse("source")
+        finding["where"] |= {"function": worse("f"), "file": worse("g"), "path": [worse("main"), worse("f")]}
+    for fact in content["evidence"]:
+        fact["source"], fact["subject"], fact["statement"] = worse("source"), worse("subject"), worse("statement")
+    content["headline"] = worse("headline")
+    content["profile"]["title"] = worse("title")
+    content["notes"] = [worse("note")]
+    return Report.model_validate(content)
+
+
+def wide(nodes: int, functions: int = 400, seed: int = 1) -> Profile:
+    """A profile with that many contexts, each below a random one of those just before it, and times that are spread widely."""
+    random = np.random.default_rng(seed)
+    depth = 0
+    parent = np.full(nodes, -1, dtype=np.int32)
+    path = [0]
+    steps = random.integers(0, 4, nodes)
+    parents = parent.tolist()
+    for node in range(1, nodes):
+        del path[max(1, len(path) - int(steps[node])) :]
+        parents[node] = path[-1]
+        if len(path) < 40:
+            path.append(node)
+        depth = max(depth, len(path))
+    parent = np.array(parents, dtype=np.int32)
+    names = ["main", *(f"void solver::stage_{number}<double>(Grid const&)" for number in range(functions))]
+    name = random.integers(1, len(names), nodes).astype(np.int32)
+    name[0] = 0
+    tree = CallTree(
+        parent=parent,
+        end=ends(parent),
+        kind=np.full(nodes, NodeKind.FUNCTION, dtype=np.uint8),
+        relation=np.full(nodes, Relation.CALL, dtype=np.uint8),
+        name=name,
+        file=np.where(np.arange(nodes) > 0, 0, -1).astype(np.int32),
+        line=np.where(np.arange(nodes) > 0, name * 10, 0).astype(np.int32),
+        module=np.zeros(nodes, dtype=np.int32),
+        names=names,
+        files=["/src/solver.cpp"],
+        modules=["/bin/solver"],
+    )
+    tree.check()
+    values = random.pareto(1.1, nodes) * 1e-3
+    metric = Metric("cpu.time", Unit.SECONDS, "CPU time", "CPUTIME", clock=Clock.CPU)
+    held = MemoryValues(tree, {metric.id: column_of(values)}, {metric.id: column_of(tree.inclusive(values))})
+    return Profile("synthetic", "solver", tree, {metric.id: metric}, held, Locations.single(), timed=True)
+
+
+def page(profile: Profile) -> str:
+    """The page of a profile."""
+    from chathpc.reports.html import render
+
+    return render(chathpc.explain(profile, view=True), Style())
