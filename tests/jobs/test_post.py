@@ -93,7 +93,7 @@ FAULTS: dict[str, tuple[str, list[str], str | None]] = {
     "no end": ("hang", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
     "no end in a library": ("deaf", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
     "noise of libraries": ("noise", [], None),
-    "a full file system": ("full", [], "report.txt: File too large. Name another file with -o"),
+    "a full file system": ("full", [], "report-1/report.txt: File too large. Name another folder with -o"),
     "a folder that cannot be made": ("fine", ["-o", "/proc/no/such"], "Cannot create /proc/no/such: "),
     "a folder that cannot be written": ("fine", ["-o", "/proc"], "Cannot write /proc/report-1: "),
     "a file in place of the folder": ("fine", ["-o", "/dev/null"], "Cannot create /dev/null: "),
