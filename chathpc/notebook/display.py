@@ -50,9 +50,22 @@ def _style() -> Style:
 
 
 def _report_html(shown: Report) -> str:
+    """The page in a frame of its own where the report has what a page draws (`explain(…, view=True)`), else static parts."""
+    if shown.view is not None:
+        return _framed(shown)
     from chathpc.reports.fragments import report
 
     return str(report(shown))
+
+
+def _framed(shown: Report | Diff) -> str:
+    """The page in a frame that may run the page's script and nothing else: it has no origin, so it reaches nothing of the notebook."""
+    from html import escape
+
+    from chathpc.reports.html import render
+
+    page = escape(render(shown, _style()))
+    return f'<iframe title="chathpc" sandbox="allow-scripts" style="width:100%;height:46rem;border:0" srcdoc="{page}"></iframe>'
 
 
 def _report(form: str, shown: Report) -> str:
@@ -62,6 +75,8 @@ def _report(form: str, shown: Report) -> str:
 
 
 def _diff_html(shown: Diff) -> str:
+    if shown.view is not None:
+        return _framed(shown)
     from chathpc.reports.fragments import diff
 
     return str(diff(shown))

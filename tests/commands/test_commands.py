@@ -26,7 +26,7 @@ Run = Callable[..., Result]
 Calls = list[dict[str, Any]]
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "html"])
 def test_explain_prints_the_report_in_the_format_asked_for(run: Run, calls: Calls, form: str) -> None:
     result = run("explain", "db", "--format", form)
     assert result == Result(0, renderers()["screen" if form == "text" else form](sample(), Style()), "")
@@ -51,6 +51,7 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
         "source": (),
         "audience": None,
         "propose": exact_changes,
+        "view": False,
     }
     assert calls == [
         {**unset, "llm": "auto"},
@@ -60,7 +61,15 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
 
 
 @pytest.mark.parametrize(
-    ("name", "form"), [("r.json", "json"), ("r.md", "markdown"), ("r.txt", "screen"), ("r", "screen")]
+    ("name", "form"),
+    [
+        ("r.json", "json"),
+        ("r.md", "markdown"),
+        ("r.txt", "screen"),
+        ("r", "screen"),
+        ("r.html", "html"),
+        ("r.sarif", "sarif"),
+    ],
 )
 def test_the_format_follows_the_name_of_the_file(run: Run, calls: Calls, tmp_path: Path, name: str, form: str) -> None:
     assert run("explain", "db", "-o", name) == Result(0, "", "")
@@ -324,6 +333,7 @@ def test_completion_completes_commands() -> None:
         "text",
         "markdown",
         "json",
+        "html",
     ]
 
 

@@ -50,6 +50,14 @@ def test_the_api_s_values_are_shown_too(notebook: Notebook) -> None:
     assert "work_item" in safe(forms["text/html"]).text
 
 
+def test_a_report_with_what_a_page_draws_is_the_page_in_a_frame_without_origin(notebook: Notebook) -> None:
+    notebook.value("import chathpc")
+    shown = notebook.shown(f"chathpc.explain({str(TRIANGLE)!r}, view=True)")["text/html"]
+    assert shown.startswith('<iframe title="chathpc" sandbox="allow-scripts" ')
+    assert shown.count("<") == 2
+    assert "Content-Security-Policy" in shown
+
+
 def test_a_comparison_is_shown(notebook: Notebook) -> None:
     before, after = (EXAMPLES / "mesh-allocation" / name for name in ("before", "after"))
     forms = notebook.shown(f"%chathpc diff {before} {after}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import chathpc
+from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord
 from chathpc.profile.build import ends
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit, column_of
@@ -17,6 +19,8 @@ from chathpc.profile.tree import CallTree, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
 from chathpc.report import Report
 from chathpc.reports.style import Style
+from chathpc.view.records import DrawnKernel, DrawnRemark, KernelRemark
+from tests.reports.sample import sample
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 HOSTILE = (
@@ -43,8 +47,8 @@ def example(name: str) -> Report:
 
 
 @cache
-def compared() -> object:
-    """A comparison with itself, in which all is as before."""
+def compared() -> Any:
+    """A comparison of two examples: nearly all is gone or new."""
     database = EXAMPLES / "omp-triangle" / "database"
     return chathpc.diff(chathpc.load(database), chathpc.load(EXAMPLES / "mpi-imbalance" / "database"), view=True)
 
@@ -124,3 +128,108 @@ def page(profile: Profile) -> str:
     from chathpc.reports.html import render
 
     return render(chathpc.explain(profile, view=True), Style())
+
+
+def tried() -> FixReport:
+    """What `chathpc fix` might say of the example: one change that was kept, one that was not."""
+    gates = [
+        GateRecord(gate="build", passed=True, verdict=None, statement="It builds.", figures={}),
+        GateRecord(gate="speed", passed=True, verdict=None, statement="1.52x (1.49 to 1.55).", figures={}),
+    ]
+    kept = AttemptRecord(
+        id="c1",
+        proposer="recipes",
+        recipe="schedule",
+        title="schedule(static) becomes schedule(guided)",
+        finding="OpenMP load imbalance",
+        files=["stencil_omp.c"],
+        flags=None,
+        verdict="accepted",
+        reason="All gates passed.",
+        speedup=SpeedupRecord(estimate=1.52, low=1.49, high=1.55, pairs=7),
+        predicted=2.03,
+        gates=gates,
+    )
+    failed = GateRecord(
+        gate="correctness", passed=False, verdict="wrong", statement="The output differs <b>.", figures={}
+    )
+    other = kept.model_copy(
+        update={"id": "c2", "title": "fewer barriers", "verdict": "wrong", "gates": [gates[0], failed], "speedup": None}
+    )
+    report = example("omp-triangle")
+    return FixReport(
+        verdict="improved",
+        headline="The run is 1.52x as fast.",
+        folder="omp-triangle",
+        command="./stencil_omp 4000",
+        flags="-O2",
+        new_flags=None,
+        sandbox="bubblewrap",
+        diagnosis=report.headline,
+        speedup=kept.speedup,
+        seconds_before=2.26,
+        seconds_after=1.49,
+        accepted=["c1"],
+        given_up=[],
+        attempts=[kept, other],
+        baselines=[BaselineRecord(flags="-O3", statement="-O3 alone gives 1.01x.", speedup=None, changed=None)],
+        compiler_alone=False,
+        patch="--- a/stencil_omp.c\n+++ b/stencil_omp.c\n@@ -59 +59 @@\n"
+        "-#pragma omp parallel for schedule(static)\n+#pragma omp parallel for schedule(guided)\n",
+        tree_before=report.tree,
+        tree_after=report.tree,
+        comparison=None,
+        remarks=["Two runs a side were discarded."],
+        work="work",
+        versions={"chathpc": "0.1.0"},
+    )
+
+
+def kernels() -> Report:
+    """The example with kernels in a roofline, a profiler's remarks, compiler remarks and what a model read."""
+    report = sample(reader="big at models.example.org")
+    view = example("omp-triangle").view
+    assert view is not None
+    names = [*view.names, "spmv_csr", "dgemm_tile<128, 128>", "attention_fwd<bf16>"]
+    rows = (
+        (0.18, 2.2e11, 0.4, "fp64", 9.7e12),
+        (14.0, 7.1e12, 0.9, "fp64", 9.7e12),
+        (180.0, 1.9e14, 0.6, "tensor", 3.12e14),
+    )
+    roofline = [
+        DrawnKernel(
+            name=len(view.names) + at,
+            intensity=intensity,
+            rate=rate,
+            seconds=seconds,
+            precision=precision,
+            peak_rate=peak,
+            peak_bandwidth=1.55e12,
+        )
+        for at, (intensity, rate, seconds, precision, peak) in enumerate(rows)
+    ]
+    said = DrawnRemark(
+        line=52,
+        said="not vectorised (dependence)",
+        good=False,
+        text="possible dependence between x and itself",
+        by="gcc",
+    )
+    good = DrawnRemark(line=33, said="vectorised", good=True, text="loop vectorized using 32 byte vectors", by="gcc")
+    source = view.sources[0].model_copy(update={"remarks": [said, good]})
+    remark = DrawnRemark(
+        line=0,
+        said="Uncoalesced global accesses",
+        good=False,
+        text="This kernel has uncoalesced accesses.",
+        by="Nsight Compute",
+    )
+    drawn = view.model_copy(
+        update={
+            "names": names,
+            "roofline": roofline,
+            "sources": [source, *view.sources[1:]],
+            "kernel_remarks": [KernelRemark(name=len(view.names), remark=remark, speedup=0.31)],
+        }
+    )
+    return report.model_copy(update={"view": drawn})

@@ -54,6 +54,17 @@ def test_axe_finds_no_violation(show: Show, threads_report: Any, scheme: str) ->
     ] == []
 
 
+@pytest.mark.parametrize("name", ["compared", "tried", "kernels"])
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 800, "light"), (390, 844, "dark")])
+def test_every_kind_of_page_is_accessible_and_fits(show: Show, name: str, width: int, height: int, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    tab = show(getattr(pages, name)(), width, height, scheme).tab
+    tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    found = axe.Axe().run(tab)
+    assert [(one["id"], node["target"]) for one in found.response["violations"] for node in one["nodes"]] == []
+
+
 def test_a_search_tells_what_the_places_have_together(show: Show, threads_report: Any) -> None:
     tab = show(threads_report).tab
     tab.fill("#tree input[type=search]", "triangular_work")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chathpc.report import Report
-from chathpc.reports import renderers
+from chathpc.reports import diff_renderers, fix_renderers, renderers
 from chathpc.reports.html.data import page_of
 from chathpc.reports.html.document import block, document
 from chathpc.reports.style import Style
@@ -115,6 +115,24 @@ def test_readings_stand_apart_under_their_authors_name() -> None:
     assert len(told["suspected"]) == len(report.suspected) > 0
     assert "big at models.example.org" in told["readers"]
     assert [one["title"] for one in told["findings"]] == [finding.title for finding in report.findings]
+
+
+def test_what_fix_found_has_its_gates_and_its_patch() -> None:
+    told = data(fix_renderers()["html"](pages.tried(), Style()))
+    assert [(one["id"], one["accepted"]) for one in told["fix"]["attempts"]] == [("c1", True), ("c2", False)]
+    assert [gate["passed"] for gate in told["fix"]["attempts"][1]["gates"]] == [True, False]
+    assert told["fix"]["patch"][-1] == "+#pragma omp parallel for schedule(guided)"
+    tree = told["view"]["tree"]
+    assert tree["before"] == tree["values"]
+
+
+def test_a_comparison_has_the_values_of_both_sides() -> None:
+    found = pages.compared()
+    told = data(diff_renderers()["html"](found, Style()))
+    tree = told["view"]["tree"]
+    assert sum(tree["values"][found.metric]) == pytest.approx(found.total.after, rel=1e-3)
+    assert sum(tree["before"][found.metric]) == pytest.approx(found.total.before, rel=1e-3)
+    assert all(above < node for node, above in enumerate(tree["parent"]))
 
 
 def test_a_report_without_anything_drawn_shows_its_tree() -> None:

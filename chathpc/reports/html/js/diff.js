@@ -28,5 +28,5 @@ function comparison(found) {
 
 function sides(found) {
   return el("div", { cls: "pair sides" }, [["Before", found.before], ["After", found.after]].map(([title, side]) =>
-    el("div", {}, el("h3", {}, title), el("dl", { cls: "rows" }, pairs([["Run", side.title], ["In all", side.total], ["Read from", side.paths.join(", ")], ["By itself", side.headline]])))));
+    el("div", {}, el("h2", {}, title), el("dl", { cls: "rows" }, pairs([["Run", side.title], ["In all", side.total], ["Read from", side.paths.join(", ")], ["By itself", side.headline]])))));
 }

@@ -88,8 +88,8 @@ function suspicions(page, state) {
 
 /** Lines of a change, coloured by their first character. */
 function patch(lines) {
-  return el("div", { cls: "scroll", role: "region", tabindex: 0, "aria-label": "Change" }, el("pre", { cls: "patch" }, lines.map((line) =>
-    el("span", { cls: line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : "" }, `${line}\n`))));
+  return el("div", { cls: "scroll", role: "region", tabindex: 0, "aria-label": "Lines of the change" }, el("pre", { cls: "patch" }, lines.map((line) =>
+    el("span", { cls: /^(---|\+\+\+) /.test(line) ? "" : line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : "" }, `${line}\n`))));
 }
 
 function short(page) {

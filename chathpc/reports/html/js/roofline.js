@@ -28,7 +28,7 @@ function rooflinePart(view) {
   if (bandwidth) {
     const end = Math.min(10 ** x1, highest / bandwidth), begin = Math.max(10 ** x0, 10 ** y0 / bandwidth);
     parts.push(svg("line", { x1: x(begin), y1: y(begin * bandwidth), x2: x(end), y2: y(end * bandwidth), class: "roof" }),
-      svg("text", { x: x(begin) + 8, y: y(begin * bandwidth) - 12, class: "roof-name" }, `memory ${quantity(bandwidth, "bytes")}/s`));
+      svg("text", { x: x(Math.sqrt(begin * end)) - 10, y: y(Math.sqrt(begin * end) * bandwidth) - 6, "text-anchor": "end", class: "roof-name" }, `memory ${quantity(bandwidth, "bytes")}/s`));
   }
   for (const [precision, peak] of roofs) {
     parts.push(svg("line", { x1: x(bent(peak)), x2: width - right, y1: y(peak), y2: y(peak), class: "roof" }),
@@ -62,7 +62,8 @@ function rooflinePart(view) {
     if (!limit(one)) return "";
     return one.peak_bandwidth && one.intensity * one.peak_bandwidth < (one.peak_rate || Infinity) ? "memory" : "arithmetic";
   }
-  return section("roofline", "Roofline", el("div", { cls: "scroll plot", role: "region", tabindex: 0, "aria-label": "Roofline plot" },
+  const roofed = bandwidth > 0 || roofs.size > 0;
+  return section("roofline", "Roofline", roofed && el("div", { cls: "scroll plot", role: "region", tabindex: 0, "aria-label": "Roofline plot" },
     svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Roofline of ${plural(kernels.length, "kernel")}; the table below has the numbers.` }, parts)), table.element,
-  el("p", { cls: "dim note" }, "Area of a dot: time of the kernel."));
+  el("p", { cls: "dim note" }, roofed ? "Area of a dot: time of the kernel." : "The peaks of the device were not recorded, so there is no roof to draw."));
 }
