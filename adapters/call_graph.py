@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 #: What a reader has to know about such a tree.
 CAVEAT = (
     "The file has calls between functions and no call paths: a function that several others call stands below the one "
-    "through which all its calls go, so the time of a caller may leave out part of what it called."
+    "through which all its calls go, so the time of a caller may omit part of what it called."
 )
 
 

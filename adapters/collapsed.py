@@ -94,7 +94,7 @@ def read(path: Path) -> Profile:
         where=Locations.single(),
         sources=(Source(path, "collapsed stacks"),),
         caveats=tuple(caveats),
-        not_collected={"threads": "perf script > samples.txt (give it as it is, not collapsed)"},
+        not_collected={"threads": "perf script > samples.txt (pass it uncollapsed)"},
         sample_count=total,
     )
 

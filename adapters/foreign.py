@@ -8,7 +8,7 @@ import re
 from chathpc.adapters.glance import Glance
 
 _SAMPLES = "chathpc measure -- ./app"
-_NO_PROFILE = "Give the file or folder that a profiler wrote; what chathpc reads is told by: chathpc adapters list"
+_NO_PROFILE = "Give the file or folder that a profiler wrote; supported formats: chathpc adapters list"
 _PARAMETERS = "It has totals of several runs and no functions with their times: give the profile of one run."
 
 #: First bytes → what the file is, what to do.
@@ -106,13 +106,13 @@ def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
         if int.from_bytes(content[18:20], "little") == _CUDA:
             return (
                 "machine code for an NVIDIA GPU (a cubin)",
-                "Disassemble it (nvdisasm -c -gi -hex FILE > FILE.sass), and give the text beside a profile of its kernels.",
+                "Disassemble it (nvdisasm -c -gi -hex FILE > FILE.sass), and pass the text together with a profile of its kernels.",
             )
         kind = int.from_bytes(content[16:18], "little" if content[5] != 2 else "big")
         if kind == _ELF_CORE:
             return (
                 "a core file: the memory of a program that crashed",
-                "gdb PROGRAM CORE tells where; chathpc reads profiles.",
+                "gdb PROGRAM CORE shows where it crashed; chathpc reads profiles.",
             )
         return "a program, library or object file", "Profile it, and give the result: " + _SAMPLES
     if content[257:262] == b"ustar":

@@ -28,7 +28,7 @@ FIRST = ("chathpc.adapters.hpctoolkit", "chathpc.adapters.hpctoolkit_v3")
 #: Files of a folder that are looked at for a hint.
 _LOOKED = 16
 #: What to do where nothing better is known.
-KNOWN = "What chathpc reads is told by: chathpc adapters list"
+KNOWN = "Supported formats: chathpc adapters list"
 
 
 def load(path: str | Path, *more: str | Path, format: str | None = None, source: Sequence[str | Path] = ()) -> Profile:

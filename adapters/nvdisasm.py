@@ -159,7 +159,7 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
 
 ADAPTER = Adapter(
     name="nvdisasm",
-    reads="Disassembled GPU code (nvdisasm -c -gi, cuobjdump -sass), beside the profile of its kernels",
+    reads="Disassembled GPU code (nvdisasm -c -gi, cuobjdump -sass), read together with the profile of its kernels",
     recognises=recognises,
     read=read,
     order=30,

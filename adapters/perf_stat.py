@@ -212,7 +212,7 @@ def _insufficient(known: dict[str, float], used: float | None) -> str:
     if known.get("cpu.cycles") and "cpu.instructions" in known:
         said.append(f"{numbers.number(known['cpu.instructions'] / known['cpu.cycles'])} instructions per cycle")
     counted = f" ({', '.join(said)})" if said else ""
-    return f"perf stat counts the run as a whole{counted}: it cannot tell what costs time inside the program."
+    return f"perf stat counts the run as a whole{counted}: it cannot show what costs time inside the program."
 
 
 def _caveats(counters: _Counters, known: dict[str, float], used: float | None, invalid: int) -> tuple[str, ...]:
@@ -226,7 +226,7 @@ def _caveats(counters: _Counters, known: dict[str, float], used: float | None, i
         )
     if counters.missing:
         names = ", ".join(counters.missing[:8])
-        said.append(f"Not counted, so nothing can be said about them: {names}.")
+        said.append(f"Not counted, so not assessed: {names}.")
     for part, whole, words in (
         ("cpu.cache.misses", "cpu.cache.references", "of the references to the last-level cache miss"),
         ("cpu.branch.misses", "cpu.branches", "of the branches are mispredicted"),

@@ -201,7 +201,7 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
     if "cpu.samples" in metrics:
         caveats.append("The weights have no unit; they are taken for samples, so shares are known and seconds are not.")
     if reading.negative:
-        caveats.append(f"{reading.negative:,} samples with a negative weight were left out.")
+        caveats.append(f"{reading.negative:,} samples with a negative weight were skipped.")
     if reading.damaged:
         kinds = "; ".join(dict.fromkeys(reading.damaged))
         caveats.append(f"The file has {len(reading.damaged):,} faults that were passed over: {kinds}.")

@@ -108,7 +108,7 @@ def refuse_unfinished(path: Path) -> None:
             continue
         if unfinished:
             raise AdapterError(
-                f"is being written, or its writing was interrupted: changes lie in {clean(beside.name)}",
+                f"is being written, or writing was interrupted: changes are in {clean(beside.name)}",
                 path=path,
                 hint='Wait for its writer to end. If it has ended: sqlite3 FILE "SELECT count(*) FROM sqlite_master"',
             )

@@ -65,7 +65,7 @@ class ProfileRecord(Record):
     paths: list[str]
     title: str
     shape: str = Field(description="Nodes, ranks and threads of the program in words: 4 ranks × 2 threads.")
-    run: RunFacts = Field(description="The run as a whole, in numbers; null or 0 where the profile does not tell.")
+    run: RunFacts = Field(description="Numbers of the whole run; null or 0 where unknown.")
     contexts: int
     locations: int
     metrics: list[MetricRecord]
@@ -168,12 +168,12 @@ class FindingRecord(Record):
         default=None, description="Standard error of the share from sampling; null where it was measured."
     )
     speedup_if_free: float | None = Field(
-        description="Speed-up of the run if the place took no time, with all that it calls (Amdahl); no promise."
+        description="Speed-up of the run if the place and all that it calls were eliminated (Amdahl); an upper bound."
     )
     speedup_bound: float | None = Field(
-        description="The most that a repair can give, where the catalogue says what it can remove; else null."
+        description="Upper bound of a fix, where the catalogue says what it can remove; else null."
     )
-    typical_gain: GainRecord | None = Field(description="What measured repairs of this cause gave; null without any.")
+    typical_gain: GainRecord | None = Field(description="Speed-ups of measured fixes of this cause; null if none.")
     confidence: float = Field(ge=0, le=1)
     confidence_reason: str
     evidence: list[str]
@@ -231,7 +231,7 @@ class HypothesisRecord(Record):
     share: float | None = Field(description="Part of the run (0..1) that the place has; null where it is not known.")
     trial: str | None = Field(description="change, or the cause whose measurement in the catalogue would settle it.")
     measurement: str = Field(
-        default="", description="That measurement for this program, and what it tells; empty for none."
+        default="", description="That measurement for this program, and what it shows; empty for none."
     )
     change: list[EditRecord] = Field(description="Proposed, not tried.")
     status: Literal["suspected", "proved", "refuted", "undecided"]

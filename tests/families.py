@@ -39,7 +39,7 @@ _CHEATS = "tests/fix/test_cheats.py::test_"
 FAMILIES = (
     Family("cheats", "changes that cheat, are wrong or only shuffle are not accepted", 36,
            (f"{_CHEATS}a_change_that_cheats_is_not_accepted",)),
-    Family("effects", "what a change leaves undone beside its answer is told by the gate of effects alone", 12,
+    Family("effects", "what a change leaves undone beside its answer is caught by the effects gate alone", 12,
            ("tests/fix/test_effect_cheats.py", "tests/fix/test_effects.py::test_the_gate_tells", "tests/fix/test_effects.py::test_what_gives_up")),
     Family("bugs", "an expert's change with one bug is not accepted", 10,
            (f"{_CHEATS}the_human_version_with_a_bug_is_not_accepted",)),

@@ -198,7 +198,7 @@ def _host_time(
     if over_ranks:
         columns.over_ranks = True
         columns.caveats.append(
-            "Times are sums over the ranks; of single ranks the smallest, mean and largest are known for each region, so it cannot be told which is late."
+            "Times are sums over the ranks; of single ranks the smallest, mean and largest are known for each region, so which rank is late is unknown."
             if ranks != 1
             else "Times are sums over the ranks, of which there is one."
         )

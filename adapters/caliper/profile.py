@@ -215,7 +215,7 @@ def _insufficient(columns: Columns, outside: float) -> str:
         return "The profile has no times, only other numbers of its regions."
     if outside > _NEARLY_ALL:
         return (
-            f"{outside * 100:.1f} % of the time is outside of the annotated regions, so what costs time cannot be told: "
+            f"{outside * 100:.1f} % of the time is outside of the annotated regions, so what costs time is unknown: "
             "annotate the functions that take it, or sample them."
         )
     return ""
@@ -239,7 +239,7 @@ def _caveats(table: Table, columns: Columns, others: Sequence[str], rows: Sequen
         yield "The file ends in the middle of a record: the run was cut off, or the file was."
     yield from columns.caveats
     if others:
-        yield f"The file also holds the channel {', '.join(clean(name)[:40] for name in others)}, which measures the same run once more and is left out."
+        yield f"The file also holds the channel {', '.join(clean(name)[:40] for name in others)}, which measures the same run again and is excluded."
     steps = len({row.values["timeseries.snapshot"] for row in rows if "timeseries.snapshot" in row.values})
     if steps > 1:
         yield f"The file is a series of {steps} snapshots; their values are added up, so changes during the run are not seen."

@@ -106,7 +106,7 @@ def _insufficient(metric: Metric, total: float) -> str:
     if metric.id == "cpu.time":
         return too_short(total * metric.scale)
     if metric.id == "cpu.instructions" and total < FEW_INSTRUCTIONS:
-        words = "less than a millisecond of work: too few to tell what costs time."
+        words = "less than a millisecond of work: too few to show what costs time."
         return f"Only {total:,.0f} instructions were counted, {words}"
     return ""
 

@@ -79,7 +79,7 @@ def _caveats(events: Events, parts: Assembled, *, kineto: bool, cut: bool) -> li
         found.append("Python's call stacks were recorded, which makes every Python call of the host slower.")
     if cut:
         found.append("The trace ends in the middle of an event.")
-    found += [f"{count:,} events {what} are left out." for what, count in sorted(events.dropped.items())]
+    found += [f"{count:,} events {what} are excluded." for what, count in sorted(events.dropped.items())]
     return found
 
 

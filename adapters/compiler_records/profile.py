@@ -81,7 +81,7 @@ def caveats(build: Build) -> tuple[str, ...]:
     """What the records cannot tell."""
     said = []
     if build.left_out:
-        said.append(f"{numbers.count(build.left_out)} compiler records beyond the first ones are not looked at.")
+        said.append(f"{numbers.count(build.left_out)} further compiler records were not read.")
     if build.records and not any(record.outcome.endswith("vectorised") for record in build.records):
-        said.append("The compiler records tell of calls and not of loops.")
+        said.append("The compiler records cover calls, not loops.")
     return tuple(said)

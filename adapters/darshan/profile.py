@@ -295,7 +295,7 @@ def _caveats(log: Log, values: SparseValues) -> Iterable[str]:
         if not -1e-3 <= (amount := record.values.get(name, 0.0)) < inf and amount != -1  # which is: not recorded
     }
     for name, amount in negative.items():
-        yield f"The {name} is {amount:g} s, which cannot be; it is left out."
+        yield f"The {name} is {amount:g} s, which is impossible; it is excluded."
     if log.partial:
         yield f"Darshan ran out of memory for {', '.join(map(clean, log.partial))}: some files are missing."
     if len(log.records) >= MOST_RECORDS:

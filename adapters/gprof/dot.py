@@ -58,7 +58,7 @@ def read(path: Path) -> Profile:
             stacks.add("calls.count", places[key], function.calls)
     rest = 100.0 - own
     if rest > _ROUNDING * len(functions.known):
-        left_out = stacks.step(root, stacks.frame("[left out of the graph]", kind=NodeKind.PLACEHOLDER))
+        left_out = stacks.step(root, stacks.frame("[omitted from the graph]", kind=NodeKind.PLACEHOLDER))
         stacks.add("cpu.share", left_out, rest)
     metrics = [
         Metric("cpu.share", Unit.PERCENT, "share of the cost, in percent of the run", "self %"),

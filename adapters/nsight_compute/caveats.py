@@ -48,7 +48,7 @@ def caveats(launches: Sequence[Launch], metrics: Collection[str], *, averaged: b
     failed = [launch for launch in launches if launch.failed]
     if failed:
         yield (
-            f"Nothing was measured for {len(failed)} of {len(launches)} launches, so nothing can be said of: "
+            f"Nothing was measured for {len(failed)} of {len(launches)} launches, so these could not be assessed: "
             f"{_names(launch.kernel for launch in failed)}."
         )
     untimed = [launch for launch in launches if launch.seconds is None and not launch.failed]

@@ -66,7 +66,7 @@ def sqlite_of(report: Path, stack: ExitStack) -> tuple[Path, list[str]]:
     if is_export(Glance(beside)):
         stale = beside.stat().st_mtime + SLACK_SECONDS < report.stat().st_mtime
         if not stale:
-            return beside, [f"Read from {clean(beside.name)}, the export that lies beside {clean(report.name)}."]
+            return beside, [f"Read from {clean(beside.name)}, the export found next to {clean(report.name)}."]
     program = which("nsys")
     if program is None:
         why = f"; {clean(beside.name)} beside it is older than the report, so it is not used" if stale else ""
@@ -99,7 +99,7 @@ def _export(program: str, report: Path, stack: ExitStack) -> Path:
     arguments = [
         program, "export", "--type=sqlite", "--force-overwrite=true", f"--output={made}", str(report.resolve()),
     ]  # fmt: skip
-    hint = f"Try it by hand, then give the .sqlite file: {command(report)}"
+    hint = f"Run it manually, then pass the .sqlite file: {command(report)}"
     try:
         done = subprocess.run(
             arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, cwd=folder, check=False

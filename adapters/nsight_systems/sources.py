@@ -17,7 +17,7 @@ from chathpc.adapters.sqlite import Database
 from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import NodeKind
 
-DAMAGED_TIMES = "{} events end before they begin, or lie outside of any possible time; they are left out."
+DAMAGED_TIMES = "{} events end before they begin, or have impossible times; they are excluded."
 OPEN_RANGES = "{} named ranges were still open at the end of the capture; they are taken to end there."
 NUMBERED = "There are {} different names of ranges; ranges whose names differ only in numbers are taken together."
 

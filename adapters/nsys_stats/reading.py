@@ -42,8 +42,8 @@ def read(path: Path) -> Profile:
         where=Locations.single(),
         sources=(Source(path, "nsys stats"),),
         caveats=(
-            "These are sums over the whole run: nothing tells when something ran, what overlapped and who called it.",
-            *(() if has_kernels else ("The reports say nothing of kernels.",)),
+            "These are sums over the whole run: when each operation ran, what overlapped and who called it is unknown.",
+            *(() if has_kernels else ("The reports do not cover kernels.",)),
         ),
         not_collected={
             "timeline": TRACE,

@@ -39,7 +39,7 @@ def read_traces(path: Path, tables: Iterable[Table]) -> Profile:
     parts = assemble(recording)
     words = device_caveats(recording, parts)
     if dropped:
-        words.append(f"{dropped:,} rows are damaged and left out.")
+        words.append(f"{dropped:,} rows are damaged and were skipped.")
     missing = {} if calls else {"calls of the host": "nsys stats --report cuda_api_trace --format csv report.nsys-rep"}
     return Profile(
         format="nsys stats CSV",

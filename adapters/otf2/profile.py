@@ -83,9 +83,7 @@ def read(path: Path) -> Profile:
         run={"ranks": str(ranks)} if ranks > 1 else {},
         timed=True,
         read_timeline=no_timeline if timeline is None else lambda: timeline,
-        insufficient=""
-        if metrics
-        else "The trace has no events of regions, so nothing can be said about what costs time.",
+        insufficient="" if metrics else "The trace has no events of regions, so what costs time is unknown.",
     )
 
 

@@ -38,7 +38,9 @@ def assembled(
     if stacks.has_kind(NodeKind.INSTRUCTION):
         said.append(_NO_SYMBOLS)
     if any(name.startswith("memory.") for name in ids):
-        said.append("A heap profile is sampled by size: its numbers are estimates, and it says nothing about time.")
+        said.append(
+            "A heap profile is sampled by size: its numbers are estimates, and it has no information about time."
+        )
     if "lock.wait.time" in ids:
         said.append("It has the time that threads waited for locks, and not what part of the run that is.")
     if not ids & {"cpu.time", "cpu.time.wall", "cpu.samples"}:

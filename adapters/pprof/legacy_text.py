@@ -108,7 +108,7 @@ def _contention(rows: list[str], stacks: Stacks, addresses: Addresses, path: Pat
                 hertz = number
             elif key == "resolution":
                 resolution = _RESOLUTIONS.get(value, 0.0)
-    caveats = ["The delays are in cycles of an unknown clock and were left out."] if cycles else []
+    caveats = ["The delays are in cycles of an unknown clock and are excluded."] if cycles else []
     return assembled(stacks, metrics, path, "contention text", sample_count=None, caveats=caveats)
 
 

@@ -43,7 +43,7 @@ def read(path: Path) -> Profile:
     devices: dict[int, Device] = {}
     if (device := system.device()) is not None:
         devices = dict.fromkeys(gpus, device)
-    caveats = [f"{damaged:,} rows are damaged and left out."] if damaged else []
+    caveats = [f"{damaged:,} rows are damaged and were skipped."] if damaged else []
     if system.memory_peak is None:
         caveats.append(
             "The peak of the device's memory is not known: no roofline.csv, and sysinfo.csv does not tell it."

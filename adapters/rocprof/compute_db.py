@@ -64,9 +64,11 @@ def read(path: Path) -> Profile:
     _put(parts, node_of, values, system)
     device = system.device()
     gpus = sorted({stream.device for stream in intake.recording.streams})
-    words = ["Counters were collected: kernels ran one after the other meanwhile, so gaps between them tell nothing."]
+    words = [
+        "Counters were collected: kernels ran one after the other meanwhile, so gaps between them are meaningless."
+    ]
     if intake.dropped:
-        words.append(f"{intake.dropped:,} dispatches with impossible times are left out.")
+        words.append(f"{intake.dropped:,} dispatches with impossible times are excluded.")
     return Profile(
         format="rocprof-compute database",
         title="HIP program",

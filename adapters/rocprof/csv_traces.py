@@ -129,7 +129,7 @@ class _Reader:
         """What was left out, in sentences."""
         found = []
         if self.unread:
-            found.append(f"{self.unread:,} rows are damaged and left out.")
+            found.append(f"{self.unread:,} rows are damaged and were skipped.")
         if self.scratch:
             found.append(f"Scratch memory was allocated {self.scratch:,} times.")
         if self.samples:

@@ -38,14 +38,14 @@ def profile_of(
     words = [*device_caveats(recording, parts), *caveats]
     if recording.counters:
         words.append(
-            "Counters were collected: kernels ran one after the other meanwhile, so gaps between them tell nothing."
+            "Counters were collected: kernels ran one after the other meanwhile, so gaps between them are meaningless."
         )
     if intake.dropped:
-        words.append(f"{intake.dropped:,} events with impossible times are left out.")
+        words.append(f"{intake.dropped:,} events with impossible times are excluded.")
     missing: dict[str, str] = {}
     if parts.has_device and not len(recording.start):
         words.append(
-            "No calls of the host were recorded, so nothing tells who launched the kernels and what the host did."
+            "No calls of the host were recorded, so who launched the kernels and what the host did is unknown."
         )
         missing["calls of the host"] = SYSTEM_TRACE
     if not parts.has_device:

@@ -51,7 +51,7 @@ def read(path: Path) -> Profile:
             "holds no results of rocprofv3", path=path, hint="Write it again: rocprofv3 --output-format json."
         )
     dropped = sum(one.dropped for one in processes)
-    caveats = [f"{dropped:,} records are damaged and left out."] if dropped else []
+    caveats = [f"{dropped:,} records are damaged and were skipped."] if dropped else []
     return profile_of(path, intake, format="rocprofv3 JSON", tool="rocprofv3", devices=devices, caveats=caveats)
 
 

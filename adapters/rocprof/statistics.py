@@ -37,7 +37,7 @@ def read(path: Path, files: Iterable[Path]) -> Profile:
         where=Locations.single(),
         sources=(Source(path, "rocprofv3"),),
         caveats=(
-            "These are sums over the whole run: nothing tells when something ran, what overlapped and who called it.",
+            "These are sums over the whole run: when each operation ran, what overlapped and who called it is unknown.",
         ),
         not_collected={"timeline": SYSTEM_TRACE},
         timed=True,

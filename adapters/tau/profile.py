@@ -198,7 +198,7 @@ def _locations(places: Sequence[Place]) -> Locations:
 
 def _caveats(contents: Sequence[tuple[Place, TauFile]], paths: Paths) -> Iterable[str]:
     if not paths.callers:
-        yield "The profile has no call paths: functions stand beside each other, and their callers are not known."
+        yield "The profile has no call paths: functions form a flat list, and their callers are unknown."
     elif paths.cut:
         yield "Call paths were cut at TAU_CALLPATH_DEPTH, so functions with several callers begin a tree of their own."
     throttled = {

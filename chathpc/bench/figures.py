@@ -177,18 +177,18 @@ def _false(scores: Sequence[Score], labelled: Sequence[Score]) -> Iterable[Figur
     hidden = [each for each in labelled if not each.case.visible]
     yield _count("unseen", "Claims of faults that the profile cannot show", [len(each.unseen) for each in hidden], 0)
     ruled_out = [each for each in labelled if each.case.wrong]
-    yield _count("wrong", "Causes told that the label rules out", [len(each.wrong) for each in ruled_out], 0)
+    yield _count("wrong", "Reported causes that the label rules out", [len(each.wrong) for each in ruled_out], 0)
     yield _share(
         "abstention",
         "insufficient-data where the label says so, and not elsewhere",
         [each.abstains_rightly for each in labelled],
     )
     must = [each for each in labelled if each.case.cause == INSUFFICIENT or not each.case.visible]
-    yield _share("abstains", "No claim where the profile cannot tell", [each.abstains_rightly for each in must])
+    yield _share("abstains", "No claim where the profile cannot show it", [each.abstains_rightly for each in must])
     twins = [each for each in scores if each.case.label == Label.TWIN]
     yield _share(
         "twins",
-        "Repaired programs of which the fault is no longer claimed",
+        "Repaired programs whose fault is no longer claimed",
         [not each.wrong and not each.outcome.failure for each in twins],
     )
     yield _count("failed", "Cases without an answer", [int(bool(each.outcome.failure)) for each in scores], 0)

@@ -42,7 +42,7 @@ def find_cases(folders: Sequence[Path], split: Split | None = None) -> Found:
         if not labelled:
             raise UsageError(
                 f"No labelled profile in {clean(str(folder))}.",
-                hint="A label is a truth.json beside the profile: docs/labelled-profiles.md.",
+                hint="A label is a truth.json next to the profile: docs/labelled-profiles.md.",
             )
         for place in labelled:
             found = read_label(place, group)

@@ -197,4 +197,4 @@ def lead(result: Result) -> str:
 
 def left_out(result: Result) -> Sequence[str]:
     """Folders that are no case, as sentences."""
-    return [f"Left out: {name}, {why}." for name, why in result.left_out]
+    return [f"Excluded: {name}, {why}." for name, why in result.left_out]

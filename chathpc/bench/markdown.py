@@ -16,7 +16,7 @@ cases or claims behind them: the sets are small, and a figure without its interv
 asks of itself; what misses it is shown like everything else."""
 
 _TERMS = """\
-- **Fault**: a case with a cause that is there and that the profile can show. Answers are the report's causes in its order; a
+- **Fault**: a case with a cause that the profile can show. Answers are the report's causes in its order; a
   verdict without a bottleneck is its first answer. The label's cause and those that it accepts are right.
 - **Function, file and line**: those of the finding of a right cause among the first three causes; a fault that was not found is
   at the wrong place. Names are compared without scopes, arguments and suffixes of compilers; lines must lie in the label's range.

@@ -186,7 +186,7 @@ class Conversation:
             None,
             tell,
             None,
-            note="The model looked nothing up, and nothing that it said holds.",
+            note="The model looked nothing up, and none of its statements could be verified.",
             lack="unsupported",
         )
 

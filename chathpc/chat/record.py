@@ -83,7 +83,7 @@ class Chat(Record):
     compared: dict[str, list[str]] = Field(
         default_factory=dict, description="Name → paths of the profiles compared with."
     )
-    contexts: int = Field(description="Size of the profile, to notice another one in its place.")
+    contexts: int = Field(description="Size of the profile, to detect that it was replaced.")
     budget: int
     turns: list[Answer]
 

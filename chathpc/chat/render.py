@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LEAST_PROSE = 24
 #: Characters from which a command stands above what it does.
 _LONG_USAGE = 36
-NO_QUESTION = "I cannot tell what that asks of this profile."
+NO_QUESTION = "I did not understand the question."
 
 
 def step_text(step: StepRecord | Result, style: Style) -> str:
@@ -147,7 +147,7 @@ def statements_text(answer: Answer, style: Style) -> str:
 
     page = Page(style)
     if not answer.statements:
-        page.paragraph("No model said anything to the last answer.", indent=0)
+        page.paragraph("No model commented on the last answer.", indent=0)
     for one in answer.statements:
         on = f" [{', '.join(one.cites)}]" if one.cites else ""
         page.item(f"{one.dropped_because or 'printed'}: {one.text}{on}")

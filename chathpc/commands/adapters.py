@@ -20,7 +20,7 @@ def command() -> None:
 @command.command("list")
 @output_options(("text", "json"))
 def list_adapters(form: str, output: str | None) -> None:
-    """List the formats, what they are, and what those need that cannot be read here.
+    """List supported formats, and what the unavailable ones need.
 
     For example: chathpc adapters list
     """

@@ -68,7 +68,7 @@ def diagnosis(
     seconds: int,
     quiet: bool,
 ) -> None:
-    """Diagnose labelled profiles and tell how often that is right.
+    """Diagnose labelled profiles and report how often that is right.
 
     Each FOLDER is a set of cases: folders with a truth.json beside the profile (docs/labelled-profiles.md). Every case is read
     and explained in a process of its own. Two floors are measured with it: what the biggest node suggests, and always the most
@@ -154,7 +154,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
     type=click.Path(path_type=Path),
     default=Path("bench-results/fix"),
     show_default=True,
-    help="Where results are kept; a run that was ended goes on from there.",
+    help="Where results are kept; an interrupted run resumes from there.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def fixes(
@@ -175,10 +175,10 @@ def fixes(
     no_sandbox: bool,
     quiet: bool,
 ) -> None:
-    """Let chathpc fix mend programs whose best known version lies beside them.
+    """Let chathpc fix repair programs whose best known version is included.
 
     Each FOLDER is a set of tasks: folders with the program (original), what an expert made of it (human), and a chathpc.yaml
-    (docs/labelled-tasks.md). Each task is mended with each strategy. The strategy human proposes the expert's version, as a perfect
+    (docs/labelled-tasks.md). Each task is tried with each strategy. The strategy human proposes the expert's version, as a perfect
     model would, and buggy a version with a bug: what becomes of these shows how good the judges are.
 
     For example: chathpc bench fix tasks/ --strategy recipes --tasks 'mesh*'
@@ -206,9 +206,7 @@ def fixes(
     with Progress(quiet=quiet) as progress, ended_by_term():
         outcomes = run_tasks(tasks, strategies, settings, progress=progress)
     if len(outcomes) < len(tasks):
-        complain(
-            f"It was ended early: {len(outcomes)} of {len(tasks)} tasks are done. The same command goes on from there."
-        )
+        complain(f"Stopped early: {len(outcomes)} of {len(tasks)} tasks are done. The same command resumes from there.")
     result = result_of(
         tasks[: len(outcomes)], outcomes, strategies, time_limit=time_limit, sandbox=settings.sandbox.name
     )
@@ -218,4 +216,4 @@ def fixes(
     if failed:
         missed.append(f"{len(failed)} could not be tried: {', '.join(failed[:5])}{', …' if failed[5:] else ''}.")
     if missed:
-        raise ChathpcError(" ".join(missed), hint="What came of each task is in the report.")
+        raise ChathpcError(" ".join(missed), hint="The report has the outcome of each task.")

@@ -27,12 +27,12 @@ _LONGEST_LINE = 100_000
 @click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(path_type=Path))
 @conversation_options
 @click.option(
-    "--resume", metavar="FILE", type=click.Path(path_type=Path), help="Go on with a conversation that /save wrote."
+    "--resume", metavar="FILE", type=click.Path(path_type=Path), help="Resume a conversation saved with /save."
 )
 def command(paths: tuple[Path, ...], options: ConversationOptions, resume: Path | None) -> None:
     """Ask about a profile, line by line.
 
-    Answers are looked up in the profile; a language model, if there is one, says what it makes of them under its
+    Answers are looked up in the profile; a language model, if available, comments on them under its
     own name.
     Commands begin with a slash: /help lists them. In a pipe, each line of stdin is a question.
 

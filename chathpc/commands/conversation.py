@@ -83,7 +83,7 @@ def conversation_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--confidential",
             type=click.Choice(["none", "default", "all"]),
-            help="What a hosted model gets placeholders for; see explain.",
+            help="What is replaced by placeholders for a hosted model; see explain.",
         ),
         click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's."),
         click.option("--llm", metavar="SPEC", help="Model: none, local[:MODEL], openai:MODEL, auto (default)."),

@@ -70,7 +70,7 @@ def command(
     """Compare two profiles: what got slower or faster beyond noise, where, and why.
 
     BEFORE and AFTER are folders or files that a profiler wrote: two versions of a program, two compilers, two machines.
-    One run a side is judged by the number of its samples; several runs a side tell what differs by itself.
+    With one run per side, noise is estimated from sample counts; several runs per side measure it.
 
     For example: chathpc diff database-before database-after
 

@@ -47,7 +47,7 @@ class Check:
 @click.command("doctor")
 @output_options(("text", "json"))
 def command(form: str, output: str | None) -> None:
-    """Check the installation and say what is missing.
+    """Check the installation and list what is missing.
 
     Starts nothing but a try of each sandbox, and connects to nothing. Exits with 0 whatever it finds.
 
@@ -79,7 +79,7 @@ def _packages() -> Iterator[Check]:
         yield Check("packages", name, version is not None, version or "", "" if version else f"pip install {name}")
     for name, files in DISTRIBUTIONS.items():
         version = _version(name)
-        remedy = f"pip install {name}; without it the diagnosis does not look at the source of {files}"
+        remedy = f"pip install {name}; without it the diagnosis does not analyse {files} source"
         yield Check("packages", name, version is not None, version or "", "" if version else remedy)
 
 

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 @click.option(
     "--confidential",
     type=click.Choice(["none", "default", "all"]),
-    help="What a hosted model gets placeholders for: names of the user (default), of libraries and all source, too; none.",
+    help="What is replaced by placeholders for a hosted model: user names (default); libraries and source as well; none.",
 )
-@click.option("--show-prompt", is_flag=True, help="Print what would leave for the model, byte for byte, and call none.")
+@click.option("--show-prompt", is_flag=True, help="Print exactly what would be sent to the model, and send nothing.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @source_option
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
 @click.option("--full", is_flag=True, help="All findings, evidence and the call tree, not only the first screen.")
 @view_option
-@click.option("--show-statements", is_flag=True, help="Print each statement of a model, and what became of it.")
+@click.option("--show-statements", is_flag=True, help="Print each statement of a model and whether it was kept.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(
@@ -64,8 +64,8 @@ def command(
 ) -> None:
     """Find what costs time in a profile, why, and what to do.
 
-    PATH is the folder or file that a profiler wrote. Every number is computed from it; a language model, if there is one,
-    says under its own name what it suspects, or tells the facts in its words.
+    PATH is the folder or file that a profiler wrote. Every number is computed from it; a language model, if available,
+    says under its own name what it suspects, or retells the facts in its own words.
 
     For example: chathpc explain hpctoolkit-app-database
 

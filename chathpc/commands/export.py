@@ -16,7 +16,7 @@ _LIST = "".join(f"\n  {name:<14}for {target.opened_by}" for name, target in TARG
 
 @click.command(
     "export",
-    help=f"""Write what was read as a file that other tools open.
+    help=f"""Convert a profile to a format that other tools open.
 
 Several PATHs are views of one run and are joined first.
 
@@ -35,7 +35,7 @@ For example: chathpc export hpctoolkit-app-database --to speedscope -o app.speed
 def command(
     paths: tuple[Path, ...], target: str, metric: str | None, all_threads: bool, output: str | None, quiet: bool
 ) -> None:
-    """Write what was read as a file that other tools open."""
+    """Convert a profile to a format that other tools open."""
     check_output(output, paths)
     with Progress(quiet=quiet) as progress:
         keep_freed_memory(paths)

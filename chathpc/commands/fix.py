@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("fix")
 @click.argument("folder", metavar="[FOLDER]", default=".", type=click.Path(path_type=Path))
-@click.option("--init", is_flag=True, help="Write a first chathpc.yaml for FOLDER, to be looked at, and do no more.")
+@click.option("--init", is_flag=True, help="Write a first chathpc.yaml for FOLDER, for review, and stop.")
 @click.option(
     "--strategy",
     "strategies",
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     "told",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Try what the hypotheses of this report propose, and tell the agent of them.",
+    help="Try what the hypotheses of this report propose, and give them to the agent.",
 )
 @click.option(
     "--hypothesis", "ids", metavar="ID", multiple=True, help="With --report: only this one, such as H1; repeatable."
 )
-@click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the program as it is.")
+@click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the unmodified program.")
 @trial_options(1800.0, "in all")
 @click.option(
     "--candidates",
@@ -68,13 +68,13 @@ if TYPE_CHECKING:
 )
 @click.option("--apply", "applied", is_flag=True, help="Change the files in FOLDER, after a yes on the terminal.")
 @click.option("--yes", is_flag=True, help="With --apply: do not ask.")
-@click.option("--branch", metavar="NAME", help="Commit the change on a new branch; what is checked out stays as it is.")
+@click.option("--branch", metavar="NAME", help="Commit the change on a new branch; the checkout is not touched.")
 @click.option(
     "--patch", metavar="FILE", type=click.Path(path_type=Path), help="Where the patch goes. Default: in --work."
 )
-@click.option("--resume/--fresh", default=True, help="Go on with what an earlier call began (default), or forget it.")
+@click.option("--resume/--fresh", default=True, help="Resume an earlier call (default), or start over.")
 @click.option(
-    "--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: beside FOLDER."
+    "--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: next to FOLDER."
 )
 @output_options(FORMATS)
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
@@ -224,7 +224,7 @@ def _kept(outcome: Outcome, found: FixReport, patch: Path | None, branch: str | 
         if not yes and not _said_yes(
             len([path for path in after if before.get(path) != after[path]]), outcome.project.root
         ):
-            complain("Nothing was changed.")
+            complain("No changes made.")
             return
         changed = apply(outcome.project.root, before, after)
         complain(f"Changed: {', '.join(changed)}.")

@@ -59,7 +59,7 @@ def agent_options(function: Function) -> Function:
         help="What guides the agent: its own knowledge, or the catalogue's suggestions too.",
     )
     critic = click.option(
-        "--critic", metavar="SPEC", help="Model that reads what the agent submits before it is tried."
+        "--critic", metavar="SPEC", help="Model that reviews the agent's submissions before they are tried."
     )
     turns = click.option(
         "--turns",

@@ -74,7 +74,7 @@ def path() -> None:
 
 @logs.command()
 def off() -> None:
-    """Keep no log from now on; what is in it stays until you remove it."""
+    """Stop logging; existing entries stay until you remove them."""
     from chathpc.llm.log import turn
 
     turn(os.environ, on=False)

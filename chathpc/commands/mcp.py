@@ -22,7 +22,7 @@ from chathpc.errors import ChathpcError, UsageError
 )  # fmt: skip
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @source_option
-@click.option("-v", "--verbose", is_flag=True, help="Tell each call on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Log each call to stderr.")
 def command(
     paths: tuple[Path, ...],
     compare: tuple[Path, ...],
@@ -39,9 +39,7 @@ def command(
     For example: chathpc mcp hpctoolkit-app-database
     """
     if not paths and not roots:
-        raise UsageError(
-            "There is nothing to answer about.", hint="Give a profile, or a folder of profiles with --root."
-        )
+        raise UsageError("No profile was given.", hint="Give a profile, or a folder of profiles with --root.")
     keep_freed_memory([*paths, *compare])
     try:
         from chathpc.mcp.server import serve

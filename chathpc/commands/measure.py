@@ -30,7 +30,7 @@ _KEPT = 64 << 20
     type=click.Choice(["auto", "hpctoolkit", "perf", "nsys", "ncu"]),
     default="auto",
     show_default=True,
-    help="Profiler; auto: the best that is there.",
+    help="Profiler; auto: the best available.",
 )
 @click.option(
     "--rate", metavar="HZ", type=click.IntRange(1, 100_000), help="Samples a second and thread. Default: by run time."
@@ -66,7 +66,7 @@ def command(
     quiet: bool,
     **handed: Any,
 ) -> int:
-    """Run a program under the best profiler that is there.
+    """Run a program under the best available profiler.
 
     COMMAND runs alone, for the overhead and to choose the sampling rate, and under the profiler, between a launcher such as mpirun
     and the program; three times each in turns if that takes seconds only. What the first run under the profiler prints is passed

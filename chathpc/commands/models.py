@@ -70,7 +70,7 @@ def _row(weights: Weights, folder: Path | None, width: int, *, source: bool) -> 
 
 @models.command()
 @click.argument("name", required=False)
-@click.option("--from", "mirror", metavar="WHERE", help="A folder, a file or a URL to look at first.")
+@click.option("--from", "mirror", metavar="WHERE", help="A folder, file or URL to try first.")
 @click.option(
     "--path", "file", metavar="FILE", type=click.Path(path_type=Path), help="Take this file, which is here already."
 )
@@ -157,7 +157,7 @@ def test(model: str | None, base_url: str | None, api_key_file: str | None, limi
     for head, told in zip(("source", "", ""), _reads_in_words(result.reads, settings.deadline), strict=False):
         click.echo(f"{head:<13}{told}")
     click.echo(
-        f"facts        {result.retells.told} of {result.retells.asked} told whole (asked for: {100 * fitness.LEAST_RETOLD:.0f} %)"
+        f"facts        {result.retells.told} of {result.retells.asked} retold in full (required: {100 * fitness.LEAST_RETOLD:.0f} %)"
     )
     click.echo(f"speed        {'unknown' if speed is None else f'{speed:.1f} tokens/s'}")
     click.echo(f"first token  {'never' if wait is None else f'{wait:.1f} s'}")

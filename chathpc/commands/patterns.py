@@ -24,8 +24,8 @@ _folder_option = click.option(
 def command() -> None:
     """Look up why programs are slow, and what to do.
 
-    The catalogue behind the findings: signs, what speaks against them, what can be won, advice, thresholds with their
-    sources. Patterns of your own are read from the folder 'patterns' beside your config.yaml (docs/patterns.md).
+    The catalogue behind the findings: signs, what speaks against them, the possible gain, advice, thresholds with their
+    sources. Patterns of your own are read from the folder 'patterns' next to your config.yaml (docs/patterns.md).
 
     For example: chathpc patterns search false sharing
     """

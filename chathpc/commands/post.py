@@ -36,7 +36,7 @@ class NeverFails(click.Command):
     "--output",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Where that folder goes. Default: beside the profile.",
+    help="Where that folder goes. Default: next to the profile.",
 )
 @click.option("--time-limit", metavar="S", type=float, help="Seconds. Default: 120, or the job's end less 30 s.")
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Model that words it.")

@@ -25,7 +25,7 @@ def common_metric(
     if name is not None:
         chosen = [profile.metric(name) for profile in profiles]
         if any(metric.aggregation != Aggregation.SUM for metric in chosen):
-            raise UsageError(f"The values of '{clean(name)}' do not add up, so no part of a difference could be told.")
+            raise UsageError(f"The values of '{clean(name)}' do not add up, so a difference cannot be attributed.")
         if not all(metric.has_values for metric in chosen):
             raise UsageError(f"'{clean(name)}' has no values on one side.")
         return _same(chosen)
@@ -60,14 +60,12 @@ def _same(chosen: list[Metric]) -> tuple[list[Metric], list[str]]:
     units = {metric.unit for metric in chosen}
     if len(units) > 1:
         words = " and ".join(sorted(str(unit) for unit in units))
-        return [], [
-            f"'{chosen[0].id}' is in {words}: no difference of these means anything. Only findings are compared."
-        ]
+        return [], [f"'{chosen[0].id}' is in {words}: their difference is meaningless. Only findings are compared."]
     if len(clocks) > 1:
         first = next(metric for metric in chosen if metric.clock != chosen[0].clock)
         return [], [
             f"Time was taken from {_CLOCKS[chosen[0].clock]} ({chosen[0].source_name}) and from {_CLOCKS[first.clock]} "
-            f"({first.source_name}). A CPU clock stands still while a thread waits, so a difference of the two means nothing. Only "
+            f"({first.source_name}). A CPU clock stops while a thread waits, so their difference is meaningless. Only "
             "findings are compared; measure both sides with the same event."
         ]
     return chosen, []

@@ -59,7 +59,9 @@ def diff(
         runs = tuple(Run(profile, each) for profile, each in zip((*first, *second), metrics, strict=True))
         return _compared(Sides.of(runs, len(first)), notes, fail_on_regression, tell, view=view)
     if fail_on_regression is not None:
-        raise UsageError(f"A regression cannot be told: {notes[0]}", hint="Measure both sides in the same way.")
+        raise UsageError(
+            f"Cannot decide whether this is a regression: {notes[0]}", hint="Measure both sides in the same way."
+        )
     tell("diagnosing")
     return _findings_alone(first, second, notes)
 

@@ -18,15 +18,13 @@ def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord
     """
     if total is None:
         raise UsageError(
-            "A regression cannot be told: the sides ran with different numbers of threads or ranks.",
+            "Cannot decide whether this is a regression: the sides ran with different numbers of threads or ranks.",
             hint="Measure both sides alike, or with a wall clock (hpcrun -e REALTIME).",
         )
     allowed = f"the limit of +{limit * 100:g} %"
     if total.ratio is None or total.ratio_low is None or total.ratio_high is None:
         if total.after > 0 and total.beyond_noise:
-            return GateRecord(
-                limit=limit, outcome="failed", statement="There was nothing before, and there is something now."
-            )
+            return GateRecord(limit=limit, outcome="failed", statement="The value was zero before and is not now.")
         return GateRecord(limit=limit, outcome="passed", statement=f"Nothing has grown; {allowed} is kept.")
     if total.ratio_low > 1 + limit:
         return GateRecord(
@@ -46,11 +44,11 @@ def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord
 def _what_would(total: TotalRecord, limit: float, kind: NoiseKind) -> str:
     """How much more would have to be measured: the interval shrinks with the root of the number of samples or runs."""
     if total.ratio is None or total.ratio_high is None or kind == NoiseKind.ASSUMED:
-        return " Give several runs a side with --before and --after." if kind == NoiseKind.ASSUMED else ""
+        return " Give several runs per side with --before and --after." if kind == NoiseKind.ASSUMED else ""
     distance = abs(math.log1p(limit) - math.log(total.ratio))
     width = math.log(total.ratio_high / total.ratio)
     more = (width / distance) ** 2 if distance > 0 else math.inf
     if more > threshold("worthwhile"):
-        return " The growth is too close to the limit to be told from it."
+        return " The growth is too close to the limit to decide."
     what = "runs" if kind == NoiseKind.REPETITIONS else "samples"
     return f" About {numbers.number(math.ceil(more * 10) / 10, 2)} times as many {what} would decide it."

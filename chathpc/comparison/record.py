@@ -130,7 +130,7 @@ class Diff(Record):
         description="faster and slower are said of times, cycles and samples, less and more of everything else."
     )
     headline: str
-    metric: str | None = Field(description="Id of the metric that is compared; null if there is none.")
+    metric: str | None = Field(description="Id of the metric that is compared; null if none.")
     unit: str | None
     metric_name: str = Field(description="What the tool calls it.")
     before: SideRecord

@@ -172,31 +172,31 @@ def noise(sides: Sides) -> str:
     kind, before, after = sides.noise.kind, sides.count, len(sides.runs) - sides.count
     level = f"{round(threshold('confidence') * 100)} %"
     if kind == NoiseKind.REPETITIONS:
-        more = " Three or more a side would say more." if min(before, after) < threshold("few_runs") else ""
+        more = " Three or more per side would show more." if min(before, after) < threshold("few_runs") else ""
         return f"± holds {level}, from {before} run{'s' if before > 1 else ''} before and {after} after.{more}"
     if kind == NoiseKind.SAMPLING:
         counted = " and ".join(numbers.count(round(run.samples or 0)) for run in sides.runs)
         return (
-            f"± is the error of counting {counted} samples ({level}). How much runs differ by themselves, one run a side cannot tell: "
+            f"± is the error of counting {counted} samples ({level}). One run per side cannot show how much runs vary: "
             "give several with --before and --after."
         )
     if kind == NoiseKind.EXACT:
         return "Events were counted, not sampled: the numbers have no sampling error."
     return (
-        f"One run a side, and nothing that was sampled: {numbers.percent(threshold('assumed_difference'))} of a value is taken for what runs differ by "
-        "themselves. Give several runs with --before and --after to have it measured."
+        f"One run per side, and no sampled values: {numbers.percent(threshold('assumed_difference'))} of a value is assumed as run-to-run variation. "
+        "Give several runs with --before and --after to measure it."
     )
 
 
 def different_shapes(before: SideRecord, after: SideRecord, timed: bool) -> str:
     """What different numbers of threads or ranks mean for the comparison."""
     clock = (
-        "How long it takes is told by the longest thread, which the verdict is about."
+        "The verdict is about the longest thread, which determines the run time."
         if timed
-        else "How long the runs took, this metric does not tell."
+        else "This metric does not show how long the runs took."
     )
     return (
-        f"Before, the program ran with {shape(before)}, after with {shape(after)}. The time of all threads together tells what a run "
+        f"Before, the program ran with {shape(before)}, after with {shape(after)}. The time of all threads together is what a run "
         f"costs, not how long it takes. {clock}"
     )
 

@@ -103,7 +103,7 @@ def read(path: Path) -> tuple[list[Event], int, int]:
     except OSError as error:
         raise ChathpcError(f"Cannot read {path}: {error.strerror}.", hint="Name another folder with --work.") from error
     if len(content) > _LARGEST:
-        raise ChathpcError(f"{path} is too large for a ledger.", hint="Start anew with --fresh.")
+        raise ChathpcError(f"{path} is too large for a ledger.", hint="Start over with --fresh.")
     events: list[Event] = []
     at = 0
     while at < len(content):
@@ -112,7 +112,7 @@ def read(path: Path) -> tuple[list[Event], int, int]:
         if found is None:
             if end >= 0 and content.find(b"\n", end + 1) >= 0:
                 raise ChathpcError(
-                    f"{path}: line {len(events) + 1} is not as it was written.", hint="Start anew with --fresh."
+                    f"{path}: line {len(events) + 1} is not as it was written.", hint="Start over with --fresh."
                 )
             return events, len(content) - at, at
         events.append(found)

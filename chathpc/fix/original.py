@@ -31,7 +31,7 @@ def begin(session: Session) -> None:
     session.past = Past.of(session.ledger.events)
     if session.ledger.dropped:
         session.remarks.append(
-            f"The last line of the ledger had not been written to its end ({session.ledger.dropped} bytes); what it said is done again."
+            f"The last line of the ledger was truncated ({session.ledger.dropped} bytes); what it said is done again."
         )
     session.paths = tuple(path for path, _ in entries(space.original))
     session.originals = _sources(session.project, space.original)
@@ -43,13 +43,13 @@ def begin(session: Session) -> None:
         )
     elif any(known.get(name) != value for name, value in identity.items()):
         raise ChathpcError(
-            f"The work in {space.root} was begun with another chathpc.yaml.", hint="Start anew with --fresh."
+            f"The work in {space.root} was begun with another chathpc.yaml.", hint="Start over with --fresh."
         )
     else:
         session.ledger.append("resume", {"sandbox": session.runner.sandbox.name})
     if tree_hash(session.project.root) != identity["tree"]:
         raise ChathpcError(
-            f"Files in {session.project.root} have changed since the work began.", hint="Start anew with --fresh."
+            f"Files in {session.project.root} have changed since the work began.", hint="Start over with --fresh."
         )
 
 
@@ -63,7 +63,7 @@ def first_state(session: Session, profile: Path | None) -> State:
     if not built.completed.succeeded:
         said = first_error((built.completed.stderr or built.completed.stdout).decode("utf-8", "replace"))
         raise ChathpcError(
-            f"The program as it is does not build with '{clean(session.project.build)}': {said}",
+            f"The unmodified program does not build with '{clean(session.project.build)}': {said}",
             hint="Correct 'build' in chathpc.yaml.",
         )
     session.reference = Reference(session.runner, built)
@@ -89,7 +89,7 @@ def _agrees_with_itself(session: Session, built: Built) -> None:
             said = clean(ran.completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1])[:200]
             how = f"status {ran.completed.code}" if ran.completed.status == "exited" else ran.completed.status
             raise ChathpcError(
-                f"The program as it is fails with '{clean(case.command)}' ({how}){': ' + said if said else ''}.",
+                f"The unmodified program fails with '{clean(case.command)}' ({how}){': ' + said if said else ''}.",
                 hint="Correct 'run' and 'inputs' in chathpc.yaml.",
             )
         again = session.original.twice(case)[0]
@@ -98,18 +98,18 @@ def _agrees_with_itself(session: Session, built: Built) -> None:
         found = compare(ran.outputs, again.outputs, project.check)
         if not found.same:
             raise UsageError(
-                f"Two runs of the program as it is do not agree: {found.statement}.",
+                f"Two runs of the unmodified program differ: {found.statement}.",
                 hint="Name lines that differ each time under check.ignore in chathpc.yaml, or allow for a tolerance.",
             )
         if not any(ran.outputs.contents.values()):
             raise UsageError(
-                "The program leaves nothing that could be compared.",
+                "The program produces no output to compare.",
                 hint="Name the files that it writes under check.outputs in chathpc.yaml.",
             )
         done = runner.check_command(built, ran)
         if done is not None and not done.succeeded:
             raise UsageError(
-                f"The check '{clean(str(project.check.command))}' says no to the program as it is.",
+                f"The check '{clean(str(project.check.command))}' rejects the unmodified program.",
                 hint="Correct check.command in chathpc.yaml.",
             )
 

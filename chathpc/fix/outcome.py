@@ -86,7 +86,7 @@ def outcome_of(
         and not re.search(r"\d", run.command)
     ):
         session.remarks.append(
-            "There is one input and no seed: a change that knows the answer is harder to find. Declare more under 'inputs'."
+            "There is one input and no seed: a change that hard-codes the output is harder to detect. Declare more under 'inputs'."
         )
     speedup, diff = None, None
     baselines: tuple[Baseline, ...] = ()
@@ -127,7 +127,7 @@ def _baselines(session: Session, first: State, last: State) -> tuple[Baseline, .
     """Would the compiler alone have done it? The original with -O3 -march=native, and the change with it as well."""
     declared, runner = session.project.flags, session.runner
     if declared is None:
-        session.remarks.append("What -O3 alone would do is not known: chathpc.yaml names no place for flags.")
+        session.remarks.append("The effect of -O3 alone is unknown: chathpc.yaml does not say where the flags are.")
         return ()
     flags = optimised(declared.value)
     session.progress(f"building the original with {flags}")

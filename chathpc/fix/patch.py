@@ -81,7 +81,7 @@ def _hunks(patch: str) -> list[tuple[str, list[tuple[int, list[str], list[str]]]
             found.append((path.partition("/")[2], []))
         at += 1
     if not any(hunks for _, hunks in found):
-        raise ChathpcError("A patch changes nothing.", hint=_FORM)
+        raise ChathpcError("The patch is empty.", hint=_FORM)
     return found
 
 
@@ -113,7 +113,7 @@ def _unchanged(root: Path, path: str, text: str | None) -> None:
         if each == root:
             break
         if each.is_symlink():
-            raise ChathpcError(f"{clean(path)} is reached through a link.", hint="Apply the patch by hand.")
+            raise ChathpcError(f"{clean(path)} is reached through a link.", hint="Apply the patch manually.")
     try:
         now = target.read_bytes()
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def _unchanged(root: Path, path: str, text: str | None) -> None:
     if now != (None if text is None else text.encode("utf-8", "surrogateescape")):
         raise ChathpcError(
             f"{clean(path)} has changed since the work began.",
-            hint="Apply the patch by hand, or start anew with --fresh.",
+            hint="Apply the patch manually, or start over with --fresh.",
         )
 
 
@@ -134,7 +134,7 @@ def commit(root: Path, branch: str, before: Mapping[str, str], after: Mapping[st
     top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
     _git(root, "check-ref-format", f"refs/heads/{branch}", problem=f"'{clean(branch)}' is no name for a branch.")
     if _git(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", fails=True):
-        raise UsageError(f"The branch {clean(branch)} exists.", hint="Name another one with --branch.")
+        raise UsageError(f"The branch {clean(branch)} exists.", hint="Choose another branch name with --branch.")
     head = _git(root, "rev-parse", "--verify", "HEAD", problem="The repository has no commit yet.").strip()
     git_folder = Path(_git(root, "rev-parse", "--absolute-git-dir").strip())
     index = git_folder / f"chathpc-index-{os.getpid()}"
@@ -149,7 +149,7 @@ def commit(root: Path, branch: str, before: Mapping[str, str], after: Mapping[st
             old = _git(root, "show", f"{head}:{inside}", fails=True, binary=True)
             if path in before and old != before[path]:
                 raise UsageError(
-                    f"{clean(path)} is not committed as it is.", hint="Commit it first, or apply the patch by hand."
+                    f"{clean(path)} has uncommitted changes.", hint="Commit it first, or apply the patch by hand."
                 )
             listed = _git(root, "ls-tree", head, "--", inside, environment={"GIT_LITERAL_PATHSPECS": "1"}, top=top)
             mode = listed.split()[0] if listed.split() else "100644"
@@ -181,7 +181,7 @@ def _git(
             timeout=_GIT_SECONDS, check=False, env={**os.environ, **(environment or {})},
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"git cannot be run: {error}.", hint="Apply the patch by hand.") from error
+        raise UsageError(f"git cannot be run: {error}.", hint="Apply the patch manually.") from error
     if done.returncode:
         if fails:
             return ""

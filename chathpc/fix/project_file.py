@@ -54,7 +54,7 @@ def read(folder: Path) -> Project:
         ]:
             raise _at_the_top(file, misplaced[0])
         raise UsageError(
-            f"{file}: says nothing about a project.", hint=f"Let a first one be written: chathpc fix --init {folder}"
+            f"{file}: has no project section.", hint=f"Let a first one be written: chathpc fix --init {folder}"
         )
     try:
         values = ProjectValues.model_validate(content[KEY])
@@ -102,7 +102,7 @@ def _project(root: Path, file: Path, values: ProjectValues) -> Project:
     names = [one.name for one in inputs]
     for name in names:
         if names.count(name) > 1:
-            raise _wrong(file, "inputs", f"two of them are called '{name}'", "Give each run a name of its own.")
+            raise _wrong(file, "inputs", f"two of them are called '{name}'", "Give each run a unique name.")
     protect = (*ALWAYS_PROTECTED, *(PROTECTED if values.protect is None else values.protect))
     if not globs.chosen(root, values.edit, protect):
         raise _wrong(

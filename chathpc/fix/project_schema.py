@@ -158,7 +158,7 @@ class CheckValues(_Values):
     )
     command: Command | None = Field(
         default=None,
-        description="Run after the program, in its folder; it says no by an exit status other than 0.",
+        description="Run after the program, in its folder; a non-zero exit status rejects the output.",
         examples=["./verify result.dat"],
     )
 
@@ -167,7 +167,7 @@ class ProfileValues(_Values):
     """How the program is profiled."""
 
     tool: Literal["auto", "hpctoolkit", "perf", "nsys", "ncu", "command"] | None = Field(
-        default=None, description="Profiler; auto takes the best that is there.", examples=["perf"]
+        default=None, description="Profiler; auto takes the best available.", examples=["perf"]
     )
     command: Command | None = Field(
         default=None, description="Your own command, which leaves a profile at `result`.", examples=["./profile.sh"]
@@ -207,7 +207,7 @@ class KernelArgumentValues(_Values):
     high: Number | None = Field(default=None, description="Largest number in an array that is read.", examples=[1])
     role: Literal["in", "out", "inout"] | None = Field(
         default=None,
-        description="Whether an array is read, written or both; default: what the source tells.",
+        description="Whether an array is read, written or both; default: taken from the source.",
         examples=["out"],
     )
 
@@ -230,7 +230,7 @@ class KernelValues(_Values):
     arguments: list[KernelArgumentValues] = Field(
         default=[],
         max_length=_MOST,
-        description="Arguments; what is left out is derived from the launch and the source, if that can be done.",
+        description="Arguments; missing ones are derived from the launch and the source where possible.",
         examples=[[{"name": "n", "value": 1000000}, {"name": "out", "elements": 1000000, "role": "out"}]],
     )
     grid: Sizes = Field(default=[], description="Blocks; default: the profile's.", examples=[[3907]])

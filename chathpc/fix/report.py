@@ -38,11 +38,11 @@ class AttemptRecord(Record):
     proposer: str
     recipe: str
     title: str
-    finding: str | None = Field(description="Title of the finding that it was meant to mend.")
+    finding: str | None = Field(description="Title of the finding that it addresses.")
     files: list[str]
     flags: str | None
     verdict: str
-    reason: str = Field(description="What the gate said that ended it, or what the last one found.")
+    reason: str = Field(description="Statement of the gate that rejected it, or of the last gate.")
     speedup: SpeedupRecord | None
     predicted: float | None = Field(description="The speed-up if the finding's cost vanished (Amdahl's law).")
     gates: list[GateRecord]

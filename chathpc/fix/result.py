@@ -80,7 +80,7 @@ def _headline(outcome: Outcome) -> str:
     if outcome.healthy:
         return "The profile shows that the program is healthy; nothing is proposed."
     if outcome.first.diagnosis.verdict.value == "insufficient-data":
-        return "Nothing is proposed: the profile has too little data to tell what is slow."
+        return "Nothing is proposed: the profile has too little data to show what is slow."
     tried = len(outcome.attempts)
     if not tried:
         return "No strategy has a change for what was found."

@@ -96,7 +96,7 @@ def _spend(session: Session) -> None:
     if not has_time(session):
         raise BudgetSpentError(
             f"The time limit of {budget.seconds:g} s leaves no time for another change.",
-            hint="Give more with --time-limit; what is done is kept.",
+            hint="Allow more with --time-limit; finished work is kept.",
         )
     if len(session.seen) >= budget.candidates:
         raise BudgetSpentError(

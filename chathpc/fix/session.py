@@ -58,7 +58,7 @@ class State:
     def measured(self) -> Profile:
         """The profile, of a state that others are compared with."""
         if self.profile is None:
-            raise AssertionError("nothing is tried where there is no profile")
+            raise AssertionError("no profile, nothing to try")
         return self.profile
 
     def changed_by(self, candidate: Candidate) -> tuple[dict[str, str], str | None]:

@@ -64,7 +64,7 @@ def suggest(folder: Path) -> tuple[str, tuple[str, ...]]:
     units = [one for one in every if one.unit]
     if not units:
         raise UsageError(
-            f"{folder}: no source in C, C++, Fortran or CUDA is there.",
+            f"{folder}: no C, C++, Fortran or CUDA source found.",
             hint="Name the folder with the program's sources.",
         )
     found = _Found(
@@ -89,7 +89,7 @@ def _existing(root: Path, folder: Path) -> str:
     """The text that is there already, ready to be added to."""
     if describes_project(root):
         raise UsageError(
-            f"{folder / FILE}: describes a project already; nothing was changed.",
+            f"{folder / FILE}: already describes a project; not changed.",
             hint=f"Change it there, or take its key '{KEY}' out first.",
         )
     if not (root / FILE).exists():
@@ -110,7 +110,7 @@ def _check_whole(before: str, text: str, folder: Path) -> None:
         kept = False
     if not kept:
         raise UsageError(
-            f"{folder / FILE}: nothing can be added to its end.",
+            f"{folder / FILE}: cannot be extended.",
             hint="Write its settings as lines of the form 'key: value'.",
         )
 
@@ -127,7 +127,7 @@ def _from_makefile(found: _Found, text: str) -> None:
     found.build = f"make -B{' ' + target if target else ''}{handed}"
     if found.flags is None:
         found.remarks.append(
-            "No variable of the Makefile holds the compiler's flags: `flags` is left out, so they cannot be changed."
+            "No variable of the Makefile holds the compiler's flags: `flags` is omitted, so they cannot be changed."
         )
     elif not re.search(r"-O", found.flags[1]):
         found.remarks.append(f"{found.flags[0]} has no optimisation in it: check that `flags` is what you build with.")
@@ -168,7 +168,7 @@ def _from_sources(found: _Found, root: Path) -> None:
     if not mains:
         raise UsageError(
             f"{root}: there is no Makefile, no {CMAKE}, and no source has a main program.",
-            hint=f"Write {FILE} by hand; see docs/project.md.",
+            hint=f"Write {FILE} yourself; see docs/project.md.",
         )
     main = mains[0]
     if len(mains) > 1:
@@ -263,7 +263,7 @@ def _written(found: _Found, every: list[Source], root: Path) -> str:
             else []
         ),
         f"  check: {{outputs: [stdout], relative: 1.0e-9{ignore}}}",
-        "  # A checker of your own says no by its exit status: check: {command: ./verify result.dat}",
+        "  # Your own checker rejects by a non-zero exit status: check: {command: ./verify result.dat}",
     ]
     if found.openmp:
         rows += [
@@ -278,7 +278,7 @@ def _written(found: _Found, every: list[Source], root: Path) -> str:
     if found.gpu:
         rows += ["  # The program needs a GPU.", "  gpu: true"]
     rows += [
-        "  # Profiler: auto takes the best that is there; hpctoolkit, perf, nsys, ncu.",
+        "  # Profiler: auto takes the best available; hpctoolkit, perf, nsys, ncu.",
         "  profile: {tool: auto}",
         "  # Bounds of each build and run.",
         "  limits: {seconds: 10 min, memory: 16 GiB}",

@@ -107,7 +107,7 @@ def _outcome(answer: bytes, status: int) -> Outcome:
         return Outcome(bool(content["done"]), str(content["message"]))
     except (ValueError, KeyError, TypeError):
         how = signal.Signals(-status).name if status < 0 else f"status {status}"
-        return Outcome(False, f"ended unexpectedly with {how}{', perhaps for lack of memory' if status == -9 else ''}")
+        return Outcome(False, f"ended unexpectedly with {how}{', possibly out of memory' if status == -9 else ''}")
 
 
 def _child(work: Callable[[], str], writing: int, limit: float) -> NoReturn:

@@ -89,7 +89,7 @@ class LocalBackend:
         text = "".join(pieces)
         if generation.finish_reason == "deadline" and not text.strip():
             raise BudgetSpentError(
-                f"{self._model} said nothing within {request.deadline:g} s.",
+                f"{self._model} did not answer within {request.deadline:g} s.",
                 hint="Allow more time, use a smaller model, or --llm none.",
             )
         return Completion(

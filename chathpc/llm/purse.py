@@ -41,7 +41,7 @@ class Purse:
             limit = numbers.money(most, currency)
             if estimate.cost is None:
                 raise BudgetSpentError(
-                    f"What {label} costs is not known, and one answer may cost {limit} at most.",
+                    f"The price of {label} is unknown, and one answer may cost {limit} at most.",
                     hint="Add the model to `prices` in your config.yaml, or raise `spend`.",
                 )
             if self._spent + estimate.cost > most:

@@ -133,7 +133,7 @@ class ScriptedBackend:
             if on_token is not None:
                 on_token(piece)
         if finish == "deadline" and not pieces:
-            raise BudgetSpentError(f"{self.label} said nothing within {request.deadline:g} s.")
+            raise BudgetSpentError(f"{self.label} did not answer within {request.deadline:g} s.")
         asked = sum(len(message["content"].split()) for message in request.messages())
         return Completion(
             text="".join(pieces),

@@ -245,7 +245,7 @@ def _from_project(path: Path) -> _Layer:
         refused.append("llm")
     if refused:
         raise UsageError(
-            f"{path}: '{refused[0]}' is not taken from this file: it may have come with somebody else's profile.",
+            f"{path}: '{refused[0]}' is not taken from this file: it may come from an untrusted profile.",
             hint="Put it into your own config.yaml, a CHATHPC_ variable or an option.",
         )
     return layer

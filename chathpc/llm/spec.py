@@ -244,7 +244,7 @@ def find_local(model: str, settings: Settings, environ: Mapping[str, str] | None
         return clean(model), folder / f"{model}.gguf"
     raise ModelUnavailableError(
         f"There is no local model '{clean(model)[:80]}'.",
-        hint=f"Known are {', '.join(known)}; any other GGUF file goes by its path.",
+        hint=f"Known models: {', '.join(known)}; name any other GGUF file by its path.",
     )
 
 

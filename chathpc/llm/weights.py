@@ -207,7 +207,7 @@ def pull(
         return here
     if weights.sha256 is None:
         raise ModelUnavailableError(
-            f"{weights.name} is not fetched just so: nobody here has tried it, and there is no SHA-256 sum to check it by.",
+            f"{weights.name} is not fetched: it is untested, and there is no SHA-256 sum to verify it.",
             hint=(
                 f"{_source_hint(weights)}\n"
                 f"  have the file?  chathpc models pull {weights.name} --path FILE\n"

@@ -61,7 +61,7 @@ OUTPUT: Mapping[str, Any] = MappingProxyType(
                 },
             },
             "rows": {"type": "array", "items": {"type": "array", "items": _CELL}},
-            "omitted": {"type": "integer", "minimum": 0, "description": "Rows that were left out."},
+            "omitted": {"type": "integer", "minimum": 0, "description": "Rows omitted."},
             "lines": {"type": "array", "items": {"type": "string"}, "description": "Source, commands, remarks."},
             "facts": {
                 "type": "array",

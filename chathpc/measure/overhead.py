@@ -38,9 +38,9 @@ class Overhead:
         """`8 % overhead (5 % to 12 %, 3 runs each)`."""
         if self.interval is None:
             cost = f"{self.share:.0%} overhead" if self.share else "no overhead was seen"
-            return f"{cost} (one run each: how much of it is noise is not known)"
+            return f"{cost} (one run each; noise unknown)"
         (least, most), runs = self.interval, f"{len(self.alone)} runs each"
         if not least:
             limit = f", at most {most:.0%}" if most else ""
-            return f"no overhead that can be told from noise{limit} ({runs})"
+            return f"no overhead beyond noise{limit} ({runs})"
         return f"{self.share:.0%} overhead ({least:.0%} to {most:.0%}, {runs})"

@@ -273,7 +273,7 @@ def _program(program: Sequence[str], folder: Path, environment: Mapping[str, str
     if found is None:
         raise UsageError(
             f"'{behind_env(program)[0]}' is no program that can be run in {folder}.",
-            hint="Build it first, or write ./ before it if it lies in this folder.",
+            hint="Build it first, or write ./ before it if it is in this folder.",
         )
     return found
 

@@ -131,7 +131,7 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     matrices: dict[str, FloatArray] = {}
     for name, pair in metric_columns(frame).items():
         if shared and pair.exclusive is None:
-            caveats.append(f"{name} is left out: a call graph's inclusive values alone do not tell what belongs where.")
+            caveats.append(f"{name} is excluded: inclusive values of a call graph cannot be attributed to paths.")
             continue
         metric = known.get(name) or metric_named(name, taken=metrics)
         own, below = (

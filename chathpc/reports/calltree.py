@@ -34,7 +34,7 @@ _SHARE, _GAP = "100.0 %", "  "
 
 def legend(style: Style) -> str:
     """What the two halves of a bar mean."""
-    return style.fit(f"{OWN}{OWN} in the place itself, {CALLED}{CALLED} below it")
+    return style.fit(f"{OWN}{OWN} self, {CALLED}{CALLED} below it")
 
 
 def largest(tree: TreeRecord, most: int = PAGE) -> TreeRecord:

@@ -34,10 +34,10 @@ def render(diff: Diff, style: Style) -> str:
     if diff.shares and diff.rest is not None and diff.total is not None:
         rows = [(*_values(share, unit), _subject(share), _where(share)) for share in diff.shares]
         rest_name = "everything else" + ("" if diff.rest.beyond_noise else ", no change beyond noise")
-        rows += [(*_values(diff.rest, unit), rest_name, ""), (*_values(diff.total, unit), "**in all**", "")]
+        rows += [(*_values(diff.rest, unit), rest_name, ""), (*_values(diff.total, unit), "**total**", "")]
         blocks += [
             "## Where it changed",
-            "Each part is told once: the lines add up to the total.",
+            "Each part is counted once: the lines add up to the total.",
             _table(("change", "±", "before", "after", "what", "where"), rows),
         ]
     if diff.findings:

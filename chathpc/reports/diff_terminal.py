@@ -112,7 +112,7 @@ def _shares(page: Page, diff: Diff) -> None:
         shown = list(diff.shares)
     hidden = diff.shares[len(shown) :]
     counted = f"in {diff.unit}; " if diff.unit in _COUNTS else ""
-    page.heading("Where it changed", f"{counted}each part is told once: the lines add up to the total")
+    page.heading("Where it changed", f"{counted}each part is counted once: the lines add up to the total")
     lines: list[ChangeRecord] = [*shown, diff.rest, diff.total]
     if hidden:
         lines.insert(-2, _sum(hidden))
@@ -142,7 +142,7 @@ def _shares(page: Page, diff: Diff) -> None:
             _what(page, row, told)
             continue
         last = (
-            "in all"
+            "total"
             if number == len(lines) - 1
             else "everything else"
             if line is diff.rest

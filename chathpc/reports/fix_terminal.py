@@ -86,9 +86,7 @@ def interval(speedup: SpeedupRecord | None) -> str:
 def compiler(report: FixReport, baseline: BaselineRecord) -> str:
     """What the compiler alone would have done."""
     alone = (
-        "The compiler alone would have done as much"
-        if report.compiler_alone
-        else "The compiler alone would not have done it"
+        "Compiler flags alone achieve as much" if report.compiler_alone else "Compiler flags alone do not achieve this"
     )
     said = f"{alone}: the original with {baseline.flags} is {interval(baseline.speedup)}"
     if baseline.changed is not None:
@@ -109,7 +107,7 @@ def proof(report: FixReport) -> list[tuple[str, str]]:
     files = sorted({file for each in parts for file in each.files})
     if files:
         count = (
-            f"{numbers.count(added)} lines more and {numbers.count(removed)} less"
+            f"{numbers.count(added)} lines added, {numbers.count(removed)} removed"
             if added != 1 or removed != 1
             else "1 line"
         )
@@ -119,7 +117,7 @@ def proof(report: FixReport) -> list[tuple[str, str]]:
 
 def _gates(page: Page, report: FixReport) -> None:
     for attempt in report.taken:
-        page.heading("Why to believe it", attempt.title)
+        page.heading("Why to trust it", attempt.title)
         for gate in attempt.gates:
             page.paragraph(gate.statement, label=f"{gate.gate:<13}", label_style="green")
 
@@ -149,7 +147,7 @@ def _tried(page: Page, report: FixReport) -> None:
     others = report.not_taken
     if not others:
         return
-    page.heading("Tried and not taken")
+    page.heading("Tried and rejected")
     for attempt in others if page.style.verbose else others[:_ATTEMPTS]:
         page.paragraph(f"{attempt.title}. {outcome(attempt)}", label=f"{attempt.verdict.replace('-', ' '):<14}")
     if len(others) > _ATTEMPTS and not page.style.verbose:
@@ -159,8 +157,8 @@ def _tried(page: Page, report: FixReport) -> None:
 def outcome(attempt: AttemptRecord) -> str:
     """What became of an attempt that is no part of the result."""
     if attempt.verdict == "accepted":
-        return f"Passed all gates with {interval(attempt.speedup)}, less than another one."
+        return f"Passed all gates with {interval(attempt.speedup)}, less than a better change."
     if attempt.verdict == "improved-if":
         given_up = next((gate.statement for gate in attempt.gates if gate.gate == "effects"), "")
-        return f"Passed all gates with {interval(attempt.speedup)}, and gives something up (--allow durability). {given_up}"
+        return f"Passed all gates with {interval(attempt.speedup)}, but weakens durability (--allow durability). {given_up}"
     return attempt.reason

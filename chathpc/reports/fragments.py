@@ -164,7 +164,7 @@ def diff(diff: Diff) -> Html:
         parts.append(tag("p", tag("b", f"Gate {diff.gate.outcome}."), " ", diff.gate.statement))
     if diff.shares and diff.rest is not None and diff.total is not None:
         rows = [(*_values(one, unit), shorten(words.subject(one), _NAME)) for one in diff.shares]
-        rows += [(*_values(diff.rest, unit), "everything else"), (*_values(diff.total, unit), "in all")]
+        rows += [(*_values(diff.rest, unit), "everything else"), (*_values(diff.total, unit), "total")]
         parts += [tag("h4", "Where it changed"), _changes((*_CHANGE, "what"), rows)]
     if diff.findings:
         found = [

@@ -120,7 +120,7 @@ def _suspected(page: Page, report: Report) -> None:
     statements = wording.statements(report)
     if statements:
         page.heading(
-            "Read in the source" if report.suspected else "Suspected nothing; read in the source",
+            "Read in the source" if report.suspected else "No suspicions; read in the source",
             report.explanation.model or "",
         )
     for statement in statements:
@@ -131,7 +131,7 @@ def _suspected(page: Page, report: Report) -> None:
 def _fates(page: Page, report: Report) -> None:
     """All that models said, with what became of it."""
     page.heading("Statements")
-    for said in wording.fates(report) or ["No model said anything."]:
+    for said in wording.fates(report) or ["No model contributed."]:
         page.item(said)
 
 

@@ -71,7 +71,7 @@ def gain(finding: FindingRecord) -> str:
     if finding.typical_gain is not None:
         said.append(measured(finding.typical_gain))
     if finding.speedup_bound is None and finding.speedup_if_free is not None:
-        said.append(f"if this place took no time: {numbers.speedup(finding.speedup_if_free)}, no promise")
+        said.append(f"if it were eliminated: {numbers.speedup(finding.speedup_if_free)} (upper bound)")
     return "; ".join([*(said or ["not known"]), f"the cost is {cost}"])
 
 

@@ -237,7 +237,7 @@ class _Watch:
         if self.gone:
             return None
         if self.request.given_up():
-            self.reason = "nobody waits for it any more"
+            self.reason = "its caller is gone"
             return "killed"
         if self.free - _free(self.request.folder) > limits.disk:
             self.reason = f"it took more than {limits.disk} bytes of disk"
@@ -257,7 +257,7 @@ class _Watch:
         out, error = streams.output(stdout, stderr)
         if streams.began is None and self.status == "exited":
             said = error.decode("utf-8", "replace").strip()[-500:]
-            raise ChathpcError(f"The sandbox could not begin: {said or 'it said nothing'}.", hint="See chathpc doctor.")
+            raise ChathpcError(f"The sandbox could not begin: {said or 'no message'}.", hint="See chathpc doctor.")
         if self.status != "exited":
             code = -signal.SIGKILL
         elif code < 0:

@@ -25,7 +25,7 @@ from chathpc.sandbox.tracing import Trace
 def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[str, Any] | None) -> Completed:
     """Run it behind `walls` (what `supervisor._become` builds in the child; None for no walls)."""
     if request.shown not in (None, request.folder):
-        raise UsageError("This sandbox shows a folder only where it is.", hint="Leave 'shown' away.")
+        raise UsageError("This sandbox shows a folder only where it is.", hint="Omit 'shown'.")
     job_end, job = os.pipe()
     report, report_end = os.pipe()
     mark = secrets.token_hex(16)

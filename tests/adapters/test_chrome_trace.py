@@ -429,8 +429,8 @@ def test_events_that_cannot_be_are_left_out_and_counted(tmp_path: Path) -> None:
     trace.events.insert(0, "no event")  # type: ignore[arg-type]
     profile = load(tmp_path / "t.json", trace.text())
     assert profile.total("calls.count") == 1
-    assert "7 events with impossible times are left out." in profile.caveats
-    assert "2 events without a phase are left out." in profile.caveats
+    assert "7 events with impossible times are excluded." in profile.caveats
+    assert "2 events without a phase are excluded." in profile.caveats
 
 
 def test_identifiers_of_any_type_do_no_harm(tmp_path: Path) -> None:

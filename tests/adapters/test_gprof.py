@@ -107,7 +107,7 @@ def test_graphs_of_gprof2dot_have_shares(quoted: bool, tmp_path: Path) -> None:
 def test_what_a_graph_leaves_out_is_the_rest(tmp_path: Path) -> None:
     text = 'digraph {\n a [label="a\\n60.00%\\n(50.00%)"];\n b [label="b\\n30.00%\\n(30.00%)\\n2×"];\n a -> b;\n}\n'
     profile = opened(ADAPTER, written(tmp_path, text, "x.dot"))
-    assert by_function(profile, "cpu.share") == {"a": 50, "b": 30, "[left out of the graph]": 20}
+    assert by_function(profile, "cpu.share") == {"a": 50, "b": 30, "[omitted from the graph]": 20}
     assert profile.total("cpu.share") == 100
 
 

@@ -110,7 +110,7 @@ def test_a_trace_gives_a_timeline_and_launches(tmp_path: Path) -> None:
         "      gemm(float*)", "  thread 5", "    cudaLaunchKernel", "      ncclKernel_AllReduce(x)",
         "[unattributed]", "  [CUDA memset]",
     ]  # fmt: skip
-    assert "2 rows are damaged and left out." in profile.caveats
+    assert "2 rows are damaged and were skipped." in profile.caveats
     calls = load(tmp_path / "c.csv", written.CALL_TRACE)
     assert calls.total("host.time") == pytest.approx(150e-9)
     assert calls.timeline is not None

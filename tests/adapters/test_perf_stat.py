@@ -49,7 +49,7 @@ def test_what_was_not_counted_is_no_zero(tmp_path: Path) -> None:
     profile = opened(ADAPTER, file(tmp_path, columns(HEAT)))
     assert not any("l1-dcache" in name for name in profile.metrics)
     said = " ".join(profile.caveats)
-    assert "nothing can be said about them: L1-dcache-load-misses" in said
+    assert "so not assessed: L1-dcache-load-misses" in said
     assert "25.0 % of the references to the last-level cache miss" in said
     assert "these are estimates: instructions:u" in said
     assert "0.500 processors were in use" in said
@@ -61,7 +61,7 @@ def test_nothing_is_concluded_about_the_inside_of_the_program(tmp_path: Path) ->
     assert not report.findings
     assert report.headline == (
         "perf stat counts the run as a whole (2.00 s of processor time, 0.500 processors in use on average, 1.50 instructions "
-        "per cycle): it cannot tell what costs time inside the program."
+        "per cycle): it cannot show what costs time inside the program."
     )
     assert "perf record" in report.profile.not_collected["functions and call paths"]
 

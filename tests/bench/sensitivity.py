@@ -157,7 +157,7 @@ def page(thresholds: Mapping[str, Threshold], changes: Mapping[str, Change], cas
             "Made by `python -m tests.bench.sensitivity SETS...`: each threshold of the [catalogue](catalogue.md) made a fifth smaller and a",
             "quarter larger, one at a time, and the cases that read it diagnosed again.",
             "",
-            f"{cases} cases of the seen half of the [labelled profiles](accuracy.md) in {', '.join(sets)}; repaired programs left out.",
+            f"{cases} cases of the seen half of the [labelled profiles](accuracy.md) in {', '.join(sets)}; repaired programs excluded.",
             "",
             "Most of these programs have clear faults, far from any limit. That nothing changes says that an answer does not hang on the",
             "exact number; it does not say that the number is right.",

@@ -216,7 +216,7 @@ def test_every_renderer_shows_the_figures_and_the_cases_that_are_asked_for() -> 
         assert all(len(line) <= style.width for line in page.splitlines())
         assert "40.0 % (12–77) of 5" in page
         assert "the file is damaged" in page
-        assert "Left out: s, a series." in page
+        assert "Excluded: s, a series." in page
     assert "the file is damaged" not in text.render(result, Style(), "none")
     page = markdown.render(result, Style(), "all")
     assert "| Fault named first (detection@1) `detection1` | 25.0 % (5–70) of 4 |" in page

@@ -249,7 +249,7 @@ def test_markdown_holds_tables_as_code_and_the_models_name() -> None:
     assert text.startswith("**hottest functions**\n")
     assert "```" in text
     assert "a language model, not measured" in text
-    assert "I cannot tell what that asks" in markdown(conversation.ask("sing"), Style())
+    assert "I did not understand the question" in markdown(conversation.ask("sing"), Style())
     assert "nothing_like" in markdown(conversation.ask("/callers nothing_like"), Style())
 
 

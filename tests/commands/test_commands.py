@@ -281,7 +281,7 @@ def test_doctor_tells_what_is_not_read_without_a_grammar(run: Run, monkeypatch: 
     checks = {check["name"]: check for check in json.loads(run("doctor", "--format", "json").out)}
     assert checks["tree-sitter-fortran"]["ok"] is False
     assert checks["tree-sitter-fortran"]["remedy"] == (
-        "pip install tree-sitter-fortran; without it the diagnosis does not look at the source of Fortran"
+        "pip install tree-sitter-fortran; without it the diagnosis does not analyse Fortran source"
     )
     assert checks["tree-sitter-c"]["ok"] is True
 

@@ -71,7 +71,7 @@ def test_without_a_terminal_apply_means_no_and_with_yes_it_means_yes(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(folder, "--apply") == 0
-    assert "Nothing was changed." in capsys.readouterr().err
+    assert "No changes made." in capsys.readouterr().err
     assert (folder / "work.txt").read_text() == SLOW
     assert run(folder, "--apply", "--yes") == 0
     assert "Changed: work.txt." in capsys.readouterr().err

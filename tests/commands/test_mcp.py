@@ -51,8 +51,8 @@ def test_a_mistake_of_ours_is_not_taken_for_a_missing_package(run: Run, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ((), 2, "nothing to answer about"),
-        (("--compare", str(TRIANGLE)), 2, "nothing to answer about"),
+        ((), 2, "No profile was given"),
+        (("--compare", str(TRIANGLE)), 2, "No profile was given"),
         (("nowhere",), 3, "no such file or folder"),
         ((str(TRIANGLE), "--compare", "nowhere"), 3, "no such file or folder"),
         ((str(TRIANGLE), str(TRIANGLE)), 2, "given twice"),

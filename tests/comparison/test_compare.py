@@ -87,7 +87,7 @@ def test_a_difference_within_the_error_of_sampling_is_none() -> None:
     assert (found.verdict, found.shares) == ("unchanged", [])
     assert found.total is not None
     assert found.total.error == pytest.approx(1.96 * 0.005 * np.sqrt(411), rel=0.01)
-    assert "one run a side cannot tell" in (found.noise.statement if found.noise else "")
+    assert "One run per side cannot show" in (found.noise.statement if found.noise else "")
 
 
 def test_a_function_that_was_inlined_is_weighed_with_its_caller() -> None:
@@ -182,9 +182,9 @@ def test_clocks_that_differ_are_refused_and_findings_are_compared_all_the_same()
     cpu = replace(profile, metrics={"cpu.time": replace(profile.metrics["cpu.time"], clock=Clock.CPU)})
     found = compared(wall(profile), cpu)
     assert (found.verdict, found.total, found.shares, found.metric) == ("not-comparable", None, [], None)
-    assert "stands still while a thread waits" in found.headline
+    assert "stops while a thread waits" in found.headline
     assert [(each.cause, each.status) for each in found.findings] == [("expensive-math", "same")]
-    with pytest.raises(UsageError, match="A regression cannot be told"):
+    with pytest.raises(UsageError, match="Cannot decide whether this is a regression"):
         chathpc.diff(wall(profile), cpu, fail_on_regression=0.05)
 
 
@@ -298,7 +298,9 @@ def test_one_run_against_several_uses_the_variation_of_these() -> None:
     found = chathpc.diff(runs(5.0), runs(5.9, 6.0, 6.1))
     check(found)
     assert found.noise is not None
-    assert found.noise.statement == "± holds 95 %, from 1 run before and 3 after. Three or more a side would say more."
+    assert (
+        found.noise.statement == "± holds 95 %, from 1 run before and 3 after. Three or more per side would show more."
+    )
 
 
 def test_timed_values_of_single_runs_are_compared_with_the_usual_variation() -> None:

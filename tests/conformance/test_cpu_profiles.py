@@ -145,7 +145,7 @@ def test_gprof2dot_has_the_shares_of_its_labels() -> None:
             shares[found[1]] += float(found[2])
     profile = opened(name)
     found_shares = own(profile, "cpu.share")
-    rest = found_shares.pop("[left out of the graph]", 0.0)
+    rest = found_shares.pop("[omitted from the graph]", 0.0)
     assert found_shares == pytest.approx({function: share for function, share in shares.items() if share})
     assert rest == pytest.approx(100 - sum(shares.values()))
     assert max(found_shares, key=lambda function: found_shares[function]) == "main"

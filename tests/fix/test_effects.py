@@ -303,7 +303,7 @@ def test_an_original_that_does_not_end_while_it_is_watched_is_no_measure() -> No
     changed: Any = None
     found = gate.examine(reference, changed)
     assert found.passed
-    assert found.figures["unexamined"] == ["run: the original does not come to its end while it is watched"]
+    assert found.figures["unexamined"] == ["run: the original does not finish under strace"]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_a_gain_that_one_profile_cannot_tell_from_noise_passes_if_what_was_diagn
     passed = cause.judge(diff, finding)
     assert passed.passed, passed.statement
     diff, _ = compared(tmp_path, before, {"main;slow": 295, "main;other": 4650})
-    assert "still there" in cause.judge(diff, finding).statement
+    assert "the diagnosed problem remains" in cause.judge(diff, finding).statement
 
 
 def test_what_a_caller_took_over_from_its_callees_has_not_grown(tmp_path: Path) -> None:
@@ -220,19 +220,19 @@ def test_functions_that_a_change_introduced_count_with_the_place_that_they_repla
     refused = cause.judge(diff, found, {"slow_known"})
     assert refused.verdict == Verdict.CAUSE_UNMOVED
     assert "slow_known" in refused.statement
-    assert "still there" in refused.statement
+    assert "the diagnosed problem remains" in refused.statement
     # What the program defined before is no successor; what a library did before may do more, if the place has less with that.
     diff, found = compared(tmp_path, BEFORE, {"main;slow": 500, "main;other": 2800})
     assert "more than before" in cause.judge(diff, found).statement
     assert cause.judge(diff, found, {"other"}).passed
     diff, found = compared(tmp_path, BEFORE, {"main;slow": 100, "main;other": 4600})
-    assert "still there" in cause.judge(diff, found, {"other"}).statement
+    assert "the diagnosed problem remains" in cause.judge(diff, found, {"other"}).statement
 
 
 @pytest.mark.parametrize(
     ("after", "says"),
     [
-        ({"main;slow;pow": 4000, "main;slow": 500}, "still there"),
+        ({"main;slow;pow": 4000, "main;slow": 500}, "the diagnosed problem remains"),
         ({"main;slow;pow": 4010, "main;slow": 500, "main;other": 495}, "has not become shorter"),
         ({"main;slow;pow": 4500, "main;slow": 500, "main;other": 500}, "has not become shorter"),
         ({"main;slow": 500, "main;other": 500, "main;moved": 2500}, "more than before"),
@@ -259,7 +259,7 @@ def test_what_takes_more_in_one_of_two_comparisons_only_is_noise(tmp_path: Path)
     # What was diagnosed has to go down in one of them.
     still, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 3990, "main;slow": 500, "main;print": 300})
     other, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 3990, "main;slow": 500, "main;scan": 300})
-    assert "still there" in cause.judge(still, found, (), earlier=other).statement
+    assert "the diagnosed problem remains" in cause.judge(still, found, (), earlier=other).statement
 
 
 def test_what_takes_more_than_before_takes_more_than_either_measured_before(tmp_path: Path) -> None:

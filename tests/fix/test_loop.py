@@ -75,7 +75,7 @@ def test_a_change_that_was_refused_before_it_passed_is_told_as_both(outcome) -> 
     assert again.taken == [taken]
     assert again.not_taken == [first, *whole.not_taken]
     shown = fix_renderers()["text"](again, Style(width=80))
-    assert shown.index("Moved") < shown.index("Tried and not taken") < shown.index("It was noise.")
+    assert shown.index("Moved") < shown.index("Tried and rejected") < shown.index("It was noise.")
 
 
 def test_each_profile_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_a_session_that_is_ended_early_tells_what_it_has_and_goes_on(tmp_path: P
     assert ended.interrupted
     assert not ended.complete
     assert exit_code(ended) == 0
-    assert any("ended early" in remark for remark in ended.remarks)
+    assert any("Stopped early" in remark for remark in ended.remarks)
     on = run(Halving())
     assert [each.candidate.title for each in on.accepted][:1] == ["half of 0.06"]
     assert on.complete
@@ -479,9 +479,9 @@ def broken(folder: Path, **changes: object) -> Project:
     [
         ({"build": "exit 3"}, "does not build"),
         ({"run": Run("run", "./missing")}, "fails with './missing'"),
-        ({"run": Run("run", "date +%N; ./app 1")}, "do not agree"),
-        ({"run": Run("run", "true")}, "leaves nothing"),
-        ({"check": Check(command="false")}, "says no to the program as it is"),
+        ({"run": Run("run", "date +%N; ./app 1")}, "differ: "),
+        ({"run": Run("run", "true")}, "produces no output"),
+        ({"check": Check(command="false")}, "rejects the unmodified program"),
         ({"run": Run("run", "./app 1", stdin="none.txt")}, "is not there"),
     ],
 )

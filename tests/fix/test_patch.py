@@ -69,7 +69,7 @@ def test_what_diff_writes_is_read(tmp_path_factory: pytest.TempPathFactory, old:
 @pytest.mark.parametrize(
     ("patch", "said"),
     [
-        ("int b;\n", "changes nothing"),
+        ("int b;\n", "is empty"),
         ("--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int c;\n+int b;\n", "does not fit a.c at line 1"),
         ("--- a/a.c\n+++ b/a.c\n@@ -2 +2 @@\n-int a;\n+int b;\n", "does not fit a.c at line 2"),
         ("--- a/a.c\n+++ b/a.c\n@@ -1,2 +1 @@\n-int a;\n", "ends too early"),
@@ -145,7 +145,7 @@ def test_a_commit_leaves_files_index_and_head_alone(tmp_path: Path, monkeypatch:
     assert git(root, "ls-tree", "faster", "inner/a.c" if False else "a.c").startswith("100755")
     with pytest.raises(UsageError, match="exists"):
         commit(root, "faster", BEFORE, AFTER, "x")
-    with pytest.raises(UsageError, match="not committed as it is"):
+    with pytest.raises(UsageError, match="has uncommitted changes"):
         commit(root, "other", {**BEFORE, "a.c": "int c;\n"}, AFTER, "x")
     with pytest.raises(UsageError, match="no name for a branch"):
         commit(root, "a..b", BEFORE, AFTER, "x")

@@ -136,7 +136,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"inputs": [4]}, "project.inputs[1]", "./app 100"),
     ({"inputs": [{"run": "./app", "stdin": "no.txt"}]}, "project.inputs[1].stdin", "relative"),
     ({"inputs": [{"run": "./app", "stdin": "../no.txt"}]}, "project.inputs[1].stdin", "inputs/small.txt"),
-    ({"inputs": [{"run": "./a", "name": "x"}, {"run": "./b", "name": "x"}]}, "called 'x'", "of its own"),
+    ({"inputs": [{"run": "./a", "name": "x"}, {"run": "./b", "name": "x"}]}, "called 'x'", "unique name"),
     ({"edit": ["../*.c"]}, "project.edit[1]", "*.c"),
     ({"edit": ["/usr/**"]}, "project.edit[1]", "*.c"),
     ({"edit": ["src/**.c"]}, "project.edit[1]", "*.c"),

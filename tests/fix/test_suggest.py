@@ -164,7 +164,7 @@ def test_a_makefile_that_runs_with_mpi_gives_the_launcher(tmp_path: Path) -> Non
     project, remarks = suggested(written(tmp_path, {"Makefile": make, "a.c": C_MAIN}))
     assert (project.launcher, project.run.command) == ("mpirun -n 3", "./app 7")
     assert project.flags is None
-    assert any("`flags` is left out" in remark for remark in remarks)
+    assert any("`flags` is omitted" in remark for remark in remarks)
 
 
 def test_make_is_not_run_to_be_understood(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ FAULTS: dict[str, tuple[str, list[str], str | None]] = {
     "code that exits": ("exit", [], "internal error, please report it: SystemExit: 3"),
     "too little memory": ("memory", [], "out of memory"),
     "a crash": ("crash", [], "ended unexpectedly with SIGSEGV"),
-    "the out-of-memory killer": ("killed", [], "ended unexpectedly with SIGKILL, perhaps for lack of memory"),
+    "the out-of-memory killer": ("killed", [], "ended unexpectedly with SIGKILL, possibly out of memory"),
     "no end": ("hang", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
     "no end in a library": ("deaf", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
     "noise of libraries": ("noise", [], None),

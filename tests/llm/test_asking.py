@@ -73,7 +73,7 @@ def test_before_a_model_elsewhere_is_asked_the_cost_is_told_and_held() -> None:
 
 def test_with_a_limit_on_money_a_model_without_a_price_is_not_asked() -> None:
     backend = answers("never")
-    with pytest.raises(BudgetSpentError, match="is not known"):
+    with pytest.raises(BudgetSpentError, match="is unknown"):
         ask(hosted(backend, spend=1.0), QUESTION)
     assert backend.requests == []
     assert ask(hosted(answers("yes")), QUESTION).text == "yes"

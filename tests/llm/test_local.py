@@ -107,7 +107,7 @@ def test_a_deadline_in_the_middle_keeps_what_was_said_and_the_model_goes_on_afte
 
 def test_a_deadline_before_the_first_word_is_a_spent_budget(backend: LocalBackend) -> None:
     backend.complete(ASK)
-    with pytest.raises(BudgetSpentError, match="said nothing within 0"):
+    with pytest.raises(BudgetSpentError, match="did not answer within 0"):
         backend.complete(Request("s", "y" * 3500, max_tokens=4, deadline=0.002))
     assert backend.complete(ASK).completion_tokens == 20
 

@@ -133,7 +133,7 @@ def test_a_model_without_a_sum_is_not_fetched_and_the_error_says_what_to_do(list
     result = run("pull", "large")
     assert isinstance(result.exception, ChathpcError)
     assert result.exception.exit_code == 4
-    assert "nobody here has tried it" in str(result.exception)
+    assert "it is untested" in str(result.exception)
     assert "tiny.gguf of owner/tiny-GGUF" in result.exception.hint
     assert "--path FILE" in result.exception.hint
     assert "--sha256 SUM" in result.exception.hint

@@ -99,7 +99,7 @@ def test_a_question_in_plain_language_may_end_with_a_question_mark(notebook: Not
 def test_a_question_that_means_nothing_gets_the_nearest(notebook: Notebook) -> None:
     notebook.value(f"%chathpc open {TRIANGLE}")
     shown = safe(notebook.shown("%ask xyzzy plugh")["text/html"]).text
-    assert "I cannot tell what that asks" in shown
+    assert "I did not understand the question" in shown
 
 
 def test_a_model_words_answers_where_one_was_chosen(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,7 +160,7 @@ def test_a_comparison_shows_what_changed() -> None:
     folder = EXAMPLES / "mesh-allocation"
     diff = chathpc.diff(folder / "before", folder / "after")
     shown = safe(fragments.diff(diff)).text
-    for expected in ("FASTER", diff.headline, "everything else", "in all", "release", "Gone"):
+    for expected in ("FASTER", diff.headline, "everything else", "total", "release", "Gone"):
         assert expected in shown
     bare = diff.model_copy(update={"shares": [], "findings": [], "functions": [], "notes": [], "noise": None})
     assert not safe(fragments.diff(bare)).tags & {"table", "details", "ul", "h4"}

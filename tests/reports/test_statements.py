@@ -38,4 +38,4 @@ def test_statements_that_were_dropped_are_shown_only_when_asked_for(form: str) -
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_without_a_model_there_is_nothing_to_show(form: str) -> None:
-    assert "No model said anything." in rendered(form)
+    assert "No model contributed." in rendered(form)

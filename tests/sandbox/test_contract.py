@@ -309,5 +309,5 @@ def test_a_folder_appears_elsewhere_where_a_sandbox_can_do_that(sandbox: Sandbox
 def test_what_nobody_waits_for_is_ended(sandbox: Sandbox, folder: Path) -> None:
     begun = time.monotonic()
     done = run(sandbox, folder, "sleep 60", given_up=lambda: time.monotonic() > begun + 0.3)
-    assert (done.status, done.reason) == ("killed", "nobody waits for it any more")
+    assert (done.status, done.reason) == ("killed", "its caller is gone")
     assert time.monotonic() < begun + 10

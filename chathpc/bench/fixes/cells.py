@@ -19,7 +19,7 @@ def lead(result: Result) -> str:
     healthy = sum(row.task.healthy for row in result.rows)
     text = f"{counted} tasks" + (f" ({healthy} healthy programs among them)" if healthy else "")
     text += f", at most {result.time_limit:g} s each, sandbox {result.sandbox}, chathpc {result.version}."
-    return text + (f" {left} were left out." if left else "")
+    return text + (f" {left} were excluded." if left else "")
 
 
 def figure_rows(result: Result) -> list[tuple[str, ...]]:

@@ -42,7 +42,7 @@ def constants(examined: Examination) -> Problem | None:
     if useful:
         examined.tried.append(f"{useful} constant{'s' if useful != 1 else ''} altered on both sides")
     else:
-        examined.left_out.append("altered constants: none tells anything")
+        examined.left_out.append("altered constants: none is conclusive")
     return None
 
 
@@ -77,8 +77,8 @@ def _mutated(examined: Examination, mutant: Mutant, case: Case) -> tuple[Verdict
         ):
             return None, ""
     if compare(answered.outputs, second.outputs, check).same:
-        return Verdict.CHEATED, "Its answer is not computed: it stays the same"
-    return Verdict.WRONG_ANSWER, f"Its answer is another ({found.statement})"
+        return Verdict.CHEATED, "The output is not computed: it stays the same"
+    return Verdict.WRONG_ANSWER, f"The output differs ({found.statement})"
 
 
 def _reacts(found: Difference) -> bool:

@@ -51,4 +51,4 @@ def first_error(said: str) -> str:
     """The first line that names an error, else the last line."""
     rows = [row.strip() for row in said.splitlines() if row.strip()]
     errors = [row for row in rows if "error" in row.lower()]
-    return clean((errors or rows[-1:] or ["it says nothing"])[0])[:200]
+    return clean((errors or rows[-1:] or ["no message"])[0])[:200]

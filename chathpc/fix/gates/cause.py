@@ -184,7 +184,7 @@ def _still_there(found: Diff, finding: Finding, successors: Sequence[FunctionRec
     names = ", ".join(sorted(clean(each.name) for each in successors))
     return (
         f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} before, and with what {names} take more it is up to "
-        f"{_amount(after, found)} now: what was diagnosed is still there."
+        f"{_amount(after, found)} now: the diagnosed problem remains."
     )
 
 
@@ -220,7 +220,7 @@ def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
         return (
             False,
             f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} and is "
-            f"{_amount(row.inclusive_after, found)}: what was diagnosed is still there.",
+            f"{_amount(row.inclusive_after, found)}: the diagnosed problem remains.",
             figures,
         )
     share = _share(found, name)
@@ -233,7 +233,7 @@ def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
         )
     if not name and change is None:
         return True, f"'{clean(finding.title)}' is gone.", {}
-    return False, f"The time{_at(name)} did not change beyond noise: what was diagnosed is still there.", {}
+    return False, f"The time{_at(name)} did not change beyond noise: the diagnosed problem remains.", {}
 
 
 def _same_finding(found: Diff, finding: Finding) -> FindingChange | None:

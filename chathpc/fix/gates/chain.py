@@ -156,7 +156,7 @@ class Chain:
 
         def pair() -> tuple[float, float] | None:
             case = session.original.timed()
-            session.progress("a first look at its speed")
+            session.progress("a quick speed test")
             sides = (base.built, changed)
             ran = {at: session.runner.run(sides[at], case) for at in session.random.permutation(2).tolist()}
             return (ran[0].seconds, ran[1].seconds) if all(each.completed.succeeded for each in ran.values()) else None

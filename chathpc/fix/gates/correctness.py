@@ -30,7 +30,7 @@ def examine(examined: Examination) -> GateResult:
             verdict, statement = problem
             return GateResult("correctness", False, statement, verdict, examined.figures())
         if step is inputs.declared and (quick := _hopeless(examined)):
-            said = f"Same answers in {examined.cases} runs; the rest was left out, for it is not faster."
+            said = f"Same answers in {examined.cases} runs; the other checks were skipped because it is not faster."
             return GateResult("correctness", True, said, None, {**examined.figures(), "quick": list(quick)})
     said = f"Same answers in {examined.cases} runs ({', '.join(examined.tried)})"
     if examined.largest:

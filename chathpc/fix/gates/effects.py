@@ -60,7 +60,7 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
     runner = reference.runner
     first, second = reference.twice(case)
     if any(each.completed.status != "exited" for each in (first, second)):
-        found.unexamined[f"{clean(case.name)}: the original does not come to its end while it is watched"] = None
+        found.unexamined[f"{clean(case.name)}: the original does not finish under strace"] = None
         return "", Verdict.EFFECTS_LOST
     theirs = runner.run(changed, case, traced=runner.traces)
     if theirs.completed.status != "exited":

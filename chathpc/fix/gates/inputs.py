@@ -121,7 +121,7 @@ def own_check(examined: Examination) -> Problem | None:
             said = clean((done.stdout + done.stderr).decode("utf-8", "replace").strip().split("\n")[-1])[:200]
             return (
                 Verdict.WRONG_ANSWER,
-                f"With {clean(case.name)} the project's check says no: {said or 'nothing more'}.",
+                f"With {clean(case.name)} the project's check fails: {said or 'no message'}.",
             )
     examined.tried.append("the project's check")
     return None

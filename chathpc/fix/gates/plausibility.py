@@ -66,7 +66,7 @@ def judge(
         return GateResult("plausibility", True, "The compiler alone did it.", None, figures)
     above = f"{_times(speedup.low)} and more is above the {_times(limit)} that the finding can give"
     if lost is None:
-        return GateResult("plausibility", False, f"{above}, and nothing tells why.", Verdict.IMPLAUSIBLE, figures)
+        return GateResult("plausibility", False, f"{above}, unexplained.", Verdict.IMPLAUSIBLE, figures)
     known = {common_key(name) for name in named}
     others = [each for each in lost if each.function in own and common_key(each.function) not in known]
     seconds = sum(each.seconds for each in others)

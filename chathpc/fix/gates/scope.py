@@ -40,7 +40,7 @@ def judge(candidate: Candidate, project: Project, original: Mapping[str, str], t
         return _no(Verdict.OUT_OF_SCOPE, problem)
     changed = {path: text for path, text in candidate.files.items() if text != original.get(path)}
     if not changed and (candidate.flags is None or (project.flags and candidate.flags == project.flags.value)):
-        return _no(Verdict.OUT_OF_SCOPE, "Nothing is changed.")
+        return _no(Verdict.OUT_OF_SCOPE, "The change is empty.")
     if any(hides(original.get(path, ""), text) for path, text in changed.items()):
         return _no(Verdict.CHEATED, "The change holds characters that cannot be seen.", families=["hidden"])
     before = [code(path, original[path]) for path in sorted(original)]
@@ -73,7 +73,7 @@ def _paths(candidate: Candidate, project: Project, tree: Sequence[str]) -> str:
         if path in links or any(str(parent) in links for parent in pure.parents):
             return f"{shown} is reached through a link."
         if len(text) > LARGEST:
-            return f"{shown} is too large to be looked at."
+            return f"{shown} is too large to check."
         if "\0" in text:
             return f"{shown} holds a NUL byte and is no text."
     return ""
@@ -91,10 +91,10 @@ def _flags(candidate: Candidate, project: Project) -> str:
         if _LOOSE.fullmatch(flag):
             return f"The flag {clean(flag)[:80]} lets the compiler change results."
         if not _FLAG.fullmatch(flag):
-            return f"The flag {clean(flag)[:80]} is none that only makes code faster."
+            return f"The flag {clean(flag)[:80]} is not a pure optimisation flag."
     missing = [
         flag
         for flag in own
         if flag.startswith(("-D", "-I", "-std", "-f", "-ffp")) and flag not in candidate.flags.split()
     ]
-    return f"The flag {clean(missing[0])[:80]} is left out." if missing else ""
+    return f"The flag {clean(missing[0])[:80]} is missing." if missing else ""

@@ -91,15 +91,13 @@ def plans_of(
     """The launches of the original and of the changed kernel. They differ in block and grid where the source's own constants do."""
     text = originals.get(one.file)
     if text is None:
-        return _refused(
-            one, Refusal(f"{clean(one.file)} is none of the files that may be edited.", "Name it under edit.")
-        )
+        return _refused(one, Refusal(f"{clean(one.file)} is not an editable file.", "Name it under edit."))
     declared = signature(one.file, text, one.name)
     if isinstance(declared, Refusal):
         return _refused(one, declared)
     check = runner.project.check
     facts = (
-        Refusal("There is no profile that tells the launch.", "Declare grid and block in chathpc.yaml.")
+        Refusal("No profile has the launch configuration.", "Declare grid and block in chathpc.yaml.")
         if profile is None
         else launch_facts(profile, one.name)
     )
@@ -158,7 +156,7 @@ def _in_harness(
         tell(f"looking at {name} with compute-sanitizer's {tool}")
         before = outside.sanitized(runner, job(codes[0][1], codes[0][1], seed, 0.0) | {"quick": True}, tool)
         if before[0] != "clean":
-            said += f"; not looked at with {tool}: {before[1] if before[0] == 'absent' else 'the original itself has findings'}"
+            said += f"; not checked with {tool}: {before[1] if before[0] == 'absent' else 'the original itself has findings'}"
             continue
         now = outside.sanitized(runner, asked | {"seconds": 0.0, "quick": True}, tool)
         if now[0] == "found":
@@ -168,7 +166,7 @@ def _in_harness(
                 f"In {name} compute-sanitizer's {tool} finds: {now[1]}.",
                 figures=figures,
             )
-        said += f"; {tool} finds nothing" if now[0] == "clean" else f"; not looked at with {tool}: {now[1]}"
+        said += f"; {tool} finds nothing" if now[0] == "clean" else f"; not checked with {tool}: {now[1]}"
     return Judged(one.name, None, f"By itself, the kernel {name} {said}.", figures=figures)
 
 

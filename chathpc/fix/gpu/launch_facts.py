@@ -50,7 +50,7 @@ def launch_facts(profile: Profile, kernel: str) -> LaunchFacts | Refusal:
     blocks, threads = (_number(row.get(f"gpu.kernel.{what}")) for what in ("blocks", "threads-per-block"))
     if blocks is None or threads is None:
         return Refusal(
-            f"The profile does not say how {shown} was launched.",
+            f"The profile lacks the launch configuration of {shown}.",
             "Declare grid and block in chathpc.yaml, or profile with nsys or ncu.",
         )
     if not (_is_whole(blocks) and _is_whole(threads)):

@@ -121,9 +121,7 @@ def plan(
             f"The arrays of {clean(signature.name)} are larger than {MOST_BYTES >> 30} GiB.", "Declare less."
         )
     if not any(one.is_array and one.role != "in" for one in arguments):
-        return Refusal(
-            f"{clean(signature.name)} writes none of its arguments.", "There is nothing that could be compared."
-        )
+        return Refusal(f"{clean(signature.name)} writes none of its arguments.", "There is no output to compare.")
     single = any(one.dtype == "float32" and one.role != "in" for one in arguments)
     tolerance = declared.relative if declared.relative is not None else max(relative, _SINGLE if single else 0.0)
     return Plan(
@@ -161,7 +159,7 @@ def _sizes(
         notes.append(f"launched with {facts.blocks} blocks of {facts.threads} threads in the profile")
         if signature.planar and ((grid is None and facts.blocks > 1) or (block is None and facts.threads > 1)):
             return Refusal(
-                f"{clean(signature.name)} uses more than one dimension, and the profile only tells {facts.blocks} blocks of "
+                f"{clean(signature.name)} uses more than one dimension, and the profile only has {facts.blocks} blocks of "
                 f"{facts.threads} threads.",
                 f"Declare its sizes, for example: block: [{min(facts.threads, 32)}, {max(1, facts.threads // 32)}]",
             )
@@ -195,7 +193,7 @@ def _argument(
             )
         value = _value_like(one)
         return Refusal(
-            f"Nothing tells the value of {clean(one.name)} of {kernel}.",
+            f"Unknown value of {clean(one.name)} of {kernel}.",
             f"Declare it, for example: arguments: [{{name: {clean(one.name)}, value: {value}}}]",
         )
     if declared is not None and declared.value is not None:
@@ -205,7 +203,7 @@ def _argument(
     if elements is None:
         if one.name not in bounds.arrays:
             return Refusal(
-                f"Nothing tells how many elements {clean(one.name)} of {kernel} has.",
+                f"Unknown number of elements: {clean(one.name)} of {kernel} has.",
                 f"Declare it, for example: arguments: [{{name: {clean(one.name)}, elements: {threads}}}]",
             )
         elements, origin = threads, "indexed by the thread's index alone"
@@ -228,9 +226,7 @@ def _number(one: Parameter, value: float | int, origin: str) -> Argument | Refus
     kind = np.dtype(one.dtype)
     if kind.kind in "iu":
         if value != int(value) or not np.iinfo(kind).min <= int(value) <= np.iinfo(kind).max:
-            return Refusal(
-                f"The value {value} of {clean(one.name)} is none of the type {one.type}.", "Declare another."
-            )
+            return Refusal(f"The value {value} of {clean(one.name)} is not of type {one.type}.", "Declare another.")
         value = int(value)
     return Argument(one.name, one.dtype, value, origin=origin)
 

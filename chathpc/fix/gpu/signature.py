@@ -108,7 +108,7 @@ def _signature(source: SourceFile, function: Function, path: str) -> Signature |
         what = f"The parameter {clean(one.name)} of {clean(function.name)}"
         if pointers > 1 or len(one.dims) > 1:
             return Refusal(
-                f"{what} is a pointer to pointers, whose targets nothing tells.", "Hand on one array, and sizes."
+                f"{what} is a pointer to pointers; its targets are unknown.", "Hand on one array, and sizes."
             )
         if one.reference:
             return Refusal(f"{what} is a reference.", "A kernel's arguments are handed on by value.")

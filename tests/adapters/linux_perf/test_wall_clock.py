@@ -280,7 +280,7 @@ def test_the_whole_is_the_life_of_each_thread_without_what_it_had_no_core_for_an
 
 
 def test_the_schedulers_events_tell_where_the_program_blocks() -> None:
-    """30 ms in fsync, 20 and 10 ms on a core, 5 ms without one; what else the machine did is left out."""
+    """30 ms in fsync, 20 and 10 ms on a core, 5 ms without one; what else the machine did is excluded."""
     profile = profile_of(SCHEDULER.split("\n"), Path("perf.txt"))
     assert spent(profile) == {"heat/fsync/schedule": 30_000, "heat": 30_000}
     assert profile.total("cpu.time.no-core") == pytest.approx(0.005)

@@ -90,7 +90,7 @@ def test_a_younger_export_beside_the_report_is_used_and_named(tmp_path: Path, no
     path = written(tmp_path, "run.nsys-rep")
     all_features().write(tmp_path / "run.sqlite")
     profile = read(path)
-    assert profile.caveats[0] == "Read from run.sqlite, the export that lies beside run.nsys-rep."
+    assert profile.caveats[0] == "Read from run.sqlite, the export found next to run.nsys-rep."
 
 
 def test_an_older_export_beside_the_report_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def test_heap_texts_are_scaled_to_what_was_not_sampled(tmp_path: Path) -> None:
             5 / (1 - exp(-1024 / rate)) + 1 / (1 - exp(-(1 << 20) / rate))
         )
     assert "host time" in plain.not_collected
-    assert any("says nothing about time" in caveat for caveat in plain.caveats)
+    assert any("has no information about time" in caveat for caveat in plain.caveats)
 
 
 def test_contention_is_time_waited_for_locks(tmp_path: Path) -> None:

@@ -209,8 +209,8 @@ def test_another_block_size_is_launched_so(tmp_path: Path, scripted_nvcc: str) -
     [
         (replace(DECLARED, name="other"), CHANGED, "There is no kernel other in scale.cu."),
         (replace(DECLARED, file="other.cu"), CHANGED, None),
-        (replace(DECLARED, grid=(), block=()), CHANGED, "There is no profile that tells the launch."),
-        (replace(DECLARED, arguments=()), CHANGED, "Nothing tells the value of f of scale."),
+        (replace(DECLARED, grid=(), block=()), CHANGED, "No profile has the launch configuration."),
+        (replace(DECLARED, arguments=()), CHANGED, "Unknown value of f of scale."),
         (DECLARED, SCALE.replace("double f, int n", "float f, int n"), "The arguments of scale are other ones after the change."),
         (DECLARED, CHANGED + "\n#error no\n", "the change: scale.cu does not compile for sm_90"),
     ],
