@@ -38,6 +38,7 @@ KEYS = {
     "explanation": {"text", "statements", "model", "audience", "lack", "note", "usage"},
     "examined": {"run", "skipped"},
     "flat": {"name", "share", "own"},
+    "view": None,
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {
         "contexts_before", "contexts_after", "metrics_before", "metrics_after", "time_kept_share", "tokens",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @output_options(FORMATS)
 @click.option("-v", "--verbose", is_flag=True, help="Show everything that there is.")
 def command(file: Path, form: str, output: str | None, verbose: bool) -> None:
-    """Show a report again that was written as JSON, as a page or in any other format.
+    """Show a report again that was written as JSON: as a page, as text.
 
     REPORT is what explain, diff or fix wrote with --format json. A page of it has trees, tables, threads and source if --view was
     given then, else the verdict, the findings and the pruned tree.

@@ -55,7 +55,7 @@ def render(report: Report, style: Style) -> str:
         blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
     if style.statements:
         said = wording.fates(report)
-        blocks += ["## Statements", _list(map(prose, said)) if said else "No model said anything."]
+        blocks += ["## Statements", _list(map(prose, said)) if said else "No model contributed."]
     blocks += _tree(report)
     if report.profile.caveats or report.notes:
         blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]

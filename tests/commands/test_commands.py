@@ -334,6 +334,9 @@ def test_completion_completes_commands() -> None:
         "markdown",
         "json",
         "html",
+        "sarif",
+        "github",
+        "gitlab",
     ]
 
 

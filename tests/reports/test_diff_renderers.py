@@ -51,7 +51,6 @@ def test_the_outcome_comes_first_then_where_why_and_how_sure() -> None:
         "Before",
         "After",
         "Where it changed",
-        "total",
         "Findings",
         "By kind of work",
         "By function",

@@ -47,7 +47,7 @@ def test_every_key_of_the_contract_is_there(path: str) -> None:
 
 
 def test_the_top_level_has_these_keys_and_no_others() -> None:
-    assert set(written(sample())) == {*CONTRACT[""].split(), "headline", "notes", "tree"}
+    assert set(written(sample())) == {*CONTRACT[""].split(), "headline", "notes", "tree", "view"}
 
 
 def test_the_json_is_valid_under_the_schema_of_the_report() -> None:
