@@ -1,6 +1,11 @@
 // Puts the page together: what is there is shown, what was not measured has no place.
 
-function start() {
+// Until the browser has painted what is there.
+function painted() {
+  return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}
+
+async function start() {
   const page = JSON.parse(document.getElementById("data").textContent);
   const view = page.view;
   const listeners = [];
@@ -20,6 +25,8 @@ function start() {
 
   const main = document.getElementById("main");
   const has = (name) => view && view[name] && (!Array.isArray(view[name]) || view[name].length > 0);
+  main.append(head(page), page.comparison ? sides(page.comparison) : "", short(page), has("functions") && state.metric && page.kind === "report" ? timeBar(view, state) : "");
+  await painted(); // The verdict is read while the rest is built.
   const tree = has("tree") && view.tree.parent.length && state.metric ? flameGraph(view, state) : null;
   const parts = [
     page.kind === "report" ? findings(page, state) : "",
@@ -37,7 +44,6 @@ function start() {
     page.kind === "fix" && !page.limits.length ? "" : limits(page),
   ].flat().filter(Boolean);
   const links = parts.filter((part) => part.id).map((part) => el("li", {}, el("a", { href: `#${part.id}` }, part.querySelector("h2").textContent)));
-  main.append(head(page), page.comparison ? sides(page.comparison) : "", short(page), has("functions") && state.metric && page.kind === "report" ? timeBar(view, state) : "");
   document.getElementById("top").append(el("nav", { "aria-label": "Parts of the page" }, el("ul", {}, links)), tools);
   main.append(...parts);
   main.append(el("footer", {}, el("p", { cls: "dim" }, page.checked)));
