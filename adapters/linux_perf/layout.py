@@ -27,7 +27,7 @@ _HEAD = re.compile(
 _FRAME = re.compile(r"\s*+(?P<ip>[0-9a-f]{1,16})\s(?P<symbol>.*)", re.DOTALL)
 _OFFSET = re.compile(r"\+0x[0-9a-f]{1,16}$")
 _SOURCE_LINE = re.compile(
-    r"\s++(?:(?P<file>\S.{0,4000}):(?P<line>\d{1,9})(?:\[\w*\])?|\S.{0,4000}\[[0-9a-f]{1,16}\])(?P<inlined> \(inlined\))?"
+    r"\s++(?:(?P<file>\S.{0,4000}):(?P<line>\d{1,9})(?:\[\w*\])?|\S.{0,4000}\[[0-9a-f]{1,16}\]|:0)(?P<inlined> \(inlined\))?"
 )
 
 #: What follows the time in a record of --show-switch-events; `_CPU_WIDE` where whole processors were recorded.
@@ -61,7 +61,7 @@ def frame(line: str) -> tuple[str, str, str] | None:
 def source_line(line: str) -> tuple[str, int, bool] | None:
     """(file, line, whether perf calls the frame inlined) of a line that it adds below a frame with -F +srcline, else None.
 
-    Without line information perf writes `??:0`, or load module and address (`libmpi.so.40[2706]`): the file is `??` for both.
+    Without line information perf writes `??:0`, `:0`, or load module and address (`libmpi.so.40[2706]`): the file is `??` for all.
     """
     match = _SOURCE_LINE.fullmatch(line)
     return None if match is None else (match["file"] or "??", int(match["line"] or 0), match["inlined"] is not None)

@@ -323,6 +323,7 @@ def test_parts_of_lines() -> None:
     assert source_line("  heat.c:12[4005d6]") == ("heat.c", 12, False)
     assert source_line("  heat.c:12 (inlined)") == ("heat.c", 12, True)
     assert source_line("  libm.so.6[4005d6]") == ("??", 0, False)
+    assert source_line("  :0") == ("??", 0, False)
     assert source_line("heat.c:12") is None
 
 
