@@ -49,7 +49,7 @@ def shown_commands(page: Path) -> Iterator[str]:
         for line in block.splitlines():
             command = line.strip().removeprefix("$ ")
             if re.match(r"chathpc [a-z]", command):
-                yield command.split("  #")[0]
+                yield command.split("  #")[0].split(" | ")[0]  # behind a pipe is another program
 
 
 def repository_files() -> list[Path]:
