@@ -86,6 +86,8 @@ STILL: dict[str, int] = {
 #: Pages that are made from texts which are checked where they stand, or that quote reports.
 _MADE = {"catalogue.md", "recipes.md", "samples.md"}
 
+_PRINTED = re.compile(r"^```text\n.*?^```$", re.MULTILINE | re.DOTALL)
+
 
 def _literals(file: Path) -> Iterator[str]:
     """The strings of a module that may be printed: no docstrings, those of commands but (their help is in docs/cli.md)."""
@@ -128,7 +130,8 @@ def _texts() -> Iterator[tuple[str, str]]:
         )
     for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         if file.name not in _MADE:
-            yield file.relative_to(ROOT).as_posix(), file.read_text("utf-8")
+            # What a block of text shows was printed, and is checked where it is made.
+            yield file.relative_to(ROOT).as_posix(), _PRINTED.sub("", file.read_text("utf-8"))
 
 
 def _found() -> Iterator[tuple[str, str, str]]:
