@@ -79,9 +79,7 @@ def chosen_format(form: str | None, output: str | None, formats: Collection[str]
     if not ending or _is_special(Path(str(output))):
         return "text"
     known = ", ".join(suffix for suffix, name in SUFFIXES.items() if name in formats)
-    raise UsageError(
-        f"{output} has an unknown ending.", hint=f"These do: {known}. Or name the format with --format."
-    )
+    raise UsageError(f"{output} has an unknown ending.", hint=f"These do: {known}. Or name the format with --format.")
 
 
 def _is_special(path: Path) -> bool:

@@ -391,3 +391,26 @@ def test_variables_of_a_fortran_block_are_the_threads_own(own: bool) -> None:
         + f"c(omp_get_thread_num()) = s\n{block[1]}!$omp end parallel\nend subroutine\n"
     )
     assert bool(new_races({"a.f90": "end"}, {"a.f90": text})) is not own
+
+
+@pytest.mark.parametrize(
+    "private", ["row, &\n!$OMP   twice", "row, &\n!$omp& twice", "row, twice", "row, &\n!$omp & ! both\n!$omp & twice"]
+)
+def test_a_directive_of_fortran_goes_on_in_further_lines(private: str) -> None:
+    source = f"""subroutine s(n, a, b)
+  integer :: n, i, j
+  real(8) :: a(n,n), b(n,n), row, twice
+!$OMP PARALLEL DO PRIVATE(i, {private})
+  do j = 1, n
+    do i = 1, n
+      row = a(i,j)
+      twice = row * 2
+      b(i,j) = twice
+    end do
+  end do
+end subroutine
+"""
+    assert new_races({}, {"s.f90": source}) == []
+    told = new_races({}, {"s.f90": source.replace("twice)", "other)")})
+    assert len(told) == 1
+    assert "all write to twice" in told[0]

@@ -32,7 +32,7 @@ _HOLDERS = frozenset(
 )
 #: Statements that hold no others.
 _SIMPLE = frozenset({"assignment_statement", "subroutine_call", "do_statement"})
-_DIRECTIVE = re.compile(r"!\$omp\s+(.*)", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"!\$omp\b([^!]*)", re.IGNORECASE)
 #: Directives that stand alone, and so hold no lines.
 _ALONE = ("barrier", "flush", "taskwait", "threadprivate")
 
@@ -287,6 +287,7 @@ class _Body:
     regions: list[Region] = field(default_factory=list)
     broken: list[int] = field(default_factory=list)
     _open: list[tuple[str, int, int]] = field(default_factory=list)
+    _going_on: tuple[str, int] | None = None
 
     def read(self, body: Node) -> None:
         todo: list[tuple[Node, int, int]] = [(child, -1, 0) for child in reversed(body.named_children[1:])]
@@ -374,9 +375,20 @@ class _Body:
 
     def _directive(self, text: str, line: int, loop: int) -> None:
         match = _DIRECTIVE.match(text)
-        if match is None or match[1].lower().startswith(_ALONE):
+        if match is None:
             return
-        words = match[1].lower()
+        words = match[1].strip().lower()
+        if self._going_on is None and words.startswith("&") and self._open:  # in fixed form the mark stands here alone
+            self._going_on = self._open.pop()[:2]
+        if self._going_on is not None:  # the line before ended with `&`, and this one may begin with one
+            before, line = self._going_on
+            further = words if words == "&" else words.removeprefix("&").lstrip()
+            words, self._going_on = f"{before} {further}".strip(), None
+        if words.endswith("&"):
+            self._going_on = words[:-1].rstrip(), line
+            return
+        if words.startswith(_ALONE):
+            return
         if not words.startswith("end"):
             self._open.append((words, line, loop))
             return

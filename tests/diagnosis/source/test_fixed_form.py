@@ -109,7 +109,7 @@ def test_statements_of_fortran_77_keep_their_lines() -> None:
         "n": ("integer", []),
         "r": ("real*8", []),
     }
-    assert [(each.words, each.first) for each in one.regions] == [("parallel do", 8)]
+    assert [(each.words, each.first) for each in one.regions] == [("parallel do private(j)", 8)]
 
 
 def test_what_stands_behind_column_72_is_no_part_of_the_statement() -> None:
