@@ -25,7 +25,7 @@ _FORM, _CRITIC_FORM = "fix_agent", "fix_critic"
 _BAD = re.compile(r"\s*[*`]*BAD\b[*`]*[:.]?\s*(?P<why>.*)", re.DOTALL | re.IGNORECASE)
 _SUBMIT_AGAIN = "Submit once more, as it is or changed, to have it judged."
 #: Calls of one turn; more is a model that has lost its way.
-_CALLS = 12
+_CALLS = 16
 #: Characters of what a tool says.
 _LONGEST = 30_000
 

@@ -174,8 +174,8 @@ class Workbench:
 
 
 def clean_lines(text: str) -> str:
-    """Text of a program or compiler, line by line free of control characters."""
-    return "\n".join(clean(line) for line in text.splitlines())
+    """Text of a program or compiler, line by line free of control characters but tabs, which an edit has to repeat."""
+    return "\n".join("\t".join(map(clean, line.split("\t"))) for line in text.splitlines())
 
 
 def described(files: Mapping[str, str], paths: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ import chathpc
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.fix.agent import Agent, Bounds, Manner
 from chathpc.fix.agent.claimed import claimed
+from chathpc.fix.agent.workbench import clean_lines
 from chathpc.fix.loop import Budget, Outcome, fix
 from chathpc.fix.models.asker import ModelAsker, Question
 from chathpc.fix.records import Problem, Verdict
@@ -250,3 +251,7 @@ def test_a_function_is_claimed_as_the_finding_there_or_as_its_time() -> None:
     inclusive = rows[rows["name"] == "jacobi_sweep"]["inclusive"].max()
     assert other.share == pytest.approx(inclusive / profile.total("cpu.time"))
     assert other.where.function == "jacobi_sweep"
+
+
+def test_tabs_of_a_source_are_shown_as_they_are() -> None:
+    assert clean_lines("\tif (a)\x07\n\t\tb();\n") == "\tif (a)\ufffd\n\t\tb();"
