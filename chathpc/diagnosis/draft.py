@@ -121,7 +121,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
         if draft.derived
         else f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
         *([f"{len(draft.agreeing) + 1} tools agree"] if draft.agreeing else []),
-        f"share accurate to ±{numbers.number(sampling * 100, 2)} percentage points ({numbers.count(round(samples))} samples)"
+        f"share known to ± {numbers.number(sampling * 100, 2)} % points from {numbers.count(round(samples))} samples"
         if samples
         else "number of samples not recorded"
         if draft.samples == inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ from chathpc.reports.terminal import path, verdict, where
 LINES, WORDS = 40, 350
 #: Places of the flat profile, if they fit.
 _PLACES = 6
+#: A variable of the environment that is set: `MALLOC_TRIM_THRESHOLD_=-1`.
+_SETTING = re.compile(r"\b[A-Z][A-Z_]{4,}=")
 #: The last line stays one: a longer path is left out.
 _SHORT = 78
 
@@ -175,8 +178,11 @@ def _change(page: Page, change: ChangeRecord | None, advice: Sequence[str], deta
         _diff(page, f"{at} (untested):", lines)
     elif change is not None:
         page.paragraph(f"{at}: {change.says} (untested)", label="Change")
-    for number, each in enumerate(advice[: detail.advice - (change is not None)]):
-        page.paragraph(each, label="or" if number or change is not None else "Change")
+    if change is None and advice:
+        page.paragraph(advice[0], label="Change")
+    # A change says what the first piece of advice does; what needs none of the code is tried first by whoever is in a hurry.
+    for each in sorted(advice[1:], key=lambda each: _SETTING.search(each) is None)[: detail.advice - 1]:
+        page.paragraph(each, label="or")
 
 
 def _diff(page: Page, title: str, lines: Sequence[str]) -> None:

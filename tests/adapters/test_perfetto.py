@@ -100,7 +100,7 @@ def test_tracks_of_no_thread_count_only_where_there_are_no_threads(tmp_path: Pat
     trace.slice(0, 5_000, "main", 2)
     profile = profile_of(trace.bytes(), tmp_path)
     assert seconds(profile) == {"main": 5.0}
-    assert "1 events on tracks of no thread are left out." in profile.caveats
+    assert "1 events on tracks of no thread are excluded." in profile.caveats
 
 
 def test_what_is_open_at_the_end_and_what_is_not_read_is_told(tmp_path: Path) -> None:

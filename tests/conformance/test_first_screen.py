@@ -27,7 +27,7 @@ def test_it_is_short_and_says_the_verdict(path: Path) -> None:
         text = renderers()["screen"](report, Style(height=height))
         assert text.count("\n") <= (LINES if height is None else height - 1)
         assert len(text.split()) <= WORDS
-        assert wording.VERDICTS[report.verdict] in "\n".join(text.splitlines()[:4])
+        assert wording.VERDICTS[report.verdict] in "\n".join(text.splitlines()[:6])
     for finding in report.findings:
         for edit in finding.change.edits if finding.change is not None else ():
             excerpt = chathpc.load(path).read_source(edit.file, 1, 10**7)

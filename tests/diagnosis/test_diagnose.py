@@ -115,7 +115,7 @@ def test_below_a_hundred_samples_nothing_is_said() -> None:
 def test_without_time_nothing_can_be_said(node) -> None:
     diagnosis = diagnosed(build(node))
     assert diagnosis.verdict == "insufficient-data"
-    assert diagnosis.headline == "The profile has no time of the program, so what costs time is unknown."
+    assert diagnosis.headline == "The profile has no time of the program, so nothing can be said about what costs time."
 
 
 def test_an_empty_tree_is_insufficient() -> None:

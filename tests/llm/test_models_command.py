@@ -88,7 +88,7 @@ def test_test_tells_what_the_tiny_model_can(folder: Path, monkeypatch: pytest.Mo
     assert result.exception is None
     assert "ability      neither: auto does without it" in result.stdout
     assert "source       0 of " in result.stdout
-    assert "facts        0 of 5 told whole" in result.stdout
+    assert "facts        0 of 5 retold in full" in result.stdout
     assert ": --limit SECONDS gives more\n" in result.stdout
     assert "tokens/s" in result.stdout
 

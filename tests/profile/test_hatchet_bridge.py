@@ -210,7 +210,7 @@ def test_inclusive_values_alone_of_a_call_graph_are_left_out_and_said_to_be():
     rows = [{"node": n, "name": n.frame["name"], "time (inc)": 9.0} for n in graph.traverse()]
     profile = Profile.from_graphframe(graphframe(graph, rows, (), ["time (inc)"]))
     assert profile.metrics == {}
-    assert "time is left out" in profile.caveats[1]
+    assert "time is excluded" in profile.caveats[1]
 
 
 def test_a_cycle_ends_where_it_began():

@@ -148,7 +148,7 @@ def test_an_honest_change_passes_with_its_figures(tmp_path: Path, scripted_nvcc:
     assert not found.refused
     assert "By itself, the kernel scale agrees on 3 random inputs" in found.statement
     assert "timed alone it is not faster beyond noise" in found.statement
-    assert "not looked at with racecheck: compute-sanitizer is not there" in found.statement
+    assert "not checked with racecheck: compute-sanitizer is not there" in found.statement
     assert found.figures is not None
     assert found.figures["registers"] == [12, 12]
     assert all(request.gpu for request in sandbox.requests if "child" in str(request.command))
