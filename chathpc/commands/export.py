@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -9,9 +10,10 @@ import click
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import all_threads_option, answer, check_output
 from chathpc.commands.progress import Progress
+from chathpc.errors import UsageError
 from chathpc.export import TARGETS
 
-_LIST = "".join(f"\n  {name:<14}for {target.opened_by}" for name, target in TARGETS.items())
+_LIST = "".join(f"\n  {name:<15}for {target.opened_by}" for name, target in TARGETS.items())
 
 
 @click.command(
@@ -37,6 +39,8 @@ def command(
 ) -> None:
     """Convert a profile to a format that other tools open."""
     check_output(output, paths)
+    if TARGETS[target].is_binary and output in (None, "-") and sys.stdout is not None and sys.stdout.isatty():
+        raise UsageError("A picture is no text for a terminal.", hint="Name a file with -o.")
     with Progress(quiet=quiet) as progress:
         keep_freed_memory(paths)
         import chathpc
@@ -48,5 +52,5 @@ def command(
         if profile.helpers.sentence and not quiet:
             click.echo(profile.helpers.sentence, err=True)
         progress("writing")
-        text = exporter(target)(profile, metric)
-    answer(text, output)
+        content = exporter(target)(profile, metric)
+    answer(content, output)

@@ -126,15 +126,18 @@ def check_output(output: str | None, inputs: Iterable[Path]) -> None:
             raise UsageError(f"{output} is part of the profile {place}.", hint="Name another file with -o.")
 
 
-def answer(text: str, output: str | None) -> None:
+def answer(content: str | bytes, output: str | None) -> None:
     """Write the answer to the file `output`, or to stdout if there is none or it is `-`."""
     if output not in (None, "-"):
-        write_atomically(str(output), text)
+        write_atomically(str(output), content)
         return
     if sys.stdout is None:
         raise ChathpcError("Standard output is closed.", hint="Name a file with -o.")
     try:
-        sys.stdout.write(text)
+        if isinstance(content, bytes):
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough. What is still in the buffer must not raise again when Python exits.

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
 
-    #: (profile, metric id or None) → the text of the file.
-    Exporter = Callable[[Profile, str | None], str]
+    #: (profile, metric id or None) → the text of the file, or its bytes.
+    Exporter = Callable[[Profile, str | None], str | bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A format to export to: its module and who opens it."""
+    """A format to export to: its module, who opens it, and the function that writes it."""
 
     module: str
     opened_by: str
+    function: str = "export"
+    is_binary: bool = False
 
 
 TARGETS: Mapping[str, Target] = {
@@ -29,10 +31,15 @@ TARGETS: Mapping[str, Target] = {
     "perfetto": Target("chathpc.export.perfetto", "ui.perfetto.dev, chrome://tracing"),
     "csv": Target("chathpc.export.table", "spreadsheets, pandas"),
     "timeline-csv": Target("chathpc.export.timeline_table", "spreadsheets, pandas: one row an interval"),
+    "flame-png": Target("chathpc.export.pictures", "slides: the call tree (needs matplotlib)", "flame", is_binary=True),
+    "imbalance-png": Target(
+        "chathpc.export.pictures", "slides: time of each thread or rank", "imbalance", is_binary=True
+    ),
+    "roofline-png": Target("chathpc.export.pictures", "slides: kernels under their roofs", "roofline", is_binary=True),
 }
 
 
 def exporter(target: str) -> Exporter:
     """The function that writes the format of that name; KeyError for any other."""
-    function: Exporter = import_module(TARGETS[target].module).export
+    function: Exporter = getattr(import_module(TARGETS[target].module), TARGETS[target].function)
     return function

@@ -18,14 +18,15 @@ UNFINISHED = ".part"
 _NAME_MAX = 255
 
 
-def write_atomically(path: str | Path, text: str, *, tag: str = "") -> None:
-    """Write `text` as UTF-8 so that `path` holds either what it held before or all of `text`, also after a crash.
+def write_atomically(path: str | Path, content: str | bytes, *, tag: str = "") -> None:
+    """Write `content`, text as UTF-8, so that `path` holds either what it held before or all of it, also after a crash.
 
     The text goes to a new file in the same folder, to the disk, and is then renamed. A link is followed; an existing
     file keeps its permissions; a device or pipe is written to directly. `tag` marks the unfinished file, for
     `remove_unfinished`. UsageError if the folder does not exist or `path` is a folder, ChathpcError if the file cannot
     be written.
     """
+    data = content if isinstance(content, bytes) else content.encode("utf-8")
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise UsageError(f"There is no folder {target.parent}.", hint="Create it, or name another file with -o.")
@@ -34,10 +35,10 @@ def write_atomically(path: str | Path, text: str, *, tag: str = "") -> None:
     try:
         mode = _mode(target)
         if mode is not None and not stat.S_ISREG(mode):
-            with target.open("w", encoding="utf-8") as stream:
-                stream.write(text)
+            with target.open("wb") as stream:
+                stream.write(data)
             return
-        _replace(target, target.with_name(_unfinished(target.name, tag)), text.encode("utf-8"), mode)
+        _replace(target, target.with_name(_unfinished(target.name, tag)), data, mode)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ChathpcError(f"Cannot write {path}: {reason}.", hint="Name another file with -o.") from error

@@ -193,5 +193,8 @@ def test_the_command_writes_every_format_or_says_why_not(database: Path, tmp_pat
     for target in TARGETS:
         file = tmp_path / target
         result = CliRunner().invoke(cli, ["export", str(database), "--to", target, "-o", str(file)])
+        if target == "roofline-png":  # nothing counted operations here
+            assert (type(result.exception), file.exists()) == (UsageError, False)
+            continue
         assert result.exit_code == 0, result.output
         assert file.stat().st_size > 100

@@ -1,0 +1,212 @@
+"""Pictures as PNG, for papers, slides and mails: the flame graph, the balance of threads and ranks, the roofline. Drawn by matplotlib."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.profile.names import shorten
+from chathpc.view.draw import view_of
+from chathpc.view.records import DrawnKernel, Group, View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from chathpc.profile.profile import Profile
+
+#: Colours of the page (reports/html/page.css), by what the time was spent on.
+_COLOURS: dict[Group, str] = {
+    "own": "#f2b97c",
+    "math": "#e8d27a",
+    "library": "#c9c2b4",
+    "memory": "#d9a38f",
+    "io": "#b5cf8f",
+    "mpi": "#8fb4e0",
+    "openmp": "#e8a3d6",
+    "wait": "#b9a4dd",
+    "gpu": "#a3d48a",
+    "runtime": "#9fd0cf",
+    "other": "#dcdce2",
+}
+_INK, _BAR, _MEAN = "#1b1b22", "#2d5fc4", "#b3261e"
+#: Inches; dots an inch.
+_WIDTH, _ROW, _DOTS = 12.0, 0.24, 120
+#: Narrower parts of a flame graph are not drawn; characters that fit in its whole width.
+_NARROWEST, _CHARACTERS = 0.001, 150
+#: Threads or ranks that get a name of their own at the axis.
+_NAMED = 24
+#: Kernels that are named.
+_LABELS = 8
+
+
+def flame(profile: Profile, metric: str | None) -> bytes:
+    """The pruned call tree as an icicle: width is the inclusive value of `metric` (default: the time), colour what it was spent on."""
+    view = _view(profile)
+    tree = view.tree
+    chosen = metric or (view.metrics[0].id if view.metrics else None)
+    if tree is None or chosen is None or chosen not in tree.values:
+        known = ", ".join(one.id for one in view.metrics) or "none"
+        raise UsageError(f"No call tree of {chosen or 'any metric'} to draw.", hint=f"Metrics of the tree: {known}.")
+    depth, left, inclusive = icicle(tree.parent, tree.values[chosen])
+    whole = inclusive[0]
+    shown = [node for node, value in enumerate(inclusive) if whole > 0 and value >= _NARROWEST * whole]
+    rows = max((depth[node] for node in shown), default=0) + 1
+    figure, axes = _figure(max(rows * _ROW + 1.2, 2.5))
+    for node in shown:
+        width = inclusive[node] / whole
+        colour = _COLOURS["other" if node == 0 else view.groups[tree.group[node - 1]]]
+        axes.barh(
+            -depth[node], width, left=left[node] / whole, height=0.94, color=colour, edgecolor="white", linewidth=0.6
+        )
+        room = int(width * _CHARACTERS) - 1
+        if room >= 4:
+            name = "the whole run" if node == 0 else view.names[tree.name[node - 1]]
+            axes.text(
+                left[node] / whole + 0.003,
+                -depth[node],
+                shorten(name, room),
+                va="center",
+                fontsize=7,
+                color=_INK,
+                clip_on=True,
+            )
+    title = next((one.title for one in view.metrics if one.id == chosen), chosen)
+    unit = next((one.unit for one in view.metrics if one.id == chosen), "")
+    axes.set(xlim=(0, 1), ylim=(0.5 - rows, 0.5))
+    axes.set_title(f"{profile.title}: {title}, {numbers.quantity(whole, unit)}", loc="left", fontsize=10)
+    axes.axis("off")
+    return _png(figure)
+
+
+def icicle(above: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float], list[float]]:
+    """Depth, left edge and width of each node of a forest in preorder (parents, −1 for none; exclusive values), behind the run as a whole."""
+    parent = [-1, *(each + 1 for each in above)]
+    width, depth = [0.0, *values], [0] * len(parent)
+    for node in range(len(parent) - 1, 0, -1):
+        width[parent[node]] += width[node]
+    left, used = [0.0] * len(parent), [0.0] * len(parent)
+    for node in range(1, len(parent)):
+        outer = parent[node]
+        depth[node], left[node] = depth[outer] + 1, left[outer] + used[outer]
+        used[outer] += width[node]
+    return depth, left, width
+
+
+def imbalance(profile: Profile, metric: str | None) -> bytes:
+    """Time of each thread or rank in the place of the first finding, with the mean. `metric` has to be the time."""
+    view = _view(profile)
+    drawn = view.threads
+    if drawn is None or metric not in (None, drawn.metric):
+        raise UsageError(
+            "Nothing to compare: the profile has no time of several threads or ranks.",
+            hint="Measure with more than one thread or rank.",
+        )
+    chosen = min(1, len(drawn.places) - 1)  # the places of findings come first, behind the whole program
+    values = drawn.values[chosen]
+    mean = sum(values) / len(values)
+    unit = profile.metrics[drawn.metric].unit.value
+    figure, axes = _figure(4.0)
+    axes.bar(range(len(values)), values, color=_BAR)
+    axes.axhline(mean, color=_MEAN, linewidth=1, linestyle="--")
+    axes.text(
+        1.005,
+        mean,
+        f"mean {numbers.quantity(mean, unit)}",
+        transform=axes.get_yaxis_transform(),
+        color=_MEAN,
+        fontsize=8,
+        va="center",
+    )
+    names = [_location(rank, thread) for rank, thread in zip(drawn.rank, drawn.thread, strict=True)]
+    step = -(-len(names) // _NAMED)
+    axes.set_xticks(range(0, len(names), step), names[::step], fontsize=7, rotation=45 if len(names) > 8 else 0)
+    axes.set_ylabel(f"time ({unit})")
+    place = "the whole program" if chosen == 0 else shorten(view.names[drawn.places[chosen]], 60)
+    most = max(values) / mean if mean else 1.0
+    axes.set_title(
+        f"{profile.title}: time in {place}; the busiest has {numbers.number(most)}x the mean", loc="left", fontsize=10
+    )
+    return _png(figure)
+
+
+def roofline(profile: Profile, metric: str | None) -> bytes:
+    """Kernels by operations per second over operations per byte of device memory traffic, under the roofs of their device."""
+    view = _view(profile)
+    if not view.roofline or metric is not None:
+        raise UsageError(
+            "No roofline to draw: no counters of operations and memory traffic of kernels.",
+            hint="Collect them: ncu --set roofline ./app (and no --metric here).",
+        )
+    figure, axes = _figure(5.5)
+    kernels = view.roofline
+    for kernel in kernels:
+        axes.scatter(
+            kernel.intensity, kernel.rate, s=30, color=_COLOURS["gpu"], edgecolor=_INK, linewidth=0.6, zorder=3
+        )
+    for kernel in kernels[:_LABELS]:
+        name = shorten(view.names[kernel.name], 32)
+        axes.annotate(name, (kernel.intensity, kernel.rate), xytext=(5, 4), textcoords="offset points", fontsize=7)
+    _roofs(axes, kernels)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="operations per byte of device memory traffic",
+        ylabel="operations per second",
+    )
+    axes.set_title(f"{profile.title}: roofline", loc="left", fontsize=10)
+    axes.grid(visible=True, which="major", linewidth=0.4)
+    return _png(figure)
+
+
+def _roofs(axes: Axes, kernels: Sequence[DrawnKernel]) -> None:
+    """One roof for each precision whose peaks are known: bandwidth × intensity up to the peak rate."""
+    ends = min(each.intensity for each in kernels) / 4, max(each.intensity for each in kernels) * 4
+    drawn = set()
+    for kernel in kernels:
+        if kernel.peak_rate is None or kernel.peak_bandwidth is None or kernel.precision in drawn:
+            continue
+        drawn.add(kernel.precision)
+        ridge = kernel.peak_rate / kernel.peak_bandwidth
+        points = [min(ends[0], ridge / 4), ridge, max(ends[1], ridge * 4)]
+        roof = [min(at * kernel.peak_bandwidth, kernel.peak_rate) for at in points]
+        axes.plot(points, roof, color=_INK, linewidth=1.2)
+        axes.annotate(
+            f"{kernel.precision} {numbers.quantity(kernel.peak_rate, 'op/s')}",
+            (points[-1], kernel.peak_rate),
+            fontsize=7,
+            ha="right",
+            va="bottom",
+        )
+
+
+def _location(rank: int, thread: int) -> str:
+    parts = [f"rank {rank}"] if rank >= 0 else []
+    return " ".join([*parts, *([f"thread {thread}"] if thread >= 0 and (rank < 0 or thread > 0) else [])]) or "program"
+
+
+def _view(profile: Profile) -> View:
+    facts = Facts(profile)
+    return view_of(profile, facts, diagnose(profile, facts))
+
+
+def _figure(height: float) -> tuple[Figure, Axes]:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UsageError("Pictures need matplotlib.", hint="pip install 'chathpc[plot]'") from error
+    figure = Figure(figsize=(_WIDTH, height), dpi=_DOTS, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots()
+
+
+def _png(figure: Figure) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()
