@@ -14,6 +14,8 @@ BASE_PYTHON ?= python3
 VENV ?= .venv
 BENCH ?= -m tests.bench
 WORKERS ?= 2
+# Tests wait for other processes a quarter of their time.
+CHECKERS ?= 3
 SEED ?=
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
@@ -82,7 +84,7 @@ check-docs:
 
 check-tests:
 	$(TITLE) "Unit and contract tests (pytest)"
-	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup -m 'not prove' --durations 30 --durations-min 2
+	@$(PYTHON) -m pytest -n $(CHECKERS) --dist loadgroup -m 'not prove' --durations 30 --durations-min 2
 
 prove: $(ENVIRONMENT) check-tools
 	$(TITLE) "A sample of the tests that take long (pytest)"

@@ -75,6 +75,9 @@ FAMILIES = (
            ("tests/test_families.py::test_check_leaves", "tests/test_families.py::test_what_became", "tests/test_families.py::test_for_coverage")),
     Family("measured", "profilers that are here measure programs with a known share", 2, ("tests/conformance/test_measure_here.py",), alone=True),
     Family("paint", "pages of large profiles are small, and soon on the screen", 1, ("tests/reports/browser/test_paint.py",), alone=True),
+    Family("pages", "pages of every kind are accessible, look as they did, and do what their controls say", 4,
+           ("tests/reports/browser/test_page.py",)),
+    Family("screens", "the first screen of every profile is short and says the verdict", 40, ("tests/conformance/test_first_screen.py",)),
     Family("metamorphic", "names, length and width of a run change no diagnosis", 50, ("tests/accuracy/test_metamorphic.py",)),
 )  # fmt: skip
 

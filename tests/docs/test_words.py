@@ -133,9 +133,14 @@ def _texts() -> Iterator[tuple[str, str]]:
             yield file.relative_to(ROOT).as_posix(), _PRINTED.sub("", file.read_text("utf-8"))
 
 
+_ANY = re.compile("|".join(f"(?:{word.pattern})" for word in _WORDS), re.IGNORECASE)
+
+
 def _found() -> Iterator[tuple[str, str, str]]:
     for file, text in _texts():
         flat = " ".join(text.split())
+        if not _ANY.search(flat):
+            continue
         for word, better in _WORDS.items():
             for hit in word.finditer(flat):
                 around = flat[max(0, hit.start() - 40) : hit.end() + 40]

@@ -1,4 +1,4 @@
-"""A real Chromium, started once; without one these tests are skipped (and fail under CHATHPC_REQUIRE_ALL=1)."""
+"""A real Chromium, started once a module; without one these tests are skipped (and fail under CHATHPC_REQUIRE_ALL=1)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    """A browser for the tests of a module: no later, for others look for processes that were left behind."""
     playwright = pytest.importorskip("playwright.sync_api")
     program = next((found for name in NAMES if (found := shutil.which(name))), None)
     if program is None:
