@@ -15,7 +15,7 @@ from hypothesis import settings
 
 REQUIRE_ALL = os.environ.get("CHATHPC_REQUIRE_ALL") == "1"
 
-settings.register_profile("chathpc", deadline=None, print_blob=True, max_examples=60, derandomize=REQUIRE_ALL)
+settings.register_profile("chathpc", deadline=None, print_blob=True, max_examples=50, derandomize=REQUIRE_ALL)
 settings.load_profile("chathpc")
 
 

@@ -77,6 +77,7 @@ FAMILIES = (
     Family("paint", "pages of large profiles are small, and soon on the screen", 1, ("tests/reports/browser/test_paint.py",), alone=True),
     Family("pages", "pages of every kind are accessible, look as they did, and do what their controls say", 4,
            ("tests/reports/browser/test_page.py",)),
+    Family("hostile", "names that want to be more than names are text in every renderer", 60, ("tests/reports/test_hostile.py",)),
     Family("screens", "the first screen of every profile is short and says the verdict", 40, ("tests/conformance/test_first_screen.py",)),
     Family("metamorphic", "names, length and width of a run change no diagnosis", 50, ("tests/accuracy/test_metamorphic.py",)),
 )  # fmt: skip

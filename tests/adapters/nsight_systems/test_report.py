@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,12 @@ def test_a_report_without_nsys_asks_for_the_export(tmp_path: Path, no_nsys: None
 def test_a_report_is_exported_where_nsys_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exported = all_features().write(tmp_path / "elsewhere.sqlite")
     fake_nsys(tmp_path / "bin", monkeypatch, f'test "$1" = export && cp "{exported}" "$out"')
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     profile = read(written(tmp_path))
     assert profile.total("gpu.kernel.count") == 10
     assert ADAPTER.needs() == ""
-    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("chathpc-nsys-*/report.sqlite"))
+    assert list((tmp_path / "scratch").iterdir()) == []
 
 
 @pytest.mark.parametrize(
