@@ -87,7 +87,7 @@ def test_a_client_lists_and_calls_every_tool_and_reads_everything(tmp_path: Path
             for name, arguments, words in (
                 ("top", {"limit": "many"}, "argument 'limit'"),
                 ("top", {"limits": 3}, "Did you mean 'limit'?"),
-                ("source", {}, "argument 'name': it is missing"),
+                ("source", {}, "argument 'place': it is missing"),
                 ("callers", {"name": "wrok_item"}, "Nearest: work_item"),
                 ("nothing", {}, "There is no tool 'nothing'"),
                 ("open_profile", {"path": "/etc"}, "There is no tool 'open_profile'"),
@@ -216,7 +216,9 @@ def test_nothing_outside_of_the_profile_is_opened_and_nothing_written_or_started
         if flags == -1 or not str(Path(name).resolve()).startswith((*own, str(TRIANGLE.resolve())))
     }
     settings = {str(SITE_FILE), str(tmp_path / PROJECT_FILE), str(tmp_path / ".config" / "chathpc" / "config.yaml")}
-    assert strange - settings == set()
+    # A database may lie in the folder of a measured run, whose record is asked for by its name.
+    record = {str(folder / "measure.json") for folder in TRIANGLE.parents[:2]}
+    assert strange - settings - record == set()
     written = [name for name, flags in seen if flags > 0 and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)]
     assert [name for name in written if name != os.devnull] == []
     assert any(name.startswith(str(TRIANGLE)) for name, _ in seen)
