@@ -6,12 +6,11 @@ import numpy as np
 
 from chathpc.comparison.matching import Joint, Part
 from chathpc.comparison.sides import Sides
-from chathpc.profile.text import clean
 from chathpc.pruners.cold import drop_cold, fold_chains
 from chathpc.pruners.pruned import PrunedTree
-from chathpc.view.records import DrawnMetric, DrawnTree, View
-from chathpc.view.tables import GROUPS, OTHER, Tables, rounded
-from chathpc.view.trees import LONGEST_CHAIN, MOST_NODES, SMALLEST_SHARE
+from chathpc.view.records import DrawnTree, View
+from chathpc.view.tables import GROUPS, OTHER, Tables, metric_drawn, rounded
+from chathpc.view.trees import LONGEST_CHAIN, bounded
 
 _REST = "everything else"
 
@@ -30,12 +29,7 @@ def view_of(sides: Sides, joint: Joint) -> View:
         totals={side: float(values.sum(dtype=np.longdouble)) for side, values in own.items()},
         labels={},
     )
-    share = SMALLEST_SHARE
-    while True:
-        smaller = fold_chains(drop_cold(pruned, share), share, longest=LONGEST_CHAIN)
-        if len(smaller) <= MOST_NODES or share >= 1:
-            break
-        share *= 2
+    smaller = bounded(lambda share: fold_chains(drop_cold(pruned, share), share, longest=LONGEST_CHAIN))
     tables = Tables()
     metric = sides.metric
     # The first context is the run, which a page has above everything anyway.
@@ -58,14 +52,8 @@ def view_of(sides: Sides, joint: Joint) -> View:
         before={metric.id: rounded(np.append(smaller.exclusive["before"][1:], [rest["before"]] * len(tail)))},
         contexts=size - 1,
     )
-    total = DrawnMetric(
-        id=metric.id,
-        title=clean((metric.description or metric.source_name).partition(":")[0]),
-        unit=metric.unit.value,
-        total=smaller.totals["after"],
-    )
     return View(
-        metrics=[total],
+        metrics=[metric_drawn(metric, smaller.totals["after"])],
         names=tables.names.texts,
         files=[],
         modules=[],

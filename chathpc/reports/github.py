@@ -5,7 +5,7 @@ from __future__ import annotations
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.report import Report
-from chathpc.reports.remarks import Remark, remarks
+from chathpc.reports.remarks import Remark, flat, remarks
 from chathpc.reports.style import Style
 
 _NAME = 80
@@ -15,7 +15,7 @@ _LEVELS = {"measured": "warning", "derived": "warning", "suspected": "notice"}
 def render(report: Report, style: Style) -> str:
     """One line a finding, the verdict last."""
     lines = [_line(each) for each in remarks(report)]
-    lines.append(f"::notice title=chathpc::{_data(clean(_flat(report.headline)))}")
+    lines.append(f"::notice title=chathpc::{_data(clean(flat(report.headline)))}")
     return style.fit("\n".join(lines) + "\n")
 
 
@@ -24,10 +24,6 @@ def _line(remark: Remark) -> str:
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in where.items() if value)
     at = f" ({shorten(remark.function, _NAME)})" if remark.function else ""
     return f"::{_LEVELS[remark.weight]} {properties}::{_data(remark.text + at)}"
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _data(text: str) -> str:

@@ -47,10 +47,10 @@ def remarks(report: Report) -> list[Remark]:
 
 
 def _remark(cause: str, title: str, said: list[str], weight: Weight, where: PlaceRecord) -> Remark:
-    text = " ".join(" ".join(said).split())
+    text = flat(" ".join(said))
     return Remark(
         cause=clean(cause),
-        title=clean(" ".join(title.split())) or "chathpc",
+        title=clean(flat(title)) or "chathpc",
         text=clean(text),
         weight=weight,
         file=_below_here(clean(where.file)) if where.file and where.file.strip() else None,
@@ -59,6 +59,11 @@ def _remark(cause: str, title: str, said: list[str], weight: Weight, where: Plac
         if where.kernel is None and where.function is None
         else clean(where.kernel or where.function or ""),
     )
+
+
+def flat(text: str) -> str:
+    """A text on one line."""
+    return " ".join(text.split())
 
 
 def _below_here(file: str) -> str:

@@ -10,7 +10,7 @@ from chathpc.diagnosis.catalogue import cause as entry
 from chathpc.diagnosis.catalogue import ids
 from chathpc.profile.text import clean
 from chathpc.report import Report
-from chathpc.reports.remarks import Remark, remarks
+from chathpc.reports.remarks import Remark, flat, remarks
 from chathpc.reports.style import Style
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -44,8 +44,8 @@ def _rule(cause: str, found: list[Remark]) -> dict[str, Any]:
     return {
         "id": cause,
         "shortDescription": {"text": known.title},
-        "fullDescription": {"text": _flat(f"{known.what} {known.why}")},
-        "help": {"text": "\n".join(f"- {_flat(each.do)}" for each in known.advice)},
+        "fullDescription": {"text": flat(f"{known.what} {known.why}")},
+        "help": {"text": "\n".join(f"- {flat(each.do)}" for each in known.advice)},
     }
 
 
@@ -72,7 +72,3 @@ def _result(remark: Remark, rule: int) -> dict[str, Any]:
 def _uri(file: str) -> str:
     """A file as a URI (RFC 3986): relative as it is, absolute with the scheme `file`."""
     return f"file://{quote(file)}" if file.startswith("/") else quote(file)
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

@@ -8,13 +8,12 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
-from chathpc.profile.text import clean
 from chathpc.view.lanes import timeline_of
-from chathpc.view.records import DrawnMetric, View
+from chathpc.view.records import View
 from chathpc.view.roofline import roofline_of
 from chathpc.view.rows import Listed, listed, rows_drawn
 from chathpc.view.sources import kernel_remarks, sources_of
-from chathpc.view.tables import GROUPS, Tables
+from chathpc.view.tables import GROUPS, Tables, metric_drawn
 from chathpc.view.threads import threads_of
 from chathpc.view.trees import tree_of
 
@@ -34,15 +33,7 @@ def view_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> View:
     lines = listed(profile, "line", metrics) if metrics else None
     timed = [] if functions is None else _by_time(profile, functions)
     return View(
-        metrics=[
-            DrawnMetric(
-                id=metric.id,
-                title=clean((metric.description or metric.source_name).partition(":")[0]),
-                unit=metric.unit.value,
-                total=profile.total(metric.id),
-            )
-            for metric in metrics
-        ],
+        metrics=[metric_drawn(metric, profile.total(metric.id)) for metric in metrics],
         tree=tree_of(profile, facts, [metric.id for metric in metrics], focus, tables) if metrics else None,
         functions=None if functions is None else rows_drawn(profile, facts, functions, tables),
         lines=None if lines is None else rows_drawn(profile, facts, lines, tables),

@@ -38,7 +38,7 @@ def listed(profile: Profile, by: str, metrics: Sequence[Metric]) -> Listed:
     numbers: dict[int, int] = {}
     places: dict[str, dict[int, int]] = {}
     rows = 0
-    for metric, table in tables.items():
+    for table in tables.values():
         first = np.full(len(table), -1, dtype=np.int64)
         known = (table.row_of >= 0) & (grouping.row >= 0)
         first[table.row_of[known]] = grouping.row[known]
@@ -47,7 +47,6 @@ def listed(profile: Profile, by: str, metrics: Sequence[Metric]) -> Listed:
         )
         for position in chosen.tolist():
             numbers.setdefault(int(first[position]), int(table.node[position]))
-        places[metric] = {int(row): position for position, row in enumerate(first.tolist()) if row in numbers}
         rows = max(rows, len(table))
     for metric, table in tables.items():
         known = (table.row_of >= 0) & (grouping.row >= 0)

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.profile.activity import Activity
+from chathpc.profile.metric import Metric
 from chathpc.profile.names import shorten, shorten_path
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
-from chathpc.view.records import Group
+from chathpc.view.records import DrawnMetric, Group
 
 #: Characters of a name or path: those of C++ can have megabytes.
 LONGEST_NAME, LONGEST_PATH = 300, 300
@@ -84,6 +85,12 @@ class Tables:
         self.names = Table()
         self.files = Table(LONGEST_PATH, paths=True)
         self.modules = Table(LONGEST_PATH, paths=True)
+
+
+def metric_drawn(metric: Metric, total: float) -> DrawnMetric:
+    """A metric by what it counts."""
+    title = clean((metric.description or metric.source_name).partition(":")[0])
+    return DrawnMetric(id=metric.id, title=title, unit=metric.unit.value, total=total)
 
 
 def rounded(values: FloatArray) -> list[float]:

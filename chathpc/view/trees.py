@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -52,13 +52,22 @@ def _pruned(profile: Profile, metrics: Sequence[str], focus: Sequence[int]) -> P
     if len(pruned) and int(pruned.tree.depth.max()) > _DEEPEST:
         pruned = merge_recursion(pruned)
     pruned = merge_siblings(pruned)
-    share = SMALLEST_SHARE
-    while True:
-        kept = keep_paths_to(pruned, focus)
+    kept = keep_paths_to(pruned, focus)
+
+    def without(share: float) -> PrunedTree:
         smaller = drop_cold(pruned, share, keep=kept)
-        smaller = fold_chains(
+        return fold_chains(
             smaller, max(share, SMALLEST_SHARE * 50), longest=LONGEST_CHAIN, keep=keep_paths_to(smaller, focus)
         )
+
+    return bounded(without)
+
+
+def bounded(without: Callable[[float], PrunedTree]) -> PrunedTree:
+    """The tree `without` what has less than the smallest share for which at most MOST_NODES are left."""
+    share = SMALLEST_SHARE
+    while True:
+        smaller = without(share)
         if len(smaller) <= MOST_NODES or share >= 1:
             return smaller
         share *= 2

@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 
 from chathpc.diagnosis.records import Diagnosis, Verdict
-from chathpc.fix.recipes import Recipes
+from chathpc.fix.recipes.proposer import Recipes
 from chathpc.fix.records import Candidate, Problem
 from tests.fix.recipes.applying import project
 from tests.fix.recipes.test_proposer import finding

@@ -8,7 +8,7 @@ import yaml
 from chathpc.bench.fixes.task import Task
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.fix.project_file import read
-from chathpc.fix.recipes import Recipes
+from chathpc.fix.recipes.proposer import Recipes
 from chathpc.fix.records import Problem
 from tests.fix.recipes.test_proposer import finding
 from tests.fix.tasks_here import TASKS, editable, tasks

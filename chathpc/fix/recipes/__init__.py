@@ -1,5 +1,1 @@
 """Recipes: transformations of the catalogue that are applied to the source by its syntax tree, each with a test of its legality."""
-
-from chathpc.fix.recipes.proposer import Recipes
-
-__all__ = ["Recipes"]

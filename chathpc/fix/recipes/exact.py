@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Finding
-from chathpc.fix.project import Project, Run
-from chathpc.fix.recipes.analysis.expansion import changes
-from chathpc.fix.recipes.analysis.program import Program, Spot, program
-from chathpc.fix.recipes.proposer import edited
-from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.spots import spots
-from chathpc.fix.recipes.table import RECIPES
 from chathpc.profile.profile import Profile
 from chathpc.report import ChangeRecord, EditRecord
+
+if TYPE_CHECKING:
+    from chathpc.fix.recipes.analysis.program import Program, Spot
+    from chathpc.fix.recipes.recipe import Change
 
 #: Findings that get a change, and bytes of source that are looked at: a report must not wait.
 _FINDINGS, _LARGEST = 3, 400_000
@@ -24,25 +22,46 @@ _WHOLE = 10**7
 
 def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, ChangeRecord]:
     """The most promising change for each of the first findings, by its number; none without source, or where no recipe applies."""
+    asked = [
+        (at, finding, finding.where.file)
+        for at, finding in enumerate(diagnosis.findings[:_FINDINGS])
+        if finding.where.file and not cause(finding.cause).where_only
+    ]
+    texts = {file: _text(profile, file) for _, _, file in asked}
+    if not any(texts.values()):
+        return {}
+    # A quarter of a second to load, which a profile without source need not wait for.
+    from chathpc.fix.recipes.analysis.program import program
+    from chathpc.fix.recipes.proposer import edited
+
+    programs = {file: program({file: text}) for file, text in texts.items() if text}
     found: dict[int, ChangeRecord] = {}
-    for at, finding in enumerate(diagnosis.findings[:_FINDINGS]):
-        file = finding.where.file
-        excerpt = profile.read_source(file, 1, _WHOLE) if file and not cause(finding.cause).where_only else None
-        if file is None or excerpt is None:
+    for at, finding, file in asked:
+        if file not in programs:
             continue
-        text = "\n".join(excerpt.lines) + "\n"
-        if len(text) > _LARGEST:
-            continue
-        known = program({file: text})
-        change = next(_applying(known, diagnosis, finding), None)
-        new = None if change is None else edited(known, [change])
+        change = next(_applying(programs[file], diagnosis, finding), None)
+        new = None if change is None else edited(programs[file], [change])
         if change is not None and new:
-            found[at] = ChangeRecord(file=file, line=change.line, says=change.did, edits=_edits(text, new, file))
+            edits = _edits(texts[file], new, file)
+            found[at] = ChangeRecord(file=file, line=change.line, says=change.did, edits=edits)
     return found
+
+
+def _text(profile: Profile, file: str) -> str:
+    """A file of the program as a whole; empty if it is not there, or too large."""
+    excerpt = profile.read_source(file, 1, _WHOLE)
+    text = "" if excerpt is None else "\n".join(excerpt.lines) + "\n"
+    return text if len(text) <= _LARGEST else ""
 
 
 def _applying(known: Program, diagnosis: Diagnosis, finding: Finding) -> Iterator[Change]:
     """Changes by recipes for the finding's cause, in the function that holds its place or at a function that this line calls."""
+    from chathpc.fix.project import Project, Run
+    from chathpc.fix.recipes.analysis.expansion import changes
+    from chathpc.fix.recipes.recipe import Context
+    from chathpc.fix.recipes.spots import spots
+    from chathpc.fix.recipes.table import RECIPES
+
     context = Context(known, Project(Path(), "", Run("", ""), ("*",)))
     for spot in spots(known, diagnosis):
         if spot.finding is not finding or not _is_at(spot, finding, known):

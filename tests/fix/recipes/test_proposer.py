@@ -11,10 +11,10 @@ from chathpc.diagnosis.catalogue import causes
 from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.fix.project import Check, Flags, Project, Run
-from chathpc.fix.recipes import Recipes
 from chathpc.fix.recipes.analysis.program import program
 from chathpc.fix.recipes.flags import level, other_flags, with_level
 from chathpc.fix.recipes.page import to_markdown
+from chathpc.fix.recipes.proposer import Recipes
 from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import RECIPES
 from chathpc.fix.records import Attempt, Problem
