@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chathpc.fix.models.asker import Asker
 
 #: `module:object` without arguments; imported when it is asked for.
-STRATEGIES = {"recipes": "chathpc.fix.recipes:Recipes"}
+STRATEGIES = {"recipes": "chathpc.fix.recipes.proposer:Recipes"}
 #: The same of those that ask a model; the object is given the way to it.
 MODEL_STRATEGIES = {
     "agent": "chathpc.fix.agent:Agent",

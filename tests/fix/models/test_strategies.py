@@ -91,6 +91,13 @@ def test_without_a_model_there_is_a_note_and_no_answer() -> None:
     assert not list(Advice(ask).propose(Problem(given.project, given.sources, given.diagnosis), ()))
 
 
+def test_what_each_name_stands_for_is_there() -> None:
+    """The places are text, so that nothing is imported early: no checker sees when one of them moves."""
+    (recipes,) = proposers(("recipes",))
+    advice, agent = proposers(("advice", "agent"), "scripted:echo")
+    assert [type(made).__name__ for made in (recipes, advice, agent)] == ["Recipes", "Advice", "Agent"]
+
+
 def test_strategies_that_ask_a_model_need_one_named() -> None:
     with pytest.raises(UsageError, match="asks a model"):
         proposers(("agent",))
