@@ -9,6 +9,7 @@ import numpy as np
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
+from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import FloatArray, IntArray
 
@@ -28,12 +29,6 @@ _BY_CALLER = (
     Activity.OMP_LOCK,
     Activity.PAGE_FAULT,
 )
-#: What readers of device traces call operations without a name of their own.
-_COPIES = {
-    "<gpu copyin>": "copies to the device",
-    "<gpu copyout>": "copies from the device",
-    "<gpu copy>": "copies on the device",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,7 @@ def _own(
     sums = np.bincount(label[counted], weights=values[counted], minlength=len(names))
     found: dict[str, float] = {}
     for number in np.flatnonzero(sums > 0).tolist():
-        name = _COPIES.get(names[number]) or readable_function(names[number]) or names[number]
+        name = in_words(readable_function(names[number]) or names[number])
         found[name] = found.get(name, 0.0) + float(sums[number])
     return [(name, value, True) for name, value in found.items()]
 

@@ -19,6 +19,22 @@ _LONGEST = 20_000
 #: The load module behind a name.
 _MODULE = re.compile(r" \[(?!clone )[^\[\]]+\]\Z")
 
+#: What readers of device traces call operations without a name of their own, in words.
+_IN_WORDS = {
+    "<gpu copyin>": "copies to the device",
+    "<gpu copyout>": "copies from the device",
+    "<gpu copy>": "copies on the device",
+    "<gpu sync>": "synchronisation of the device",
+    "<gpu alloc>": "allocation on the device",
+    "<gpu delete>": "deallocation on the device",
+    "<gpu kernel>": "kernels on the device",
+}
+
+
+def in_words(name: str) -> str:
+    """`name`, or for a placeholder of a profiler what it stands for."""
+    return _IN_WORDS.get(name, name)
+
 
 def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
     """`name` in at most `width` characters.

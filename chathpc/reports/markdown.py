@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.report import FindingRecord, Report
@@ -56,7 +57,7 @@ def render(report: Report, style: Style) -> str:
     if style.statements:
         said = wording.fates(report)
         blocks += ["## Statements", _list(map(prose, said)) if said else "No model contributed."]
-    blocks += _tree(report)
+    blocks += [*_flat(report), *_tree(report)]
     if report.profile.caveats or report.notes:
         blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]
     if report.profile.not_collected:
@@ -81,11 +82,14 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str]) ->
     if finding.source:
         rows.append("**Code** " + code(finding.source))
     rows.append(f"**Gain** {prose(wording.gain(finding))}")
-    rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(finding.advice)]
+    says, lines = wording.proposed(finding.change)
+    doing = [says, *finding.advice[1:]] if lines else finding.advice
+    rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(doing)]
     rows.append(f"**Confidence** {prose(wording.sure(finding))}")
     if finding.next_measurement:
         rows.append(f"**Next** {prose(finding.next_measurement)}")
-    return [where, prose(wording.summary(finding, headline)), _list(rows)]
+    change = fenced("\n".join(lines)) if lines else ""
+    return [where, prose(wording.summary(finding, headline)), _list(rows), change]
 
 
 def _suspected(report: Report) -> list[str]:
@@ -127,6 +131,13 @@ def _explanation(report: Report) -> list[str]:
     label = wording.author(report)
     label = f"*{prose(label[0].upper() + label[1:])}.*" if label else ""
     return ["## In short", label, " ".join(sentences), note]
+
+
+def _flat(report: Report) -> list[str]:
+    if not report.flat or report.verdict == "insufficient-data":
+        return []
+    rows = (f"{numbers.percent(row.share)} {code(shorten(row.name, _NAME_WIDTH))}" for row in report.flat)
+    return ["## Flat profile", _list(rows)]
 
 
 def _tree(report: Report) -> list[str]:

@@ -12,6 +12,7 @@ from chathpc.profile import numbers
 from chathpc.profile.run import run_words
 from chathpc.reading.retelling import CATALOGUE
 from chathpc.report import (
+    ChangeRecord,
     EditRecord,
     EvidenceRecord,
     FindingRecord,
@@ -225,6 +226,13 @@ def diff(edits: Sequence[EditRecord]) -> list[str]:
         first, last = (max(changed[0] - alone, 0), changed[-1] + 1 + alone) if alone else (changed[0], changed[-1] + 1)
         lines += [line for line in kept[first:last] if line[1:].strip()]
     return lines
+
+
+def proposed(change: ChangeRecord | None) -> tuple[str, list[str]]:
+    """Where and how a change is made, untested, and its lines as a diff; nothing without one."""
+    if change is None:
+        return "", []
+    return f"{place(PlaceRecord(file=change.file, line=change.line))}: {change.says} (untested)", diff(change.edits)
 
 
 def replaced(lines: Sequence[str]) -> str:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from chathpc.reports.markdown import prose
+import chathpc
+from chathpc.fix.recipes.exact import exact_changes
+from chathpc.reports.html.data import plain_style
+from chathpc.reports.markdown import prose, render
+from tests.chat.questions import EXAMPLES
 
 
 @pytest.mark.parametrize(
@@ -42,3 +46,13 @@ def test_a_viewer_shows_these_spans_of_code(sentence: str, spans: list[str]) -> 
     children = [child for token in tokens for child in token.children or ()]
     assert [child.content for child in children if child.type == "code_inline"] == spans
     assert {child.type for child in children} <= {"code_inline", "text", "text_special"}
+
+
+def test_a_finding_has_its_change_as_lines_and_the_flat_profile_stands_before_the_tree() -> None:
+    text = render(chathpc.explain(EXAMPLES / "omp-triangle" / "database", propose=exact_changes), plain_style())
+    before, lines, after = text.partition("- #pragma omp parallel for reduction(+ : total) schedule(static)\n+ #pragma")
+    assert lines
+    assert "stencil_omp.c:60" in before.rpartition("**Do**")[2]
+    assert "schedule(dynamic, 16)" in after.partition("```")[0]
+    assert text.count("- #pragma omp parallel for reduction(+ : total) schedule(static)") == 1, "said once"
+    assert "- 43.4 % `work_item`" in text.partition("## Flat profile")[2].partition("## Where the time is")[0]

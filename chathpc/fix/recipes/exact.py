@@ -21,7 +21,8 @@ _WHOLE = 10**7
 
 
 def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, ChangeRecord]:
-    """The most promising change for each of the first findings, by its number; none without source, or where no recipe applies."""
+    """The most promising change for each of the first findings, by its number, each once; none without source, or where no
+    recipe applies."""
     asked = [
         (at, finding, finding.where.file)
         for at, finding in enumerate(diagnosis.findings[:_FINDINGS])
@@ -43,7 +44,9 @@ def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, Change
         new = None if change is None else edited(programs[file], [change])
         if change is not None and new:
             edits = _edits(texts[file], new, file)
-            found[at] = ChangeRecord(file=file, line=change.line, says=change.did, edits=edits)
+            record = ChangeRecord(file=file, line=change.line, says=change.did, edits=edits)
+            if record not in found.values():
+                found[at] = record
     return found
 
 

@@ -70,6 +70,8 @@ class FindingData:
     path: str
     source: str
     advice: list[str]
+    proposed: str
+    diff: list[str]
     gain: str
     sure: str
     next: str
@@ -111,6 +113,7 @@ class PageData:
     checked: str
     author: str = ""
     short: list[Said] = field(default_factory=list)
+    flat: list[tuple[str, float, bool]] = field(default_factory=list)
     note: str = ""
     findings: list[FindingData] = field(default_factory=list)
     readers: str = ""
@@ -164,6 +167,7 @@ def _of_report(report: Report) -> PageData:
         checked=clean(wording.checked(report)),
         author=sentence(author),
         short=[Said(clean(wording.words(one)), ", ".join(one.cites)) for one in wording.told(report)],
+        flat=[(row.name, row.share, row.own) for row in report.flat],
         note=clean(report.explanation.note or ""),
         findings=[_finding(one, report.headline) for one in report.findings],
         readers=sentence(wording.readers(report)) if report.suspected else "",
@@ -208,6 +212,7 @@ def _fact(record: EvidenceRecord, *, several: bool) -> FactData:
 def _finding(finding: FindingRecord, headline: str) -> FindingData:
     cost = numbers.percent(finding.share)
     path = finding.where.path
+    proposed, diff = wording.proposed(finding.change)
     return FindingData(
         title=clean(finding.title),
         where=Where.of(finding.where),
@@ -217,7 +222,10 @@ def _finding(finding: FindingRecord, headline: str) -> FindingData:
         evidence=list(finding.evidence),
         path=clean(" › ".join(path)) if len(path) > 1 else "",
         source=clean(finding.source or ""),
-        advice=[clean(text) for text in finding.advice],
+        # The proposed lines do what the first piece of advice says.
+        advice=[clean(text) for text in finding.advice[bool(diff) :]],
+        proposed=clean(proposed),
+        diff=[clean(line) for line in diff],
         gain=clean(wording.gain(finding)),
         sure=clean(wording.sure(finding)),
         next=clean(finding.next_measurement or ""),

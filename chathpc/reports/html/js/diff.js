@@ -4,7 +4,7 @@ function changeTable(title, rows, unit, what) {
   const largest = Math.max(...rows.map((row) => Math.abs(row.change)), 0) || 1;
   return sortable(title, [
     { title: what, key: (row) => row.name, cls: "name", cell: (row) => [row.name, row.place ? el("code", { cls: "dim" }, ` ${row.place}`) : ""] },
-    { title: "Change", number: true, key: (row) => row.change, cell: (row) => el("span", { cls: row.beyond_noise ? (row.change > 0 ? "worse" : "better") : "dim" }, signed(row.change, unit)),
+    { title: "Change", number: true, key: (row) => Math.abs(row.change), cell: (row) => el("span", { cls: row.beyond_noise ? (row.change > 0 ? "worse" : "better") : "dim" }, signed(row.change, unit)),
       share: (row) => Math.abs(row.change) / largest, tone: (row) => (row.change > 0 ? "more" : "less") },
     { title: "±", number: true, key: (row) => row.error, text: (row) => quantity(row.error, unit) },
     { title: "Before", number: true, key: (row) => row.before, text: (row) => quantity(row.before, unit) },

@@ -25,7 +25,7 @@ async function start() {
 
   const main = document.getElementById("main");
   const has = (name) => view && view[name] && (!Array.isArray(view[name]) || view[name].length > 0);
-  main.append(head(page), page.comparison ? sides(page.comparison) : "", short(page), has("functions") && state.metric && page.kind === "report" ? timeBar(view, state) : "");
+  main.append(head(page), page.comparison ? sides(page.comparison) : "", short(page), has("functions") && state.metric && page.kind === "report" ? timeBar(page, view, state) : "");
   await painted(); // The verdict is read while the rest is built.
   const tree = has("tree") && view.tree.parent.length && state.metric ? flameGraph(view, state) : null;
   const parts = [

@@ -31,17 +31,23 @@ function head(page) {
     el("h1", {}, el("span", { cls: `badge v-${page.verdict}` }, page.verdict_words), " ", tied(page.headline)));
 }
 
-/** The largest functions by themselves, as one bar. */
-function timeBar(view, state) {
+function functionParts(view, metric) {
+  const rows = view.functions, own = rows.exclusive[metric.id];
+  return own.map((_, at) => at).filter((at) => own[at] >= 0.015 * metric.total && own[at] > 0).sort((a, b) => own[b] - own[a]).slice(0, 7)
+    .map((at) => [view.names[rows.name[at]], own[at] / metric.total, `g-${view.groups[rows.group[at]]}`]);
+}
+
+/** Where the metric is spent, as one bar: of the first metric the flat profile, of any other the largest functions by themselves. */
+function timeBar(page, view, state) {
   const holder = el("div", { cls: "split" });
   function build() {
-    const rows = view.functions, metric = state.metric;
-    const own = rows.exclusive[metric.id];
-    const order = own.map((_, at) => at).filter((at) => own[at] > 0).sort((a, b) => own[b] - own[a]);
-    const shown = order.slice(0, 7).filter((at) => own[at] >= 0.015 * metric.total);
-    const parts = shown.map((at) => [view.names[rows.name[at]], own[at] / metric.total, `g-${view.groups[rows.group[at]]}`]);
+    const metric = state.metric, parts = page.flat.length && metric === view.metrics[0]
+      ? page.flat.map(([name, share, own]) => [name, share, own ? "g-own" : "g-library"]) : functionParts(view, metric);
     const rest = 1 - parts.reduce((sum, one) => sum + one[1], 0);
     if (rest > 0.001) parts.push(["all others", rest, "g-other"]);
+    draw(parts);
+  }
+  function draw(parts) {
     const line = el("div", { cls: "stack", "aria-hidden": "true" }, parts.map(([name, share, cls]) => {
       const piece = el("i", { cls });
       piece.style.flexGrow = String(share);
@@ -68,7 +74,8 @@ function findings(page, state) {
       el("dl", { cls: "rows" }, pairs([
         ["Place", one.where.name || one.where.place ? place(one.where, state) : ""],
         ["Path", one.path], ["Code", one.source ? el("code", {}, one.source) : ""],
-        ["Change", one.advice.length ? el("ul", { cls: "plain" }, one.advice.map((text) => el("li", {}, text))) : ""],
+        ["Change", one.diff.length ? [el("p", {}, one.proposed), patch(one.diff)] : ""],
+        [one.diff.length ? "Or" : "Change", one.advice.length ? el("ul", { cls: "plain" }, one.advice.map((text) => el("li", {}, text))) : ""],
         ["Gain", one.gain], ["Confidence", one.sure], ["Next", one.next],
       ])))));
   return section("findings", page.findings.length ? "Findings" : "No finding", ...parts, page.findings.length ? "" : el("p", { cls: "dim" }, "No cause was found that costs enough to be worth a change."));
