@@ -109,7 +109,10 @@ class Noise:
         if before <= 0 or after <= 0:
             return None
         mine, theirs, degrees = self._variances(values[:, None])
-        relative = math.sqrt(float(mine[0]) / before**2 + float(theirs[0]) / after**2)
+        if self.kind == NoiseKind.ASSUMED:  # relative already, and of sides far apart the larger says nothing of the smaller
+            relative = threshold("assumed_difference") / _quantile(math.inf)
+        else:
+            relative = math.sqrt(float(mine[0]) / before**2 + float(theirs[0]) / after**2)
         reach = math.exp(min(float(_quantiles(degrees)[0]) * relative, _WIDEST))
         return after / before, after / before / reach, after / before * reach
 

@@ -200,7 +200,10 @@ def certainty(finding: FindingRecord) -> str:
 def is_plain(record: EvidenceRecord) -> bool:
     """True for a part that is the whole, which tells a reader nothing."""
     whole = record.whole
-    return whole is not None and bool(whole.of) and bool(whole.value) and record.value >= _ALL * (whole.value or 0.0)
+    if whole is None or not whole.of or not whole.value:
+        return False
+    # A value far above is measured against a standard, such as the sectors of a coalesced request.
+    return _ALL * whole.value <= record.value <= whole.value / _ALL
 
 
 def purpose_of(measurement: str | None) -> str:

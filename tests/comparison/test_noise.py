@@ -88,6 +88,13 @@ def test_counted_events_have_no_error_and_timed_ones_the_usual_one() -> None:
     assert assumed.error[0] == pytest.approx(1.0)  # a tenth of 10
 
 
+def test_an_assumed_ratio_is_known_to_the_assumed_part_however_far_apart_the_sides_are() -> None:
+    ratio = noise(NoiseKind.ASSUMED, 1, 0, 0).ratio(np.array([80.0, 1.0]))
+    assert ratio is not None
+    assert ratio[1] == pytest.approx(1 / 80 / math.exp(0.1))
+    assert ratio[2] == pytest.approx(1 / 80 * math.exp(0.1))
+
+
 @pytest.mark.parametrize("kind", NoiseKind)
 def test_equal_sides_differ_by_nothing(kind: NoiseKind) -> None:
     judged = noise(kind, 1, 0.1, 0.1, 0.1).judge(column(0.1 + 0.2, 0.3, 0.3)) if kind == NoiseKind.REPETITIONS else (

@@ -17,6 +17,8 @@ from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import globs
 from chathpc.fix.project import Check, Flags, Profiling, Run
 from chathpc.fix.project_file import ALWAYS_PROTECTED, PROTECTED, describes_project, read
+from chathpc.fix.project_schema import ProjectValues
+from chathpc.llm.settings import PROJECT_KEYS
 
 EVERY_KEY = """
 llm: none      # settings stand beside it
@@ -309,3 +311,8 @@ def test_a_folder_without_end_is_no_project(tmp_path: Path, monkeypatch: pytest.
         (tmp_path / f"{number}.c").write_text("")
     with pytest.raises(UsageError, match="more than 3"):
         globs.chosen(tmp_path, ["*.c"], [])
+
+
+def test_settings_know_the_keys_below_the_project() -> None:
+    """Settings must not import what reads projects, so that the names stand twice."""
+    assert tuple(ProjectValues.model_fields) == PROJECT_KEYS

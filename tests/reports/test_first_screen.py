@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from chathpc.report import EditRecord, Report
+from chathpc.report import EditRecord, QuantityRecord, Report
 from chathpc.reports import renderers, wording
 from chathpc.reports.first_screen import LINES, WORDS
 from chathpc.reports.style import Style
@@ -101,3 +101,10 @@ def test_only_commands_are_wider_than_the_terminal(width: int) -> None:
 )
 def test_a_line_that_takes_the_place_of_one_is_told_by_the_words_that_differ(old: str, new: str, said: str) -> None:
     assert wording.replaced(wording.diff([EditRecord(file="a.c", search=old, replace=new)])) == said
+
+
+@pytest.mark.parametrize(("value", "plain"), [(4.0, True), (3.99, True), (3.0, False), (32.0, False)])
+def test_a_part_that_is_the_whole_is_plain_but_not_what_exceeds_a_standard(value: float, plain: bool) -> None:
+    record = sample().evidence[0]
+    whole = QuantityRecord(value=4.0, unit="sectors", of="a coalesced request of floats")
+    assert wording.is_plain(record.model_copy(update={"value": value, "whole": whole})) == plain
