@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, is_same_file
 
@@ -23,19 +26,17 @@ def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
         if key not in found or found[key].weight < weight:
             found[key] = Spot(procedure, line, weight, finding, cause)
 
+    read = {fact.id: fact.where for fact in diagnosis.evidence if fact.kind == Kind.SOURCE and fact.where is not None}
     for finding in diagnosis.findings:
+        # What was read in the source stands where the fault is; the place of the cost may be lines away.
+        places = (*(read[each] for each in finding.evidence if each in read), finding.where)
         weight = max(finding.weight, 0.25 * finding.share, 1e-3)
         named = _named(finding.where, program)
         for at, procedure in enumerate(named):
-            line = (
-                finding.where.line
-                if at == 0 and finding.where.line and _holds(procedure, finding.where.line)
-                else procedure.model.first
-            )
-            note(procedure, line, weight * _CALLER**at, finding, finding.cause)
+            note(procedure, _line(procedure, places), weight * _CALLER**at, finding, finding.cause)
             if at == 0:  # what is put into its caller by the compiler is charged to the caller
                 for depth, callee in _called(procedure, program):
-                    note(callee, callee.model.first, weight * _CALLED**depth, finding, finding.cause)
+                    note(callee, _line(callee, places), weight * _CALLED**depth, finding, finding.cause)
             for caller, call in program.calls.get(procedure.model.name, []):
                 if caller is not procedure:
                     note(caller, call.start_point[0] + 1, weight * _CALLER ** (at + 1), finding, finding.cause)
@@ -65,6 +66,18 @@ def _called(procedure: Procedure, program: Program) -> list[tuple[int, Procedure
                     following.append(each)
         level = following
     return found[:_MOST]
+
+
+def _line(procedure: Procedure, places: Iterable[Place]) -> int:
+    """The line of the first place that lies in the function, else its first."""
+    inside = (
+        place.line
+        for place in places
+        if place.line
+        and (not place.file or is_same_file(place.file, procedure.source.path))
+        and _holds(procedure, place.line)
+    )
+    return next(inside, procedure.model.first)
 
 
 def _holds(procedure: Procedure, line: int) -> bool:

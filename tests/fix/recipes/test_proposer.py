@@ -141,6 +141,18 @@ def test_places_are_found_by_line_by_name_by_path_and_by_evidence() -> None:
     assert found == tuple(sorted(found, key=lambda each: -each.weight))
 
 
+def test_what_the_diagnosis_read_in_the_source_says_where_the_fault_is() -> None:
+    parsed = program({"app.c": SOURCE})
+    read = Fact("E1", Kind.SOURCE, "", 6.0, "line", "", where=Place("scale", "/build/app.c", 6), text="calls pow")
+    hot = replace(finding("invariant-computation", "scale", 5), evidence=("E1",))
+    (spot,) = (
+        each
+        for each in spots(parsed, Diagnosis(Verdict.BOTTLENECK, "", (hot,), (read,)))
+        if each.procedure.model.name == "scale" and each.cause == hot.cause
+    )
+    assert spot.line == 6
+
+
 @pytest.mark.parametrize(
     ("flags", "now", "wanted", "new"),
     [
