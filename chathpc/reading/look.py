@@ -67,7 +67,7 @@ class Looking:
         wanted = next((str(value) for value in given.values()), "").strip() if isinstance(given, dict) else ""
         if call.name not in answers or not wanted:
             return ["There is no such tool, or it was asked for nothing."]
-        return answers[call.name](wanted[:200]) or ["Nothing of that name is there."]
+        return answers[call.name](wanted[:200]) or ["Nothing has that name."]
 
     def _names(self) -> list[str]:
         """Recorded names of files that may be read, those that were shown first."""

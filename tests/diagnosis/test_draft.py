@@ -33,7 +33,7 @@ def test_each_thing_against_a_finding_divides_the_odds() -> None:
     assert none / one == pytest.approx(one / two)
     value, words = confidence(FACTS, replace(DRAFT, against=("a", "b")))
     assert value == round(belief(1, 2), 2)
-    assert words == "1 independent sign, share known to ± 2.5 % points from 400 samples, 2 things against it"
+    assert words == "1 independent sign, share accurate to ±2.5 percentage points (400 samples), 2 things against it"
     assert confidence(FACTS, replace(DRAFT, against=("a",), signs=2))[1].endswith("1 thing against it")
 
 
@@ -111,7 +111,7 @@ def test_the_errors_of_samples_and_of_locations_add_up_as_squares() -> None:
     value, words = confidence(FACTS, replace(DRAFT, share=0.2, spread=Spread(4, "ranks")))
     assert value == round(belief(1) * 0.5 * (1 + erf(0.1 / 0.0622 / sqrt(2))), 2)
     assert words == (
-        "1 independent sign, share known to ± 2.0 % points from 400 samples, spread from 4 ranks known to a factor of 1.5"
+        "1 independent sign, share accurate to ±2.0 percentage points (400 samples), spread of 4 ranks accurate to a factor of 1.5"
     )
 
 

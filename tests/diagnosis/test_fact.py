@@ -98,7 +98,7 @@ PARTS = (Part("least", 1.0, "s"), Part("mean", 2.0, "s"), Part("most", 4.0, "s")
         ),
         (
             replace(NAMED, kind=Kind.PATH, subject="the critical path", form=Form.ONE, whole=RUN),
-            "The critical path takes 2.00 s of 8.00 s (25.0 %). Work beside it costs no time.",
+            "The critical path takes 2.00 s of 8.00 s (25.0 %). Work off this path costs no time.",
         ),
         (replace(NAMED, kind=Kind.CODE, text="needs the load before it"), "sweep needs the load before it."),
         (

@@ -83,7 +83,7 @@ def test_busy_kernels_without_counters_are_no_bottleneck_that_could_be_explained
     )
     assert (
         found.summary
-        == "Kernels have 90.0 % of the device's busy time, saxpy 60.0 %; only kernel counters can say why."
+        == "Kernels have 90.0 % of the device's busy time, saxpy 60.0 %; only kernel counters can show why."
     )
     assert found.confidence_reason == "1 independent sign, times measured, not sampled"
     assert "saxpy" in diagnosis.headline

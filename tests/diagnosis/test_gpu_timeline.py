@@ -78,7 +78,7 @@ def test_the_healthy_sample_gets_no_culprit() -> None:
     assert [item.cause for item in diagnosis.findings] == ["gpu-kernel-bound"]
     assert diagnosis.findings[0].speedup_bound is None
     assert diagnosis.headline.startswith(
-        "No bottleneck found at the level of the timeline: kernels fill 99.0 % of the 404 ms window, 0.988 % is idle; "
+        "No bottleneck found at the timeline level: kernels fill 99.0 % of the 404 ms window, 0.988 % is idle; "
         "the longest is "
     )
     assert "ncu --set full -k " in diagnosis.headline
@@ -364,7 +364,7 @@ def test_first_launches_that_load_code_are_called_a_start() -> None:
     assert "first launches take 3.00 ms" in found.summary
     assert "start of a run" in found.against[0]
     assert any(
-        "Before it the host works 220 ms (cudaMalloc 210 ms), which these shares leave out." in note
+        "Before it the host works 220 ms (cudaMalloc 210 ms), which these shares exclude." in note
         for note in diagnosis.notes
     )
 

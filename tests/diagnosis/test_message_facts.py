@@ -205,12 +205,12 @@ def test_the_critical_path_leads_through_messages() -> None:
     found = path_facts(Facts(profile))
     assert [each.statement for each in found.evidence] == [
         "The critical path takes 40.0 ms of the 44.0 ms of the trace (90.9 %): solve 75.0 %, pack 25.0 %, of "
-        "which on rank 1 75.0 %. Work beside it costs no time."
+        "which on rank 1 75.0 %. Work off this path costs no time."
     ]
     assert found.note == ""
     slow = path_facts(Facts(profile_of(simulate(made, Network(latency=10_000)))))
     assert slow.evidence[0].statement.endswith(
-        "of which on rank 1 75.0 %, messages and collectives on their way 10.0 ms. Work beside it costs no time."
+        "of which on rank 1 75.0 %, messages and collectives on their way 10.0 ms. Work off this path costs no time."
     )
 
 

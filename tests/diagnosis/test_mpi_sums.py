@@ -57,7 +57,7 @@ def test_a_collective_that_most_ranks_wait_in_is_found_with_its_caller(tmp_path:
     assert (found.seconds, found.share) == (pytest.approx(8.0), pytest.approx(8 / 42))
     assert diagnosis.headline == (
         "The ranks spend 19.0 % of the time (2.00 s per rank on average) in MPI_Allreduce called from solve, and 75.0 % of "
-        "that is more than the rank with the least spends: waiting for ranks that come later."
+        "that exceeds the minimum over the ranks: waiting for late ranks."
     )
     assert statements(diagnosis) == [
         "MPI takes 8.00 s of 42.0 s (19.0 %): MPI_Allreduce 8.00 s.",

@@ -66,7 +66,7 @@ def test_another_rank_is_late_at_each_collective() -> None:
     first = diagnosis.findings[0]
     assert (first.cause, first.where.function, round(first.share, 3)) == ("mpi-collective-wait", "loop", 0.375)
     assert (
-        "Waiting for late ranks takes 1.80 s of the 1.80 s of MPI time (99.9 %): in collectives until the last rank comes 1.80 s."
+        "Waiting for late ranks takes 1.80 s of the 1.80 s of MPI time (99.9 %): in collectives until the last rank arrives 1.80 s."
         in statements(diagnosis, first.cause)
     )
 
@@ -183,7 +183,7 @@ def test_late_roots_and_late_receivers_are_told_as_such() -> None:
     }  # fmt: skip
     diagnosis = found(repeated(30, made))
     told = [each.statement for each in diagnosis.evidence]
-    assert any("in broadcasts and scatters until the root comes (late broadcast)" in each for each in told)
+    assert any("in broadcasts and scatters until the root arrives (late broadcast)" in each for each in told)
     made = {
         0: within("give", ("compute", "a", 2 * MS), ("send", 1, 8), ("compute", "b", 10 * MS), ("collective", "BARRIER", None, 0)),
         1: within("give", ("compute", "b", 10 * MS), ("recv", 0, 8), ("compute", "a", 2 * MS), ("collective", "BARRIER", None, 0)),

@@ -57,7 +57,7 @@ def test_unequal_iterations_are_an_imbalance_at_the_loop() -> None:
     assert (found.seconds, found.share, found.against) == (6.0, 0.375, ())
     assert found.speedup_bound == pytest.approx(1 / (1 - 0.375), rel=0.1)  # with the error of sampling
     assert found.summary == (
-        "The iterations of forces are shared unevenly: the busiest of 4 threads works 1.60 times the mean, the others wait for it."
+        "The iterations of forces are unevenly distributed: the busiest of 4 threads has 1.60 times the mean work while the others wait."
     )
     assert statements(diagnosis, found.cause) == [
         "Waiting in the OpenMP runtime takes 6.00 s of 16.0 s (37.5 %).",
@@ -251,7 +251,7 @@ def test_waiting_for_a_thread_that_had_no_core_is_not_held_against_the_program()
     diagnosis = diagnosed(replace(profile, metrics=metrics))
     assert [found.cause for found in diagnosis.findings] == ["hot-compute"]
     assert diagnosis.notes[0].startswith(
-        "Threads that could run had no core for 3.00 s, as other programs ran beside this one."
+        "Runnable threads had no core for 3.00 s, because other programs were running."
     )
 
 
@@ -368,7 +368,7 @@ def test_threads_that_queue_at_a_critical_section_are_found() -> None:
     found = diagnosis.findings[0]
     assert (found.cause, found.where.function, found.where.short) == ("omp-critical-contention", "count", "app.c:15")
     assert (found.share, found.seconds, found.confidence) == (0.6, 6.0, sure(2))
-    assert found.summary == "Threads queue at the critical section in count: 60.0 % of the thread time."
+    assert found.summary == "Threads contend for the critical section in count: 60.0 % of the thread time."
     assert statements(diagnosis, found.cause) == [
         "Entering and leaving critical sections or locks takes 6.00 s of 10.0 s (60.0 %): 2 threads.",
         "Calls from count take 6.00 s of the 6.00 s of critical sections or locks (100 %).",

@@ -120,7 +120,7 @@ def advice_for(cause: StallCause | None) -> tuple[str, ...]:
     opcode = cause.opcode
     if cause.address is not None:
         return (
-            f"Take the load {_at(cause.address[0])} out of the way of the one {here}: fetch it an iteration ahead into a register, or "
+            f"Do not let the load {_at(cause.address[0])} delay the one {here}: fetch it an iteration ahead into a register, or "
             "order the data so that no index has to be loaded first.",
         )
     if opcode in ("LDG", "LD") and cause.link == Link.RESULT and cause.distance <= common()["close_use"].value:

@@ -250,7 +250,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         cause=entry.id,
         where=place,
         summary=f"Kernels have {numbers.percent(share)} of the device's busy time, {hottest.short} {numbers.percent(hottest.seconds / device)}; "
-        "only kernel counters can say why.",
+        "only kernel counters can show why.",
         cost=profile.total("gpu.kernel.time"),
         share=share,
         threshold=entry.threshold("min_share"),
