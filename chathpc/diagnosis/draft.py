@@ -129,7 +129,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     ]
     if draft.spread is not None:
         words.append(
-            f"spread of {draft.spread.count} {draft.spread.of} accurate to a factor of {numbers.number(exp(draft.spread.error), 2)}"
+            f"spread from {draft.spread.count} {draft.spread.of} accurate to a factor of {numbers.number(exp(draft.spread.error), 2)}"
         )
     if draft.against:
         words.append(f"{len(draft.against)} thing{'s' if len(draft.against) != 1 else ''} against it")

@@ -64,7 +64,7 @@ def test_amounts_are_written_with_their_part_of_the_total() -> None:
 
 
 def test_what_other_places_have_of_a_cost_is_said_where_it_is_worth_it() -> None:
-    assert share_here(FACTS, 0.5, 1.0) == "25.0 % of the time (50.0 % in all places)"
+    assert share_here(FACTS, 0.5, 1.0) == "25.0 % of the time (50.0 % program-wide)"
     assert share_here(FACTS, 0.96, 1.0) == "48.0 % of the time"
     assert share_here(FACTS, 0.5, 0.5, of="the thread time") == "25.0 % of the thread time"
 
@@ -111,7 +111,7 @@ def test_the_errors_of_samples_and_of_locations_add_up_as_squares() -> None:
     value, words = confidence(FACTS, replace(DRAFT, share=0.2, spread=Spread(4, "ranks")))
     assert value == round(belief(1) * 0.5 * (1 + erf(0.1 / 0.0622 / sqrt(2))), 2)
     assert words == (
-        "1 independent sign, share accurate to ±2.0 percentage points (400 samples), spread of 4 ranks accurate to a factor of 1.5"
+        "1 independent sign, share accurate to ±2.0 percentage points (400 samples), spread from 4 ranks accurate to a factor of 1.5"
     )
 
 

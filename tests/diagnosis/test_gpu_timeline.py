@@ -233,7 +233,7 @@ def test_devices_with_different_work_are_unbalanced() -> None:
     profile = recorded(kernel("k", (0, 100e3)), kernel("k", (0, 40e3), device=1))
     found = finding(diagnosed(profile), "multi-gpu-imbalance")
     assert (found.seconds, found.share) == (pytest.approx(0.03), pytest.approx(0.3))  # 100 − mean 70
-    assert found.confidence_reason.endswith("spread from 2 devices known to a factor of 2.0")
+    assert found.confidence_reason.endswith("spread from 2 devices accurate to a factor of 2.0")
     equal = recorded(kernel("k", (0, 100e3)), kernel("k", (0, 90e3), device=1))
     assert "multi-gpu-imbalance" not in causes(equal)
 

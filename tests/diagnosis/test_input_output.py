@@ -71,7 +71,7 @@ def test_forcing_data_to_the_device_is_said_by_name() -> None:
 @pytest.mark.parametrize(
     ("volume", "cause", "words"),
     [
-        (4e8, "io-small-requests", "sink moves data in small pieces: 80.0 MB a second, 50.0 % of the time."),
+        (4e8, "io-small-requests", "sink moves data in small pieces: 80.0 MB per second, 50.0 % of the time."),
         (4e9, "io-small-requests", "sink makes many small requests, mostly write: 50.0 % of the time."),
         (4e10, "io-bound", "sink spends 50.0 % of the time in file operations (write)."),
     ],

@@ -183,13 +183,13 @@ def test_of_a_trace_that_was_cut_it_is_said() -> None:
     profile = profile_of(simulate(repeated(40, pipeline(2, 1000))), is_whole=False)
     statements = steps(profile)
     assert (
-        "of 2 ranks in the first 80.0 ms of the trace (POP) is 50.0 % = load balance 100 % × communication 50.0 %, below the 80.0 % that POP asks for."
+        "of 2 ranks in the first 80.0 ms of the trace (POP) is 50.0 % = load balance 100 % × communication 50.0 %, below the 80.0 % that POP recommends."
         in statements[0]
     )
     assert "of the 80.0 ms of the trace's beginning (100 %): work 100 %" in statements[-1]
     # What the rules say is about the whole run, and rests on its sums.
     summary = diagnose(profile).findings[0].summary
-    assert "for ranks that come later" not in summary
+    assert "for late ranks" not in summary
 
 
 # -- critical path ---------------------------------------------------------------------------------------------

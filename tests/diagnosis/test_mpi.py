@@ -106,8 +106,8 @@ def test_unequal_work_of_two_ranks_is_less_certain_than_that_of_sixteen() -> Non
     two, sixteen = found(2), found(16)
     assert two.share == sixteen.share == pytest.approx(1 / 12)
     assert two.confidence < sixteen.confidence
-    assert two.confidence_reason.endswith("spread from 2 ranks known to a factor of 2.0")
-    assert sixteen.confidence_reason.endswith("spread from 16 ranks known to a factor of 1.2")
+    assert two.confidence_reason.endswith("spread from 2 ranks accurate to a factor of 2.0")
+    assert sixteen.confidence_reason.endswith("spread from 16 ranks accurate to a factor of 1.2")
 
 
 def test_the_cost_of_unequal_work_is_at_most_the_time_in_mpi() -> None:

@@ -138,11 +138,11 @@ def test_a_pipeline_is_late_senders_and_the_barrier_after_it_is_their_doing() ->
     # Of 3 × 4 × 400 ms: receives wait 100 + 200 + 300, the barrier as long, half of that for ranks in a receive.
     assert (round(first.share, 4), round(second.share, 4)) == (0.5625, 0.1875)
     assert first.summary == (
-        "The ranks wait 37.5 % of their time in point-to-point calls from sweep (heat.c:7) for ranks that come later, and 18.7 % more in "
+        "The ranks wait 37.5 % of their time in point-to-point calls from sweep (heat.c:7) for late ranks, and 18.7 % more in "
         "collectives because of it, though each computes about the same in all."
     )
     assert (
-        "in collective calls from sweep (heat.c:7) for ranks that come later (18.7 % because these wait in messages)"
+        "in collective calls from sweep (heat.c:7) for late ranks (18.7 % because these wait in messages)"
         in second.summary
     )
     assert (

@@ -65,7 +65,7 @@ def test_unequal_iterations_are_an_imbalance_at_the_loop() -> None:
         "Waiting for the busiest thread in forces takes 6.00 s of the 6.00 s of waiting (100 %).",
     ]
     assert diagnosis.headline == found.summary
-    assert found.confidence_reason.endswith("spread from 4 threads known to a factor of 1.5")
+    assert found.confidence_reason.endswith("spread from 4 threads accurate to a factor of 1.5")
 
 
 def test_the_body_of_a_region_needs_no_name_that_says_so() -> None:
@@ -437,7 +437,7 @@ def test_more_threads_than_cores_are_a_doubt() -> None:
     where = Locations.of(4, thread=np.arange(4), core=np.array([0, 1, 0, 1]))
     profile = build(main(region("forces", (4.0, 3.0, 2.0, 1.0), (0.0, 1.0, 2.0, 3.0))), locations=where)
     found = diagnosed(profile).findings[0]
-    assert found.against == ("4 threads were seen on 2 cores: part of the waiting may be for a core, not for work.",)
+    assert found.against == ("4 threads ran on 2 cores: part of the waiting may be for a core, not for work.",)
     assert found.confidence == sure(3, against=1)
     bound = replace(profile, where=Locations.of(4, thread=np.arange(4), core=np.arange(4)))
     assert diagnosed(bound).findings[0].against == ()

@@ -125,7 +125,7 @@ def test_source_is_a_further_sign_of_what_was_measured() -> None:
     )
     assert with_source.findings[0].share == without.findings[0].share
     assert with_source.findings[0].confidence > without.findings[0].confidence
-    assert "The source at a.c:4 asks for memory (malloc) in the loop over i." in statements(
+    assert "The source at a.c:4 allocates memory (malloc) in the loop over i." in statements(
         with_source, "allocation-churn"
     )
 

@@ -100,7 +100,7 @@ def test_sleeping_decides_the_place_where_it_is_a_fifth_of_the_waiting() -> None
     polls = function("watch", line("app.c:33", libc("poll", time=6.0)), line("app.c:34", time=2.0))
     found = finding(diagnosed(build(main(asleep, polls))), "blocking-wait")
     assert (found.where.function, found.share) == ("nap", 0.8)
-    assert found.summary == "nap waits in usleep instead of working: 20.0 % of the thread time (80.0 % in all places)."
+    assert found.summary == "nap waits in usleep instead of working: 20.0 % of the thread time (80.0 % program-wide)."
 
 
 def test_short_waits_are_no_finding() -> None:
