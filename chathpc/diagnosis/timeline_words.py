@@ -128,7 +128,7 @@ def too_little(timeline: TimelineFacts, lack: Lack) -> str:
     told = f"({counted(timeline.operations, 'operation')}{ran})"
     record = "record a run that computes for some seconds"
     if lack == Lack.WORK:
-        return f"The device worked for {numbers.seconds(timeline.busy)} in all {told}: that is too little for any conclusion; {record}."
+        return f"The device worked for {numbers.seconds(timeline.busy)} in total {told}: that is too little for any conclusion; {record}."
     if lack == Lack.TIME:
         return f"The device's work spans {numbers.seconds(timeline.window)} {told}: that is too short for any conclusion; {record}."
     missing = min(timeline.missing / timeline.window, 1.0)
@@ -141,7 +141,7 @@ def too_little(timeline: TimelineFacts, lack: Lack) -> str:
 def _copies_alone(timeline: TimelineFacts) -> str:
     """That copies were recorded and kernels were not."""
     count, volume = timeline.amount(*COPY_LANES)
-    moved = f"{counted(count, 'copy')} of {numbers.size(volume)} in all" if volume else counted(count, "copy")
+    moved = f"{counted(count, 'copy')} of {numbers.size(volume)} in total" if volume else counted(count, "copy")
     found = moved if count else counted(timeline.operations, "memory set")
     launched = f", although the host launches {numbers.count(timeline.launches)}" if timeline.launches else ""
     command = timeline_command(timeline.profile)

@@ -42,7 +42,7 @@ TOOLS: tuple[Mapping[str, object], ...] = (
     _tool("source", "Source of a function by its name, or of lines: heat.c:10-60.", "what"),
     _tool("callers", "Who calls a function, with the share of the run below each call.", "function"),
     _tool("search", "Lines of the program's source that contain a text.", "text"),
-    _tool("cause", "What the catalogue says of a cause, by its id.", "id"),
+    _tool("cause", "What the catalogue says about a cause, by its id.", "id"),
 )
 
 

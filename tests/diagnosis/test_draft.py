@@ -137,4 +137,4 @@ def test_each_tool_that_agrees_multiplies_the_odds_like_a_sign_and_beyond_the_th
     assert odds(belief(1, 1, agreeing=2)) / odds(belief(1, 1)) == pytest.approx(factor**2)
     value, words = confidence(FACTS, replace(DRAFT, agreeing=("Darshan",)))
     assert value == round(belief(2), 2)
-    assert words.startswith("1 independent sign, 2 tools agree, share known")
+    assert words.startswith("1 independent sign, 2 tools agree, share accurate")

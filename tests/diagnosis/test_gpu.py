@@ -269,7 +269,7 @@ def test_the_number_of_samples_follows_from_the_period() -> None:
         return finding(diagnosis, "gpu-memory-latency").confidence_reason
 
     assert reason().endswith("number of samples not recorded")
-    assert reason(**{"gpu.samples.period": 1024.0}).endswith("from 4,000 samples")
+    assert reason(**{"gpu.samples.period": 1024.0}).endswith("(4,000 samples)")
     assert reason(**{"gpu.samples.period": 0.0}).endswith("from 4.10 M samples")
 
 

@@ -92,7 +92,7 @@ L1_FULL = {
 def test_a_full_data_pipe_with_few_instructions_asks_for_the_memory_tables() -> None:
     limit = first(one(**L1_FULL))
     assert limit.cause == "gpu-uncoalesced-access"
-    assert "or bank conflicts; memory tables would tell which" in limit.summary
+    assert "or bank conflicts; memory tables would show which" in limit.summary
     assert len(limit.against) == 1
     assert limit.next_measurement is not None
     assert limit.next_measurement.startswith(

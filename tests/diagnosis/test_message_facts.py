@@ -237,7 +237,7 @@ def test_calls_that_wait_in_a_circle_have_no_path() -> None:
     assert facts.messages.played is None
     assert facts.messages.efficiency is not None
     assert facts.messages.efficiency.transfer is None
-    assert "in a way that no run can" in path_facts(facts).note
+    assert "in a way that is impossible in a real run" in path_facts(facts).note
 
 
 # -- late ranks ------------------------------------------------------------------------------------------------

@@ -74,14 +74,14 @@ def test_a_call_that_takes_all_ranks_the_same_time_communicates(tmp_path: Path) 
     own: Seconds = {MAIN: (1.0,) * 4, STEP: (6.0,) * 4, mpi(STEP, "MPI_Alltoall"): (2.9, 3.0, 3.0, 3.1)}
     diagnosis = explained(tmp_path, own)
     assert (first(diagnosis).cause, first(diagnosis).where.function) == ("mpi-communication-bound", "advance")
-    assert "all of them about the same" in diagnosis.headline
+    assert "all of them about equally" in diagnosis.headline
 
 
 def test_without_extremes_waiting_and_moving_data_are_not_told_apart(tmp_path: Path) -> None:
     own: Seconds = {MAIN: (1.0,) * 4, STEP: (6.0,) * 4, mpi(STEP, "MPI_Waitall"): (1.0, 3.0, 3.0, 3.0)}
     diagnosis = explained(tmp_path, own, extremes=False)
     assert first(diagnosis).cause == "mpi-late-sender"
-    assert "cannot be told apart" in first(diagnosis).against[0]
+    assert "cannot be distinguished" in first(diagnosis).against[0]
     assert len(statements(diagnosis)) == 2
 
 

@@ -71,7 +71,7 @@ def test_a_program_that_sleeps_instead_of_working_is_found() -> None:
     assert statements(diagnosis, "blocking-wait") == [
         "Sleeping and waiting for events takes 6.00 s of 10.0 s (60.0 %).",
         "usleep called from collect takes 6.00 s of the 6.00 s of sleeping and waiting (100 %).",
-        "The work of the thread that works most takes 4.00 s of the 10.0 s of its time (40.0 %).",
+        "The work of the busiest thread takes 4.00 s of the 10.0 s of its time (40.0 %).",
     ]
 
 

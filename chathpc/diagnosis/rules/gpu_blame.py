@@ -41,7 +41,7 @@ _ADVICE = (
     ),
     (
         ("LDS", "LDSM"),
-        "Read from shared memory {} before the arithmetic that stands between, keep the value in a register, or pass it with __shfl_sync.",
+        "Read from shared memory {} before the arithmetic in between, keep the value in a register, or pass it with __shfl_sync.",
     ),
     (
         ("DADD", "DMUL", "DFMA", "DSETP"),

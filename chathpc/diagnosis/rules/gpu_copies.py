@@ -28,7 +28,7 @@ _DIRECTIONS = (
     ("gpu-d2h-copy-bound", LaneKind.D2H, "gpu.copy.d2h", "device to host"),
 )
 #: What is left to do where pinning is done.
-_FEWER = "Copy less, or beside kernels: the memory is pinned already, so cudaMallocHost or pin_memory=True gains nothing more."
+_FEWER = "Copy less, or overlap copies with kernels: the memory is pinned already, so cudaMallocHost or pin_memory=True gains nothing more."
 
 
 def copies(facts: Facts) -> Iterable[Draft]:

@@ -34,7 +34,7 @@ _STALLS = {
 #: Stalls for room in a queue: NVIDIA's lg_throttle and tex_throttle.
 _QUEUES = ("gpu.stall.memory-throttle", "gpu.stall.texture")
 _ROOM = "room in the queues of memory instructions"
-_PATTERN = "Samples alone do not tell whether the amount of data or the pattern of the accesses fills the queues: sectors per request would."
+_PATTERN = "Samples alone do not show whether the amount of data or the pattern of the accesses fills the queues: sectors per request would."
 
 
 def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Fact:
