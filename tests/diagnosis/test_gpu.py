@@ -270,7 +270,7 @@ def test_the_number_of_samples_follows_from_the_period() -> None:
 
     assert reason().endswith("number of samples not recorded")
     assert reason(**{"gpu.samples.period": 1024.0}).endswith("(4,000 samples)")
-    assert reason(**{"gpu.samples.period": 0.0}).endswith("from 4.10 M samples")
+    assert reason(**{"gpu.samples.period": 0.0}).endswith("(4.10 M samples)")
 
 
 def test_without_device_time_the_samples_are_the_measure_and_no_seconds_are_given() -> None:

@@ -64,7 +64,7 @@ def test_forcing_data_to_the_device_is_said_by_name() -> None:
     assert found.summary == "sink repeatedly flushes data to the device: fsync has 29.0 % of the time."
     assert (
         statements(diagnosis, "io-bound")[-1]
-        == "Forcing data to the device (fsync) takes 2.90 s of the 5.00 s of file operations (58.0 %)."
+        == "Flushing data to the device (fsync) takes 2.90 s of the 5.00 s of file operations (58.0 %)."
     )
 
 
