@@ -40,13 +40,13 @@ def common_metric(
             chosen, notes = _same(usable)
             if chosen and mine.id != theirs.id:
                 notes.append(
-                    f"The sides explain themselves by different metrics ({mine.source_name} and {theirs.source_name}); both "
+                    f"The sides use different main metrics ({mine.source_name} and {theirs.source_name}); both "
                     f"have {identifier}, which is compared."
                 )
             return chosen, notes
     return [], [
-        f"Before, {mine.source_name} was measured, after it {theirs.source_name} ({_kind(mine)}, {_kind(theirs)}): no difference of "
-        "these means anything. Only findings are compared; measure both sides with the same event."
+        f"{mine.source_name} was measured before, {theirs.source_name} after ({_kind(mine)}, {_kind(theirs)}): their difference is "
+        "meaningless. Only findings are compared; measure both sides with the same event."
     ]
 
 

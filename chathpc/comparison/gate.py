@@ -25,19 +25,19 @@ def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord
     if total.ratio is None or total.ratio_low is None or total.ratio_high is None:
         if total.after > 0 and total.beyond_noise:
             return GateRecord(limit=limit, outcome="failed", statement="The value was zero before and is not now.")
-        return GateRecord(limit=limit, outcome="passed", statement=f"Nothing has grown; {allowed} is kept.")
+        return GateRecord(limit=limit, outcome="passed", statement=f"Nothing has grown; {allowed} is met.")
     if total.ratio_low > 1 + limit:
         return GateRecord(
             limit=limit, outcome="failed", statement=f"The run has grown beyond {allowed}: {relative(total)}."
         )
     if total.ratio_high <= 1 + limit:
         return GateRecord(
-            limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is kept: {relative(total)}."
+            limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total)}."
         )
     return GateRecord(
         limit=limit,
         outcome="undecided",
-        statement=f"Whether {allowed} is kept cannot be decided: {relative(total)}.{_what_would(total, limit, kind)}",
+        statement=f"Whether {allowed} is met cannot be decided: {relative(total)}.{_what_would(total, limit, kind)}",
     )
 
 

@@ -127,7 +127,7 @@ class Diff(Record):
 
     schema_: Literal["chathpc-diff/1"] = Field(default="chathpc-diff/1", alias="schema")
     verdict: Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"] = Field(
-        description="faster and slower are said of times, cycles and samples, less and more of everything else."
+        description="faster and slower are used for times, cycles and samples, less and more of everything else."
     )
     headline: str
     metric: str | None = Field(description="Id of the metric that is compared; null if none.")

@@ -60,7 +60,7 @@ def doubt(facts: Facts) -> tuple[str, ...]:
         threads = facts.thread_count if (seen >= 0).all() and 1 < number < facts.thread_count else 0
     if not threads:
         return ()
-    return (f"{threads} threads were seen on {number} cores: part of the waiting may be for a core, not for work.",)
+    return (f"{threads} threads ran on {number} cores: part of the waiting may be for a core, not for work.",)
 
 
 def starved(facts: Facts) -> str:
@@ -70,10 +70,10 @@ def starved(facts: Facts) -> str:
     least = cause("oversubscription").threshold("min_share")
     if waits < least or lacked < least * (facts.total + lacked):
         return ""
-    start, threads = f"Threads that could run had no core for {numbers.seconds(lacked)}", crowd(facts)
+    start, threads = f"Runnable threads had no core for {numbers.seconds(lacked)}", crowd(facts)
     if threads:
         return f"{start}: {threads} of the program share {told(cores(facts), 'cores')}."
     return (
-        f"{start}, as other programs ran beside this one. What may have been waited for that is not held against the program; measure "
-        "again on a machine of its own."
+        f"{start}, because other programs were running. Waiting that this may explain is not counted against the program; "
+        "measure again on an idle machine."
     )

@@ -53,9 +53,9 @@ from chathpc.profile.source_text import no_source
 
 #: Findings whose functions' times are told over all threads.
 _SPREADS = 2
-NO_TIME = "The profile has no time of the program, so nothing can be said about what costs time."
+NO_TIME = "The profile has no program time, so nothing can be said about what costs time."
 COPIES_ALONE = (
-    "Only copies of the device are told and no kernels: whether kernels ran beside them, and so what the copies cost, is not known. "
+    "Only device copies were recorded, no kernels: whether kernels overlapped them, and so what the copies cost, is unknown. "
     "Record kernels as well."
 )
 #: A report lists at most this many findings: the first is what to do, the tenth is noise.
@@ -127,7 +127,7 @@ def _insufficient(facts: Facts) -> str:
     if is_log(facts):
         return too_little_io(facts)
     if is_traced(profile):
-        return "Nothing ran on a GPU while this was recorded, so nothing can be said about what costs time there."
+        return "Nothing ran on a GPU during the recording, so nothing can be said about what costs time there."
     if (
         profile.time is None or not facts.total or isinf(facts.samples)
     ):  # measured, but only of calls of a GPU's runtime
@@ -175,7 +175,7 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
     if group.name == HOST_GROUP:
         part = facts.gaps.host_share
         doubt = (
-            f"The device waits for the host's own work in {numbers.percent(part)} of the window; what the host does beside a busy device costs nothing.",
+            f"The device waits for the host's own work in {numbers.percent(part)} of the window; host work that overlaps a busy device costs nothing.",
         )
     else:
         part = facts.traced.share(facts.traced.computing)
@@ -463,6 +463,6 @@ def _notes(facts: Facts) -> tuple[str, ...]:
         setup = facts.spent(Activity.MPI_SETUP)
         if setup > common()["set_up_note"].value * facts.total:
             notes.append(
-                f"Starting and ending MPI takes {numbers.percent(setup / facts.total)} of the time; longer runs make it matter less."
+                f"MPI start-up and shutdown take {numbers.percent(setup / facts.total)} of the time; they matter less in longer runs."
             )
     return tuple(notes)

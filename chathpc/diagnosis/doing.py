@@ -112,7 +112,7 @@ def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
     if waited >= half * whole:
         against = (
             f"In {numbers.percent(min(waited / whole, 1.0))} of the gaps the host waits for the device although nothing runs there: "
-            "operations may be missing in the trace.",
+            "operations may be missing from the trace.",
         )
     itself = first.kind == LaneKind.OS and is_waiting(first.name)
     return Doing(where, first.short, evidence, against, waiting=bool(against) and not itself, idle=itself)
@@ -137,4 +137,6 @@ def _sampled(facts: Facts) -> Doing:
         how="time in and called by the function",
         where=hot.place,
     )
-    return Doing(hot.place, name, evidence, ("Samples tell what the host does, but not that it does so in the gaps.",))
+    return Doing(
+        hot.place, name, evidence, ("Samples show what the host does, but not whether it does so in the gaps.",)
+    )

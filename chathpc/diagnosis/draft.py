@@ -121,7 +121,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
         if draft.derived
         else f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
         *([f"{len(draft.agreeing) + 1} tools agree"] if draft.agreeing else []),
-        f"share known to ± {numbers.number(sampling * 100, 2)} % points from {numbers.count(round(samples))} samples"
+        f"share accurate to ±{numbers.number(sampling * 100, 2)} percentage points ({numbers.count(round(samples))} samples)"
         if samples
         else "number of samples not recorded"
         if draft.samples == inf
@@ -129,7 +129,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     ]
     if draft.spread is not None:
         words.append(
-            f"spread from {draft.spread.count} {draft.spread.of} known to a factor of {numbers.number(exp(draft.spread.error), 2)}"
+            f"spread from {draft.spread.count} {draft.spread.of} accurate to a factor of {numbers.number(exp(draft.spread.error), 2)}"
         )
     if draft.against:
         words.append(f"{len(draft.against)} thing{'s' if len(draft.against) != 1 else ''} against it")
@@ -184,7 +184,7 @@ def share_here(facts: Facts, here: float, everywhere: float, *, of: str = "") ->
     share = f"{numbers.percent(here / facts.total)} of {of or facts.whole}"
     if here >= common()["nearly_all"].value * everywhere:
         return share
-    return f"{share} ({numbers.percent(everywhere / facts.total)} in all places)"
+    return f"{share} ({numbers.percent(everywhere / facts.total)} program-wide)"
 
 
 def fact(

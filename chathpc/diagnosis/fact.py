@@ -310,12 +310,12 @@ def _comparison(fact: Fact) -> str:
 def _efficiency(fact: Fact) -> str:
     factors = " × ".join(map(_part, fact.parts))
     asked = fact.whole.value if fact.whole is not None else None
-    limit = "" if asked is None or fact.value >= asked else f", below the {numbers.percent(asked)} that POP asks for"
+    limit = "" if asked is None or fact.value >= asked else f", below the {numbers.percent(asked)} that POP recommends"
     return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)} = {factors}{limit}."
 
 
 def _path(fact: Fact) -> str:
-    return f"{_subject(fact)} takes {_value(fact)}{_of_whole(fact)}{_parts(fact)}. Work beside it costs no time."
+    return f"{_subject(fact)} takes {_value(fact)}{_of_whole(fact)}{_parts(fact)}. Work off this path costs no time."
 
 
 def _code(fact: Fact) -> str:

@@ -58,7 +58,7 @@ def vendor_of(profile: Profile) -> Vendor | None:
 
 
 #: What the other makers' profilers of kernels and of timelines tell.
-_KERNELS = "its speed-of-light page tells whether arithmetic, memory or latency is the limit"
+_KERNELS = "its speed-of-light page shows whether arithmetic, memory or latency is the limit"
 _INTEL_KERNELS = "what the instructions of each kernel wait for"
 
 
@@ -73,7 +73,7 @@ def fitted(profile: Profile, following: NextMeasurement, kernel: str = "") -> st
         command, tells = "vtune -collect gpu-hotspots -knob profiling-mode=source-analysis -- ./app", _INTEL_KERNELS
     elif tool == "nsys" and vendor == Vendor.AMD:
         command = "rocprofv3 --sys-trace --output-format pftrace -- ./app"
-        tells = f"a timeline to look at in ui.perfetto.dev: {tells[:1].lower()}{tells[1:]}"
+        tells = f"a timeline for ui.perfetto.dev: {tells[:1].lower()}{tells[1:]}"
     elif tool == "nsys" and vendor == Vendor.INTEL:
         command = "hpcrun -e REALTIME -e gpu=level0 -t ./app"
     command = command.replace(" -k KERNEL", _nvidia(only))

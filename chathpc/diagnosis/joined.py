@@ -16,7 +16,7 @@ from chathpc.profile.remark import Disagreement
 
 #: Why two tools may differ, by quantity.
 _WHY = {
-    "time of a launch": "a tool that replays kernels one by one at fixed clocks measures other times than one that watches the run",
+    "time of a launch": "a tool that replays kernels one by one at fixed clocks measures different times from one that observes the run",
     "part of the time": "their clocks or samples differ: one may count only running threads, the other waiting ones as well",
 }
 

@@ -44,16 +44,14 @@ def counters(facts: Facts) -> Lack | None:
     metric = facts.profile.metrics.get("cpu.cache.misses")
     if metric is not None and metric.has_values:
         return None
-    return Lack(
-        "no counters of the processor", _command(facts, "hardware counters", "perf record -e cache-misses ./app")
-    )
+    return Lack("no hardware counters", _command(facts, "hardware counters", "perf record -e cache-misses ./app"))
 
 
 def waiting(facts: Facts) -> Lack | None:
     """A clock that stands still while a thread waits, or something else than a clock."""
     if facts.profile.sees_waiting:
         return None
-    return Lack("its clock does not see waiting", _command(facts, "waiting", "measure with a wall clock"))
+    return Lack("its clock stops while a thread waits", _command(facts, "waiting", "measure with a wall clock"))
 
 
 def threads(facts: Facts) -> Lack | None:
@@ -61,7 +59,7 @@ def threads(facts: Facts) -> Lack | None:
     where = facts.profile.where
     if len(where) > 1 or (len(where) == 1 and (where.rank[0] >= 0 or where.thread[0] >= 0) and not _is_parallel(facts)):
         return None
-    return Lack("threads and ranks not told apart", _command(facts, "threads", "measure each thread and rank"))
+    return Lack("threads and ranks not distinguished", _command(facts, "threads", "measure each thread and rank"))
 
 
 def _is_parallel(facts: Facts) -> bool:
@@ -74,7 +72,7 @@ def timeline(facts: Facts) -> Lack | None:
     """It is not known when devices worked."""
     if facts.timeline is not None and facts.timeline.lack is None:
         return None
-    return Lack("no timeline of the devices", _command(facts, "timeline", timeline_command(facts.profile)))
+    return Lack("no device timeline", _command(facts, "timeline", timeline_command(facts.profile)))
 
 
 def kernel_counters(facts: Facts) -> Lack | None:
@@ -83,7 +81,7 @@ def kernel_counters(facts: Facts) -> Lack | None:
 
     if has_counters(facts.profile):
         return None
-    return Lack("no counters of kernels", _command(facts, "counters of kernels", counters_command(facts.profile)))
+    return Lack("no kernel counters", _command(facts, "counters of kernels", counters_command(facts.profile)))
 
 
 def _command(facts: Facts, what: str, otherwise: str) -> str:

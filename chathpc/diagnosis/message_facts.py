@@ -171,7 +171,7 @@ class MessageFacts:
             return ""
         return (
             f"{numbers.count(backwards)} of {numbers.count(len(messages))} messages arrive before they are sent: the clocks of the "
-            "ranks disagree, so waiting times are right only to that."
+            "ranks disagree, so waiting times are only that accurate."
         )
 
 

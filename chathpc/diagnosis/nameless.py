@@ -33,8 +33,8 @@ def nameless(facts: Facts) -> str:
     if regions or lost <= common()["max_nameless"].value:
         return ""
     return (
-        f"{numbers.percent(lost)} of the time is in frames without a name, a load module or a source line: it is known that time was "
-        "spent, and not where. Record where the program's files can be read, with symbols (-g, not stripped)."
+        f"{numbers.percent(lost)} of the time is in frames without a name, a load module or a source line: that time was spent is "
+        "known, but not where. Record where the program's files are readable, with symbols (-g, not stripped)."
     )
 
 

@@ -22,20 +22,20 @@ class Words:
 LOOPS: dict[Obstacle, Words] = {
     Obstacle.ALIASING: Words("it cannot rule out that the arrays overlap", "within_reach", "restrict"),
     Obstacle.REDUCTION_ORDER: Words(
-        "vector instructions would add floating-point numbers up in another order, which it may not change", "last_digits", "reduction("
+        "vectorising would reorder floating-point additions, which it must not do", "last_digits", "reduction("
     ),
-    Obstacle.COST: Words("by its cost model vector instructions gain too little here", "with_changes", "-O3"),
+    Obstacle.COST: Words("its cost model predicts too little gain from vector instructions", "with_changes", "-O3"),
     Obstacle.LEVEL: Words(
-        "at this optimisation level it leaves alone what needs a run-time check or a rest loop", "within_reach", "-O3"
+        "at this optimisation level it skips loops that need a run-time check or a remainder loop", "within_reach", "-O3"
     ),
-    Obstacle.MATH_CALL: Words("the loop calls a mathematical function of which it may use no vector version", "last_digits", "-ffast-math"),
-    Obstacle.CALL: Words("the loop calls a function that it cannot look into", "with_changes", "declare simd"),
+    Obstacle.MATH_CALL: Words("the loop calls a mathematical function whose vector version it may not use", "last_digits", "-ffast-math"),
+    Obstacle.CALL: Words("the loop calls a function that it cannot analyse", "with_changes", "declare simd"),
     Obstacle.TRIP_COUNT: Words("the number of iterations is not known before the loop begins", "with_changes", "break"),
     Obstacle.CONTROL_FLOW: Words("the loop has branches or exits that cannot become masked instructions", "with_changes", "branch"),
-    Obstacle.ACCESS: Words("the loop does not walk through memory element by element", "with_changes", "structure of arrays"),
-    Obstacle.DEPENDENCE: Words("an iteration may need what an earlier one computed", "unlikely", "iterations"),
+    Obstacle.ACCESS: Words("the loop does not access memory contiguously", "with_changes", "structure of arrays"),
+    Obstacle.DEPENDENCE: Words("an iteration may depend on an earlier one", "unlikely", "iterations"),
     Obstacle.UNSTATED: Words(
-        "it does not say why (GCC at -O2 leaves alone what needs a run-time check or a rest loop; at -O3 it does not)", "unlikely", "-O3"
+        "it does not say why (GCC at -O2 skips loops that need a run-time check or a remainder loop; at -O3 it does not)", "unlikely", "-O3"
     ),
 }  # fmt: skip
 

@@ -62,7 +62,7 @@ def parallel_evidence(facts: Facts) -> tuple[Fact, ...]:
 
 
 def rank_times(facts: Facts) -> Times | None:
-    """Of each MPI rank the time outside MPI and its total, MPI_Init and MPI_Finalize left out; None without two ranks or
+    """Of each MPI rank the time outside MPI and its total, MPI_Init and MPI_Finalize excluded; None without two ranks or
     without time in MPI. A rank's time is that of its longest thread, its time in MPI that of the thread with most of it.
     """
     if facts.rank_count < 2 or not facts.spent(Activity.MPI):

@@ -42,11 +42,13 @@ _NO_MEETING = (
     "path is not known."
 )
 _NOT_TOGETHER = (
-    "Messages and collectives of the trace wait for each other in a way that no run can, so neither its critical path nor its time on "
+    "Messages and collectives of the trace wait for each other in a way that is impossible in a real run, so neither its critical path nor its time on "
     "an ideal network is known."
 )
 _IN_MESSAGES = "messages and collectives on their way"
-_NO_ORDER = "The timeline does not tell which call launched which operation, at least for most of them, so its critical path is not known."
+_NO_ORDER = (
+    "For most operations the timeline does not show which call launched them, so its critical path is not known."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,5 +86,5 @@ def _of_kernels(facts: Facts, timeline: TimelineFacts) -> Iterator[Fact]:
         unit="s",
         whole=Quantity(found.count, "iterations"),
         parts=(Part("median", median, "s"), Part("most", longest, "s"), Part("", found.period, "launches each")),
-        how="smallest period of the order of kernels; time from the begin of one iteration to that of the next",
+        how="smallest period of the order of kernels; time from the start of one iteration to that of the next",
     )

@@ -21,7 +21,7 @@ def too_brief(facts: Facts) -> str:
     if duration >= common()["shortest_run_seconds"].value:
         return ""
     return (
-        f"The run takes {numbers.seconds(duration)}: too short to conclude from, as measuring it costs a microsecond for each "
+        f"The run takes {numbers.seconds(duration)}: too short to conclude from, as measuring it costs a microsecond per "
         "region. Measure a larger case, or many repetitions."
     )
 
@@ -48,6 +48,6 @@ def only_start_up(facts: Facts) -> str:
     listed = ", ".join(f"{name} {numbers.percent(time / facts.total)}" for name, time in largest)
     whose = f" in each of {facts.thread_count} threads or ranks" if facts.thread_count > 1 else ""
     return (
-        f"The run takes {numbers.seconds(duration)}{whose}, and {numbers.percent(share)} of that is starting and ending MPI "
+        f"The run takes {numbers.seconds(duration)}{whose}, and {numbers.percent(share)} of that is MPI start-up and shutdown "
         f"({listed}): too little of the program's own work to conclude from. Measure a longer run."
     )

@@ -100,7 +100,7 @@ def idle_fact(timeline: TimelineFacts) -> Fact:
 def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, *, metric: str) -> Fact:
     """The part of something that no computing kernel hides."""
     return measured(
-        timeline, Kind.AMOUNT, cost, subject=f"the part of {what} beside which no kernel computes", form=Form.ONE,
+        timeline, Kind.AMOUNT, cost, subject=f"the part of {what} that no computing kernel overlaps", form=Form.ONE,
         whole=Quantity(spent, "s"), metric=metric, how="union without the union of computing kernels",
     )  # fmt: skip
 
@@ -128,28 +128,28 @@ def too_little(timeline: TimelineFacts, lack: Lack) -> str:
     told = f"({counted(timeline.operations, 'operation')}{ran})"
     record = "record a run that computes for some seconds"
     if lack == Lack.WORK:
-        return f"The device worked for {numbers.seconds(timeline.busy)} in all {told}: that is too little for any conclusion; {record}."
+        return f"The device worked for {numbers.seconds(timeline.busy)} in total {told}: that is too little for any conclusion; {record}."
     if lack == Lack.TIME:
         return f"The device's work spans {numbers.seconds(timeline.window)} {told}: that is too short for any conclusion; {record}."
     missing = min(timeline.missing / timeline.window, 1.0)
     return (
         f"For {numbers.percent(missing)} of {window_words(timeline)} the host waits for the device although nothing was recorded "
-        "there: most of the device's work is missing in the trace (graphs, or a part cut out), so its idle time means nothing."
+        "there: most of the device's work is missing from the trace (graphs, or a part cut out), so its idle time means nothing."
     )
 
 
 def _copies_alone(timeline: TimelineFacts) -> str:
     """That copies were recorded and kernels were not."""
     count, volume = timeline.amount(*COPY_LANES)
-    moved = f"{counted(count, 'copy')} of {numbers.size(volume)} in all" if volume else counted(count, "copy")
+    moved = f"{counted(count, 'copy')} of {numbers.size(volume)} in total" if volume else counted(count, "copy")
     found = moved if count else counted(timeline.operations, "memory set")
     launched = f", although the host launches {numbers.count(timeline.launches)}" if timeline.launches else ""
     command = timeline_command(timeline.profile)
     if timeline.profile.format.startswith("PyTorch"):
         command = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
     return (
-        f"The trace holds {found} ({numbers.seconds(timeline.busy)}) but no kernel{launched}: when the device computed is not known, "
-        f"so neither its idle time nor what the copies cost can be told. Record kernels as well: {command}"
+        f"The trace holds {found} ({numbers.seconds(timeline.busy)}) but no kernel{launched}: when the device computed is unknown, "
+        f"so neither its idle time nor the cost of the copies is known. Record kernels as well: {command}"
     )
 
 
@@ -166,12 +166,12 @@ def has_counters(timeline: TimelineFacts) -> bool:
 def healthy_headline(timeline: TimelineFacts) -> str:
     """That nothing is wrong at the level of the timeline, and what would show more."""
     compute, idle = timeline.share(timeline.computing), timeline.share(timeline.idle)
-    start = "No bottleneck found at the level of the timeline"
+    start = "No bottleneck found at the timeline level"
     kernels = timeline.kernels()
     if not kernels:
         return f"{start}: the device works for {numbers.percent(timeline.share(timeline.busy))} of {window_words(timeline)}."
     top = kernels[0]
-    more = f" Whether the kernel itself is slow only its counters can tell: {counters(timeline.profile, top.name)}"
+    more = f" Only its counters can show whether the kernel itself is slow: {counters(timeline.profile, top.name)}"
     inside = timeline.share(timeline.spent(LaneKind.D2D))
     copies = f"copies inside the device {numbers.percent(inside)}, " if _is_worth_a_line(inside, 1.0) else ""
     if only_graphs(timeline):
@@ -184,7 +184,7 @@ def healthy_headline(timeline: TimelineFacts) -> str:
 
 #: What to do where only whole graphs were recorded.
 GRAPHS = (
-    "Which kernels run in them, and how much of it is between them, shows: nsys profile --cuda-graph-trace=node ./app"
+    "To see which kernels run in them, and how much time lies between them: nsys profile --cuda-graph-trace=node ./app"
 )
 
 
@@ -204,7 +204,7 @@ def window_note(timeline: TimelineFacts) -> str:
         return f"{text}."
     parts = [part for part in timeline.host_in(timeline.before) if _is_worth_a_line(part.seconds, before)]
     doing = ", ".join(f"{part.short} {numbers.seconds(part.seconds)}" for part in parts[:3])
-    return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}, which these shares leave out."
+    return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}, which these shares exclude."
 
 
 # -- places --------------------------------------------------------------------------------------------------

@@ -137,14 +137,14 @@ def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
     if has_good_timeline(facts):
         return healthy_headline(facts.traced)
     if findings and findings[0].cause in AT_THE_LIMIT:
-        return f"{findings[0].summary} The machine does this as fast as it can; only less of it would be faster."
+        return f"{findings[0].summary} The machine does this as fast as it can; only doing less would be faster."
     hot = next((finding for finding in findings if cause(finding.cause).where_only), None)
     if hot is None:
         return _largest(facts)
     if hot.cause == "gpu-kernel-bound" and not facts.has_host_time:
         return (
             f"No cause was found: kernels have {numbers.percent(hot.share)} of the device's busy time, most of it "
-            f"{hot.where.kernel or hot.where.function}. Whether the device was idle in between, and what the host did, it does not tell."
+            f"{hot.where.kernel or hot.where.function}. The profile does not show whether the device was idle in between, or what the host did."
         )
     if hot.cause == "hot-compute":
         computes = f"The program computes, mostly in {hot.where.function} ({numbers.percent(hot.share)}), and no cause was found"
@@ -157,7 +157,7 @@ def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
     time = facts.profile.time
     # So little waiting that a CPU clock saw says nothing about the waiting that it did not see.
     if time is not None and time.clock == Clock.CPU and waiting < common()["hardly_any"].value:
-        return f"{computes}. Its clock stands still while a thread waits, so waiting cannot be seen."
+        return f"{computes}. Its clock stops while a thread waits, so waiting is invisible."
     return f"{computes}; {numbers.percent(waiting)} of the time is waiting or input and output."
 
 
@@ -170,10 +170,10 @@ def _largest(facts: Facts) -> str:
     )
     setup = facts.share(Activity.MPI_SETUP) if facts.has_host_time else 0.0
     if setup >= common()["most"].value:
-        return f"Starting and ending MPI takes {numbers.percent(setup)} of the time, once in a run: no cause was found in the rest."
+        return f"MPI start-up and shutdown take {numbers.percent(setup)} of the time, once per run: no cause was found in the rest."
     if hot is None or hot.place.function is None or hot.weight in (0.0, inf):
         return "No cause was found for what takes the time."
     return (
-        f"No cause was found for what takes the time; its largest place, {hot.place.function}, "
+        f"No cause was found for what takes the time; the hottest function, {hot.place.function}, "
         f"has {numbers.percent(hot.weight / facts.total)}."
     )

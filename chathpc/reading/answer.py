@@ -125,9 +125,9 @@ class _Reader:
             return
         place = self.question.place(said.place)
         if said.cause != OTHER and said.cause not in self.question.causes:
-            return self._drop("reading", said.mechanism, f"{said.cause[:60]} is no cause of the list")
+            return self._drop("reading", said.mechanism, f"{said.cause[:60]} is not a listed cause")
         if place is None:
-            return self._drop("reading", said.mechanism, f"{said.place[:20]} is no place of the list")
+            return self._drop("reading", said.mechanism, f"{said.place[:20]} is not a listed place")
         name = self._held("reading", said.name) if said.cause == OTHER else entry(said.cause).title
         if not name:
             return self._drop("reading", said.mechanism, "it has no name")

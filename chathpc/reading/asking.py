@@ -152,7 +152,7 @@ def shown_to(choice: Choice, profile: Profile, diagnosis: Diagnosis) -> tuple[Pr
     unseen = told is not None and told not in left
     return profile.only_shown(), replace(
         diagnosis,
-        headline=f"What {told.where.short} costs is seen in source that is not shown."
+        headline=f"What {told.where.short} costs depends on source that is not shown."
         if told and unseen
         else diagnosis.headline,
         findings=left,

@@ -58,7 +58,7 @@ def checked(edits: Sequence[Mapping[str, str]], shown: Shown, is_public: Callabl
         text = shown.files[name]
         edit = _placed(each["search"], each["replace"], text, shown.lines[name])
         if edit is None:
-            return Change(wrong="what it searches for does not stand exactly once in the shown code")
+            return Change(wrong="what it searches for does not occur exactly once in the shown code")
         before = result.get(name, text.raw)
         if before.count(edit.search) != 1:
             return Change(wrong="its edits overlap")
@@ -149,10 +149,10 @@ def _merged(kept: Sequence[str], raw: Sequence[str], new: str) -> str:
 def _new_words(edit: Edit, text: SourceText) -> str:
     """Whether an edit brings comments, strings or directives that are none of the program's."""
     if any(string not in text.raw for string in _STRING.findall(edit.replace) if not _included(string, edit.replace)):
-        return "it brings a string"
+        return "it adds a string"
     directives = {each.lower() for each in _PRAGMA.findall(edit.replace)} - {"$omp"}
     if not directives <= _PRAGMAS:
-        return "it brings a directive that is none of a compiler's"
+        return "it adds a directive that no compiler has"
     return ""
 
 

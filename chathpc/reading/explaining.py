@@ -122,7 +122,7 @@ def _by_reader(
     wrong = problem(answer.text)
     if not wrong:
         return told.model_copy(update={"model": label, "usage": _usage(answer, settings)}), found.hypotheses
-    said = f"{label} gave no answer that can be used{_late(answer, settings)}: {wrong}."
+    said = f"{label} gave no usable answer{_late(answer, settings)}: {wrong}."
     return _failed(told, said, answer, settings), found.hypotheses
 
 

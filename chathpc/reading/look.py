@@ -42,7 +42,7 @@ TOOLS: tuple[Mapping[str, object], ...] = (
     _tool("source", "Source of a function by its name, or of lines: heat.c:10-60.", "what"),
     _tool("callers", "Who calls a function, with the share of the run below each call.", "function"),
     _tool("search", "Lines of the program's source that contain a text.", "text"),
-    _tool("cause", "What the catalogue says of a cause, by its id.", "id"),
+    _tool("cause", "What the catalogue says about a cause, by its id.", "id"),
 )
 
 
@@ -67,7 +67,7 @@ class Looking:
         wanted = next((str(value) for value in given.values()), "").strip() if isinstance(given, dict) else ""
         if call.name not in answers or not wanted:
             return ["There is no such tool, or it was asked for nothing."]
-        return answers[call.name](wanted[:200]) or ["Nothing of that name is there."]
+        return answers[call.name](wanted[:200]) or ["Nothing has that name."]
 
     def _names(self) -> list[str]:
         """Recorded names of files that may be read, those that were shown first."""

@@ -124,7 +124,9 @@ def _why_not(sentence: str, facts: Sequence[Told]) -> str:
     words = set(content_words(_plain(sentence)))
     nearest = max(facts, key=lambda fact: len(words & set(content_words(_plain(fact.text)))), default=None)
     return (
-        "there is no fact" if nearest is None else retold(sentence, nearest.text) or "another sentence tells its fact"
+        "there is no fact"
+        if nearest is None
+        else retold(sentence, nearest.text) or "another sentence already states its fact"
     )
 
 

@@ -191,7 +191,7 @@ def _wrong(text: str, known: Vocabulary) -> str:
         return "its code has no end"
     for flag in _FLAG.findall(prose):
         if flag.rstrip(EDGES) not in _catalogue_flags():
-            return f"{flag.rstrip(EDGES)} is no option that the catalogue knows"
+            return f"{flag.rstrip(EDGES)} is not an option that the catalogue knows"
     prose = _FLAG.sub(" ", prose)
     for number in number_words(prose):
         return f"“{number}” is a number that is no slot"
@@ -215,7 +215,7 @@ def _wrong_word(word: str, known: Vocabulary) -> str:
     if is_marked(word):
         unknown = next((name for name in names if not known.knows(name)), None)
         if unknown is not None:
-            return f"{unknown} is no name in what was shown"
+            return f"{unknown} is not a name in what was shown"
     # What is left of a word without the names in it that are known holds no numeral.
     rest = _IDENTIFIER.sub(lambda found: "" if known.knows(found[0]) else found[0], word)
     if any(unicodedata.numeric(letter, None) is not None for letter in unicodedata.normalize("NFKC", rest)):
@@ -227,11 +227,11 @@ def _wrong_code(code: str, known: Vocabulary) -> str:
     """Why what stands between backticks may not be printed."""
     if code[:1] == "-":
         unknown = next((flag for flag in code.split() if flag.rstrip(EDGES) not in _catalogue_flags()), None)
-        return "" if unknown is None else f"`{unknown}` is no option that the catalogue knows"
+        return "" if unknown is None else f"`{unknown}` is not an option that the catalogue knows"
     names = _IDENTIFIER.findall(code)
     unknown = next((name for name in names if not known.knows(name)), None)
     if unknown is not None:
-        return f"{unknown} is no name in what was shown"
+        return f"{unknown} is not a name in what was shown"
     alone = not names or _QUANTITY.fullmatch(code)
     if alone and any(number not in known.numbers for number in re.findall(r"\d[\w.]*", code)):
         return f"`{code}` is a number that is not in the shown code"  # a number alone is no code

@@ -119,7 +119,7 @@ def test_a_slow_rank_on_a_shared_file_is_found(tmp_path: Path) -> None:
     first = report.findings[0]
     assert first.cause == "io-imbalance"
     assert first.share == pytest.approx((80 - 161 / 4) / 100)
-    assert "spread from 4 ranks known to a factor of 1.5" in first.confidence_reason
+    assert "spread from 4 ranks accurate to a factor of 1.5" in first.confidence_reason
     assert any("MPI_File_write_at_all" in advice for advice in first.advice)
 
 

@@ -119,7 +119,7 @@ def test_the_path_of_threads_follows_serial_code_and_the_busiest() -> None:
     profile = sampled(openmp(), states)
     (told,) = path_facts(Facts(profile)).evidence
     assert told.statement == (
-        "The critical path takes 800 ms of the 800 ms of the trace (100 %): f 75.0 %, setup 25.0 %. Work beside it costs no time."
+        "The critical path takes 800 ms of the 800 ms of the trace (100 %): f 75.0 %, setup 25.0 %. Work off this path costs no time."
     )
     assert told.value == pytest.approx(0.8)
     assert "2 waits" in told.source
@@ -147,7 +147,7 @@ def test_the_path_of_ranks_leads_through_collectives_of_all() -> None:
     (told,) = path_facts(Facts(of_ranks("MPI_Allreduce"))).evidence
     assert told.statement == (
         "The critical path takes 600 ms of the 700 ms of the trace (85.7 %): forces 100 %, waits, "
-        "barriers and collectives beside it 100 ms. Work beside it costs no time."
+        "barriers and collectives beside it 100 ms. Work off this path costs no time."
     )
 
 
@@ -182,7 +182,7 @@ def test_a_host_that_launches_late_is_the_path() -> None:
     # The window is from the first kernel on, 9180 µs: ten kernels of 180, and nine times 800 of the host's own code and 10 of
     # launching.
     assert told.statement == (
-        "The critical path takes 9.09 ms of the 9.18 ms of the timeline (99.0 %): the host's own code 79.2 %, sweep 19.8 %. Work beside it costs no time."
+        "The critical path takes 9.09 ms of the 9.18 ms of the timeline (99.0 %): the host's own code 79.2 %, sweep 19.8 %. Work off this path costs no time."
     )
     assert told.value == pytest.approx(9.09e-3)
     assert "over 10 launches and 9 waits" in told.source
@@ -203,7 +203,7 @@ def test_a_timeline_without_launches_and_waits_tells_no_order_and_that_is_said()
     profile = recorded(kernel("sweep", *every(1000, 900, 30)), kernel("copy", *every(1000, 50, 30, begin=920)))
     found = path_facts(Facts(profile))
     assert found.evidence == ()
-    assert found.note.startswith("The timeline does not tell which call launched")
+    assert found.note.startswith("For most operations the timeline does not show which call launched")
 
 
 def test_a_timeline_that_is_too_large_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -479,7 +479,5 @@ def counted(spilled: int | None) -> Finding:
 def test_ptxas_agrees_with_counters_or_contradicts_them() -> None:
     alone, agreed, contradicted = counted(None), counted(200), counted(0)
     assert agreed.confidence > alone.confidence > contradicted.confidence
-    assert (
-        contradicted.against[-1] == "ptxas spills nothing: what lies in local memory are arrays with computed indices."
-    )
+    assert contradicted.against[-1] == "ptxas spills nothing: local memory holds arrays with computed indices."
     assert agreed.share == alone.share

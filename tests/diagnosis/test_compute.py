@@ -31,7 +31,7 @@ def test_the_hottest_functions_are_named_with_their_hottest_line() -> None:
     (first,) = diagnosis.findings
     assert (first.cause, first.where.function, first.where.short) == ("hot-compute", "solve", "app.c:11")
     assert (first.seconds, first.share, first.speedup_bound) == (7.0, 0.7, None)
-    assert first.title == "One place computes for 70.0 % of the time"
+    assert first.title == "Hot spot: 70.0 % of the time in one place"
     assert (
         first.summary
         == "solve has 70.0 % of the time, most of it at app.c:11. setup has 30.0 % of the time, most of it at app.c:40."
@@ -167,7 +167,7 @@ def test_math_of_several_functions_is_not_put_down_to_one() -> None:
     one = function("one", line("app.c:4", libm("sin", time=4.0)))
     two = function("two", line("app.c:24", libm("sin", time=3.0), time=3.0))
     found = finding(diagnosed(build(main(one, two))), "expensive-math")
-    assert found.summary == "Calls of sin in one take 40.0 % of the time (70.0 % in all places)."
+    assert found.summary == "Calls of sin in one take 40.0 % of the time (70.0 % program-wide)."
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_below_a_hundred_samples_nothing_is_said() -> None:
 def test_without_time_nothing_can_be_said(node) -> None:
     diagnosis = diagnosed(build(node))
     assert diagnosis.verdict == "insufficient-data"
-    assert diagnosis.headline == "The profile has no time of the program, so nothing can be said about what costs time."
+    assert diagnosis.headline == "The profile has no program time, so nothing can be said about what costs time."
 
 
 def test_an_empty_tree_is_insufficient() -> None:
@@ -156,7 +156,7 @@ def test_the_headline_of_a_hot_spot_says_where_the_program_computes() -> None:
 def test_the_headline_without_a_hot_function_names_the_largest() -> None:
     parts = [function(f"f{number}", line(f"app.c:{number}", time=0.1)) for number in range(20)]
     assert diagnosed(build(main(*parts))).headline == (
-        "No cause was found for what takes the time; its largest place, f0, has 5.00 %."
+        "No cause was found for what takes the time; the hottest function, f0, has 5.00 %."
     )
 
 

@@ -33,7 +33,7 @@ def test_each_thing_against_a_finding_divides_the_odds() -> None:
     assert none / one == pytest.approx(one / two)
     value, words = confidence(FACTS, replace(DRAFT, against=("a", "b")))
     assert value == round(belief(1, 2), 2)
-    assert words == "1 independent sign, share known to ± 2.5 % points from 400 samples, 2 things against it"
+    assert words == "1 independent sign, share accurate to ±2.5 percentage points (400 samples), 2 things against it"
     assert confidence(FACTS, replace(DRAFT, against=("a",), signs=2))[1].endswith("1 thing against it")
 
 
@@ -64,7 +64,7 @@ def test_amounts_are_written_with_their_part_of_the_total() -> None:
 
 
 def test_what_other_places_have_of_a_cost_is_said_where_it_is_worth_it() -> None:
-    assert share_here(FACTS, 0.5, 1.0) == "25.0 % of the time (50.0 % in all places)"
+    assert share_here(FACTS, 0.5, 1.0) == "25.0 % of the time (50.0 % program-wide)"
     assert share_here(FACTS, 0.96, 1.0) == "48.0 % of the time"
     assert share_here(FACTS, 0.5, 0.5, of="the thread time") == "25.0 % of the thread time"
 
@@ -111,7 +111,7 @@ def test_the_errors_of_samples_and_of_locations_add_up_as_squares() -> None:
     value, words = confidence(FACTS, replace(DRAFT, share=0.2, spread=Spread(4, "ranks")))
     assert value == round(belief(1) * 0.5 * (1 + erf(0.1 / 0.0622 / sqrt(2))), 2)
     assert words == (
-        "1 independent sign, share known to ± 2.0 % points from 400 samples, spread from 4 ranks known to a factor of 1.5"
+        "1 independent sign, share accurate to ±2.0 percentage points (400 samples), spread from 4 ranks accurate to a factor of 1.5"
     )
 
 
@@ -137,4 +137,4 @@ def test_each_tool_that_agrees_multiplies_the_odds_like_a_sign_and_beyond_the_th
     assert odds(belief(1, 1, agreeing=2)) / odds(belief(1, 1)) == pytest.approx(factor**2)
     value, words = confidence(FACTS, replace(DRAFT, agreeing=("Darshan",)))
     assert value == round(belief(2), 2)
-    assert words.startswith("1 independent sign, 2 tools agree, share known")
+    assert words.startswith("1 independent sign, 2 tools agree, share accurate")

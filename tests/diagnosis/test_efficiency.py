@@ -100,7 +100,7 @@ def said(profile: Profile) -> list[str]:
 
 def test_ranks_lose_to_imbalance_and_to_communication() -> None:
     assert said(ranked((7.0, 5.0, 3.0, 1.0), (1.0, 3.0, 5.0, 7.0))) == [
-        "The parallel efficiency of 4 ranks (POP) is 50.0 % = load balance 57.1 % × communication 87.5 %, below the 80.0 % that POP asks for.",
+        "The parallel efficiency of 4 ranks (POP) is 50.0 % = load balance 57.1 % × communication 87.5 %, below the 80.0 % that POP recommends.",
         "Uneven load of 4 ranks takes 12.0 s of the 32.0 s of their time (37.5 %).",
     ]
 
@@ -129,7 +129,7 @@ def test_threads_lose_to_imbalance_and_to_serial_code() -> None:
     assert times.useful.tolist() == [8.0, 3.0]
     assert (
         said(profile)[0]
-        == "The parallel efficiency of 2 OpenMP threads (POP) is 68.8 % = load balance 68.8 % × synchronisation 100 %, below the 80.0 % that POP asks for."
+        == "The parallel efficiency of 2 OpenMP threads (POP) is 68.8 % = load balance 68.8 % × synchronisation 100 %, below the 80.0 % that POP recommends."
     )
 
 

@@ -94,11 +94,11 @@ PARTS = (Part("least", 1.0, "s"), Part("mean", 2.0, "s"), Part("most", 4.0, "s")
                 whole=Quantity(0.8, "ratio"),
                 parts=(Part("load balance", 0.75, "ratio"), Part("transfer", 0.8, "ratio")),
             ),
-            "sweep is 60.0 % = load balance 75.0 % × transfer 80.0 %, below the 80.0 % that POP asks for.",
+            "sweep is 60.0 % = load balance 75.0 % × transfer 80.0 %, below the 80.0 % that POP recommends.",
         ),
         (
             replace(NAMED, kind=Kind.PATH, subject="the critical path", form=Form.ONE, whole=RUN),
-            "The critical path takes 2.00 s of 8.00 s (25.0 %). Work beside it costs no time.",
+            "The critical path takes 2.00 s of 8.00 s (25.0 %). Work off this path costs no time.",
         ),
         (replace(NAMED, kind=Kind.CODE, text="needs the load before it"), "sweep needs the load before it."),
         (

@@ -83,7 +83,7 @@ def test_busy_kernels_without_counters_are_no_bottleneck_that_could_be_explained
     )
     assert (
         found.summary
-        == "Kernels have 90.0 % of the device's busy time, saxpy 60.0 %; only kernel counters can say why."
+        == "Kernels have 90.0 % of the device's busy time, saxpy 60.0 %; only kernel counters can show why."
     )
     assert found.confidence_reason == "1 independent sign, times measured, not sampled"
     assert "saxpy" in diagnosis.headline
@@ -269,8 +269,8 @@ def test_the_number_of_samples_follows_from_the_period() -> None:
         return finding(diagnosis, "gpu-memory-latency").confidence_reason
 
     assert reason().endswith("number of samples not recorded")
-    assert reason(**{"gpu.samples.period": 1024.0}).endswith("from 4,000 samples")
-    assert reason(**{"gpu.samples.period": 0.0}).endswith("from 4.10 M samples")
+    assert reason(**{"gpu.samples.period": 1024.0}).endswith("(4,000 samples)")
+    assert reason(**{"gpu.samples.period": 0.0}).endswith("(4.10 M samples)")
 
 
 def test_without_device_time_the_samples_are_the_measure_and_no_seconds_are_given() -> None:

@@ -77,7 +77,7 @@ def test_launch_and_occupancy_alone_decide_nothing() -> None:
     profile = report(one(limit_warps=8, limit_registers=2))
     assert [draft for rule in RULES for draft in rule(Facts(profile))] == []
     assert undecided(profile).startswith(
-        "The counters of solve<float> do not tell how busy the device was: ncu --section SpeedOfLight"
+        "The counters of solve<float> do not show how busy the device was: ncu --section SpeedOfLight"
     )
 
 

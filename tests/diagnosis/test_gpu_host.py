@@ -61,7 +61,7 @@ def test_the_first_call_makes_the_context_whatever_it_is_for() -> None:
     diagnosis = diagnosed(program(first, second))
     found = finding(diagnosis, "gpu-start-up")
     assert (found.where.short, found.seconds) == ("app.cu:9", 3.0)
-    assert "It is paid once: a longer run has less of it." in found.against
+    assert "It is paid once: a longer run spends less of its time on it." in found.against
 
 
 def test_launches_and_allocations_count_where_they_are_repeated() -> None:

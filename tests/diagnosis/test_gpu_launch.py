@@ -49,7 +49,7 @@ def test_a_busy_device_is_not_starved_whatever_its_grid() -> None:
 def test_one_block_is_small_on_any_device_and_says_so_without_any_other_counter() -> None:
     small = first(bare(blocks=1, threads_per_block=10, limit_warps=64))
     assert small.cause == "gpu-small-grid"
-    assert small.summary.endswith("Of its other properties a launch of one block tells nothing.")
+    assert small.summary.endswith("A launch of one block reveals nothing about its other properties.")
     assert small.against == ("How busy the device was in the kernel is not in the report.",)
 
 

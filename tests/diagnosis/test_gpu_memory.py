@@ -92,7 +92,7 @@ L1_FULL = {
 def test_a_full_data_pipe_with_few_instructions_asks_for_the_memory_tables() -> None:
     limit = first(one(**L1_FULL))
     assert limit.cause == "gpu-uncoalesced-access"
-    assert "or bank conflicts; memory tables would tell which" in limit.summary
+    assert "or bank conflicts; memory tables would show which" in limit.summary
     assert len(limit.against) == 1
     assert limit.next_measurement is not None
     assert limit.next_measurement.startswith(
@@ -173,7 +173,7 @@ def test_atomic_updates_are_a_cause_where_memory_is_slow_and_device_memory_idle(
     assert ("gpu-atomics-contention" in [each.cause for each in diagnosis.findings]) is contended
     if contended:
         atomics = finding(diagnosis, "gpu-atomics-contention")
-        assert atomics.against == ("Counters do not tell how many threads update one address.",)
+        assert atomics.against == ("Counters do not show how many threads update one address.",)
         assert "Atomic updates of global memory have 2.00 % of its instructions." in statements(
             diagnosis, atomics.cause
         )
@@ -198,7 +198,7 @@ def test_spills_of_a_kernel_that_computes_are_second_and_doubted() -> None:
         one(sm_throughput=75, pipe_alu=75, memory_throughput=20, registers=255, local_loads=2e5, instructions=1e6)
     )
     assert (busy.cause, spill.cause) == ("gpu-compute-bound", "gpu-register-spill")
-    assert spill.against == ("The kernel neither waits for memory nor fills it.",)
+    assert spill.against == ("The kernel neither waits for memory nor saturates it.",)
 
 
 # -- host memory ---------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_the_healthy_sample_gets_no_culprit() -> None:
     assert [item.cause for item in diagnosis.findings] == ["gpu-kernel-bound"]
     assert diagnosis.findings[0].speedup_bound is None
     assert diagnosis.headline.startswith(
-        "No bottleneck found at the level of the timeline: kernels fill 99.0 % of the 404 ms window, 0.988 % is idle; "
+        "No bottleneck found at the timeline level: kernels fill 99.0 % of the 404 ms window, 0.988 % is idle; "
         "the longest is "
     )
     assert "ncu --set full -k " in diagnosis.headline
@@ -233,7 +233,7 @@ def test_devices_with_different_work_are_unbalanced() -> None:
     profile = recorded(kernel("k", (0, 100e3)), kernel("k", (0, 40e3), device=1))
     found = finding(diagnosed(profile), "multi-gpu-imbalance")
     assert (found.seconds, found.share) == (pytest.approx(0.03), pytest.approx(0.3))  # 100 − mean 70
-    assert found.confidence_reason.endswith("spread from 2 devices known to a factor of 2.0")
+    assert found.confidence_reason.endswith("spread from 2 devices accurate to a factor of 2.0")
     equal = recorded(kernel("k", (0, 100e3)), kernel("k", (0, 90e3), device=1))
     assert "multi-gpu-imbalance" not in causes(equal)
 
@@ -364,7 +364,7 @@ def test_first_launches_that_load_code_are_called_a_start() -> None:
     assert "first launches take 3.00 ms" in found.summary
     assert "start of a run" in found.against[0]
     assert any(
-        "Before it the host works 220 ms (cudaMalloc 210 ms), which these shares leave out." in note
+        "Before it the host works 220 ms (cudaMalloc 210 ms), which these shares exclude." in note
         for note in diagnosis.notes
     )
 
@@ -500,7 +500,7 @@ def test_copies_alone_allow_no_conclusion_unless_calls_show_that_nothing_was_lau
 def test_a_few_microseconds_of_work_are_too_little() -> None:
     diagnosis = diagnosed(recorded(kernel("k", *every(5, 1.3, 3)), api("cudaMalloc", (-200e3, -10))))
     assert (diagnosis.verdict, diagnosis.findings) == ("insufficient-data", ())
-    assert diagnosis.headline.startswith("The device worked for 3.90 µs in all (3 operations, 3 kernels among them)")
+    assert diagnosis.headline.startswith("The device worked for 3.90 µs in total (3 operations, 3 kernels among them)")
 
 
 def test_a_handful_of_kernels_in_less_than_a_millisecond_is_too_short() -> None:
@@ -514,7 +514,7 @@ def test_a_host_that_waits_for_an_idle_device_means_missing_work() -> None:
     profile = recorded(kernel("k", *every(100, 80, 40), (99e3, 100e3)), api("hipStreamSynchronize", (4e3, 99e3)))
     diagnosis = diagnosed(profile)
     assert (diagnosis.verdict, diagnosis.findings) == ("insufficient-data", ())
-    assert "the device's work is missing in the trace" in diagnosis.headline
+    assert "the device's work is missing from the trace" in diagnosis.headline
     beside = recorded(
         kernel("k", *every(100, 80, 40), (99e3, 100e3)),
         kernel("k", (0, 100e3), device=1),
@@ -526,7 +526,7 @@ def test_a_host_that_waits_for_an_idle_device_means_missing_work() -> None:
 def test_a_trace_in_which_nothing_ran_on_the_device_is_insufficient() -> None:
     diagnosis = diagnosed(recorded(api("cudaGetDeviceCount", (0, 500)), ranged("step", (0, 10e3))))
     assert diagnosis.verdict == "insufficient-data"
-    assert diagnosis.headline.startswith("Nothing ran on a GPU while this was recorded")
+    assert diagnosis.headline.startswith("Nothing ran on a GPU during the recording")
 
 
 def test_without_a_device_there_is_no_timeline_of_one() -> None:

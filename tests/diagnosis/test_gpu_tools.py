@@ -74,4 +74,4 @@ def test_words_are_the_makers_and_names_stay() -> None:
 def test_a_measurement_says_what_it_tells_in_the_makers_words() -> None:
     profile = replace(recorded(kernel("k", (0, 10)), api("hipLaunchKernel", (0, 5))), format="a trace")
     following = NextMeasurement("nsys profile ./app", "Whether warps wait.")
-    assert fitted(profile, following).endswith("(a timeline to look at in ui.perfetto.dev: whether wavefronts wait.)")
+    assert fitted(profile, following).endswith("(a timeline for ui.perfetto.dev: whether wavefronts wait.)")

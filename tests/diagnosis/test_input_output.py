@@ -61,17 +61,17 @@ def test_forcing_data_to_the_device_is_said_by_name() -> None:
     ]
     diagnosis = diagnosed(build(main(output(*calls), REST)))
     found = finding(diagnosis, "io-bound")
-    assert found.summary == "sink forces data to the device again and again: fsync has 29.0 % of the time."
+    assert found.summary == "sink repeatedly flushes data to the device: fsync has 29.0 % of the time."
     assert (
         statements(diagnosis, "io-bound")[-1]
-        == "Forcing data to the device (fsync) takes 2.90 s of the 5.00 s of file operations (58.0 %)."
+        == "Flushing data to the device (fsync) takes 2.90 s of the 5.00 s of file operations (58.0 %)."
     )
 
 
 @pytest.mark.parametrize(
     ("volume", "cause", "words"),
     [
-        (4e8, "io-small-requests", "sink moves data in small pieces: 80.0 MB a second, 50.0 % of the time."),
+        (4e8, "io-small-requests", "sink moves data in small pieces: 80.0 MB per second, 50.0 % of the time."),
         (4e9, "io-small-requests", "sink makes many small requests, mostly write: 50.0 % of the time."),
         (4e10, "io-bound", "sink spends 50.0 % of the time in file operations (write)."),
     ],

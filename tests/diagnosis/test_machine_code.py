@@ -58,7 +58,7 @@ def test_a_stream_is_suspected_of_bandwidth_and_blamed_for_nothing() -> None:
     assert (found.status, found.share) == ("derived", pytest.approx(0.8))
     assert found.weight < common()["verdict_weight"].value
     assert statements(diagnosis, "memory-bandwidth")[1] == (
-        "The machine code of the loop in f moves 24 bytes for 2 operations in each iteration, from neighbour to neighbour."
+        "The machine code of the loop in f moves 24 bytes for 2 operations in each iteration, with unit stride."
     )
 
 

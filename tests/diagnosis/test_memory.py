@@ -51,7 +51,7 @@ def test_what_several_functions_allocate_is_not_put_down_to_one() -> None:
     other = function("shrink", loop("app.c:20", line("app.c:21", libc("free", time=2.0))), at="app.c:19")
     found = finding(diagnosed(build(main(churning(libc("malloc", time=3.0)), other, REST))), "allocation-churn")
     assert found.where.function == "grow"
-    assert found.summary == "grow allocates and releases memory in a loop: 30.0 % of the time (50.0 % in all places)."
+    assert found.summary == "grow allocates and releases memory in a loop: 30.0 % of the time (50.0 % program-wide)."
 
 
 def test_memory_functions_of_no_known_caller_are_no_finding() -> None:

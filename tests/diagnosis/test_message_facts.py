@@ -183,13 +183,13 @@ def test_of_a_trace_that_was_cut_it_is_said() -> None:
     profile = profile_of(simulate(repeated(40, pipeline(2, 1000))), is_whole=False)
     statements = steps(profile)
     assert (
-        "of 2 ranks in the first 80.0 ms of the trace (POP) is 50.0 % = load balance 100 % × communication 50.0 %, below the 80.0 % that POP asks for."
+        "of 2 ranks in the first 80.0 ms of the trace (POP) is 50.0 % = load balance 100 % × communication 50.0 %, below the 80.0 % that POP recommends."
         in statements[0]
     )
     assert "of the 80.0 ms of the trace's beginning (100 %): work 100 %" in statements[-1]
     # What the rules say is about the whole run, and rests on its sums.
     summary = diagnose(profile).findings[0].summary
-    assert "for ranks that come later" not in summary
+    assert "for late ranks" not in summary
 
 
 # -- critical path ---------------------------------------------------------------------------------------------
@@ -205,12 +205,12 @@ def test_the_critical_path_leads_through_messages() -> None:
     found = path_facts(Facts(profile))
     assert [each.statement for each in found.evidence] == [
         "The critical path takes 40.0 ms of the 44.0 ms of the trace (90.9 %): solve 75.0 %, pack 25.0 %, of "
-        "which on rank 1 75.0 %. Work beside it costs no time."
+        "which on rank 1 75.0 %. Work off this path costs no time."
     ]
     assert found.note == ""
     slow = path_facts(Facts(profile_of(simulate(made, Network(latency=10_000)))))
     assert slow.evidence[0].statement.endswith(
-        "of which on rank 1 75.0 %, messages and collectives on their way 10.0 ms. Work beside it costs no time."
+        "of which on rank 1 75.0 %, messages and collectives on their way 10.0 ms. Work off this path costs no time."
     )
 
 
@@ -237,7 +237,7 @@ def test_calls_that_wait_in_a_circle_have_no_path() -> None:
     assert facts.messages.played is None
     assert facts.messages.efficiency is not None
     assert facts.messages.efficiency.transfer is None
-    assert "in a way that no run can" in path_facts(facts).note
+    assert "in a way that is impossible in a real run" in path_facts(facts).note
 
 
 # -- late ranks ------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_ranks_with_less_work_wait_for_the_busiest() -> None:
     assert (found.cause, found.where.function, found.where.short) == ("mpi-load-imbalance", "forces", "app.c:21")
     assert (found.seconds, found.share, found.against) == (6.0, 6.0 / 18.0, ())
     assert found.summary == (
-        "The work is shared unevenly: rank 0 has 1.50 times the mean, most of the difference in forces; "
+        "The work is unevenly distributed: rank 0 has 1.50 times the mean, most of the difference in forces; "
         "the others wait in MPI in exchange (app.c:71)."
     )
     assert statements(diagnosis, found.cause) == [
@@ -106,8 +106,8 @@ def test_unequal_work_of_two_ranks_is_less_certain_than_that_of_sixteen() -> Non
     two, sixteen = found(2), found(16)
     assert two.share == sixteen.share == pytest.approx(1 / 12)
     assert two.confidence < sixteen.confidence
-    assert two.confidence_reason.endswith("spread from 2 ranks known to a factor of 2.0")
-    assert sixteen.confidence_reason.endswith("spread from 16 ranks known to a factor of 1.2")
+    assert two.confidence_reason.endswith("spread from 2 ranks accurate to a factor of 2.0")
+    assert sixteen.confidence_reason.endswith("spread from 16 ranks accurate to a factor of 1.2")
 
 
 def test_the_cost_of_unequal_work_is_at_most_the_time_in_mpi() -> None:
@@ -268,7 +268,7 @@ def test_ranks_need_time_in_mpi() -> None:
 def test_starting_and_ending_mpi_is_a_note_and_no_finding() -> None:
     diagnosis = diagnosed(pair(exchange("MPI_Init", time=(2.0, 2.0))))
     assert [found.cause for found in diagnosis.findings] == ["hot-compute"]
-    assert diagnosis.notes == ("Starting and ending MPI takes 25.0 % of the time; longer runs make it matter less.",)
+    assert diagnosis.notes == ("MPI start-up and shutdown take 25.0 % of the time; they matter less in longer runs.",)
 
 
 # -- oversubscription ----------------------------------------------------------------------------------------

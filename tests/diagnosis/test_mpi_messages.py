@@ -114,4 +114,4 @@ def test_calls_of_instrumentation_do_not_show_what_is_inside_them(tmp_path: Path
     profile = read(write_run(tmp_path / "run", {(rank, 0, 0): tree for rank in range(2)}))
     first = diagnose(profile).findings[0]
     assert first.cause == "mpi-late-sender"
-    assert any("cannot be told from moving data" in doubt for doubt in first.against)
+    assert any("cannot be distinguished from moving data" in doubt for doubt in first.against)

@@ -57,7 +57,7 @@ def test_a_collective_that_most_ranks_wait_in_is_found_with_its_caller(tmp_path:
     assert (found.seconds, found.share) == (pytest.approx(8.0), pytest.approx(8 / 42))
     assert diagnosis.headline == (
         "The ranks spend 19.0 % of the time (2.00 s per rank on average) in MPI_Allreduce called from solve, and 75.0 % of "
-        "that is more than the rank with the least spends: waiting for ranks that come later."
+        "that exceeds the minimum over the ranks: waiting for late ranks."
     )
     assert statements(diagnosis) == [
         "MPI takes 8.00 s of 42.0 s (19.0 %): MPI_Allreduce 8.00 s.",
@@ -74,14 +74,14 @@ def test_a_call_that_takes_all_ranks_the_same_time_communicates(tmp_path: Path) 
     own: Seconds = {MAIN: (1.0,) * 4, STEP: (6.0,) * 4, mpi(STEP, "MPI_Alltoall"): (2.9, 3.0, 3.0, 3.1)}
     diagnosis = explained(tmp_path, own)
     assert (first(diagnosis).cause, first(diagnosis).where.function) == ("mpi-communication-bound", "advance")
-    assert "all of them about the same" in diagnosis.headline
+    assert "all of them about equally" in diagnosis.headline
 
 
 def test_without_extremes_waiting_and_moving_data_are_not_told_apart(tmp_path: Path) -> None:
     own: Seconds = {MAIN: (1.0,) * 4, STEP: (6.0,) * 4, mpi(STEP, "MPI_Waitall"): (1.0, 3.0, 3.0, 3.0)}
     diagnosis = explained(tmp_path, own, extremes=False)
     assert first(diagnosis).cause == "mpi-late-sender"
-    assert "cannot be told apart" in first(diagnosis).against[0]
+    assert "cannot be distinguished" in first(diagnosis).against[0]
     assert len(statements(diagnosis)) == 2
 
 

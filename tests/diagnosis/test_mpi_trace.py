@@ -66,7 +66,7 @@ def test_another_rank_is_late_at_each_collective() -> None:
     first = diagnosis.findings[0]
     assert (first.cause, first.where.function, round(first.share, 3)) == ("mpi-collective-wait", "loop", 0.375)
     assert (
-        "Waiting for late ranks takes 1.80 s of the 1.80 s of MPI time (99.9 %): in collectives until the last rank comes 1.80 s."
+        "Waiting for late ranks takes 1.80 s of the 1.80 s of MPI time (99.9 %): in collectives until the last rank arrives 1.80 s."
         in statements(diagnosis, first.cause)
     )
 
@@ -138,11 +138,11 @@ def test_a_pipeline_is_late_senders_and_the_barrier_after_it_is_their_doing() ->
     # Of 3 × 4 × 400 ms: receives wait 100 + 200 + 300, the barrier as long, half of that for ranks in a receive.
     assert (round(first.share, 4), round(second.share, 4)) == (0.5625, 0.1875)
     assert first.summary == (
-        "The ranks wait 37.5 % of their time in point-to-point calls from sweep (heat.c:7) for ranks that come later, and 18.7 % more in "
+        "The ranks wait 37.5 % of their time in point-to-point calls from sweep (heat.c:7) for late ranks, and 18.7 % more in "
         "collectives because of it, though each computes about the same in all."
     )
     assert (
-        "in collective calls from sweep (heat.c:7) for ranks that come later (18.7 % because these wait in messages)"
+        "in collective calls from sweep (heat.c:7) for late ranks (18.7 % because these wait in messages)"
         in second.summary
     )
     assert (
@@ -183,7 +183,7 @@ def test_late_roots_and_late_receivers_are_told_as_such() -> None:
     }  # fmt: skip
     diagnosis = found(repeated(30, made))
     told = [each.statement for each in diagnosis.evidence]
-    assert any("in broadcasts and scatters until the root comes (late broadcast)" in each for each in told)
+    assert any("in broadcasts and scatters until the root arrives (late broadcast)" in each for each in told)
     made = {
         0: within("give", ("compute", "a", 2 * MS), ("send", 1, 8), ("compute", "b", 10 * MS), ("collective", "BARRIER", None, 0)),
         1: within("give", ("compute", "b", 10 * MS), ("recv", 0, 8), ("compute", "a", 2 * MS), ("collective", "BARRIER", None, 0)),

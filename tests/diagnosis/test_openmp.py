@@ -57,7 +57,7 @@ def test_unequal_iterations_are_an_imbalance_at_the_loop() -> None:
     assert (found.seconds, found.share, found.against) == (6.0, 0.375, ())
     assert found.speedup_bound == pytest.approx(1 / (1 - 0.375), rel=0.1)  # with the error of sampling
     assert found.summary == (
-        "The iterations of forces are shared unevenly: the busiest of 4 threads works 1.60 times the mean, the others wait for it."
+        "The iterations of forces are unevenly distributed: the busiest of 4 threads has 1.60 times the mean work while the others wait."
     )
     assert statements(diagnosis, found.cause) == [
         "Waiting in the OpenMP runtime takes 6.00 s of 16.0 s (37.5 %).",
@@ -65,7 +65,7 @@ def test_unequal_iterations_are_an_imbalance_at_the_loop() -> None:
         "Waiting for the busiest thread in forces takes 6.00 s of the 6.00 s of waiting (100 %).",
     ]
     assert diagnosis.headline == found.summary
-    assert found.confidence_reason.endswith("spread from 4 threads known to a factor of 1.5")
+    assert found.confidence_reason.endswith("spread from 4 threads accurate to a factor of 1.5")
 
 
 def test_the_body_of_a_region_needs_no_name_that_says_so() -> None:
@@ -251,7 +251,7 @@ def test_waiting_for_a_thread_that_had_no_core_is_not_held_against_the_program()
     diagnosis = diagnosed(replace(profile, metrics=metrics))
     assert [found.cause for found in diagnosis.findings] == ["hot-compute"]
     assert diagnosis.notes[0].startswith(
-        "Threads that could run had no core for 3.00 s, as other programs ran beside this one."
+        "Runnable threads had no core for 3.00 s, because other programs were running."
     )
 
 
@@ -368,7 +368,7 @@ def test_threads_that_queue_at_a_critical_section_are_found() -> None:
     found = diagnosis.findings[0]
     assert (found.cause, found.where.function, found.where.short) == ("omp-critical-contention", "count", "app.c:15")
     assert (found.share, found.seconds, found.confidence) == (0.6, 6.0, sure(2))
-    assert found.summary == "Threads queue at the critical section in count: 60.0 % of the thread time."
+    assert found.summary == "Threads contend for the critical section in count: 60.0 % of the thread time."
     assert statements(diagnosis, found.cause) == [
         "Entering and leaving critical sections or locks takes 6.00 s of 10.0 s (60.0 %): 2 threads.",
         "Calls from count take 6.00 s of the 6.00 s of critical sections or locks (100 %).",
@@ -437,7 +437,7 @@ def test_more_threads_than_cores_are_a_doubt() -> None:
     where = Locations.of(4, thread=np.arange(4), core=np.array([0, 1, 0, 1]))
     profile = build(main(region("forces", (4.0, 3.0, 2.0, 1.0), (0.0, 1.0, 2.0, 3.0))), locations=where)
     found = diagnosed(profile).findings[0]
-    assert found.against == ("4 threads were seen on 2 cores: part of the waiting may be for a core, not for work.",)
+    assert found.against == ("4 threads ran on 2 cores: part of the waiting may be for a core, not for work.",)
     assert found.confidence == sure(3, against=1)
     bound = replace(profile, where=Locations.of(4, thread=np.arange(4), core=np.arange(4)))
     assert diagnosed(bound).findings[0].against == ()

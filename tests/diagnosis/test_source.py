@@ -57,7 +57,7 @@ def test_a_finding_from_source_has_the_time_of_its_lines_with_its_error_and_says
 
 def test_the_loop_around_it_that_would_step_to_neighbours_is_named() -> None:
     (said,) = (each for each in statements(diagnosed(profile_of(STRIDED)), "strided-access") if "stores" in each)
-    assert said.endswith("the loop over i around it would step to neighbours.")
+    assert said.endswith("the loop over i around it would access contiguous elements.")
 
 
 def test_what_stands_behind_a_macro_is_seen_on_the_lines_where_it_is_used() -> None:
@@ -125,7 +125,7 @@ def test_source_is_a_further_sign_of_what_was_measured() -> None:
     )
     assert with_source.findings[0].share == without.findings[0].share
     assert with_source.findings[0].confidence > without.findings[0].confidence
-    assert "The source at a.c:4 asks for memory (malloc) in the loop over i." in statements(
+    assert "The source at a.c:4 allocates memory (malloc) in the loop over i." in statements(
         with_source, "allocation-churn"
     )
 
@@ -271,6 +271,6 @@ void f(const int *v, int n)
         diagnosis = diagnosed(build(tree, locations=where, read_source=source({"a.c": text})))
         (hot,) = diagnosis.findings
         assert hot.cause == "hot-compute"
-        assert ("It may be false sharing, which only counters can tell." in hot.against) == suspected
+        assert ("It may be false sharing, which only counters can show." in hot.against) == suspected
         assert any("hits" in item.statement for item in diagnosis.evidence) == suspected
         assert ("perf c2c" in str(hot.next_measurement)) == suspected

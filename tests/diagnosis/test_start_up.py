@@ -41,7 +41,7 @@ def test_starting_mpi_is_no_place_of_the_program() -> None:
     diagnosis = diagnose(build(main(mpi("MPI_Init", time=(6.0, 6.0)), *works), locations=ranks(2)))
     assert (
         diagnosis.headline
-        == "Starting and ending MPI takes 60.0 % of the time, once in a run: no cause was found in the rest."
+        == "MPI start-up and shutdown take 60.0 % of the time, once per run: no cause was found in the rest."
     )
 
 

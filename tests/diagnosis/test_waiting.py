@@ -71,7 +71,7 @@ def test_a_program_that_sleeps_instead_of_working_is_found() -> None:
     assert statements(diagnosis, "blocking-wait") == [
         "Sleeping and waiting for events takes 6.00 s of 10.0 s (60.0 %).",
         "usleep called from collect takes 6.00 s of the 6.00 s of sleeping and waiting (100 %).",
-        "The work of the thread that works most takes 4.00 s of the 10.0 s of its time (40.0 %).",
+        "The work of the busiest thread takes 4.00 s of the 10.0 s of its time (40.0 %).",
     ]
 
 
@@ -100,7 +100,7 @@ def test_sleeping_decides_the_place_where_it_is_a_fifth_of_the_waiting() -> None
     polls = function("watch", line("app.c:33", libc("poll", time=6.0)), line("app.c:34", time=2.0))
     found = finding(diagnosed(build(main(asleep, polls))), "blocking-wait")
     assert (found.where.function, found.share) == ("nap", 0.8)
-    assert found.summary == "nap waits in usleep instead of working: 20.0 % of the thread time (80.0 % in all places)."
+    assert found.summary == "nap waits in usleep instead of working: 20.0 % of the thread time (80.0 % program-wide)."
 
 
 def test_short_waits_are_no_finding() -> None:

@@ -215,7 +215,7 @@ def test_how_many_cores_there_were_is_known_where_the_tool_does_not_tell(tmp_pat
     (tmp_path / "measure.json").write_text('{"profile": "database", "machine": {"cores": "2"}}')
     assert chathpc.load(tmp_path).hardware["processors"] == "2"
     doubts = chathpc.explain(chathpc.load(tmp_path), llm="none").findings[0].against
-    assert any("4 threads were seen on 2 cores" in doubt for doubt in doubts)
+    assert any("4 threads ran on 2 cores" in doubt for doubt in doubts)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from chathpc.prompts.build import build_chat, build_prose, estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import LONGEST_TEXT, block, marker_of, quote
 
-FACTS = ["The iterations of sweep are shared unevenly.", "Waiting takes 3.17 s of 9.01 s (35.2 %)."]
+FACTS = ["The iterations of sweep are unevenly distributed.", "Waiting takes 3.17 s of 9.01 s (35.2 %)."]
 
 
 def test_the_facts_are_numbered_in_their_order() -> None:

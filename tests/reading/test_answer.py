@@ -98,9 +98,9 @@ def test_a_hypothesis_that_holds_becomes_a_record_with_its_place_and_share() -> 
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"cause": "cosmic-rays"}, "no cause of the list"),
-        ({"cause": "mpi-late-sender"}, "no cause of the list"),
-        ({"place": "P99"}, "no place of the list"),
+        ({"cause": "cosmic-rays"}, "not a listed cause"),
+        ({"cause": "mpi-late-sender"}, "not a listed cause"),
+        ({"place": "P99"}, "not a listed place"),
         ({"cause": "other", "name": ""}, "no name"),
         ({"cause": "other", "name": "call 4711"}, "number"),
         ({"name": ["a"]}, "name"),

@@ -99,7 +99,7 @@ def test_an_entry_of_the_catalogue_is_told_by_its_id() -> None:
 )
 def test_what_is_not_there_is_told_in_a_sentence(tool: str, wanted: str) -> None:
     assert told(looking(), tool, wanted) in (
-        ["Nothing of that name is there."],
+        ["Nothing has that name."],
         ["There is no such tool, or it was asked for nothing."],
     )
 

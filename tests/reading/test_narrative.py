@@ -49,11 +49,11 @@ def test_at_most_two_more_findings_are_told_and_only_worthwhile_ones() -> None:
         more("model", 70, libm("exp", time=3.0)),
         more("sink", 80, libc("write", time=3.0)),
     ]
-    told = [sentence.text for sentence in narrate(churning(*others)) if sentence.text.startswith("Beside that: ")]
+    told = [sentence.text for sentence in narrate(churning(*others)) if sentence.text.startswith("Besides that: ")]
     # Each has 3 of 19 s; the headroom decides, and equal ones stand in the order of their ids.
     assert told == [
-        "Beside that: shift copies memory in a loop: 15.8 % of the time.",
-        "Beside that: calls of exp in model take 15.8 % of the time, in the loop at app.c:70.",
+        "Besides that: shift copies memory in a loop: 15.8 % of the time.",
+        "Besides that: calls of exp in model take 15.8 % of the time, in the loop at app.c:70.",
     ]
     assert not [sentence for sentence in narrate(churning()) if sentence.text.startswith("Beside that")]
 
@@ -85,7 +85,7 @@ def test_a_healthy_program_without_a_hot_place_and_with_everything_collected_has
     rows = [function(f"f{number}", line(f"app.c:{number}", values={"cpu.cycles": 1e6})) for number in range(20)]
     diagnosis = replace(diagnose(build(main(*rows), sample_count=500)), not_collected={})
     assert [sentence.text for sentence in narrate(diagnosis)] == [
-        "No cause was found for what takes the time; its largest place, f0, has 5.00 %."
+        "No cause was found for what takes the time; the hottest function, f0, has 5.00 %."
     ]
 
 

@@ -25,7 +25,7 @@ class Loop:
 
     `chased` and `gathered` are parts (0..1) of the loop's samples that stand at loads whose address a load of the loop gave, or at what
     waits for them. Of chased ones the chain goes on around the loop, or they lie in the items that it leads to. `streamed` counts bytes by
-    which an iteration goes on in arrays, from neighbour to neighbour, and `operations` what it computes with data. `beside` is True where
+    which an iteration goes on in arrays, with unit stride, and `operations` what it computes with data. `beside` is True where
     such an array does not give addresses, `elsewhere` where other places are read or written.
     """
 
@@ -168,7 +168,7 @@ class _Flow:
         return chased, gathered - chased
 
     def streams(self) -> tuple[list[_Stream], bool]:
-        """The arrays that are walked from neighbour to neighbour, and whether there are other accesses. One that is read and written
+        """The arrays that are walked with unit stride, and whether there are other accesses. One that is read and written
         counts twice.
         """
         found: dict[tuple[str, str, int, bool], _Stream] = {}

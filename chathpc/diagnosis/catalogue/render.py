@@ -16,7 +16,7 @@ _INTRODUCTION = """\
 # Catalogue of performance problems
 
 What chathpc knows about why programs are slow: how each cause is recognised, what speaks against it, how much can be won
-and what to do. Findings are ranked by cost × headroom, where headroom is the part of the cost that can typically go.
+and what to do. Findings are ranked by cost × headroom, where headroom is the part of the cost that can typically be removed.
 A threshold is a share of the run's time over all threads unless its unit says otherwise; a share of sampled time counts as
 above its threshold only if chance does not explain it (`sigma` in the [thresholds of all rules](#thresholds-of-all-rules)).
 

@@ -91,7 +91,7 @@ def _loop_draft(facts: Facts, entry: Cause, loop: HotLoop, share: float, words: 
     against = []
     if not loop.exact:
         against.append(
-            f"The profile has no loops: that the hot lines belong to the loop at {loop.short} follows from their order only."
+            f"The profile has no loops: that the hot lines belong to the loop at {loop.short} is inferred from their order."
         )
     return Draft(
         cause=entry.id,
@@ -252,7 +252,7 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
         return
     count = len(units)
     files = ", ".join(unit.file.rsplit("/", 1)[-1] or "the program" for unit in units[:3])
-    options = units[0].options or "no option -O"
+    options = units[0].options or "no -O option"
     said = Fact(
         id="", kind=Kind.REMARK, value=float(count), unit="files", subject="files compiled without optimisation",
         text=f"compiled without optimisation ({files}): "

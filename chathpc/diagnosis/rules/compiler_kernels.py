@@ -64,8 +64,8 @@ def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: fl
     return Draft(
         cause=entry.id,
         where=place,
-        summary=f"{short} has {numbers.percent(share)} of the device's busy time, and its registers do not suffice: ptxas spills "
-        f"{numbers.count(_spilled(found))} bytes a thread.",
+        summary=f"{short} has {numbers.percent(share)} of the device's busy time, and runs out of registers: ptxas spills "
+        f"{numbers.count(_spilled(found))} bytes per thread.",
         cost=kernel.seconds,
         share=share,
         threshold=entry.threshold("min_kernel_share"),
@@ -75,7 +75,7 @@ def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: fl
             resource_evidence(found, short, place),
         ),
         signs=1,
-        against=("How often the spilled values are moved, ptxas does not tell: outside of loops they cost little.",),
+        against=("ptxas does not report how often the spilled values are moved: outside loops they cost little.",),
         samples=0,
         next_measurement=fitted(facts.profile, _LOCAL_MEMORY, kernel.name),
     )  # fmt: skip
@@ -153,7 +153,7 @@ def with_resources(facts: Facts, drafts: Iterable[Draft]) -> list[Draft]:
             draft = replace(draft, signs=draft.signs + 1)
         elif draft.cause == "gpu-register-spill":
             draft = replace(
-                draft, against=(*draft.against, "ptxas spills nothing: what lies in local memory are arrays with computed indices.")
+                draft, against=(*draft.against, "ptxas spills nothing: local memory holds arrays with computed indices.")
             )  # fmt: skip
         result.append(draft)
     return result

@@ -91,7 +91,7 @@ def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotP
     return Draft(
         cause=entry.id,
         where=place,
-        title=f"One place computes for {numbers.percent(share)} of {facts.whole}",
+        title=f"Hot spot: {numbers.percent(share)} of {facts.whole} in one place",
         summary=f"{readable} has {numbers.percent(share)} of {facts.whole}"
         + (f", most of it at {place.short}." if hot.line >= 0 and at_line > common()["most"].value * cost else "."),
         cost=cost,
@@ -300,7 +300,7 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary="The program looks compiled without optimisation: one-line functions of the C++ standard library are real calls, none was inlined.",
+        summary="The program seems to be compiled without optimisation: one-line functions of the C++ standard library were not inlined.",
         cost=computing,
         share=computing / facts.total,
         threshold=entry.threshold("min_share"),

@@ -41,7 +41,7 @@ _ADVICE = (
     ),
     (
         ("LDS", "LDSM"),
-        "Read from shared memory {} before the arithmetic that stands between, keep the value in a register, or pass it with __shfl_sync.",
+        "Read from shared memory {} before the arithmetic in between, keep the value in a register, or pass it with __shfl_sync.",
     ),
     (
         ("DADD", "DMUL", "DFMA", "DSETP"),
@@ -120,7 +120,7 @@ def advice_for(cause: StallCause | None) -> tuple[str, ...]:
     opcode = cause.opcode
     if cause.address is not None:
         return (
-            f"Take the load {_at(cause.address[0])} out of the way of the one {here}: fetch it an iteration ahead into a register, or "
+            f"Do not let the load {_at(cause.address[0])} delay the one {here}: fetch it an iteration ahead into a register, or "
             "order the data so that no index has to be loaded first.",
         )
     if opcode in ("LDG", "LD") and cause.link == Link.RESULT and cause.distance <= common()["close_use"].value:

@@ -99,11 +99,11 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     waits = kernel.stalled("long-scoreboard", "lg-throttle")
     against: tuple[str, ...] = ()
     if kernel.stalls_reach(waits, cause("gpu-memory-latency").threshold("min_stall_share")):
-        against = ("Warps wait for memory for a good part of the time, which masked threads do not cause.",)
+        against = ("Warps spend much of their time waiting for memory, which masked threads do not cause.",)
     uniform = kernel.get("branch-uniformity")
     mixed = uniform is not None and 0 < uniform < entry.threshold("max_uniformity")
     return write(
-        facts, kernel, entry.id, f"Threads of a warp of {kernel.short} go different ways: {numbers.number(active)} of {warp:.0f} take part in an instruction.",
+        facts, kernel, entry.id, f"Threads of a warp of {kernel.short} diverge: {numbers.number(active)} of {warp:.0f} are active per instruction.",
         evidence, headroom=(1 - part) * (1 - waits), signs=1 + mixed + is_busy(kernel), against=against,
         waiting="pipe", next_measurement=kernel.measure("divergent branches by source line", "SourceCounters", "WarpStateStats"),
     )  # fmt: skip
@@ -131,7 +131,7 @@ def tensor_unused(facts: Facts, kernel: Counted) -> Draft | None:
             )
         )  # fmt: skip
     return write(
-        facts, kernel, entry.id, f"{kernel.short} looks like a matrix product and does it without the tensor cores.", evidence,
+        facts, kernel, entry.id, f"{kernel.short} looks like a matrix product but does not use the tensor cores.", evidence,
         headroom=entry.headroom, signs=2 if half else 1,
         against=() if half else ("Tensor cores round single precision operands to TF32 (10 bits of mantissa).",),
     )  # fmt: skip
@@ -169,7 +169,7 @@ def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
     evidence += pipes(facts, kernel)
     slow = bool(single and peak and single > entry.threshold("full_rate") * peak)
     return write(
-        facts, kernel, entry.id, f"{kernel.short} is limited by the rate of double precision.", evidence, headroom=entry.headroom,
+        facts, kernel, entry.id, f"{kernel.short} is limited by double-precision throughput.", evidence, headroom=entry.headroom,
         signs=1 + (reached is not None and reached >= limit) + slow, against=tuple(against), waiting="pipe",
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ _DIRECTIONS = (
     ("gpu-d2h-copy-bound", LaneKind.D2H, "gpu.copy.d2h", "device to host"),
 )
 #: What is left to do where pinning is done.
-_FEWER = "Copy less, or beside kernels: the memory is pinned already, so cudaMallocHost or pin_memory=True wins nothing more."
+_FEWER = "Copy less, or overlap copies with kernels: the memory is pinned already, so cudaMallocHost or pin_memory=True gains nothing more."
 
 
 def copies(facts: Facts) -> Iterable[Draft]:
@@ -78,14 +78,14 @@ def copies(facts: Facts) -> Iterable[Draft]:
         yield Draft(
             cause=identifier,
             where=place,
-            summary=f"Copies {words} take {numbers.percent(share)} of {window_words(timeline)} without a kernel beside them"
+            summary=f"Copies {words} take {numbers.percent(share)} of {window_words(timeline)} with no kernel overlapping them"
             f"{_not_idle(timeline)}{of_work(timeline, spent)}.",
             cost=cost,
             share=share,
             threshold=entry.threshold("min_window_share"),
             evidence=tuple(evidence),
             signs=2,
-            against=(f"{numbers.seconds(hidden)} of the copies hide behind kernels.",)
+            against=(f"{numbers.seconds(hidden)} of the copies are hidden behind kernels.",)
             if hidden > common()["min_hidden"].value * spent
             else (),
             advice=(_FEWER,) if pinned else (),
@@ -169,7 +169,7 @@ def pageable(facts: Facts) -> Iterable[Draft]:
     if not spent or share < entry.threshold("min_share"):
         return
     rate = volume / spent
-    near = f"{numbers.size(rate)} a second is near what the link moves; pinning would win little."
+    near = f"{numbers.size(rate)} a second is near the link's limit; pinning would gain little."
     yield Draft(
         cause=entry.id,
         where=copy_site(timeline, *used),
@@ -258,7 +258,7 @@ def inside(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{words.capitalize()} take {numbers.percent(share)} of {window_words(timeline)} without a kernel beside them; "
+        summary=f"{words.capitalize()} take {numbers.percent(share)} of {window_words(timeline)} with no kernel overlapping them; "
         f"kernels compute for {numbers.percent(timeline.share(timeline.computing))}.",
         cost=cost,
         share=share,

@@ -262,7 +262,7 @@ def undecided(profile: Profile) -> str:
         return ""
     first = missing[0]
     if first.busiest is None:
-        return f"The counters of {first.short} do not tell how busy the device was: {first.measure('speed of light', 'SpeedOfLight', 'WarpStateStats')}."
+        return f"The counters of {first.short} do not show how busy the device was: {first.measure('speed of light', 'SpeedOfLight', 'WarpStateStats')}."
     return (
         f"{first.short} uses no unit for more than {numbers.percent(first.busiest / 100)} of its peak, and what its warps wait for "
         f"was not collected: {first.measure('stall reasons', 'WarpStateStats', 'SchedulerStats')}."

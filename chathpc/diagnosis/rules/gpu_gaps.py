@@ -30,16 +30,16 @@ _LOOKED_AT, _LATE = 50, 10
 _COMPILERS = (
     (
         re.compile(r"(?i)inductor|dynamo"),
-        "Keep what torch.compile made (TORCHINDUCTOR_CACHE_DIR on a disk that stays), and compile once for changing shapes: "
+        "Cache what torch.compile produces (TORCHINDUCTOR_CACHE_DIR on persistent storage), and compile once for changing shapes: "
         "torch.compile(dynamic=True), torch._dynamo.mark_dynamic.",
     ),
     (
         re.compile(r"(?i)triton|autotun"),
-        "Keep Triton's kernels between runs (TRITON_CACHE_DIR on a disk that stays), and give @triton.autotune fewer configurations.",
+        "Keep Triton's kernels between runs (TRITON_CACHE_DIR on persistent storage), and give @triton.autotune fewer configurations.",
     ),
     (
         re.compile(r"(?i)nvrtc|hiprtc|nvjitlink"),
-        "Keep the binary that NVRTC or hipRTC made (nvrtcGetCUBIN, hiprtcGetCode) in a file by the source's hash, or compile in "
+        "Keep the binary that NVRTC or hipRTC produces (nvrtcGetCUBIN, hiprtcGetCode) in a file by the source's hash, or compile in "
         "another thread before it is needed.",
     ),
     (
@@ -120,7 +120,7 @@ def compilation(facts: Facts) -> Iterable[Draft]:
         threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2,
-        against=("It is paid once in a process; measure after the first step to see the steady state.",),
+        against=("It is paid once per process; measure after the first step to see the steady state.",),
         advice=tuple(advice for kind, advice in _COMPILERS if any(kind.search(part.name) for part in parts)),
         samples=0,
     )
@@ -271,14 +271,14 @@ def _late(stretches: list[Stretch], gaps: Gaps) -> Fact | None:
         form=Form.ONE,
         parts=(Part(doing),),
         metric="host.time",
-        how="MPI calls of the rank that waits most, without those of the rank that waits least",
+        how="MPI calls of the rank that waits most, minus those of the rank that waits least",
         where=site(late, parts[0].node) if parts else None,
     )
 
 
 #: What to do where devices take turns.
 _AT_ONCE = (
-    "Let the devices work at once: divide the data among them instead of the steps, or cut each batch into parts, so that one device works "
+    "Let the devices work concurrently: divide the data among them instead of the steps, or cut each batch into parts, so that one device works "
     "on the next part while another finishes the one before (pipelining)."
 )
 
@@ -294,7 +294,7 @@ def taking_turns(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=Place(function=f"GPU {timeline.devices[0].ordinal}"),
-        summary=f"The devices take turns: each is idle for {numbers.percent(share)} of {window_words(timeline)} while another one works.",
+        summary=f"The devices take turns: each is idle for {numbers.percent(share)} of {window_words(timeline)} while another works.",
         cost=timeline.idle * part,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -381,7 +381,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
         )
     against, impact = doing.against, None
     if prepared:
-        against = (*against, "What is prepared before the first operation is paid once in a run.")
+        against = (*against, "What is prepared before the first operation is paid once per run.")
     pause = False
     many = timeline.operations >= limit["min_operations"].value
     if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > limit["most"].value * cost:
@@ -389,7 +389,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
         beside = timeline.busy / (timeline.window - timeline.longest_idle)
         against = (
             *against,
-            f"One gap of {numbers.seconds(timeline.longest_idle)} is most of it: a pause or a start, no steady state; beside it the device works "
+            f"One gap of {numbers.seconds(timeline.longest_idle)} is most of it: a pause or start-up, not steady state; apart from it the device works "
             f"for {numbers.percent(min(beside, 1.0))} of the time.",
         )
     # Ranks that wait for others in collectives win nothing from idle time of their own that goes.

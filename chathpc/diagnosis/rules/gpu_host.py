@@ -50,7 +50,9 @@ def host_calls(facts: Facts) -> Iterable[Draft]:
             how="host time in calls of the runtime, by name",
             by="the same by calling function",
             signs=2,
-            against=("It is paid once: a longer run has less of it.",) if once and not time.in_loop else (),
+            against=("It is paid once: a longer run spends less of its time on it.",)
+            if once and not time.in_loop
+            else (),
         )
 
 

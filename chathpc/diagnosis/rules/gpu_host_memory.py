@@ -17,7 +17,7 @@ _ADVICE = (
     "Move managed memory ahead with cudaMemPrefetchAsync, and keep it there with cudaMemAdvise (SetPreferredLocation).",
     "Leave in pinned host memory (zero copy) only what is touched once, by consecutive threads at consecutive addresses.",
 )
-_ONCE = "Data that is touched once crosses the link in any case: a copy only wins if other work covers it."
+_ONCE = "Data that is touched once crosses the link in any case: a copy only pays off if other work hides it."
 
 
 def host_memory(facts: Facts, kernel: Counted) -> Draft | None:

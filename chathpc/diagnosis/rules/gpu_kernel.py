@@ -34,7 +34,7 @@ _STALLS = {
 #: Stalls for room in a queue: NVIDIA's lg_throttle and tex_throttle.
 _QUEUES = ("gpu.stall.memory-throttle", "gpu.stall.texture")
 _ROOM = "room in the queues of memory instructions"
-_PATTERN = "Samples alone do not tell whether the amount of data or the pattern of the accesses fills the queues: sectors per request would."
+_PATTERN = "Samples alone do not show whether the amount of data or the pattern of the accesses fills the queues: sectors per request would."
 
 
 def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Fact:
@@ -250,7 +250,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         cause=entry.id,
         where=place,
         summary=f"Kernels have {numbers.percent(share)} of the device's busy time, {hottest.short} {numbers.percent(hottest.seconds / device)}; "
-        "only kernel counters can say why.",
+        "only kernel counters can show why.",
         cost=profile.total("gpu.kernel.time"),
         share=share,
         threshold=entry.threshold("min_share"),

@@ -98,13 +98,15 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         and blocks > entry.threshold("nearly_all_units") * units
         and not partial
     ):
-        against.append("Three of four multiprocessors and more have a block.")
+        against.append("At least three in four multiprocessors have a block.")
     lead = f"{kernel.short} is too small for the device: {what}"
     if units and blocks is not None and blocks < units:
         lead += f" on {numbers.count(units)} multiprocessors"
     elif waves is not None:
         lead += f", {numbers.number(waves)} of a wave"
-    rest = "." if blocks is None or blocks > 1 else ". Of its other properties a launch of one block tells nothing."
+    rest = (
+        "." if blocks is None or blocks > 1 else ". A launch of one block reveals nothing about its other properties."
+    )
     return write(
         facts, kernel, entry.id, lead + rest, evidence, headroom=min(max(idle, 0.0), most), signs=1 + (busiest is not None) + bool(short),
         against=tuple(against), next_measurement=kernel.measure(
@@ -249,7 +251,7 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
 #: Limit → what lifts it.
 _REMEDIES = {
     "the number of blocks on a multiprocessor": "Launch blocks of {threads} threads instead: the number of blocks on a multiprocessor is the "
-    "limit, so each has to bring more warps.",
+    "limit, so each must have more warps.",
     "registers": "Lower the registers per thread: __launch_bounds__ with a second argument, or smaller tiles for each thread.",
     "shared memory": "Use less __shared__ memory for each block, or raise the limit with "
     "cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100).",

@@ -28,7 +28,7 @@ from chathpc.profile.timeline import COPY_LANES, LaneKind
 
 #: Calls that are looked at to find the one that waits: many more than a program makes between two launches.
 _LOOKED_AT = 20
-_FUSE = "Fuse kernels that run one after the other into one, and treat several small problems in one launch: launching faster wins nothing here."
+_FUSE = "Fuse kernels that run one after the other into one, and treat several small problems in one launch: launching faster gains nothing here."
 _JOIN = "Join small copies into one (pack them into one buffer), pass small values as arguments of the kernel, or copy with cudaMemcpyAsync from pinned memory."
 
 
@@ -92,7 +92,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
         evidence.append(doing)
     few = launches < limit["few_launches"].value
     start_up = (
-        f"The first launches take {numbers.seconds(in_calls)} to load code and make the device ready: "
+        f"The first launches take {numbers.seconds(in_calls)} to load code and initialise the device: "
         if few and in_launches
         else ""
     )
@@ -106,10 +106,10 @@ def launching(facts: Facts) -> Iterable[Draft]:
     idle = f"the device is idle for {numbers.percent(share)} of {window_words(timeline)}"
     if queued:
         middle = (
-            f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, too short beside the time that the device itself needs between "
-            f"two of them: {idle} although the next ones were launched long before"
+            f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, too short compared with the time that the device needs between two of "
+            f"them: {idle} although the next ones were launched long before"
         )
-        against = (*against, "The launches are not what takes the time: the next kernels wait in the queue already.")
+        against = (*against, "Launching is not the bottleneck: the next kernels are already queued.")
     elif gaps.tiny:
         middle = f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, shorter than it takes to launch the next one: {idle} in between"
     else:

@@ -102,9 +102,9 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     which = "accesses" if excess is not None or not most else f"{most}s"
     return write(
         facts, kernel, entry.id,
-        f"The {which} of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them could be spared."
+        f"The {which} of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them are avoidable."
         if excess is not None else
-        f"The {which} of {kernel.short} are spread: {numbers.number(sectors[most])} sectors for each request of a warp.",
+        f"The {which} of {kernel.short} are scattered: {numbers.number(sectors[most])} sectors for each request of a warp.",
         evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > widest), against=tuple(against), waiting="spread",
         next_measurement=kernel.measure("excess sectors by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
@@ -149,7 +149,7 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
     return write(
         facts, kernel, entry.id,
         f"The L1 cache is the limit of {kernel.short}, {numbers.percent((pipe or level[1]) / 100)} busy with few instructions: "
-        + ("its accesses are uncoalesced." if shared == 0 else "uncoalesced accesses or bank conflicts; memory tables would tell which."),
+        + ("its accesses are uncoalesced." if shared == 0 else "uncoalesced accesses or bank conflicts; memory tables would show which."),
         evidence, headroom=entry.headroom, signs=signs, against=tuple(against), waiting="spread",
         next_measurement=kernel.measure(
             "sectors per request and bank conflicts, by line: which of the two it is", "MemoryWorkloadAnalysis_Tables", "SourceCounters"

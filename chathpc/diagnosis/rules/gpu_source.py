@@ -47,7 +47,7 @@ _STALLS: dict[str, tuple[str, ...]] = {
 }
 #: Facts about a launch, which are measured where a tool tells them.
 _LAUNCHES = {"gpu-small-grid": "gpu.kernel.blocks", "gpu-low-occupancy": "gpu.kernel.occupancy"}
-_WHOLE = "Only the time of the whole kernel is measured: whether these lines take it, samples of its instructions or counters would tell."
+_WHOLE = "Only the time of the whole kernel is measured: only samples of its instructions or counters would show whether these lines take it."
 
 
 @dataclass(slots=True)

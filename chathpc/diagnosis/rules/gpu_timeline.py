@@ -78,16 +78,14 @@ def communication(facts: Facts) -> Iterable[Draft]:
                 where=place,
             )
         )
-    waits = (
-        "A collective also waits for the slowest rank; which of the two it is shows only in the timelines of all ranks."
-    )
+    waits = "A collective also waits for the slowest rank; only the timelines of all ranks show which of the two it is."
     alone = len(timeline.devices) < _SEVERAL
     if not alone:
-        waits = "The devices compute for different times: much of it is waiting for the busiest one, no transfer."
+        waits = "The devices compute for different times: much of it is waiting for the busiest one, not transfer."
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Communication between devices that nothing hides takes {numbers.percent(share)} of {window_words(timeline)}"
+        summary=f"Exposed communication between devices takes {numbers.percent(share)} of {window_words(timeline)}"
         f"{of_work(timeline, spent)}, most of it {most}.",
         cost=cost,
         share=share,
@@ -131,7 +129,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     )
     summary = (
         f"Kernels fill {numbers.percent(share)} of {window_words(timeline)}, {top.short} "
-        f"{numbers.percent(timeline.share(top.seconds))}{'' if has_counters(timeline) else '; only kernel counters can say why they take so long'}."
+        f"{numbers.percent(timeline.share(top.seconds))}{'' if has_counters(timeline) else '; only kernel counters can show why they take so long'}."
     )
     if only_graphs(timeline):
         summary = f"CUDA graphs fill {numbers.percent(share)} of {window_words(timeline)}; their kernels were not recorded one by one."
@@ -288,7 +286,7 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
             against=(
                 *(() if known else ("The number of multiprocessors is not recorded.",)),
                 *(
-                    (f"On average {timeline.at_once:.1f} kernels run at once, which fill some of what it leaves.",)
+                    (f"On average {timeline.at_once:.1f} kernels run at once, which use some of the rest.",)
                     if beside
                     else ()
                 ),

@@ -57,7 +57,7 @@ def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
     evidence += speed_of_light(facts, kernel)
     return write(
         facts, kernel, entry.id,
-        f"Bank conflicts split the shared memory accesses of {kernel.short}: {numbers.percent(part)} of the wavefronts are theirs.",
+        f"Bank conflicts split the shared memory accesses of {kernel.short}: {numbers.percent(part)} of the wavefronts are due to conflicts.",
         evidence, headroom=part * max(waits, filled / 100), signs=1 + held_up + (filled >= low()),
         waiting="conflicts", next_measurement=kernel.measure("conflicts by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
@@ -90,7 +90,7 @@ def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
     evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
     against = []
     if not waits_for_memory(kernel):
-        against.append("The kernel neither waits for memory nor fills it.")
+        against.append("The kernel neither waits for memory nor saturates it.")
     if registers is not None and registers < entry.threshold("few_registers"):
         against.append("It uses few registers: local arrays with computed indices lie in local memory, too.")
     return write(
@@ -119,7 +119,7 @@ def atomics(facts: Facts, kernel: Counted) -> Draft | None:
         *speed_of_light(facts, kernel), *levels(facts, kernel),
     ]  # fmt: skip
     return write(
-        facts, kernel, entry.id, f"Atomic updates hold {kernel.short} up: {numbers.percent(part)} of its instructions.", evidence,
+        facts, kernel, entry.id, f"Atomic updates slow {kernel.short} down: {numbers.percent(part)} of its instructions.", evidence,
         headroom=weight(kernel) * min(1.0, entry.headroom), signs=1 + (dram is not None), waiting="memory",
-        against=("Counters do not tell how many threads update one address.",),
+        against=("Counters do not show how many threads update one address.",),
     )  # fmt: skip

@@ -71,7 +71,7 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
             )
         )  # fmt: skip
     return write(
-        facts, kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is used well."
+        facts, kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is well utilised."
         if not busy else f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time.", evidence,
         headroom=min(part, kernel.idle), signs=1 + (busiest is not None and not busy) + is_most, against=tuple(against),
         waiting=kind, advice=FULL_QUEUE if kind == "memory" and fills_queues(kernel.stalled(*_QUEUES), part) else (),

@@ -72,7 +72,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     wait_seen = facts.profile.sees_waiting
     if not wait_seen:
         against.append(
-            "The time is CPU time: what the program waits for the device is not in it, the true share may be larger."
+            "The time is CPU time: time spent waiting for the device is not included, so the true share may be larger."
         )
     volume = _bytes(facts)
     several = len(by_rank) > 1
@@ -91,12 +91,12 @@ def input_output(facts: Facts) -> Iterable[Draft]:
                 facts,
                 Kind.AMOUNT,
                 syncing,
-                subject=f"forcing data to the device ({sync})",
+                subject=f"flushing data to the device ({sync})",
                 whole=part_of(facts, cost, "file operations"),
                 how="time in functions of the fsync family",
             )
         )
-        summary = f"{place.function} forces data to the device again and again: {sync} has {numbers.percent(syncing / facts.total)} of the time."
+        summary = f"{place.function} repeatedly flushes data to the device: {sync} has {numbers.percent(syncing / facts.total)} of the time."
         signs = 3
     elif volume is not None and facts.in_seconds and transferring > small.threshold("min_transfer_part") * cost:
         rate = volume / cost
@@ -114,7 +114,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         )
         if rate < small.threshold("max_throughput"):
             entry, signs = small, 3
-            summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} a second, {much}."
+            summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} per second, {much}."
         elif rate < small.threshold("max_cached_throughput"):
             entry = small
             summary = f"{place.function} makes many small requests, mostly {ranked[0][0]}: {much}."
@@ -164,7 +164,7 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
             ),
         ),
         signs=2 if waits else 1,
-        against=() if waits else ("That the others wait for it is not seen in their time in MPI.",),
+        against=() if waits else ("Their time in MPI does not show that the others wait for it.",),
         replaces=("mpi-collective-wait", "mpi-late-sender") if waits and 2 * lost >= waiting else (),
         spread=Spread(len(by_rank), "ranks"),
     )

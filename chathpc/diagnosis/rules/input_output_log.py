@@ -152,7 +152,7 @@ def little_io(facts: Facts) -> str:
         return ""
     return (
         f"Input and output take {numbers.percent(most.share)} of the run on the slowest rank, {numbers.percent(sums.share)} on average; "
-        "what the program does besides, the log does not tell."
+        "the log does not show what else the program does."
     )
 
 
@@ -167,7 +167,7 @@ def too_little_io(facts: Facts) -> str:
         return (
             f"The log's metadata time of {numbers.seconds(sums.meta)} is more than the {numbers.seconds(sums.window)} of all "
             f"processes, so no share can be given; reads and writes take {spent} for {moved}, and "
-            f"{numbers.count(sums.meta_calls)} opens and stats of {numbers.count(sums.files)} files (metadata) are what to look at."
+            f"{numbers.count(sums.meta_calls)} opens and stats of {numbers.count(sums.files)} files (metadata) deserve a look."
         )
     if sums.bytes < entry.threshold("min_bytes") and sums.time < entry.threshold("min_seconds"):
         return (
@@ -456,7 +456,7 @@ def _spent(facts: Facts, sums: Totals, most: Slowest) -> Iterable[Fact]:
             unit="s",
             whole=Quantity(sums.window / processes, "s", "the run"),
             metric="io.time",
-            how="times of its files, and of shared files its own or, where that is not told, the mean of the others",
+            how="times of its files, and of shared files its own or, where unknown, the mean of the others",
         )
 
 

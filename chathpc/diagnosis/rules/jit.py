@@ -35,7 +35,7 @@ def just_in_time(facts: Facts) -> Iterable[Draft]:
             how="time in compilers' functions and libraries",
             by="time in compilers by calling function",
             signs=1,
-            against=("It may be paid once: a longer run, or a cache of compiled code, would have less of it.",),
+            against=("It may be paid once: a longer run, or a cache of compiled code, would reduce it.",),
         )
 
 

@@ -27,8 +27,8 @@ from chathpc.profile.tree import BoolArray, NodeKind
 
 LATENCY, BANDWIDTH = "memory-latency", "memory-bandwidth"
 _HOW = "machine code with the samples at each instruction"
-_MEMORY = "How much memory the loop uses is not known: in the cache there is little to wait for."
-_ORDER = "The order of the addresses is not known: neighbours one after the other are fast."
+_MEMORY = "How much memory the loop uses is unknown: data in the cache would cause little waiting."
+_ORDER = "The order of the addresses is unknown: sequential access would be fast."
 
 
 def with_machine_code(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
@@ -54,7 +54,7 @@ def _of_code(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterat
         return is_above(part, entry.threshold("min_waiting_samples"), samples, common()["sigma"].value)
 
     if is_most(loop.chased):
-        does = "goes from item to item, each address given by the item before"
+        does = "goes from item to item, each address coming from the previous item"
         waiting = _waiting(facts, "loads along a chain of addresses", loop.chased, name, place.place)
         yield from _draft(facts, LATENCY, place.place, does, time * loop.chased, waiting)
     elif is_most(loop.chased + loop.gathered):
@@ -66,7 +66,7 @@ def _of_code(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterat
         operations = f"{loop.operations or 'no'} operation{'s' if loop.operations != 1 else ''}"
         streams = fact(
             facts, Kind.CODE, loop.streamed, subject=f"the machine code of the loop in {name}", unit="bytes", where=place.place, how="machine code",
-            text=f"moves {loop.streamed} bytes for {operations} in each iteration, from neighbour to neighbour",
+            text=f"moves {loop.streamed} bytes for {operations} in each iteration, with unit stride",
         )  # fmt: skip
         does = "streams through memory with little arithmetic"
         yield from _draft(facts, BANDWIDTH, place.place, does, time, streams, limit=True)

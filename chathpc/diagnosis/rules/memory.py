@@ -20,7 +20,7 @@ from chathpc.profile.run import PAGE_FAULT, PEAK_MEMORY, positive
 
 #: What a fault supplies at least (bytes): no processor has smaller pages.
 _PAGE = 4096
-_NOT_MEASURED = "The cost of a fault is the low end of usual values, not measured here; chathpc measure measures it."
+_NOT_MEASURED = "The cost of a fault is a conservative estimate, not measured here; chathpc measure measures it."
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:
@@ -113,7 +113,7 @@ def leak(facts: Facts) -> Iterable[Draft]:
         ),
         signs=2,
         samples=0,
-        against=("It costs no time that the profile could see.",),
+        against=("It costs no time that the profile could show.",),
     )
 
 
@@ -156,7 +156,7 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
                 whole=total(facts),
                 parts=_each(faults, each),
                 metric=number,
-                how=f"count × {'the cost of one as measured on the machine' if measured else 'the low end of what one costs'}",
+                how=f"count × {'the cost of one as measured on the machine' if measured else 'a conservative cost of one'}",
             ),
             fact(
                 facts,

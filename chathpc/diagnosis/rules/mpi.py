@@ -161,7 +161,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
                 *_main_calls(times),
                 *([Part("for ranks that had no core at most", for_a_core / spent, "ratio")] if for_a_core else []),
             ],
-            how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
+            how="time below MPI calls of the program, MPI_Init and MPI_Finalize excluded",
         ),
     )
     if cost >= unequal.threshold("min_explained") * waited and facts.above(cost / facts.total, smallest):
@@ -316,7 +316,7 @@ def _unequal_work(
     summary = (
         f"Only rank {rank} runs {name}; the other ranks wait for it in MPI{called}."
         if is_private
-        else f"The work is shared unevenly: rank {rank} has {numbers.number(float(times.compute[busiest]) / mean)} times the mean, "
+        else f"The work is unevenly distributed: rank {rank} has {numbers.number(float(times.compute[busiest]) / mean)} times the mean, "
         f"most of the difference in {name}; the others wait in MPI{called}."
     )
     return Draft(
@@ -369,7 +369,9 @@ def _equal_work(
             )
         )
     else:
-        against += ("The profile ends at the calls of MPI: waiting inside them cannot be told from moving data.",)
+        against += (
+            "The profile ends at the calls of MPI: waiting inside them cannot be distinguished from moving data.",
+        )
     where = f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"
     summary = {
         "mpi-communication-bound": f"The ranks spend {numbers.percent(share)} of their time communicating, and much of it moves data: {where}.",

@@ -107,7 +107,7 @@ def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids,
         subject="MPI",
         whole=total(facts),
         parts=[Part(name, time, time_unit(facts)) for name, time in largest],
-        how="time in MPI calls of the program, MPI_Init and MPI_Finalize left out",
+        how="time in MPI calls of the program, MPI_Init and MPI_Finalize excluded",
     )
 
 
@@ -127,9 +127,9 @@ def _explained(facts: Facts, site: _Site, wait: str, common: Fact) -> Iterable[D
         return
     caller = site.hot.place.function or "the program"
     evidence = [common, _calls(facts, site, caller)]
-    signs, against = 1, ["The profile has no times of single ranks, so which of them is late, and why, is not seen."]
+    signs, against = 1, ["The profile has no times of single ranks, so which of them is late, and why, is unknown."]
     if spread is None:
-        against = ["The profile has no times of single ranks, so waiting and moving data cannot be told apart."]
+        against = ["The profile has no times of single ranks, so waiting and moving data cannot be distinguished."]
     else:
         evidence.append(_waiting(facts, site, caller, spread))
         signs += 1
@@ -161,11 +161,9 @@ def _summary(facts: Facts, site: _Site, caller: str, share: float, spread: _Spre
     if spread is None:
         return f"{start}."
     if moving:
-        return f"{start}, all of them about the same: it moves data or is waited for by all alike."
+        return f"{start}, all of them about equally: it moves data, or all wait alike."
     part = numbers.percent(1 - spread.least / spread.mean)
-    return (
-        f"{start}, and {part} of that is more than the rank with the least spends: waiting for ranks that come later."
-    )
+    return f"{start}, and {part} of that exceeds the minimum over the ranks: waiting for late ranks."
 
 
 def _calls(facts: Facts, site: _Site, caller: str) -> Fact:

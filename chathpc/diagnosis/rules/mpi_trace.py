@@ -18,8 +18,8 @@ from chathpc.profile.tree import FloatArray
 _WORDS = {
     Pattern.LATE_SENDER: "for messages that are sent later (late sender)",
     Pattern.LATE_RECEIVER: "to send to ranks that receive later (late receiver)",
-    Pattern.COLLECTIVE: "in collectives until the last rank comes",
-    Pattern.LATE_ROOT: "in broadcasts and scatters until the root comes (late broadcast)",
+    Pattern.COLLECTIVE: "in collectives until the last rank arrives",
+    Pattern.LATE_ROOT: "in broadcasts and scatters until the root arrives (late broadcast)",
     Pattern.EARLY_ROOT: "as the root of reductions and gathers (early reduce)",
 }
 _MEANS = ("messages", "collectives")
@@ -40,7 +40,7 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
             for pattern, spent in sorted(parts, key=lambda part: -part[1])
             if spent >= common()["worth_a_line"].value * waited
         ],
-        how="each call's time until the rank came that it waited for (Scalasca's patterns), summed",
+        how="each call's time until the rank it waited for arrived (Scalasca's patterns), summed",
     )
     found = messages.delay(*patterns)
     worst = int(np.argmax(found.by_member))
@@ -67,7 +67,7 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
         subject=f"waiting for {who}",
         whole=part_of(facts, waited, "waiting for late ranks"),
         parts=meanwhile,
-        how="waiting by the rank whose call ended it; functions by what its trace shows from the begin of the wait on",
+        how="waiting by the rank whose call ended it; functions by what its trace shows from the start of the wait",
     )
 
 
@@ -89,8 +89,8 @@ def traced(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> It
         yield Draft(
             cause=entry.id,
             where=hot.place,
-            summary=f"The ranks wait {numbers.percent(waited / facts.total)} of their time in {calls} calls from {_where(hot)} for "
-            f"ranks that come later{_elsewhere(facts, waited, caused, passed, there)}, though each computes about the same in all.",
+            summary=f"The ranks wait {numbers.percent(waited / facts.total)} of their time in {calls} calls from {_where(hot)} for late "
+            f"ranks{_elsewhere(facts, waited, caused, passed, there)}, though each computes about the same in all.",
             cost=cost,
             share=share,
             threshold=entry.threshold("min_share"),

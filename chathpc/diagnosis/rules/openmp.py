@@ -334,8 +334,8 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
     yield Draft(
         cause="omp-load-imbalance",
         where=place,
-        summary=f"The iterations of {where_name} are shared unevenly: the busiest of {len(work)} threads works "
-        f"{numbers.number(busiest / mean if mean else 1.0)} times the mean, the others wait for it.",
+        summary=f"The iterations of {where_name} are unevenly distributed: the busiest of {len(work)} threads has "
+        f"{numbers.number(busiest / mean if mean else 1.0)} times the mean work while the others wait.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -379,7 +379,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
             subject="serial code "
             + ("outside parallel regions" if not in_regions.any() else "outside and inside parallel regions"),
             whole=total(facts),
-            how="time of threads that take part in regions, outside regions and in what the source gives to one thread, or a trace shows on one at a time",
+            how="time of the threads of regions, outside regions and in code that the source gives to one thread, or that a trace shows on one at a time",
         ),
         fact(
             facts,
@@ -489,7 +489,7 @@ def _entries(facts: Facts, threads: Team, spent: float) -> Fact | None:
         changes / expected,
         subject="the number of changes from work to waiting in the trace",
         unit="times",
-        whole=Quantity(of="what it is where each sample falls into another region"),
+        whole=Quantity(of="what it would be if each sample fell into a different region"),
         parts=(Part("", changes, "changes"),),
         how="changes from one sample to the next / n p (1 − p) for a share p of waiting in n samples (Wald and Wolfowitz, 1940)",
     )
@@ -555,7 +555,7 @@ def critical(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Threads queue at the critical section in {place.function}: {share_here(facts, hot.weight, cost, of='the thread time')}.",
+        summary=f"Threads contend for the critical section in {place.function}: {share_here(facts, hot.weight, cost, of='the thread time')}.",
         cost=cost,
         share=cost / facts.total,
         threshold=entry.threshold("min_share"),

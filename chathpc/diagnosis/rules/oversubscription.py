@@ -46,7 +46,7 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
         where=place,
         summary=f"{threads} {who} share {told(cores(facts), 'cores')}, and wait {numbers.percent(share)} of their time for each other."
         if threads
-        else f"The MPI library gives its core away while it waits ({numbers.percent(share)} of the time in sched_yield), "
+        else f"The MPI library yields its core while it waits ({numbers.percent(share)} of the time in sched_yield), "
         "which it does when there are more ranks than cores.",
         cost=cost,
         share=share,

@@ -138,7 +138,7 @@ def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
             evidence=(*draft.evidence, _evidence(hot.facts, hot, found)),
             against=(
                 *draft.against,
-                f"It may be {entry.title[0].lower()}{entry.title[1:]}, which only counters can tell.",
+                f"It may be {entry.title[0].lower()}{entry.title[1:]}, which only counters can show.",
             ),
             next_measurement=f"{measure.command} ({measure.tells})",
             suspected=(*draft.suspected, entry.id),
@@ -310,7 +310,7 @@ def _fresh(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: Hot
 
 
 #: The kernel's time is told behind the last sample before.
-_NEAR = "What the program was doing while the kernel worked is near these lines, not surely at them."
+_NEAR = "What the program was doing while the kernel worked is near these lines, not necessarily at them."
 
 
 def _has_threads(facts: Facts) -> bool:

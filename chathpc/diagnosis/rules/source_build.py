@@ -67,7 +67,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
             float(place.line or 0),
             subject=place.short,
             unit="line",
-            text="shows a function of one statement, which any optimising compiler puts in place of its call",
+            text="shows a one-statement function, which any optimising compiler inlines",
             how=DERIVED,
             where=place,
         ),
@@ -83,7 +83,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
         Draft(
             cause=entry.id,
             where=hot_place.place if hot_place is not None else place,
-            summary="The program looks compiled without optimisation: its own functions of one statement are real calls.",
+            summary="The program seems to be compiled without optimisation: its own one-statement functions were not inlined.",
             cost=computing,
             share=computing / facts.total,
             threshold=entry.threshold("min_share"),

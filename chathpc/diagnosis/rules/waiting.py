@@ -103,7 +103,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
                 facts,
                 Kind.AMOUNT,
                 busiest,
-                subject="the work of the thread that works most",
+                subject="the work of the busiest thread",
                 whole=part_of(facts, length, "its time"),
                 how="maximum over threads of time outside waiting",
             ),

@@ -52,7 +52,7 @@ def synchronous(function: Function, loop: Loop, line: int) -> Sign | None:
             if one.short in _SYNCING:
                 return Sign(
                     "io-bound", line, line, line, f"calls {one.short} in each iteration of the loop over {loop.variable or 'items'}",
-                    "forces or opens files in a loop", alone=False, calls=True,
+                    "flushes or opens files in a loop", alone=False, calls=True,
                 )  # fmt: skip
     return None
 

@@ -52,7 +52,7 @@ def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | N
                     continue
                 return Sign(
                     "redundant-copies", line, line, line,
-                    f"hands {argument} to {callee.name} by value ({parameter.type} {parameter.name}), a copy at each call, though {callee.name} only reads it",
+                    f"passes {argument} to {callee.name} by value ({parameter.type} {parameter.name}), a copy at each call, though {callee.name} only reads it",
                     f"copies {argument} at each call of {callee.name}, which takes it by value",
                     calls=True,
                 )  # fmt: skip
@@ -168,7 +168,7 @@ def rebuilt(function: Function, line: int) -> Sign | None:
         array = function.fortran and value.kind == Kind.OTHER and value.text.startswith("array") and bool(value.parts)
         if (text and str(first) == name) or (array and any(str(part) == name for part in value.parts)):
             return Sign(
-                "redundant-copies", line, line, line, f"builds {name} anew from {name} each time, which copies all of it",
+                "redundant-copies", line, line, line, f"rebuilds {name} from {name} each time, which copies all of it",
                 f"copies all of {name} to make it longer", calls=True,
             )  # fmt: skip
     return None
@@ -179,7 +179,7 @@ def allocation(function: Function, loop: Loop, line: int) -> Sign | None:
     for statement in function.inside(loop.index):
         for one in statement.expr.walk() if statement.expr is not None and statement.line == line else ():
             if one.kind == Kind.CALL and one.short in _ALLOCATING and (one.base is None or one.text == "new"):
-                return _churn(line, f"asks for memory ({one.short}) in the loop over {loop.variable or 'items'}")
+                return _churn(line, f"allocates memory ({one.short}) in the loop over {loop.variable or 'items'}")
     for each in function.declarations:
         if each.line == line and each.loop >= 0 and owns_memory(each) and not each.static:
             return _churn(line, f"makes a new {each.type} {each.name} in each iteration")
@@ -187,4 +187,4 @@ def allocation(function: Function, loop: Loop, line: int) -> Sign | None:
 
 
 def _churn(line: int, says: str) -> Sign:
-    return Sign("allocation-churn", line, line, line, says, "asks for memory in a loop", alone=False, calls=True)
+    return Sign("allocation-churn", line, line, line, says, "allocates memory in a loop", alone=False, calls=True)

@@ -67,7 +67,7 @@ def pageable(function: Function, line: int) -> Sign | None:
                 shown = function.show(part)
                 return Sign(
                     "gpu-pageable-copies", line, line, line,
-                    f"copies {shown} by {call.short}, memory that {made} gives: it is pageable, so that the driver copies it once more",
+                    f"copies {shown} by {call.short}, memory from {made}: it is pageable, so the driver copies it once more",
                     "copies memory that is not pinned",
                     calls=True,
                 )  # fmt: skip

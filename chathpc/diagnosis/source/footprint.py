@@ -24,8 +24,8 @@ _MOST_CALLS = 3
 _ALLOCATE = frozenset({"malloc", "aligned_alloc", "memalign", "valloc", "_mm_malloc"})
 _RESIZE = frozenset({"resize", "assign", "reserve"})
 _UNKNOWN = (
-    "The source does not tell how much memory that is: in the cache there is little to wait for.",
-    "In the cache the chain of dependent instructions would take the time instead; cache misses would tell the two apart.",
+    "The source does not show how much memory that is: data in the cache would cause little waiting.",
+    "In the cache the chain of dependent instructions would take the time instead; cache misses would distinguish the two.",
 )
 
 

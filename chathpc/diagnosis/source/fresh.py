@@ -42,7 +42,7 @@ def touched(function: Function, file: SourceFile, loop: Loop) -> tuple[Sign, boo
             continue
         sign = Sign(
             "page-faults", loop.first, loop.first, loop.last,
-            f"is the first to write to {name}, which line {lines[0]} asks for and line {lines[1]} gives back each time: memory of more than "
+            f"is the first to write to {name}, which line {lines[0]} allocates and line {lines[1]} frees each time: memory of more than "
             f"{numbers.size(KEPT)} then comes from the kernel page by page",
             f"fills {name}, whose memory is fresh each time", ("The kernel's own time for the pages was not measured.",), calls=True,
         )  # fmt: skip

@@ -34,7 +34,7 @@ def grown(function: Function, unit: Unit, line: int) -> Sign | None:
             found = _by_few(size, function, unit)
             last = _replaced(function, one, name, found) if found is not None else None
             if last is not None and one.line <= line <= last[0]:
-                says = f"asks for memory for {function.show(size)} items, copies {last[1]} to it and takes it for {last[1]} each time"
+                says = f"allocates memory for {function.show(size)} items, copies {last[1]} to it and replaces {last[1]} with it each time"
                 return Sign(
                     _CAUSE, one.line, one.line, last[0], says, "copies a list to new memory for each item that is added", calls=True
                 )  # fmt: skip

@@ -57,14 +57,14 @@ def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
     shown = one.function.show(fork.condition)
     loops = [loop for loop in one.function.loops if fork.then[0] <= loop.first and loop.last <= fork.then[1]]
     long = [loop for loop in loops if not is_short(loop, one.unit) and not _is_of_block(one, loop)]
-    against = ("How many of a warp's instructions these are, only counters tell.",)
+    against = ("Only counters show how many of a warp's instructions these are.",)
     if single:
         if not long:
             return None
         first, last = fork.then
         return Sign(
             "gpu-divergence", fork.line, min(first, fork.line), last,
-            f"lets only one thread go on by `if ({shown})`, and it runs the loop at line {long[0].first} alone while the other lanes of its warp wait",
+            f"lets only one thread continue by `if ({shown})`, and it runs the loop at line {long[0].first} alone while the other lanes of its warp wait",
             "lets one thread of a warp run a loop alone",
             against,
         )  # fmt: skip
@@ -85,8 +85,8 @@ def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
     )
     return Sign(
         "gpu-divergence", fork.line, first, last,
-        f"parts neighbouring threads by `if ({shown})`: {how}",
-        "sends neighbouring threads of a warp different ways",
+        f"separates neighbouring threads by `if ({shown})`: {how}",
+        "makes neighbouring threads of a warp diverge",
         against,
     )  # fmt: skip
 
@@ -244,7 +244,7 @@ def barriers(several: Sequence[Lanes]) -> Sign | None:
                 "gpu-barrier-stall", statement.line, loop.first, loop.last,
                 f"waits at {call.short}() in each iteration of the loop over {loop.variable}, with about {done} operations of a thread for "
                 f"{number} {'barriers' if number != 1 else 'barrier'}",
-                "meets a barrier of the block in each iteration of its inner loop",
+                "reaches a barrier of the block in each iteration of its inner loop",
                 ("What a barrier costs depends on how evenly the warps of a block arrive.",),
             )  # fmt: skip
     return None

@@ -65,7 +65,7 @@ def uncoalesced(several: Sequence[Lanes]) -> Sign | None:
         "gpu-uncoalesced-access", access.line, first, last,
         f"{'writes' if access.written else 'reads'} {one.function.show(access.expr)}, where neighbouring threads (threadIdx.x) "
         f"are {_distance(access)} apart: each thread of a warp touches a sector of its own",
-        f"reaches into {access.pointer.name} with {_distance(access)} from thread to thread",
+        f"accesses {access.pointer.name} with a stride of {_distance(access)} between threads",
         ("Sectors that stay in the L1 cache until the next iterations use the rest of them cost nothing.",),
     )  # fmt: skip
 
@@ -143,9 +143,9 @@ def bank_conflicts(several: Sequence[Lanes]) -> Sign | None:
     return Sign(
         "gpu-shared-bank-conflicts", access.line, first, last,
         f"{'writes' if access.written else 'reads'} {one.function.show(access.expr)} in shared memory, where neighbouring threads are "
-        f"{words(access.lane or {})} elements apart: {'up to ' if grows else ''}{ways} threads of a warp meet in one bank",
-        f"makes {'up to ' if grows else ''}{ways} threads of a warp meet in one bank of shared memory",
-        ("How many of its instructions these are, only counters tell.",),
+        f"{words(access.lane or {})} elements apart: {'up to ' if grows else ''}{ways} threads of a warp conflict in one bank",
+        f"makes {'up to ' if grows else ''}{ways} threads of a warp conflict in one bank of shared memory",
+        ("Only counters show how many of its instructions these are.",),
     )  # fmt: skip
 
 
@@ -205,8 +205,8 @@ def own_arrays(several: Sequence[Lanes]) -> Sign | None:
             return Sign(
                 "gpu-register-spill", access.line, first, last,
                 f"uses {one.function.show(access.expr)} of an array of each thread ({total:,} bytes) with an index that is only known at run "
-                "time: the array lies in local memory, which is part of device memory, and not in registers",
-                f"keeps {access.pointer.name} in local memory, for its index is computed",
+                "time: the array lies in local memory, which is part of device memory, not in registers",
+                f"keeps {access.pointer.name} in local memory, because its index is computed",
                 ("A small array may stay in the L1 cache.",),
             )  # fmt: skip
     return None

@@ -45,7 +45,7 @@ def double_precision(several: Sequence[Lanes]) -> Sign | None:
         first, last = extent(one, statement.loop)
         return Sign(
             "gpu-fp64-bound", statement.line, first, last,
-            f"computes {one.function.show(shown)} in double precision, for {literal} is a double ({literal}f would be a float), though all "
+            f"computes {one.function.show(shown)} in double precision, because {literal} is a double ({literal}f would be a float), though all "
             "variables are float",
             f"computes in double precision because of literals like {literal}",
             ("Devices for science compute in double precision at half the rate of single; others at 1/32 or 1/64.",),

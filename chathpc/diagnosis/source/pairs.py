@@ -41,8 +41,8 @@ def library_search(function: Function, unit: Unit, loop: Loop | None, line: int)
             if hit and (loop is None or call.names() & moving):
                 return Sign(
                     "quadratic-algorithm", line, line, line,
-                    f"looks through all of a list with {call.short} {around}",
-                    f"looks through a list with {call.short} {'in a loop' if loop is not None else 'in each call'}",
+                    f"searches a whole list with {call.short} {around}",
+                    f"searches a list with {call.short} {'in a loop' if loop is not None else 'in each call'}",
                     ("The list may be short.",), calls=True,
                 )  # fmt: skip
     return None

@@ -34,9 +34,9 @@ def packed(function: Function, files: Sequence[SourceFile], line: int) -> Sign |
                 shown = function.show(given)
                 return Sign(
                     "redundant-copies", line, line, line,
-                    f"hands {shown} to {callee.name}, which wants {parameter.name} in one piece: the section is copied before each call and back after it",
+                    f"passes {shown} to {callee.name}, which needs {parameter.name} contiguous: the section is copied before each call and back after it",
                     f"copies {shown} at each call of {callee.name}",
-                    ("The copy lets the routine read neighbours, which is worth it where it reads them many times.",),
+                    ("The copy makes the routine's data contiguous, which pays off where it reads them many times.",),
                 )  # fmt: skip
     return None
 

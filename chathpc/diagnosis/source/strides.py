@@ -126,7 +126,7 @@ def strided(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         f"though {language} stores arrays by {order}"
     )
     if better is not None:
-        says += f"; the loop over {better.variable} around it would step to neighbours"
+        says += f"; the loop over {better.variable} around it would access contiguous elements"
     return Sign(
         "strided-access", walk.access.line or loop.first, loop.first, loop.last, says,
         f"steps through {function.show(walk.access.base)} by {by} in its innermost loop",
@@ -175,7 +175,7 @@ def _starts_outside(function: Function, loop: Loop) -> bool:
 
 
 def _near_in(access: Expr, function: Function, unit: Unit, loop: Loop) -> bool:
-    """True if the loop alone would walk the access from neighbour to neighbour."""
+    """True if the loop alone would walk the access with unit stride."""
     count = trips(loop, unit.constants)
     if count is not None and count <= LINE // 8:
         return False

@@ -29,7 +29,7 @@ class Stream:
 
 
 def stream(function: Function, unit: Unit, loop: Loop, *, branches: bool = False) -> Stream | None:
-    """Bytes and operations of one iteration of a loop that walks arrays from neighbour to neighbour, and does nothing else.
+    """Bytes and operations of one iteration of a loop that walks arrays with unit stride, and does nothing else.
 
     None for loops with other accesses, calls, conditions (unless `branches` allows them), or a dependence on the iteration before (which
     limits them otherwise). An array counts once however many neighbours are read, and once more where it is written.
@@ -122,9 +122,9 @@ def bandwidth(function: Function, unit: Unit, loop: Loop, least: float) -> Sign 
     many = "operation" if found.operations == 1 else "operations"
     return Sign(
         "memory-bandwidth", loop.first, loop.first, loop.last,
-        f"moves {found.bytes} bytes for {found.operations} {many} in each iteration of the loop over {loop.variable}, from neighbour to neighbour",
+        f"moves {found.bytes} bytes for {found.operations} {many} in each iteration of the loop over {loop.variable}, with unit stride",
         f"streams through {', '.join(found.arrays[:3])} with little arithmetic",
-        ("The source does not tell how large the arrays are: in the cache the loop would not wait for memory.",),
+        ("The source does not show how large the arrays are: data in the cache would not make the loop wait for memory.",),
         alone=certain, suspected=not certain, limit=True,
     )  # fmt: skip
 
@@ -155,7 +155,7 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         if (follows or hops) and _work(inside) <= _FEW and not _other_calls(inside):
             return Sign(
                 "memory-latency", one.line or loop.first, loop.first, loop.last,
-                f"goes from item to item by {target} = {function.show(value)}: each address must arrive before the next can be asked for",
+                f"goes from item to item by {target} = {function.show(value)}: each address must arrive before the next can be requested",
                 "follows pointers from item to item",
                 memory=str(root(value.base)) if hops and value.base is not None else target.text,
             )  # fmt: skip
@@ -178,7 +178,7 @@ def nodes(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         return None
     return Sign(
         "memory-latency", loop.first, loop.first, loop.last,
-        f"goes through {name}, each item of which is a node of its own: its address must arrive before the next can be asked for",
+        f"goes through {name}, each item of which is a node of its own: its address must arrive before the next can be requested",
         f"goes through the nodes of {name} one by one",
         memory=str(name),
     )  # fmt: skip
@@ -244,14 +244,14 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         - {str(walk.access.base) for walk in far}
     )
     access = far[0].access
-    against = ["The source does not tell in which order it is read: neighbours one after the other are fast."]
+    against = ["The source does not show in which order it is read: sequential access would be fast."]
     if streams:
         against.append(
             f"The loop also streams through {', '.join(sorted(streams)[:2])}: the bandwidth of memory may be the limit instead."
         )
     return Sign(
         "memory-latency", access.line or loop.first, loop.first, loop.last,
-        f"reads {function.show(access)} at places that the program computes or another array gives, so that no prefetcher knows the next",
+        f"reads {function.show(access)} at places that the program computes or another array gives, which no prefetcher can predict",
         f"reads {function.show(access.base)} in an order given by other data",
         tuple(against), limit=bool(streams), memory=str(root(access)),
     )  # fmt: skip
@@ -279,7 +279,7 @@ def random_access(function: Function, unit: Unit, loop: Loop) -> Sign | None:
             continue
         return Sign(
             "memory-latency", one.line or loop.first, loop.first, loop.last,
-            f"uses {function.show(one)} at places that look random, so that no prefetcher knows the next",
+            f"uses {function.show(one)} at places that look random, which no prefetcher can predict",
             f"uses {function.show(one.base)} at places that look random",
             memory=str(root(one)),
         )  # fmt: skip
@@ -361,7 +361,7 @@ def lookup(function: Function, unit: Unit, line: int) -> Sign | None:
             continue
         return Sign(
             "memory-latency", line, function.first, function.last,
-            f"reads {function.show(one)} at places that other data gives, so that no prefetcher knows the next",
+            f"reads {function.show(one)} at places that other data gives, which no prefetcher can predict",
             f"reads {function.show(array)} at places that other data gives",
             memory=str(root(array)),
         )  # fmt: skip
@@ -371,7 +371,7 @@ def lookup(function: Function, unit: Unit, line: int) -> Sign | None:
 def _address(one: Expr, function: Function) -> tuple[Expr, list[Expr]] | None:
     """The array that an access reads, and what its index is made of; of a pointer, those of what it was set to."""
     if any(part.text == "extent_specifier" for part in one.parts):
-        return None  # a part of an array, from neighbour to neighbour
+        return None  # a part of an array, with unit stride
     if one.kind == Kind.INDEX and one.base is not None and len(one.parts) == 1 and root(one.base).kind == Kind.NAME:
         return one.base, _made_of(one.parts[0], function)
     pointer = one.base

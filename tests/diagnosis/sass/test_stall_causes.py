@@ -82,7 +82,7 @@ def test_the_finding_is_at_the_load_and_its_evidence_names_the_use() -> None:
         "The address of this load comes from the load at kernels.cu:9, so that one wait follows the other: earlier by 2 instructions."
         in said
     )
-    assert found.advice[0].startswith("Take the load at kernels.cu:9 out of the way of the one at kernels.cu:10")
+    assert found.advice[0].startswith("Do not let the load at kernels.cu:9 delay the one at kernels.cu:10")
 
 
 def test_lines_are_added_up_over_instructions() -> None:

@@ -116,7 +116,7 @@ def test_a_chain_that_fits_into_the_cache_does_not_wait_for_memory(text: str) ->
 def test_a_chain_of_unknown_size_is_less_sure_and_has_an_alternative() -> None:
     unknown = finding(diagnosis_of(HOPS, "a.c"), LATENCY)
     assert len(unknown.against) == 2
-    assert any("cache misses would tell the two apart" in each for each in unknown.against)
+    assert any("cache misses would distinguish the two" in each for each in unknown.against)
     large = finding(diagnosis_of(chained("int *next = malloc((1 << 26) * sizeof(int));"), "a.c"), LATENCY)
     assert large.against == ()
     assert large.confidence > unknown.confidence

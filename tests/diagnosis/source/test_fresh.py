@@ -140,7 +140,7 @@ def test_the_kernels_time_in_the_function_is_what_the_faults_cost() -> None:
     assert (found.seconds, found.share) == (pytest.approx(11.0), pytest.approx(0.55))
     said = [item.statement for item in diagnosis.evidence if item.id in found.evidence]
     assert said[0] == "The kernel's work for lines 1 to 10 of a.c takes 11.0 s of 20.0 s (55.0 %)."
-    assert "is the first to write to square, which line 2 asks for and line 8 gives back each time" in said[1]
+    assert "is the first to write to square, which line 2 allocates and line 8 frees each time" in said[1]
     assert any("near these lines" in each for each in found.against)
 
 

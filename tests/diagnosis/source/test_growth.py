@@ -274,6 +274,6 @@ def test_the_lines_from_the_new_memory_to_its_taking_over_are_the_cost() -> None
     said = [each.statement for each in diagnosis_of(FORTRAN[0].text, "a.f90").evidence]
     assert "Lines 5 to 8 of a.f90 take 1.00 s of 1.00 s (100 %)." in said
     assert (
-        "The source at a.f90:5 asks for memory for self%n + 1 items, copies self%item to it and takes it for self%item each time."
+        "The source at a.f90:5 allocates memory for self%n + 1 items, copies self%item to it and replaces self%item with it each time."
         in said
     )

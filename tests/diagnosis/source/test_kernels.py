@@ -360,7 +360,7 @@ def test_bank_conflicts_are_those_of_the_banks(rows: int, step: int, kind: tuple
     if sign is None:
         assert worst < 4
     else:
-        assert f"{worst} threads of a warp meet in one bank" in sign.says
+        assert f"{worst} threads of a warp conflict in one bank" in sign.says
 
 
 @pytest.mark.parametrize(
