@@ -198,7 +198,7 @@ MISPLACED = [
     ({"outputs": ["stdout"]}, "project.outputs", "It belongs below 'project.check'."),
     ({"seconds": 3}, "project.seconds", "It belongs below 'project.limits'."),
     ({"check": {"edit": ["*.c"]}}, "project.check.edit", "It belongs below 'project'."),
-    ({"llm": "none"}, "project.llm", "It is a setting and stands at the top level of the file, beside 'project'."),
+    ({"llm": "none"}, "project.llm", "It is a setting and belongs at the top level of the file, beside 'project'."),
     ({"bulid_": "make"}, "project.bulid_", "Did you mean 'build'?"),
     ({"limits": {"memry": "8 GiB"}}, "project.limits.memry", "Did you mean 'memory'?"),
     ({"memry": "8 GiB"}, "project.memry", "Did you mean 'memory', below 'project.limits'?"),

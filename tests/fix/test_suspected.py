@@ -118,5 +118,5 @@ def test_a_file_that_is_no_report_is_told_by_its_first_wrong_key(
         read_report(file)
     assert said in caught.value.message
     file.write_text("{", encoding="utf-8")
-    with pytest.raises(UsageError, match="is no report as JSON: not JSON"):
+    with pytest.raises(UsageError, match="is not a JSON report: not JSON"):
         read_report(file)

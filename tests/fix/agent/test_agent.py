@@ -179,7 +179,7 @@ def test_turns_are_bounded_and_an_end_is_told(tmp_path: Path) -> None:
 def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
     played = Played(tmp_path, [[SHORTER, WRONG, SUBMIT], [SUBMIT], [FINISH]])
     assert len(played.run().attempts) == 1
-    assert "That was judged before." in played.told[3]
+    assert "Already judged." in played.told[3]
 
 
 def test_what_could_not_be_timed_may_be_submitted_again(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_after_an_edit_that_failed_nothing_is_built_or_submitted_in_that_turn(tm
     missing: Call = ("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"})
     played = Played(tmp_path, [[SHORTER, missing, ("check", {}), SUBMIT], [FINISH]])
     assert not played.run().attempts
-    assert played.told[2] == played.told[3] == "Not done: an edit before it failed."
+    assert played.told[2] == played.told[3] == "Not done: an earlier edit failed."
 
 
 def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_facts_are_those_of_the_table() -> None:
         ({"name": ["other"]}, "The profile has no kernel scale."),
         ({"name": ["a::scale", "b::scale"]}, "The profile has 2 kernels called scale"),
         ({"name": ["scale"]}, "lacks the launch configuration of scale"),
-        ({"name": ["scale"], "gpu.kernel.blocks": [10.5], "gpu.kernel.threads-per-block": [64.0]}, "was launched with different sizes (10.5 blocks"),
+        ({"name": ["scale"], "gpu.kernel.blocks": [10.5], "gpu.kernel.threads-per-block": [64.0]}, "was launched with varying sizes (10.5 blocks"),
         ({"name": ["scale"], "gpu.kernel.blocks": [float("nan")], "gpu.kernel.threads-per-block": [64.0]}, "lacks the launch configuration"),
         ({"name": ["scale"], "gpu.kernel.blocks": [0.0], "gpu.kernel.threads-per-block": [64.0]}, "different sizes"),
     ],
