@@ -85,7 +85,7 @@ def _content(file: Path) -> object:
         raise UsageError(f"{file}: cannot be read: {error.strerror}.", hint="Check its permissions.") from error
     if len(data) > _LARGEST_FILE:
         raise UsageError(
-            f"{file}: larger than {_LARGEST_FILE:,} bytes; this describes no project.", hint="See docs/project.md."
+            f"{file}: larger than {_LARGEST_FILE:,} bytes, too large for a project file.", hint="See docs/project.md."
         )
     try:
         check_plain(data, file)

@@ -440,7 +440,7 @@ def test_a_run_that_is_hardly_annotated_says_so(tmp_path: Path) -> None:
     records = [Record((), across((95.0,))), Record(MAIN, across((5.0,)))]
     profile = read(write_cali(tmp_path / "a.cali", records))
     assert profile.insufficient.startswith("95.0 % of the time is outside of the annotated regions")
-    assert "sample-report" in profile.not_collected["what runs outside of the regions"]
+    assert "sample-report" in profile.not_collected["what runs outside the regions"]
     assert "times of each rank" not in profile.not_collected
     assert profile.run == {"ranks": "1"}
     assert not read(write_cali(tmp_path / "b.cali", [Record((), across((1.0,))), records[1]])).insufficient

@@ -352,7 +352,7 @@ def test_damage_ends_in_words_even_where_native_code_crashes(tmp_path: Path, con
 
 def test_a_library_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(darshan_log, "_SECONDS", 0)
-    with pytest.raises(AdapterError, match="did not come to an end"):
+    with pytest.raises(AdapterError, match="did not finish"):
         chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES]))
 
 

@@ -136,7 +136,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("build", "Build the working copy.", NoArguments, _build),
         Tool("check", "Compare its output with the original's for the declared inputs.", NoArguments, lambda bench, _: bench.check() or "Same answers."),
         Tool("time", "Time it against the unedited program, in a few runs.", NoArguments, lambda bench, _: bench.time()),
-        Tool("remarks", "Ask the compiler what it did with the loops of a file, and what it could not do.", OneFile, lambda bench, given: bench.remarks(given.file)),
+        Tool("remarks", "Ask the compiler what it did with the loops of a file, or why it could not.", OneFile, lambda bench, given: bench.remarks(given.file)),
         Tool("submit", "Let the gates judge the edits: they build, check, time and profile a fresh copy.", Submit, None),
         Tool("finish", "Finish: nothing (more) should be changed.", Finish, None),
     )
