@@ -43,7 +43,9 @@ def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
         with open(path, "rb", opener=_no_wait) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise AdapterError("is not a regular file", path=path, hint="Give a file, not a pipe, device or folder.")
+                raise AdapterError(
+                    "is not a regular file", path=path, hint="Give a file, not a pipe, device or folder."
+                )
             if status.st_size > largest:
                 raise AdapterError(
                     f"has {status.st_size:,} bytes; at most {largest:,} are read at once",

@@ -19,7 +19,11 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
         "Run hpcprof on their folder, and give the database.",
     ),
     (b"HPCRUN-trace", "the trace of one thread by hpcrun", "Run hpcprof on its folder, and give the database."),
-    (b"HPCTOOLKIT", "one file of an HPCToolkit database", "Give the folder that contains meta.db, profile.db and cct.db."),
+    (
+        b"HPCTOOLKIT",
+        "one file of an HPCToolkit database",
+        "Give the folder that contains meta.db, profile.db and cct.db.",
+    ),
     (b"gmon", "gmon.out, what a program compiled with -pg leaves", "gprof PROGRAM gmon.out > profile.txt"),
     (b"\x89PNG", "an image", _NO_PROFILE),
     (b"\xff\xd8\xff", "an image", _NO_PROFILE),

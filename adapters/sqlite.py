@@ -68,7 +68,9 @@ class Database:
         """All rows of a query, for what is known to be small; AdapterError beyond a million rows."""
         rows = list(islice(self.each(statement, parameters), MOST_ROWS + 1))
         if len(rows) > MOST_ROWS:
-            raise AdapterError(f"more than {MOST_ROWS:,} rows where few are expected", path=self.path, hint=EXPORT_AGAIN)
+            raise AdapterError(
+                f"more than {MOST_ROWS:,} rows where few are expected", path=self.path, hint=EXPORT_AGAIN
+            )
         return rows
 
     def each(self, statement: str, parameters: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:

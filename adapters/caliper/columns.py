@@ -167,7 +167,9 @@ def _host_time(
             f"The file has only means over ranks; sums were computed as if all {ranks} ranks had every region."
         )
     elif chosen.statistic in ("avg", "max"):
-        columns.caveats.append(f"The file has no sums of times; {name} was used instead, which may not add up over regions.")
+        columns.caveats.append(
+            f"The file has no sums of times; {name} was used instead, which may not add up over regions."
+        )
     if scale == 1.0 and not versioned and _in_microseconds(cells.rows, chosen):
         scale = unit = 1e-6
         columns.caveats.append(

@@ -63,7 +63,9 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = record_files(path)
     if not found:
-        raise AdapterError("contains no optimisation records", path=path, hint="Give the folder with the .opt.yaml files.")
+        raise AdapterError(
+            "contains no optimisation records", path=path, hint="Give the folder with the .opt.yaml files."
+        )
     return found
 
 

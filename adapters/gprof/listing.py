@@ -162,9 +162,7 @@ def _caveats(listing: _Listing) -> tuple[str, ...]:
         "gprof sees only code that was compiled with -pg: time in libraries, in the kernel and waiting is missing, and "
         "inlined functions count towards their callers."
     ]
-    said.append(
-        CAVEAT if listing.graph.arcs else "The file has no call graph: who called whom is unknown."
-    )
+    said.append(CAVEAT if listing.graph.arcs else "The file has no call graph: who called whom is unknown.")
     if listing.ticks:
         said.append("The times are in ticks of unknown length, so shares are known but seconds are not.")
     return tuple(said)

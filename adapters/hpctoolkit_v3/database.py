@@ -106,9 +106,7 @@ def _metric_files(folder: Path, experiment: Experiment, table: MetricTable) -> M
     if not found or len(experiment.id) == 0:
         return None
     if int(experiment.id.min()) < 1:
-        raise AdapterError(
-            "a node has no number, so its values cannot be found", path=experiment.path, hint=DAMAGED
-        )
+        raise AdapterError("a node has no number, so its values cannot be found", path=experiment.path, hint=DAMAGED)
     files = MetricFiles(found, int(experiment.id.max()))
     for column in table.stored.values():
         if not 0 <= column < files.metrics:

@@ -14,7 +14,9 @@ CLOCKS = (
     "Kernel times were taken one kernel at a time, at the clock that Nsight Compute sets (the base clock unless "
     "--clock-control none was given): they are not comparable with times of Nsight Systems or of the program."
 )
-CHOSEN = "Only the profiled kernel launches are included: their share of the run, and what happens between them, is unknown."
+CHOSEN = (
+    "Only the profiled kernel launches are included: their share of the run, and what happens between them, is unknown."
+)
 
 
 def lacking(metrics: Collection[str], launches: Sequence[Launch], *, lines: bool, exported: bool) -> Mapping[str, str]:

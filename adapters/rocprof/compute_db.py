@@ -64,9 +64,7 @@ def read(path: Path) -> Profile:
     _put(parts, node_of, values, system)
     device = system.device()
     gpus = sorted({stream.device for stream in intake.recording.streams})
-    words = [
-        "Counters were collected: this serialises kernels, so gaps between them are meaningless."
-    ]
+    words = ["Counters were collected: this serialises kernels, so gaps between them are meaningless."]
     if intake.dropped:
         words.append(f"{intake.dropped:,} dispatches with impossible times are excluded.")
     return Profile(

@@ -37,9 +37,7 @@ def profile_of(
         put_counters(recording, parts)
     words = [*device_caveats(recording, parts), *caveats]
     if recording.counters:
-        words.append(
-            "Counters were collected: this serialises kernels, so gaps between them are meaningless."
-        )
+        words.append("Counters were collected: this serialises kernels, so gaps between them are meaningless.")
     if intake.dropped:
         words.append(f"{intake.dropped:,} events with impossible times are excluded.")
     missing: dict[str, str] = {}

@@ -58,7 +58,9 @@ def read(path: Path) -> Profile:
     metrics: dict[str, Metric] = {}
     places = sorted({place for files in groups.values() for place in files})
     if not places:
-        raise AdapterError("contains no profile.N.C.T file", path=path, hint="Give the folder in which the program ran.")
+        raise AdapterError(
+            "contains no profile.N.C.T file", path=path, hint="Give the folder in which the program ran."
+        )
     location = {place: index for index, place in enumerate(places)}
     contents = [(place, read_file(file)) for files in groups.values() for place, file in files.items()]
     for _, content in contents:

@@ -36,7 +36,11 @@ def bench() -> None:
     "--show", type=click.Choice(("wrong", "all", "none")), default="wrong", show_default=True, help="Cases to list."
 )
 @click.option(
-    "--require", "required", metavar="NAME=VALUE", multiple=True, help="Fail unless a figure is at least this good; repeatable."
+    "--require",
+    "required",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Fail unless a figure is at least this good; repeatable.",
 )
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Also judge the words of this model.")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
@@ -49,9 +53,7 @@ def bench() -> None:
 @click.option(
     "-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Cases in parallel; distorts times."
 )
-@click.option(
-    "--seconds", type=click.IntRange(min=1), default=600, show_default=True, help="CPU time limit per case."
-)
+@click.option("--seconds", type=click.IntRange(min=1), default=600, show_default=True, help="CPU time limit per case.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def diagnosis(
     folders: tuple[Path, ...],
@@ -146,7 +148,11 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
 )
 @trial_options(300.0, "of one task")
 @click.option(
-    "--require", "required", metavar="NAME=VALUE", multiple=True, help="Fail unless a figure is at least this good; repeatable."
+    "--require",
+    "required",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Fail unless a figure is at least this good; repeatable.",
 )
 @click.option(
     "--work",

@@ -45,9 +45,7 @@ _KEPT = 64 << 20
     help="Launches of it that ncu measures.",
 )
 @click.option("--no-overhead", is_flag=True, help="Only one run under the profiler; the overhead is then unknown.")
-@click.option(
-    "--explain", "explained", is_flag=True, help="Continue with the report; takes the options of explain."
-)
+@click.option("--explain", "explained", is_flag=True, help="Continue with the report; takes the options of explain.")
 @click.option("--report", metavar="FILE", help="With --explain: write the report to FILE instead of stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="No remarks on stderr.")
 @click.pass_context
@@ -153,6 +151,7 @@ def _tell(measured: Measured, explained: bool) -> None:
         complain(remark)
     where = os.path.relpath(measured.folder)
     complain(
-        f"everything is in {where}" + ("." if explained else f"; next: chathpc explain {os.path.relpath(measured.path)}")
+        f"everything is in {where}"
+        + ("." if explained else f"; next: chathpc explain {os.path.relpath(measured.path)}")
     )
     sys.stderr.flush()

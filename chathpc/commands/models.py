@@ -71,9 +71,7 @@ def _row(weights: Weights, folder: Path | None, width: int, *, source: bool) -> 
 @models.command()
 @click.argument("name", required=False)
 @click.option("--from", "mirror", metavar="WHERE", help="A folder, file or URL to try first.")
-@click.option(
-    "--path", "file", metavar="FILE", type=click.Path(path_type=Path), help="Use this local file."
-)
+@click.option("--path", "file", metavar="FILE", type=click.Path(path_type=Path), help="Use this local file.")
 @click.option(
     "--sha256", "sum_", metavar="SUM", help="Fetch a model that is only listed, and keep it if this is its checksum."
 )

@@ -106,7 +106,9 @@ def search(words: tuple[str, ...], most: int, folder: Path | None, form: str, ou
 
         answer(hits_text(hits, style_for(output)) if hits else "", output)
     if not hits:
-        raise ChathpcError(f"No pattern matches: {' '.join(words)}.", hint="Use other words, or 'chathpc patterns list'.")
+        raise ChathpcError(
+            f"No pattern matches: {' '.join(words)}.", hint="Use other words, or 'chathpc patterns list'."
+        )
 
 
 @contextmanager
