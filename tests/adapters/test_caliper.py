@@ -312,15 +312,15 @@ GOOD.record(Record(MAIN, {"time.duration": 1.5}))
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("hello", "is not a record"),
+        ("hello", "is not a Caliper record"),
         ("__rec=node,id=3,attr=8,data=x", "defines node 3 a second time"),
         ("__rec=node,id=20,attr=8,data=x", "a second time"),
         ("__rec=node,id=90,attr=77,data=x", "not defined"),
         ("__rec=node,id=90,attr=8,data=x,parent=91", "not defined"),
-        ("__rec=node,id=x,attr=8", "is not a record"),
-        ("__rec=ctx,ref=999", "is not a record"),
-        ("__rec=ctx,attr=999,data=1", "is not a record"),
-        ("__rec=ctx,ref=" + "9" * 5000, "is not a record"),
+        ("__rec=node,id=x,attr=8", "is not a Caliper record"),
+        ("__rec=ctx,ref=999", "is not a Caliper record"),
+        ("__rec=ctx,attr=999,data=1", "is not a Caliper record"),
+        ("__rec=ctx,ref=" + "9" * 5000, "is not a Caliper record"),
     ],
 )
 def test_damaged_lines_are_named(tmp_path: Path, line: str, what: str) -> None:

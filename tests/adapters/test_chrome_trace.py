@@ -296,7 +296,7 @@ def test_a_copy_that_hides_its_direction_is_said(tmp_path: Path) -> None:
     trace = Trace()
     trace.copy("Memcpy", 10, 5, 100)
     profile = load(tmp_path / "t.json", trace.text())
-    assert any("do not say their direction" in caveat for caveat in profile.caveats)
+    assert any("have no recorded direction" in caveat for caveat in profile.caveats)
 
 
 # -- other traces --------------------------------------------------------------------------------------------
@@ -519,7 +519,7 @@ def test_a_million_nested_ranges_are_read(tmp_path: Path) -> None:
     assert int(profile.tree.depth.max()) == DEEPEST + 1
     assert profile.total("calls.count") == 1_000_000
     assert profile.total("host.time") == pytest.approx((2_000_000 - 1) * 1e-6)
-    assert any("lie in more than" in caveat for caveat in profile.caveats)
+    assert any("are nested in more than" in caveat for caveat in profile.caveats)
 
 
 # -- nesting -------------------------------------------------------------------------------------------------

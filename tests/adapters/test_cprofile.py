@@ -115,7 +115,7 @@ GOOD = write(HEAT)
         (b"{" + b")\x03" * 12, "nested too deeply"),
         (b"{)\x03z\x01a(\xff\xff\xff\x7fz\x01b0", "claims 2,147,483,647 parts"),
         (b"{)\x03z\x01ai\1\0\0\0s\xff\xff\xff\xffb0", "end too early"),
-        (b"{)\x03z\x01ai\1\0\0\0c\0\0\0\0", "of a type that statistics do not have"),
+        (b"{)\x03z\x01ai\1\0\0\0c\0\0\0\0", "of a type that statistics never contain"),
         (b"{)\x03z\x01ar\x07\0\0\0", "reference to nothing"),
         (b"{\xa9\x03z\x01ar\x00\0\0\0", "reference to nothing"),
         (b"{)\x03z\x01al\xff\xff\0\0z\x01b", "too large"),

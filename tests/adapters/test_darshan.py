@@ -337,8 +337,8 @@ def test_too_little_and_impossible_logs_support_no_conclusion(
     [
         (b"crash", r"crashed \(signal 11\)"),
         (b"exit", "ended with status 3"),
-        (b"closed", "refuses it"),
-        (b"{]", "refuses it"),
+        (b"closed", "rejects it"),
+        (b"{]", "rejects it"),
         (b'{"job": {"nprocs": 0}, "records": {}, "names": {}, "partial": []}', "a job of 0 processes"),
     ],
 )

@@ -211,14 +211,14 @@ def test_a_key_that_there_is_not_leads_to_the_one_that_was_meant(
     tmp_path: Path, keys: dict[str, Any], named: str, told: str
 ) -> None:
     error = refused(describing(tmp_path, **keys))
-    assert f"there is no key '{named}'" in error.message
+    assert f"unknown key '{named}'" in error.message
     assert error.hint.startswith(told)
 
 
 @pytest.mark.parametrize("text", ["build: make\nrun: ./app\n", "build: make\nproject: {run: ./app, edit: ['*.c']}\n"])
 def test_a_key_at_the_top_level_that_belongs_to_the_project_is_told_where(tmp_path: Path, text: str) -> None:
     error = refused(folder_with(tmp_path, text))
-    assert "'build' stands at the top level" in error.message
+    assert "'build' is at the top level" in error.message
     assert error.hint.startswith("It belongs below 'project', indented: project: {build: …}")
 
 

@@ -95,7 +95,7 @@ def test_only_a_report_is_read(tmp_path: Path) -> None:
     assert read_report(file) == told
     for text in ("", "[]", '{"schema": "chathpc-report/2"}'):
         file.write_text(text)
-        with pytest.raises(UsageError, match="no report as JSON"):
+        with pytest.raises(UsageError, match="not a JSON report"):
             read_report(file)
     with pytest.raises(UsageError):
         read_report(tmp_path / "none.json")

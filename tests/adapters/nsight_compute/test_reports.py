@@ -63,7 +63,7 @@ def test_launches_of_one_kernel_and_configuration_are_averaged_with_their_time_a
     assert at(profile, "gpu.kernel.sm-throughput", node) == pytest.approx((3 * 10 + 1 * 50) / 4)
     assert profile.total("gpu.time") == pytest.approx(0.01)
     assert profile.total("gpu.kernel.count") == 3
-    assert any("weighted with time" in caveat for caveat in profile.caveats)
+    assert any("time-weighted" in caveat for caveat in profile.caveats)
 
 
 def test_another_grid_block_or_shared_memory_is_another_entry_of_the_same_name(reads: Reads) -> None:
@@ -358,7 +358,7 @@ def test_a_process_that_cannot_be_started_is_a_refusal(reads: Reads, monkeypatch
 
 @pytest.mark.parametrize(("content", "words", "hint"), [
     (b"", "an empty file", "Copy the file again"),
-    (b"<html>not found</html>", "no report of Nsight Compute", "Copy the file again"),
+    (b"<html>not found</html>", "not a Nsight Compute report", "Copy the file again"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n", "pointer of Git LFS", "git lfs pull"),
 ])  # fmt: skip
 def test_what_is_only_called_a_report_is_told_by_name(tmp_path: Path, content: bytes, words: str, hint: str) -> None:
