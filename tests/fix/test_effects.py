@@ -330,8 +330,8 @@ def test_children_peers_and_processes_are_the_same(theirs: Effects, field: str) 
 
 #: Changes of RESTART: old text, new text, the verdict (None: it passes), what is told.
 CHANGES = {
-    "the same": ("sum 1.5", "sum 1.5", None, "does the same"),
-    "each 255th restart": ("put(\"restart.tmp\"", "if (i == 19) put(\"restart.tmp\"", None, "written anew once instead of 20 times"),
+    "the same": ("sum 1.5", "sum 1.5", None, "has the same effects"),
+    "each 255th restart": ("put(\"restart.tmp\"", "if (i == 19) put(\"restart.tmp\"", None, "rewritten once instead of 20 times"),
     "no last restart": ("for (int i = 0; i < 20", "for (int i = 0; i < 19", Verdict.EFFECTS_LOST, "journal"),
     "no sync": ("O_TRUNC, 1)", "O_TRUNC, 0)", None, "restart.tmp is synced to disk never instead of 20 times"),
     "in place": ("rename(\"restart.tmp\", \"restart\");", "put(\"restart\", text, O_TRUNC, 1); unlink(\"restart.tmp\");", None, "renaming"),

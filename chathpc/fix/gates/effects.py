@@ -106,7 +106,7 @@ def sizes(original: Mapping[str, LeftFile], changed: Mapping[str, LeftFile]) -> 
 
 def _passed(found: _Found, runs: int, *, traced: bool) -> str:
     said = f"Leaves the same files in {runs} run{'s' if runs > 1 else ''}" if not traced else (
-        f"Has the same files and effects in {runs} watched run{'s' if runs > 1 else ''}"
+        f"Leaves the same files and has the same effects in {runs} watched run{'s' if runs > 1 else ''}"
     )  # fmt: skip
     if found.durability:
         more = len(found.durability) - _TOLD
