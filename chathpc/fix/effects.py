@@ -147,7 +147,7 @@ class Record:
         pid, text = found.groups()
         self._first = self._first or pid
         if self._own in text:
-            self._reached = self._reached or "the record of what it does"
+            self._reached = self._reached or "the record of its system calls"
         if text.startswith("+++ "):
             self._whole = self._whole or pid == self._first
             return

@@ -97,7 +97,7 @@ def test_each_fact_is_told_in_the_models_sentence_or_in_the_catalogues(
     assert lie not in told.text
     assert (
         author(report)
-        == "in quotation marks custom (scripted), a language model, with the numbers and names of the facts"
+        == "quotes are from custom (scripted), a language model, with the numbers and names of the facts"
     )
 
 

@@ -76,7 +76,7 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
     if first.effects is None or second.effects is None or theirs.effects is None:
         return "", Verdict.EFFECTS_LOST
     if theirs.effects.reached and not first.effects.reached:
-        return f"it contacts {theirs.effects.reached}", Verdict.CHEATED
+        return f"it accesses {theirs.effects.reached}", Verdict.CHEATED
     if not theirs.effects.whole:
         return "the record of its system calls ends too early", Verdict.CHEATED
     told = compare_effects(first.effects, second.effects, theirs.effects, sizes(first.left, theirs.left))
