@@ -52,7 +52,9 @@ def test_a_gain_above_the_bound_needs_an_explanation() -> None:
     everything = [Lost("slow", 5.0, 0.95), Lost("other", 0.3, 0.05)]
     without = plausibility.judge(speedup(500.0), whole, everything, {"slow"}, {"slow", "other"}, room=0.02)
     assert without.verdict == Verdict.IMPLAUSIBLE
-    assert "takes 20.0 ms at most over all threads, and work that no finding names took 300 ms: other" in without.statement
+    assert (
+        "takes 20.0 ms at most over all threads, and work that no finding names took 300 ms: other" in without.statement
+    )
     assert plausibility.judge(speedup(500.0), whole, everything, {"slow"}, {"slow", "other"}, room=0.4).passed
     assert plausibility.judge(speedup(500.0), whole, everything, {"slow"}, {"slow"}, room=0.02).passed
     assert plausibility.judge(speedup(4.0), None, None, (), ()).passed

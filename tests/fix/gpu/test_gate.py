@@ -410,7 +410,8 @@ def test_every_change_of_the_checks_on_a_device_compiles(tmp_path: Path) -> None
     found = compiled(made, {"scale.cu": whole}, "scale.cu", "smooth", "sm_90")
     # One of each namespace: nvcc took them all, and so many are no one kernel.
     assert found == Refusal(
-        f"nvcc produced {len(CHANGES)} kernels called smooth.", "Only kernels with a single instance can have a harness."
+        f"nvcc produced {len(CHANGES)} kernels called smooth.",
+        "Only kernels with a single instance can have a harness.",
     )
 
 
