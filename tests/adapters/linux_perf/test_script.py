@@ -360,7 +360,7 @@ def test_lines_that_are_no_samples_are_counted_and_passed_over() -> None:
     text = "Warning: 3 events lost\n\n" + write(heat()) + "\nsome other text\n" + "x 1 PERF_RECORD_MMAP2 1/2\n"
     profile = parsed(text)
     assert profile.total("cpu.time") == pytest.approx(0.4)
-    assert any("2 lines are no part" in caveat for caveat in profile.caveats)
+    assert any("2 lines are not part" in caveat for caveat in profile.caveats)
 
 
 def test_samples_without_a_period_among_others_are_said() -> None:

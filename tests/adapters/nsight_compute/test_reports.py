@@ -268,7 +268,7 @@ def test_ranges_of_several_kernels_are_called_so(reads: Reads) -> None:
 
 @pytest.mark.parametrize(("behaviour", "words"), [
     ("crash", "crashed (signal 11)"), ("exit", "ended with status 3"), ("memory", "more memory than is allowed"),
-    ("The report version is newer", "refuses it (RuntimeError: The report version is newer)"),
+    ("The report version is newer", "rejects it (RuntimeError: The report version is newer)"),
 ])  # fmt: skip
 def test_a_reader_that_fails_is_a_refusal(reads: Reads, behaviour: str, words: str) -> None:
     with pytest.raises(AdapterError) as caught:
