@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 #: What a reader has to know about such a tree.
 CAVEAT = (
-    "The file has calls between functions and no call paths: a function that several others call stands below the one "
-    "through which all its calls go, so the time of a caller may omit part of what it called."
+    "The file has calls between functions and no call paths: a function with several callers is shown below the one "
+    "through which all its calls go, so a caller's time may omit part of what it called."
 )
 
 

@@ -23,7 +23,7 @@ _PLACED = re.compile(r"(?P<name>.+) \((?P<file>[^():;]+\.\w+):(?P<line>\d{1,9})\
 _KERNEL = "[kernel.kallsyms]"
 #: Lines looked at to recognise the format, and the parts of them that must be stacks, and stacks of several frames.
 _LINES, _VALID, _SEVERAL = 200, 0.6, 0.3
-_HOW = "One stack a line, as in: main;solve;exp 120"
+_HOW = "One stack per line, as in: main;solve;exp 120"
 
 
 def _is_comment(line: str) -> bool:
@@ -72,19 +72,19 @@ def read(path: Path) -> Profile:
         total += count
         valid += 1
     if not valid:
-        raise AdapterError("holds no stack", path=path, hint=_HOW)
+        raise AdapterError("contains no stack", path=path, hint=_HOW)
     if not total:
-        raise AdapterError("all its stacks have the number 0", path=path, hint=_HOW)
+        raise AdapterError("all its stacks have count 0", path=path, hint=_HOW)
     metric = Metric(
         id="cpu.samples", unit=Unit.SAMPLES, description="samples (the format gives no unit)", source_name="samples"
     )
     tree, values = stacks.finish([metric])
     caveats = [
-        "Collapsed stacks give numbers without a unit; they are taken for samples of running threads, so shares are "
-        "known and seconds are not."
+        "Collapsed stacks give numbers without a unit; they are taken as samples of running threads, so shares are "
+        "known but seconds are not."
     ]
     if invalid:
-        caveats.append(f"{invalid:,} of {valid + invalid:,} lines are no stacks and were passed over.")
+        caveats.append(f"{invalid:,} of {valid + invalid:,} lines are not stacks and were skipped.")
     return Profile(
         format="collapsed stacks",
         title=path.name.split(".")[0],

@@ -43,7 +43,9 @@ def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
         with open(path, "rb", opener=_no_wait) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise AdapterError("is no regular file", path=path, hint="Give a file, not a pipe, device or folder.")
+                raise AdapterError(
+                    "is not a regular file", path=path, hint="Give a file, not a pipe, device or folder."
+                )
             if status.st_size > largest:
                 raise AdapterError(
                     f"has {status.st_size:,} bytes; at most {largest:,} are read at once",
@@ -57,9 +59,9 @@ def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
             error.strerror or "cannot be read", path=path, hint="Check the path and its permissions."
         ) from None
     except ValueError:  # a zero byte
-        raise AdapterError("is no path", path=clean(str(path)), hint="Check the path.") from None
+        raise AdapterError("is not a path", path=clean(str(path)), hint="Check the path.") from None
     except MemoryError:
-        raise AdapterError("needs more memory than there is", path=path, hint="Record a shorter run.") from None
+        raise AdapterError("needs more memory than is available", path=path, hint="Record a shorter run.") from None
 
 
 def _no_wait(path: str, flags: int) -> int:
@@ -87,8 +89,8 @@ def parse_json(text: str, path: Path) -> Any:
         offset = len(text[: error.pos].encode("utf-8", "surrogatepass"))
         raise AdapterError(f"damaged JSON: {error.msg}", path=path, offset=offset, hint=DAMAGED) from None
     except RecursionError:
-        raise AdapterError("the JSON is nested too deeply", path=path, hint="This is no profile.") from None
+        raise AdapterError("the JSON is nested too deeply", path=path, hint="This is not a profile.") from None
     except ValueError as error:  # a number with thousands of digits
         raise AdapterError(f"damaged JSON: {error}", path=path, hint=DAMAGED) from None
     except MemoryError:
-        raise AdapterError("needs more memory than there is", path=path, hint="Record a shorter run.") from None
+        raise AdapterError("needs more memory than is available", path=path, hint="Record a shorter run.") from None

@@ -12,4 +12,4 @@ def too_short(seconds: float) -> str:
     """A sentence for `Profile.insufficient` if a run of so many seconds says nothing, else the empty string."""
     if seconds >= SHORTEST:
         return ""
-    return f"Only {numbers.seconds(seconds)} were measured, less than it takes to start a process: too little to show what costs time."
+    return f"Only {numbers.seconds(seconds)} were measured, less than starting a process takes: too little to show what costs time."

@@ -9,7 +9,7 @@ from chathpc.adapters.glance import Glance
 
 _SAMPLES = "chathpc measure -- ./app"
 _NO_PROFILE = "Give the file or folder that a profiler wrote; supported formats: chathpc adapters list"
-_PARAMETERS = "It has totals of several runs and no functions with their times: give the profile of one run."
+_PARAMETERS = "It has totals of several runs but no times of functions: give the profile of one run."
 
 #: First bytes → what the file is, what to do.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
@@ -19,14 +19,18 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
         "Run hpcprof on their folder, and give the database.",
     ),
     (b"HPCRUN-trace", "the trace of one thread by hpcrun", "Run hpcprof on its folder, and give the database."),
-    (b"HPCTOOLKIT", "one file of an HPCToolkit database", "Give the folder with meta.db, profile.db and cct.db in it."),
+    (
+        b"HPCTOOLKIT",
+        "one file of an HPCToolkit database",
+        "Give the folder that contains meta.db, profile.db and cct.db.",
+    ),
     (b"gmon", "gmon.out, what a program compiled with -pg leaves", "gprof PROGRAM gmon.out > profile.txt"),
     (b"\x89PNG", "an image", _NO_PROFILE),
     (b"\xff\xd8\xff", "an image", _NO_PROFILE),
     (b"GIF8", "an image", _NO_PROFILE),
     (b"%PDF", "a PDF document", _NO_PROFILE),
     (b"\x89HDF\r\n", "an HDF5 file", _NO_PROFILE),
-    (b"PK\x03\x04", "a zip archive", "Unpack it with unzip, and give the profile that is in it."),
+    (b"PK\x03\x04", "a zip archive", "Unpack it with unzip, and give the profile in it."),
     (b"BZh", "data packed by bzip2", "Unpack it with bunzip2, and give the result."),
     (b"!<arch>\n", "a library of object files", "Give a profile of the program."),
     (b"\xca\xfe\xba\xbe", "a Java class or a program for macOS", "Give a profile of the program."),
@@ -50,9 +54,9 @@ _TEXT: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r'\A\s*\{\s*"parameters"\s*:\s*\[(?s:.{0,20000}?)"(?:measurements|callpaths)"\s*:'),
      "an experiment of Extra-P (JSON)", _PARAMETERS),
     (re.compile(r"^[ \t]*Performance counter stats for ", re.MULTILINE),
-     "what perf stat prints for people", "Write it for programs: perf stat -x, -o counters.csv ./app"),
+     "human-readable output of perf stat", "Use machine-readable output: perf stat -x, -o counters.csv ./app"),
     (re.compile(r"^# Overhead +Command|^# To display the perf\.data header info", re.MULTILINE),
-     "what perf report prints for people", "Give perf.data, which it was made from."),
+     "human-readable output of perf report", "Give perf.data, from which it was made."),
     (re.compile(r"\A[0-9a-f]{6,16} [0-9a-f]{1,8} \S"), "a list of functions that were compiled while a program ran (perf-PID.map)",
      "Give perf.data: perf finds the list where it was written."),
     (re.compile(r"\A# darshan log version:"), "what darshan-parser prints", "Give the log itself, which ends in .darshan."),
@@ -116,7 +120,7 @@ def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
             )
         return "a program, library or object file", "Profile it, and give the result: " + _SAMPLES
     if content[257:262] == b"ustar":
-        return "a tar archive", "Unpack it with tar, and give the profile that is in it."
+        return "a tar archive", "Unpack it with tar, and give the profile in it."
     if re.match(rb"\x80[\x02-\x05][\x95}\]cK(X]", content):
         return (
             "a Python pickle",
@@ -141,15 +145,15 @@ def _by_table(content: bytes, glance: Glance) -> tuple[str, str] | None:
     if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) / 50:
         return None
     if text.lstrip()[:1] in ("{", "["):
-        return "JSON of no profiler that is known", _NO_PROFILE
+        return "JSON from no known profiler", _NO_PROFILE
     columns = _columns(text)
     if columns is None:
-        return "text of no profiler that is known", _NO_PROFILE
+        return "text from no known profiler", _NO_PROFILE
     names = {column.strip().lower() for column in columns}
     if names & _KERNEL_COLUMNS and names & _MEASURED:
         how = "Give a report of Nsight Compute on one of them."
         return "a data set about kernels of many programs", how
-    return "a table (CSV) of no profiler that is known", _NO_PROFILE
+    return "a table (CSV) from no known profiler", _NO_PROFILE
 
 
 def _columns(text: str) -> list[str] | None:

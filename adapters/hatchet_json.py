@@ -93,7 +93,7 @@ def _graph(document: Any, path: Path) -> tuple[list[_Node], list[dict[str, Any]]
     number: dict[str, int] = {}
     for graph in graphs:
         if not isinstance(graph, Mapping):
-            raise AdapterError("has a graph that is no object", path=path, hint=DAMAGED)
+            raise AdapterError("has a graph that is not an object", path=path, hint=DAMAGED)
         for key, value in graph.items():
             frame = value.get("data") if isinstance(value, Mapping) else None
             if not isinstance(frame, Mapping) or not isinstance(value.get("children", []), list):
@@ -105,7 +105,7 @@ def _graph(document: Any, path: Path) -> tuple[list[_Node], list[dict[str, Any]]
         for key, value in graph.items():
             for child in value.get("children", []):
                 if str(child) not in number:
-                    raise AdapterError(f"node {clean(str(child))[:20]} is not there", path=path, hint=DAMAGED)
+                    raise AdapterError(f"node {clean(str(child))[:20]} does not exist", path=path, hint=DAMAGED)
                 edges += 1
                 nodes[number[key]][1].append(number[str(child)])
     if edges > _EDGES * len(nodes):
@@ -113,7 +113,7 @@ def _graph(document: Any, path: Path) -> tuple[list[_Node], list[dict[str, Any]]
     rows = []
     for row in table:
         if not isinstance(row, Mapping) or str(row.get("node")) not in number:
-            raise AdapterError("a row of the table is of no node", path=path, hint=DAMAGED)
+            raise AdapterError("a row of the table belongs to no node", path=path, hint=DAMAGED)
         rows.append({**row, "node": number[str(row["node"])]})
     return nodes, rows, "JSON"
 
@@ -138,7 +138,7 @@ def _profile(
             made[child].add_parent(node)
     roots = [node for node in made if not node.parents]
     if _has_circle(nodes):
-        raise AdapterError("has functions that stand below themselves", path=path, hint=DAMAGED)
+        raise AdapterError("has functions below themselves", path=path, hint=DAMAGED)
     levels = ["node", *(level for level in ("rank", "thread") if any(level in row for row in rows))]
     names = list(dict.fromkeys(str(name) for row in rows for name in row if name not in levels))
     if len(names) > MOST_COLUMNS:

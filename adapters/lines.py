@@ -31,7 +31,9 @@ def lines(path: Path, *, longest: int = LONGEST) -> Iterator[str]:
         whole = (rest + decoder.decode(piece)).split("\n")
         rest = whole.pop()
         if len(rest) > longest:
-            raise AdapterError(f"has a line of more than {longest:,} characters", path=path, hint="This is no profile.")
+            raise AdapterError(
+                f"has a line of more than {longest:,} characters", path=path, hint="This is not a profile."
+            )
         for line in whole:
             yield line.removesuffix("\r")
     if decoder is not None:

@@ -92,7 +92,7 @@ def named(format: str) -> Adapter:
         if adapter.name == format:
             return adapter
     known = ", ".join(adapter.name for adapter in every_adapter())
-    raise UsageError(f"There is no format '{clean(format)}'.", hint=f"Known formats: {known}.")
+    raise UsageError(f"Unknown format '{clean(format)}'.", hint=f"Known formats: {known}.")
 
 
 def detect(glance: Glance) -> Adapter | None:
@@ -129,7 +129,7 @@ def _read(adapter: Adapter, path: Path, given: Path) -> Profile:
         raise AdapterError(
             f"the adapter '{adapter.name}' failed: {clean(f'{type(error).__name__}: {error}')[:300]}",
             path=path,
-            hint="Report it to those who wrote the adapter, or set CHATHPC_PLUGINS= to do without it.",
+            hint="Report it to the adapter's authors, or set CHATHPC_PLUGINS= to disable it.",
         ) from error
 
 

@@ -53,7 +53,7 @@ class Child:
                 yield json.loads(line)
             except MemoryError:
                 raise AdapterError(
-                    "needs more memory than there is", path=self._path, hint="Record a shorter run."
+                    "needs more memory than is available", path=self._path, hint="Record a shorter run."
                 ) from None
 
 
@@ -99,7 +99,7 @@ def run(script: Path, request: Mapping[str, Any], limits: Limits, path: Path) ->
             code = process.returncode
             ended = f"crashed (signal {-code})" if code < 0 else f"ended with status {code}"
         except subprocess.TimeoutExpired:
-            ended = "did not come to an end"
+            ended = "did not finish"
         finally:
             process.kill()
             process.wait()

@@ -88,7 +88,7 @@ def read(path: Path) -> Profile:
         values=values,
         where=Locations.single(),
         sources=(Source(path, TOOL),),
-        insufficient="A disassembly holds no measurements: give it together with the profile whose kernels it shows.",
+        insufficient="A disassembly contains no measurements: give it together with the profile whose kernels it shows.",
         code=tuple(found),
     )
 

@@ -171,7 +171,7 @@ def unpacked(file: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
     if packing is None:
         return
     if lacking := packing.lacking():
-        raise AdapterError(f"packed by {packing.name}, which is not unpacked here", path=path, hint=lacking)
+        raise AdapterError(f"packed by {packing.name}, which is not supported here", path=path, hint=lacking)
     new, damage = packing.unpackers()
     while packing.magic.match(source.peek(8)):
         members += 1
@@ -184,7 +184,7 @@ def unpacked(file: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
                     raise AdapterError(
                         f"unpacks to more than {allowed:,} bytes, over {UNPACKED_PER_BYTE} times its size",
                         path=path,
-                        hint=f"This is no profile. If it is, {packing.by_hand}",
+                        hint=f"This is not a profile. If it is, {packing.by_hand}",
                     )
                 yield piece
         except damage as error:
@@ -243,6 +243,6 @@ def plain_file(path: Path) -> Iterator[Path]:
                     whole.write(piece)
         except OSError as error:
             raise AdapterError(
-                f"cannot be unpacked: {error.strerror}", path=path, hint="Set TMPDIR to a folder with room."
+                f"cannot be unpacked: {error.strerror}", path=path, hint="Set TMPDIR to a folder with free space."
             ) from None
         yield plain

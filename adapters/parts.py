@@ -53,7 +53,7 @@ def whole_of(path: Path) -> tuple[str, str] | None:
         if whole.alone.fullmatch(path.name):
             return (
                 f"a part of {whole.noun}",
-                f"Give {whole.give} of the archive, with all of its parts where they were written.",
+                f"Give {whole.give} of the archive, keeping all its parts in place.",
             )
     return None
 

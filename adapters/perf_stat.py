@@ -136,7 +136,7 @@ def read(path: Path) -> Profile:
         else:
             _add(counters, row)
     if not counters.values:
-        what = "holds no counter that was counted" if counters.missing else "holds no counter of perf stat"
+        what = "contains no counter that was counted" if counters.missing else "contains no counter of perf stat"
         raise AdapterError(what, path=path, hint=_HOW)
     metrics = _metrics(counters)
     stacks = Stacks()
@@ -222,7 +222,7 @@ def _caveats(counters: _Counters, known: dict[str, float], used: float | None, i
     if used is not None and used < _BUSY:
         said.append(
             f"On average {numbers.number(used)} processors were in use, less than one: the program waited (for input, output or "
-            "others) or other programs had its processor; these counters cannot tell which."
+            "others) or other programs had its processor; these counters cannot show which."
         )
     if counters.missing:
         names = ", ".join(counters.missing[:8])
@@ -235,9 +235,9 @@ def _caveats(counters: _Counters, known: dict[str, float], used: float | None, i
             said.append(f"{numbers.percent(known[part] / known[whole])} {words}, over the whole run.")
     if counters.estimated:
         names = ", ".join(counters.estimated[:8])
-        said.append(f"Counted for a part of the time only, so these are estimates: {names}.")
+        said.append(f"Counted only part of the time, so these are estimates: {names}.")
     if invalid:
-        said.append(f"{invalid:,} lines hold no counter and were passed over.")
+        said.append(f"{invalid:,} lines contain no counter and were skipped.")
     return tuple(said)
 
 

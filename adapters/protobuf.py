@@ -45,7 +45,7 @@ def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]
         elif kind == BYTES:
             length, at = (data[at], at + 1) if at < end and data[at] < 0x80 else varint(data, at, end)
             if length > end - at:
-                raise Damaged("a field is longer than what holds it", at)
+                raise Damaged("a field is longer than its container", at)
             yield number, kind, at, at + length
             at += length
         elif kind in (FIXED64, FIXED32):

@@ -51,14 +51,14 @@ def read(path: Path) -> Profile:
     stacks = Stacks()
     faults, rounded = _add(stacks, root)
     if not stacks.has("cpu.time"):
-        raise AdapterError("holds no time of any frame", path=path, hint=_HOW)
+        raise AdapterError("contains no time of any frame", path=path, hint=_HOW)
     metric = Metric("cpu.time", Unit.SECONDS, "wall-clock time of the thread (sampled)", "time", "s", clock=Clock.WALL)
     tree, values = stacks.finish([metric])
     caveats = ["pyinstrument sees one thread, and extensions written in C only as the Python function that calls them."]
     if faults:
-        caveats.append(f"{faults:,} frames are damaged and were passed over.")
+        caveats.append(f"{faults:,} damaged frames were skipped.")
     if rounded > 0.01 * values.exclusive("cpu.time").sum():
-        caveats.append("Some frames have less time than those below them.")
+        caveats.append("Some frames have less time than their children.")
     imports = _imports(tree, values.exclusive("cpu.time").dense(len(tree)))
     if imports:
         caveats.append(imports)

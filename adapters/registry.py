@@ -80,7 +80,7 @@ def _load(points: Iterator[EntryPoint]) -> Installed:
         if isinstance(loaded, Adapter):
             found.append((_package(point), loaded))
         else:
-            broken.append(Broken(point.name, _package(point), f"{point.value} is no chathpc Adapter"))
+            broken.append(Broken(point.name, _package(point), f"{point.value} is not a chathpc Adapter"))
     return Installed(tuple(sorted(found, key=lambda pair: (pair[1].order, pair[1].name))), tuple(broken))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
 
 _SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
-_HOW = "Export it again from speedscope, or give the profile that it was made of."
+_HOW = "Export it again from speedscope, or give the profile that it was made from."
 
 
 def recognises(glance: Glance) -> bool:
@@ -86,7 +86,7 @@ class _Reading:
         elif text == "bytes":
             found = Metric("memory.allocated.bytes", Unit.BYTES, "memory", text, text)
         else:
-            found = Metric("cpu.samples", Unit.SAMPLES, "weights without a unit, taken for samples", "weight")
+            found = Metric("cpu.samples", Unit.SAMPLES, "weights without a unit, taken as samples", "weight")
         return self.metrics.setdefault(found.id, found)
 
     def frame(self, index: object) -> int | None:
@@ -149,7 +149,7 @@ def _evented(reading: _Reading, profile: dict[str, Any]) -> None:
         elif open_frames and open_frames[-1][0] == frame:
             open_frames.pop()
         else:
-            reading.damage("a frame that is closed and not the innermost open one")
+            reading.damage("a closed frame that is not the innermost open one")
             while open_frames and any(other == frame for other, _ in open_frames[-64:]):
                 if open_frames.pop()[0] == frame:
                     break
@@ -165,7 +165,7 @@ def _sampled(reading: _Reading, profile: dict[str, Any]) -> None:
         reading.damage("a profile without samples or weights")
         return
     if len(samples) != len(weights):
-        reading.damage("a profile with more samples than weights, or fewer")
+        reading.damage("a profile whose numbers of samples and weights differ")
     metric = reading.metric(profile.get("unit"), sampled=True)
     for sample, weight in zip(samples, weights, strict=False):
         amount = _number(weight)
@@ -192,19 +192,19 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
 
     metrics = {name: metric for name, metric in reading.metrics.items() if reading.stacks.has(name)}
     if not metrics:
-        raise AdapterError("its profiles hold no time and no weight", path=reading.path, hint=_HOW)
+        raise AdapterError("its profiles contain no time and no weight", path=reading.path, hint=_HOW)
     tree, values = reading.stacks.finish(metrics.values(), reading.location)
     timed = not reading.samples
     caveats = []
     if "cpu.time" in metrics:
-        caveats.append("The file does not say whether its time is of a wall clock or of the processor.")
+        caveats.append("The file does not say whether its time is wall-clock or CPU time.")
     if "cpu.samples" in metrics:
-        caveats.append("The weights have no unit; they are taken for samples, so shares are known and seconds are not.")
+        caveats.append("The weights have no unit; they are taken as samples, so shares are known but seconds are not.")
     if reading.negative:
         caveats.append(f"{reading.negative:,} samples with a negative weight were skipped.")
     if reading.damaged:
         kinds = "; ".join(dict.fromkeys(reading.damaged))
-        caveats.append(f"The file has {len(reading.damaged):,} faults that were passed over: {kinds}.")
+        caveats.append(f"The file has {len(reading.damaged):,} faults that were ignored: {kinds}.")
     seconds = float(sum(values.exclusive("cpu.time").values)) if "cpu.time" in metrics else None
     total = values.exclusive("cpu.samples").sum() if "cpu.samples" in metrics else 0.0
     return Profile(

@@ -68,7 +68,9 @@ class Database:
         """All rows of a query, for what is known to be small; AdapterError beyond a million rows."""
         rows = list(islice(self.each(statement, parameters), MOST_ROWS + 1))
         if len(rows) > MOST_ROWS:
-            raise AdapterError(f"more than {MOST_ROWS:,} rows where few belong", path=self.path, hint=EXPORT_AGAIN)
+            raise AdapterError(
+                f"more than {MOST_ROWS:,} rows where few are expected", path=self.path, hint=EXPORT_AGAIN
+            )
         return rows
 
     def each(self, statement: str, parameters: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
@@ -84,7 +86,7 @@ class Database:
             ) from None
         except MemoryError:
             raise AdapterError(
-                "the database needs more memory than there is", path=self.path, hint=EXPORT_AGAIN
+                "the database needs more memory than is available", path=self.path, hint=EXPORT_AGAIN
             ) from None
 
 
@@ -133,7 +135,7 @@ def open_database(path: Path, *, seconds: float | None = None) -> Iterator[Datab
     except OSError as error:
         raise AdapterError(error.strerror or "cannot be read", path=path, hint="Check its permissions.") from None
     except ValueError:  # a zero byte
-        raise AdapterError("is no path", path=clean(str(path)), hint="Check the path.") from None
+        raise AdapterError("is not a path", path=clean(str(path)), hint="Check the path.") from None
     except sqlite3.Error as error:
         raise AdapterError(f"cannot be opened: {clean(str(error))}", path=path, hint=EXPORT_AGAIN) from None
     allowed = SECONDS + size * SECONDS_PER_BYTE if seconds is None else seconds

@@ -65,7 +65,7 @@ def integer_columns(
     wanted = tuple(dict.fromkeys(names))
     missing = [name for name in wanted if name not in database.columns(table)]
     if missing or not wanted:
-        what = f"no column {clean(missing[0])!r} in the table" if missing else "no columns were asked for of the table"
+        what = f"no column {clean(missing[0])!r} in the table" if missing else "no columns of the table were requested"
         raise AdapterError(f"{what} {clean(table)!r}", path=database.path, hint=EXPORT_AGAIN)
     try:
         try:
@@ -74,7 +74,7 @@ def integer_columns(
             return _queried(database, table, wanted)
     except MemoryError:
         raise AdapterError(
-            f"the table {clean(table)!r} needs more memory than there is",
+            f"the table {clean(table)!r} needs more memory than is available",
             path=database.path,
             hint="Record a shorter run.",
         ) from None
@@ -205,7 +205,7 @@ def _integers(values: Sequence[object], database: Database, table: str, name: st
         elif value is None:
             present[k] = False
         else:
-            kind = "text" if isinstance(value, str) else "a blob" if isinstance(value, bytes) else "no whole number"
+            kind = "text" if isinstance(value, str) else "a blob" if isinstance(value, bytes) else "not a whole number"
             raise AdapterError(
                 f"{kind} where a whole number belongs: table {clean(table)!r}, column {clean(name)!r}, row {row + k + 1}",
                 path=database.path,

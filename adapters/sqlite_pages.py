@@ -83,7 +83,7 @@ def open_pages(path: Path, page_size: int, page_count: int) -> Iterator[PageFile
         if size != page_size or size < 512 or size & (size - 1) or size - reserved < 480:
             raise Unusual("page size")
         if page_count * size > os.fstat(descriptor).st_size:
-            raise Unusual("the last page is not whole")
+            raise Unusual("the last page is incomplete")
         yield PageFile(descriptor, size, size - reserved, page_count)
     except OSError:
         raise Unusual("the file cannot be read") from None

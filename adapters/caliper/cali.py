@@ -83,7 +83,7 @@ def read_cali(path: Path) -> Table:
             if number == len(lines):  # the last line, without its end: the file was cut off
                 reader.table.complete = False
                 break
-            raise reader.damage("is not a record of Caliper") from None
+            raise reader.damage("is not a Caliper record") from None
     return reader.finish()
 
 
@@ -131,7 +131,7 @@ class _Reader:
         found = self.keys.get(number)
         if found is None:
             if len(self.keys) >= MOST_ATTRIBUTES:
-                raise self.damage(f"is about more than {MOST_ATTRIBUTES:,} attributes")
+                raise self.damage(f"has more than {MOST_ATTRIBUTES:,} attributes")
             node, properties, type_name = self.nodes[number], 0, ""
             facts: dict[str, str] = {}
             above = node.parent
@@ -160,7 +160,7 @@ class _Reader:
         while number >= 0 and number not in _TYPES:
             found.append(number)
             if len(found) > DEEPEST:
-                raise self.damage(f"stands below more than {DEEPEST:,} nodes")
+                raise self.damage(f"is nested below more than {DEEPEST:,} nodes")
             number = self.nodes[number].parent
         return found[::-1]
 
@@ -174,7 +174,7 @@ class _Reader:
             pending.append(start)
             start = self.nodes[start].parent
             if len(pending) > DEEPEST:
-                raise self.damage(f"stands below more than {DEEPEST:,} nodes")
+                raise self.damage(f"is nested below more than {DEEPEST:,} nodes")
         at = self.appended.get((place, start), place)
         for one in reversed(pending):
             node = self.nodes[one]

@@ -32,9 +32,9 @@ _PLACING = (
 _PLACING_PREFIXES = ("timeseries.", "iteration#", "cali.", "time.offset", "time.start", "time.timestamp", "callpath.")
 #: Statistics over ranks → end of the id, words.
 _RANK_STATISTICS = {
-    "min": ("rank-min", "smallest time of a rank"),
+    "min": ("rank-min", "smallest time of any rank"),
     "avg": ("rank-mean", "mean time of the ranks that have the region"),
-    "max": ("rank-max", "largest time of a rank"),
+    "max": ("rank-max", "largest time of any rank"),
     "avg.count": ("rank-count", "number of ranks that have the region"),
 }
 #: Calls of GPU runtimes, in lower case → what the activities that they start are.
@@ -86,7 +86,7 @@ class Columns:
             values.put(metric, np.concatenate(nodes).astype(np.int32), np.concatenate(own), np.concatenate(where))
             if lacking > 1e-3 * total:
                 self.caveats.append(
-                    f"{metric.source_name}: regions have {lacking:.3g} less than what stands below them; the larger numbers were used."
+                    f"{metric.source_name}: regions have {lacking:.3g} less than their children; the larger numbers were used."
                 )
 
 
@@ -167,11 +167,13 @@ def _host_time(
             f"The file has only means over ranks; sums were computed as if all {ranks} ranks had every region."
         )
     elif chosen.statistic in ("avg", "max"):
-        columns.caveats.append(f"The file has no sums of times; {name} was taken, which may not add up over regions.")
+        columns.caveats.append(
+            f"The file has no sums of times; {name} was used instead, which may not add up over regions."
+        )
     if scale == 1.0 and not versioned and _in_microseconds(cells.rows, chosen):
         scale = unit = 1e-6
         columns.caveats.append(
-            "The file does not say its unit of time; its times are whole numbers, so they are taken for microseconds."
+            "The file does not say its unit of time; its times are whole numbers, so microseconds are assumed."
         )
     words = "time of host threads" + (" (sampled)" if columns.samples is not None else "")
     metric = Metric("cpu.time", Unit.SECONDS, words, name, chosen.attribute.unit, scale, clock=Clock.WALL)
@@ -198,9 +200,9 @@ def _host_time(
     if over_ranks:
         columns.over_ranks = True
         columns.caveats.append(
-            "Times are sums over the ranks; of single ranks the smallest, mean and largest are known for each region, so which rank is late is unknown."
+            "Times are sums over the ranks; only the minimum, mean and maximum over ranks are known for each region, so which rank is late is unknown."
             if ranks != 1
-            else "Times are sums over the ranks, of which there is one."
+            else "Times are sums over the ranks; there is only one."
         )
 
 

@@ -69,7 +69,7 @@ def _folder(path: Path) -> Table:
         raise AdapterError(
             f"holds {len(files)} runs ({shown}{', …' if len(files) > 4 else ''}), not one",
             path=path,
-            hint=f"Give one of them, such as {files[0]}; several runs are explained one by one.",
+            hint=f"Give one of them, such as {files[0]}; explain several runs one at a time.",
         )
     return _joined(tables, owners)
 
@@ -215,7 +215,7 @@ def _insufficient(columns: Columns, outside: float) -> str:
         return "The profile has no times, only other numbers of its regions."
     if outside > _NEARLY_ALL:
         return (
-            f"{outside * 100:.1f} % of the time is outside of the annotated regions, so what costs time is unknown: "
+            f"{outside * 100:.1f} % of the time is outside the annotated regions, so its cause is unknown: "
             "annotate the functions that take it, or sample them."
         )
     return ""
@@ -236,13 +236,13 @@ def _run(facts: Mapping[str, str]) -> dict[str, str]:
 
 def _caveats(table: Table, columns: Columns, others: Sequence[str], rows: Sequence[Row]) -> Iterable[str]:
     if not table.complete:
-        yield "The file ends in the middle of a record: the run was cut off, or the file was."
+        yield "The file ends in the middle of a record: the run or the file was cut off."
     yield from columns.caveats
     if others:
         yield f"The file also holds the channel {', '.join(clean(name)[:40] for name in others)}, which measures the same run again and is excluded."
     steps = len({row.values["timeseries.snapshot"] for row in rows if "timeseries.snapshot" in row.values})
     if steps > 1:
-        yield f"The file is a series of {steps} snapshots; their values are added up, so changes during the run are not seen."
+        yield f"The file is a series of {steps} snapshots; their values are added up, so changes during the run are not visible."
 
 
 def _not_collected(names: Sequence[str], columns: Columns, ranks: int, outside: float) -> dict[str, str]:
@@ -250,7 +250,7 @@ def _not_collected(names: Sequence[str], columns: Columns, ranks: int, outside: 
     if not columns.has_time:
         missing["times of regions"] = "CALI_CONFIG=runtime-report,profile.mpi,output=run.cali ./app"
     if outside > _MUCH:
-        missing["what runs outside of the regions"] = "CALI_CONFIG='sample-report,output=samples.txt' ./app"
+        missing["what runs outside the regions"] = "CALI_CONFIG='sample-report,output=samples.txt' ./app"
     if columns.over_ranks and ranks != 1:
         missing["times of each rank"] = "CALI_CONFIG='hatchet-region-profile,profile.mpi,output=ranks.json' ./app"
     if ranks > 1 and not any(name.startswith(("MPI_", "PMPI_")) for name in names):

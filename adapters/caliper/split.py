@@ -19,7 +19,7 @@ def read_split(path: Path) -> Table:
     """All rows of a json-split file; AdapterError for anything else."""
     document = read_json(path)
     if not isinstance(document, Mapping):
-        raise _damage(path, "is not a table of Caliper")
+        raise _damage(path, "is not a Caliper table")
     columns, data = document.get("columns"), document.get("data")
     nodes = document.get("nodes", [])
     if columns is None or not _texts(columns) or not isinstance(data, list) or not isinstance(nodes, list):
@@ -38,7 +38,7 @@ def read_split(path: Path) -> Table:
     nested = _path_column(names, is_value)
     for row in data:
         if not isinstance(row, list):
-            raise _damage(path, "has a row that is no list")
+            raise _damage(path, "has a row that is not a list")
         table.rows.append(_row(row, names, is_value, nested, places, labels, path))
     table.facts = {
         str(key): value if isinstance(value, str) else str(value)
@@ -73,7 +73,7 @@ def _row(
                 beside[name] = clean(str(cell))[:1000]
             continue
         if not isinstance(cell, int) or isinstance(cell, bool) or not 0 <= cell < len(labels):
-            raise _damage(path, f"refers to node {clean(str(cell))[:20]}, which is not there")
+            raise _damage(path, f"refers to node {clean(str(cell))[:20]}, which does not exist")
         if name == nested:
             place = places[cell]
         else:
@@ -86,11 +86,11 @@ def _regions(table: Table, nodes: Sequence[Any], path: Path) -> list[int]:
     parents = []
     for node in nodes:
         if not isinstance(node, Mapping):
-            raise _damage(path, "has a node that is no object")
+            raise _damage(path, "has a node that is not an object")
         parent = node.get("parent", -1)
         parent = -1 if parent is None else parent
         if not isinstance(parent, int) or isinstance(parent, bool) or not -1 <= parent < len(nodes):
-            raise _damage(path, "has a node below one that is not there")
+            raise _damage(path, "has a node below one that does not exist")
         parents.append(parent)
     places, depth = [-2] * len(nodes), list[int]()
     index: dict[Region, int] = {}
@@ -102,7 +102,7 @@ def _regions(table: Table, nodes: Sequence[Any], path: Path) -> list[int]:
             places[at] = -3  # on the way: to meet it again is a circle
             at = parents[at]
         if at >= 0 and places[at] == -3:
-            raise _damage(path, "has nodes that stand below themselves")
+            raise _damage(path, "has nodes below themselves")
         above = places[at] if at >= 0 else -1
         for one in reversed(pending):
             name = clean(str(nodes[one].get("label", "")))

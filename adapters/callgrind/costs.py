@@ -79,7 +79,7 @@ def read(path: Path) -> Profile:
         stacks.add("calls.count", context[index], count)
     measured = [metric for metric in metrics.values() if stacks.has(metric.id)]
     if not measured:
-        raise AdapterError("all its costs are 0", path=path, hint="Write it again with the program running longer.")
+        raise AdapterError("all its costs are 0", path=path, hint="Record it again with a longer run.")
     calls = Metric(id="calls.count", unit=Unit.COUNT, description="calls", source_name="calls")
     measured += [calls] if graph.received else []
     tree, values = stacks.finish(measured)
@@ -106,7 +106,7 @@ def _insufficient(metric: Metric, total: float) -> str:
     if metric.id == "cpu.time":
         return too_short(total * metric.scale)
     if metric.id == "cpu.instructions" and total < FEW_INSTRUCTIONS:
-        words = "less than a millisecond of work: too few to show what costs time."
+        words = "less than a millisecond of work: too little to show what costs time."
         return f"Only {total:,.0f} instructions were counted, {words}"
     return ""
 
@@ -202,15 +202,15 @@ def _known(name: str) -> str:
 
 
 def _caveats(found: Callgrind, metrics: list[Metric], calls: bool) -> tuple[str, ...]:
-    said = [CAVEAT] if calls else ["The file has no calls: which function called which is not known."]
+    said = [CAVEAT] if calls else ["The file has no calls: who called whom is unknown."]
     ids = {metric.id for metric in metrics}
     if "cpu.instructions" in ids and "cpu.time" not in ids:
         said.append(
-            "Valgrind counts instructions on a simulated processor and takes no time: an instruction that waits for "
-            "memory counts as much as one that does not, and threads run one after the other."
+            "Valgrind counts instructions on a simulated processor and measures no time: an instruction that waits for "
+            "memory counts like any other, and threads run one at a time."
         )
     if found.invalid:
-        said.append(f"{found.invalid:,} lines are damaged and were passed over.")
+        said.append(f"{found.invalid:,} damaged lines were skipped.")
     if found.summary and found.costs:
         first = sum(costs[0] for costs in found.costs.values() if costs)
         if found.summary[0] > 0 and abs(first - found.summary[0]) > 1e-3 * found.summary[0] and found.parts <= 1:

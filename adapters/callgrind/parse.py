@@ -13,7 +13,7 @@ from chathpc.errors import AdapterError
 Key = tuple[str, str, str]
 
 _NUMBERED = re.compile(r"\((\d{1,9})\)(?:\s+(.*))?", re.DOTALL)
-_HOW = "Write it again: callgrind_annotate can tell whether the file is whole."
+_HOW = "Write it again: callgrind_annotate shows whether the file is complete."
 #: Counts beyond this are damage: a 5 GHz processor needs a century for as many instructions.
 _MOST = 10**19
 

@@ -231,9 +231,9 @@ class Events:
                     recording.end[open_slices.pop(-depth)] = times[i]
                     break
             else:
-                self.dropped["that end what never began"] += 1
+                self.dropped["without a matching begin"] += 1
         if open_slices:
-            self.dropped["that begin and never end (taken to the end of the trace)"] += len(open_slices)
+            self.dropped["that never end (taken to last until the end of the trace)"] += len(open_slices)
 
     def _join_flows(self) -> None:
         """Arrows from calls to kernels, for kernels that carry no number of their call."""

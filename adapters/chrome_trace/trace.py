@@ -54,7 +54,7 @@ def profile_of(
         not_collected=_not_collected(parts, kineto=kineto),
         run=_run(header),
         timed=True,
-        insufficient="The trace holds no event that lasts." if nothing else "",
+        insufficient="The trace contains no event with a duration." if nothing else "",
         devices=_devices(header),
         read_timeline=no_timeline if recording.counters else lambda: parts.timeline,
     )
@@ -73,10 +73,10 @@ def _caveats(events: Events, parts: Assembled, *, kineto: bool, cut: bool) -> li
         found.append("Nothing ran on a GPU while this was recorded, or the GPU was not recorded.")
     if recording_counters := events.recording.counters:
         found.append(
-            f"Kernels were repeated to read {len(recording_counters):,} counters: their times are not those of the program."
+            f"Kernels were repeated to read {len(recording_counters):,} counters: their times do not represent the program."
         )
     if events.python:
-        found.append("Python's call stacks were recorded, which makes every Python call of the host slower.")
+        found.append("Python's call stacks were recorded, which slows down every Python call on the host.")
     if cut:
         found.append("The trace ends in the middle of an event.")
     found += [f"{count:,} events {what} are excluded." for what, count in sorted(events.dropped.items())]

@@ -164,7 +164,7 @@ def read_records(text: str, path: Path, collection: Collection) -> None:
         if number == 1:
             value, end = records.value(at)
             if not isinstance(value, dict) or not isinstance(value.get("generator"), dict):
-                raise records.damaged("the first member does not tell the generator", at)
+                raise records.damaged("the first member does not name the generator", at)
             generator = value["generator"]
             return end
         if not text.startswith("[", at):

@@ -141,7 +141,7 @@ def read_documents(path: Path, collection: Collection) -> None:
         head = _HEAD.match(document)
         if head is None:
             raise AdapterError(
-                "is no document of an optimisation remark (--- !Missed, Pass, Name)", path=path, offset=offset, hint=DAMAGED
+                "is not an optimisation remark document (--- !Missed, Pass, Name)", path=path, offset=offset, hint=DAMAGED
             )  # fmt: skip
         work = head["work"].strip("'\" ")
         if work not in _READ:
@@ -163,7 +163,7 @@ def read_documents(path: Path, collection: Collection) -> None:
             _text(document, head.end()),
         )
     if not remarks.count:
-        raise AdapterError("holds no optimisation remark", path=path, hint=DAMAGED)
+        raise AdapterError("contains no optimisation remark", path=path, hint=DAMAGED)
     remarks.finish()
     unit = next(iter(files), path.name.split(".opt.")[0])  # without a source file its name is all there is
     collection.unit(CompiledUnit(unit[:500], NAME, remarks.optimised, told_by="its remarks"))
@@ -187,7 +187,7 @@ def _documents(path: Path) -> Iterator[tuple[int, str]]:
         rest = whole.pop()
         if len(rest) > LONGEST:
             raise AdapterError(
-                f"has a document of more than {LONGEST:,} characters", path=path, offset=offset, hint="These are no remarks."
+                f"has a document of more than {LONGEST:,} characters", path=path, offset=offset, hint="These are not remarks."
             )  # fmt: skip
         for document in whole:
             yield offset, document

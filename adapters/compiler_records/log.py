@@ -62,7 +62,7 @@ def read_log(path: Path, collection: Collection) -> None:
     if produced is not None:
         collection.unit(produced)
     if not known:
-        raise AdapterError("holds no message of a compiler that is known", path=path, hint=HOW)
+        raise AdapterError("contains no known compiler message", path=path, hint=HOW)
     gcc.finish()
     llvm.finish()
     if gcc.count:

@@ -34,7 +34,7 @@ def read(path: Path) -> Profile:
     build = collection.build()
     if not len(collection) and not build.counts:
         raise AdapterError(
-            "holds no record of a loop, call, kernel or file",
+            "contains no record of a loop, call, kernel or file",
             path=path,
             hint="Compile with -O2 -g, and write it again.",
         )
@@ -63,7 +63,9 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = record_files(path)
     if not found:
-        raise AdapterError("holds no optimisation records", path=path, hint="Give the folder with the .opt.yaml files.")
+        raise AdapterError(
+            "contains no optimisation records", path=path, hint="Give the folder with the .opt.yaml files."
+        )
     return found
 
 

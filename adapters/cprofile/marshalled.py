@@ -110,7 +110,7 @@ class _Decoder:
             try:
                 return float(self.take(self.take(1)[0]))
             except ValueError:
-                raise Damaged("a number that is none", begin) from None
+                raise Damaged("an invalid number", begin) from None
         if kind == "l":
             count = self.int32()
             if abs(count) > _DIGITS:
@@ -118,7 +118,7 @@ class _Decoder:
             digits = [int.from_bytes(self.take(2), "little") for _ in range(abs(count))]
             value = sum(digit << 15 * place for place, digit in enumerate(digits))
             return -value if count < 0 else value
-        raise Damaged(f"a value of a type that statistics do not have ({kind!r})", begin)
+        raise Damaged(f"a value of a type that statistics never contain ({kind!r})", begin)
 
     def dictionary(self, depth: int) -> Value:
         found: dict[Value, Value] = {}
@@ -129,5 +129,5 @@ class _Decoder:
                 return found
             # Only plain keys: the hash of a tuple of tuples of tuples, each given twice, would never be done.
             if not isinstance(key, tuple) or not all(isinstance(part, str | int | float) for part in key):
-                raise Damaged("a key that is no function", begin)
+                raise Damaged("a key that is not a function", begin)
             found[key] = self.value(depth + 1)

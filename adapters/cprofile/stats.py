@@ -53,7 +53,7 @@ def read(path: Path) -> Profile:
         if isinstance(callers, dict):
             arcs += [(caller, number[function]) for other in callers if (caller := _key(other)) is not None]
     if not any(time > 0 for time in times):
-        raise AdapterError("holds no time of any function", path=path, hint="Profile a longer run.")
+        raise AdapterError("contains no time of any function", path=path, hint="Profile a longer run.")
     parent, order = below(len(number), ((number[a], b) for a, b in arcs if a in number), times)
     stacks = Stacks()
     title = path.name.split(".")[0]
@@ -74,11 +74,11 @@ def read(path: Path) -> Profile:
     tree, values = stacks.finish(metrics)
     caveats = [
         CAVEAT,
-        "cProfile takes time for each call, so functions that are called often look slower than they are; it sees one "
+        "cProfile adds overhead to each call, so frequently called functions look slower than they are; it sees only one "
         "thread, and built-in functions only as a whole.",
     ]
     if faults:
-        caveats.append(f"{faults:,} entries are no functions and were passed over.")
+        caveats.append(f"{faults:,} entries are not functions and were skipped.")
     return Profile(
         format="cProfile",
         title=title,

@@ -107,7 +107,7 @@ def read_anchor(data: bytes, path: Path) -> Anchor:
             f"anchor.xml, line {error.lineno}: {expat.ErrorString(error.code)}", path=path, hint=DAMAGED
         ) from None
     except (_Damage, KeyError, ValueError, IndexError) as error:
-        what = str(error) if isinstance(error, _Damage) else "an element lacks what it should have"
+        what = str(error) if isinstance(error, _Damage) else "an element lacks a required part"
         raise AdapterError(f"anchor.xml, line {parser.CurrentLineNumber}: {what}", path=path, hint=DAMAGED) from None
     anchor = reader.anchor
     if not anchor.parents or not anchor.metrics or not anchor.locations:
@@ -169,9 +169,9 @@ class _Reader:
         elif name == "cube":
             anchor.version = clean(attributes.get("version", ""))[:20]
             if len(self.open) > 1:
-                raise _Damage("is no document of Cube")
+                raise _Damage("is not a Cube document")
         elif len(self.open) == 1:
-            raise _Damage("is no document of Cube")
+            raise _Damage("is not a Cube document")
 
     def text(self, piece: str) -> None:
         self.length += len(piece)

@@ -106,7 +106,7 @@ def _tree(anchor: Anchor, file: Path) -> tuple[CallTree, IntArray]:
     for number, (parent, callee) in enumerate(zip(anchor.parents, anchor.callees, strict=True)):
         region = anchor.regions.get(callee)
         if region is None:
-            raise AdapterError(f"a call node is of region {callee}, which is not there", path=file, hint=DAMAGED)
+            raise AdapterError(f"a call node is of region {callee}, which does not exist", path=file, hint=DAMAGED)
         source = _source(region)
         kind = _kind(region)
         name = region.name or "[unnamed]"
@@ -220,11 +220,11 @@ def _put(
 
 def _caveats(metrics: Mapping[str, Metric], lacking: Sequence[str], anchor: Anchor) -> Iterable[str]:
     for name in lacking:
-        yield f"{name}: call paths have less than what stands below them; the larger numbers were used."
+        yield f"{name}: call paths have less than their children; the larger numbers were used."
     if any(
         "TRACE BUFFER FLUSH" in region.name for number, region in anchor.regions.items() if number in anchor.callees
     ):
-        yield "The trace buffer was written out during the run, which disturbs its times: raise SCOREP_TOTAL_MEMORY."
+        yield "The trace buffer was flushed during the run, which distorts its times: raise SCOREP_TOTAL_MEMORY."
 
 
 def _not_collected(metrics: Mapping[str, Metric], ranks: int, anchor: Anchor) -> dict[str, str]:

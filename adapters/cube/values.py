@@ -65,7 +65,7 @@ def _index(raw: bytes, metric: CubeMetric, archive: Archive, size: int) -> tuple
     """Byte order and positions of the nodes that have a row."""
     begin = len(_INDEX) + 11
     if not raw.startswith(_INDEX) or len(raw) < begin - 4:
-        raise _damage(archive, metric, "the index does not begin as one")
+        raise _damage(archive, metric, "the index has the wrong header")
     order: Order = "<" if raw[len(_INDEX)] == 1 else ">"
     if raw[len(_INDEX) + 6] == 0 and len(raw) <= begin:  # dense: every node has a row
         return order, np.arange(size, dtype=np.int64)
@@ -90,7 +90,7 @@ def _unpacked(data: memoryview, metric: CubeMetric, archive: Archive, order: str
     elif data[: len(_PACKED)] == _PACKED:
         raw = _inflated(data, metric, archive, order, expected)
     else:
-        raise _damage(archive, metric, "the data do not begin as such")
+        raise _damage(archive, metric, "the data have the wrong header")
     if len(raw) != expected:
         raise _damage(archive, metric, f"has {len(raw):,} bytes of values and needs {expected:,}")
     return raw

@@ -109,7 +109,7 @@ def read_log(path: Path) -> Log:
             if "missing" in value:
                 raise _missing(path)
             if "error" in value:
-                raise AdapterError(f"Darshan's library refuses it ({clean(value['error'])})", path=path, hint=DAMAGED)
+                raise AdapterError(f"Darshan's library rejects it ({clean(value['error'])})", path=path, hint=DAMAGED)
             if "job" in value:
                 log = _job(value, path)
             elif "module" in value and log is not None:
@@ -135,7 +135,7 @@ def _add(log: Log, row: Mapping[str, Any]) -> None:
 def _job(value: Mapping[str, Any], path: Path) -> Log:
     processes, seconds = value["job"].get("nprocs", 0.0), value["job"].get("run_time", 0.0)
     if not 1 <= processes <= 1e8 or not 0 <= seconds < 1e10:
-        raise AdapterError(f"a job of {processes:g} processes and {seconds:g} s cannot be", path=path, hint=DAMAGED)
+        raise AdapterError(f"a job of {processes:g} processes and {seconds:g} s is impossible", path=path, hint=DAMAGED)
     partial = tuple(name for name, is_partial in value["modules"] if is_partial)
     return Log(int(processes), float(seconds), clean(value["version"])[:20], partial)
 

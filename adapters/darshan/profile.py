@@ -36,16 +36,16 @@ METRICS = (
     Metric("io.read.count", Unit.COUNT, "reads", "READS"),
     Metric("io.write.count", Unit.COUNT, "writes", "WRITES"),
     Metric("io.meta.count", Unit.COUNT, "opens and stats", "OPENS + STATS"),
-    Metric("io.sync.count", Unit.COUNT, "forced writes to the device (fsync, fdatasync)", "FSYNCS + FDSYNCS"),
-    Metric("io.sized.count", Unit.COUNT, "requests of which the size is known", "SIZE_READ/WRITE_…"),
+    Metric("io.sync.count", Unit.COUNT, "flushes to the device (fsync, fdatasync)", "FSYNCS + FDSYNCS"),
+    Metric("io.sized.count", Unit.COUNT, "requests of known size", "SIZE_READ/WRITE_…"),
     Metric("io.small.count", Unit.COUNT, "requests below 10 kB", "SIZE_READ/WRITE_0_100 … 1K_10K"),
     Metric("io.large.count", Unit.COUNT, "requests of 1 MB and more", "SIZE_READ/WRITE_1M_4M …"),
-    Metric("io.sequential.count", Unit.COUNT, "requests behind the one before in the file", "SEQ_READS + SEQ_WRITES"),
-    Metric("io.unaligned.count", Unit.COUNT, "requests that do not begin at a block of the file system", "FILE_NOT_ALIGNED"),
+    Metric("io.sequential.count", Unit.COUNT, "requests at a higher offset than the one before", "SEQ_READS + SEQ_WRITES"),
+    Metric("io.unaligned.count", Unit.COUNT, "requests not aligned to a file system block", "FILE_NOT_ALIGNED"),
     Metric("io.collective.count", Unit.COUNT, "collective calls of MPI-IO", "MPIIO_COLL_… + MPIIO_SPLIT_…"),
     Metric("io.independent.count", Unit.COUNT, "independent calls of MPI-IO on files that all ranks share",
            "MPIIO_INDEP_… + MPIIO_NB_…"),
-    Metric("io.asked.count", Unit.COUNT, "accesses that HDF5 or PnetCDF were asked to do collectively",
+    Metric("io.asked.count", Unit.COUNT, "collective accesses by HDF5 or PnetCDF",
            "H5D_USE_MPIIO_COLLECTIVE, PNETCDF_VAR_COLL_…"),
     Metric("io.system.time", Unit.SECONDS, "time in requests to the file system, below the libraries", "POSIX_F_…_TIME",
            clock=Clock.WALL),
@@ -110,7 +110,7 @@ def read(path: Path) -> Profile:
         caveats=tuple(_caveats(log, values)),
         not_collected={
             "what the program does between its requests": "hpcrun -e REALTIME -t ./app",
-            "each single request with its time and offset": "DXT_ENABLE_IO_TRACE=1 LD_PRELOAD=libdarshan.so ./app",
+            "each request with its time and offset": "DXT_ENABLE_IO_TRACE=1 LD_PRELOAD=libdarshan.so ./app",
         },
         run={"processes": str(log.processes), "seconds": f"{log.seconds:g}"}
         | ({"partial": "yes"} if log.partial else {}),
@@ -306,5 +306,5 @@ def _caveats(log: Log, values: SparseValues) -> Iterable[str]:
         if available and spent > POSSIBLE * available:
             yield (
                 f"The {operation} time of {spent:,.0f} s is more than the {available:,.0f} s of all processes: threads that "
-                "wait side by side, or a counter that went wrong."
+                "wait concurrently, or a wrong counter."
             )

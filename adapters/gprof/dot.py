@@ -75,8 +75,8 @@ def read(path: Path) -> Profile:
         where=Locations.single(),
         sources=(Source(path, "gprof2dot"),),
         caveats=(
-            "A graph of gprof2dot has percentages only: of what (time, instructions, samples) and of how much is not known.",
-            "gprof2dot leaves small functions and calls out of the graph.",
+            "A graph of gprof2dot has percentages only: of what (time, instructions, samples) and of how much is unknown.",
+            "gprof2dot omits small functions and calls from the graph.",
             CAVEAT,
         ),
         not_collected={"the costs themselves": "give chathpc the profile that the graph was drawn from"},

@@ -159,14 +159,12 @@ def _joined(listing: _Listing) -> Functions:
 
 def _caveats(listing: _Listing) -> tuple[str, ...]:
     said = [
-        "gprof sees only code that was compiled with -pg: time in libraries, in the kernel and in waiting is not in it, and "
-        "functions that were inlined count for their callers."
+        "gprof sees only code that was compiled with -pg: time in libraries, in the kernel and waiting is missing, and "
+        "inlined functions count towards their callers."
     ]
-    said.append(
-        CAVEAT if listing.graph.arcs else "The file has no call graph: which function called which is not known."
-    )
+    said.append(CAVEAT if listing.graph.arcs else "The file has no call graph: who called whom is unknown.")
     if listing.ticks:
-        said.append("The times are in ticks of an unknown length, so shares are known and seconds are not.")
+        said.append("The times are in ticks of unknown length, so shares are known but seconds are not.")
     return tuple(said)
 
 

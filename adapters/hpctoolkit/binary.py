@@ -44,7 +44,7 @@ class DatabaseFile:
         if bytes(self.data[10:14]) != kind:
             found = bytes(self.data[10:14]).decode("ascii", "replace")
             raise self.damaged(
-                f"holds '{clean(found)}' where '{kind.decode()}' is expected", 10, hint="Files may be mixed up."
+                f"holds '{clean(found)}' where '{kind.decode()}' is expected", 10, hint="The files may be mixed up."
             )
         major, self.minor = int(self.data[14]), int(self.data[15])
         if major != MAJOR:

@@ -48,7 +48,7 @@ def read(path: Path) -> Profile:
         raise AdapterError(
             "has no calling contexts: nothing was measured",
             path=meta.file.path,
-            hint="Look at the log of hpcrun: the program may have ended at once, or the event may not exist on this machine.",
+            hint="Look at hpcrun's log: the program may have ended immediately, or the event may not exist on this machine.",
         )
     try:
         nodes_of = ContextNodes(tree.source_id)

@@ -49,7 +49,7 @@ class ContextNodes:
             self._table = nodes[order]
             unique = bool(np.all(np.diff(self._sorted) > 0))
         if not unique:
-            raise ValueError("a context id stands twice in the tree")
+            raise ValueError("a context id occurs twice in the tree")
 
     def __call__(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
         """The nodes of `ids`."""

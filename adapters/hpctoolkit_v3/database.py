@@ -53,7 +53,7 @@ def read(path: Path) -> Profile:
         raise AdapterError(
             "has no calling contexts: nothing was measured",
             path=document,
-            hint="Look at the log of hpcrun: the program may have ended at once, or the event may not exist here.",
+            hint="Look at hpcrun's log: the program may have ended immediately, or the event may not exist here.",
         )
     tree = call_tree(experiment)
     files = _metric_files(folder, experiment, table)
@@ -106,9 +106,7 @@ def _metric_files(folder: Path, experiment: Experiment, table: MetricTable) -> M
     if not found or len(experiment.id) == 0:
         return None
     if int(experiment.id.min()) < 1:
-        raise AdapterError(
-            "a node has no number, so that its values cannot be found", path=experiment.path, hint=DAMAGED
-        )
+        raise AdapterError("a node has no number, so its values cannot be found", path=experiment.path, hint=DAMAGED)
     files = MetricFiles(found, int(experiment.id.max()))
     for column in table.stored.values():
         if not 0 <= column < files.metrics:
@@ -146,9 +144,9 @@ def _caveats(values: ExperimentValues, with_values: set[str], excess: int) -> tu
             "No metric has any value: the program ran too briefly to be sampled, or the events did not work."
         )
     elif values.files is None:
-        caveats.append("The database has no values of single threads; its sums are rounded to six significant digits.")
+        caveats.append("The database has no per-thread values; its sums are rounded to six significant digits.")
     if excess:
         caveats.append(
-            f"{excess} values of experiment.xml are smaller than what stands below them; the larger ones were used."
+            f"{excess} values of experiment.xml are smaller than those of their children; the larger ones were used."
         )
     return tuple(caveats)

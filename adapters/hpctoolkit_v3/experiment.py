@@ -219,11 +219,11 @@ class _Reader:
         except (ValueError, OverflowError) as error:
             raise self.damaged("a number is expected here") from error
         except LookupError as error:
-            raise self.damaged("the encoding of the document is not known") from error
+            raise self.damaged("the encoding of the document is unknown") from error
         except OSError as error:
             raise AdapterError(f"cannot be read: {error.strerror}", path=self.path) from error
         if not self.seen_tree:
-            raise AdapterError("holds no call path profile", path=self.path, hint=DAMAGED)
+            raise AdapterError("contains no call path profile", path=self.path, hint=DAMAGED)
         return self.finish()
 
     def damaged(self, what: str, hint: str = DAMAGED) -> AdapterError:
@@ -233,7 +233,7 @@ class _Reader:
     def finish(self) -> Experiment:
         value = _floats(self.value)
         if not bool(np.all(np.abs(value) <= LARGEST_VALUE)):
-            raise AdapterError("holds a value that is no number or beyond 1e100", path=self.path, hint=DAMAGED)
+            raise AdapterError("contains a value that is not a number or is beyond 1e100", path=self.path, hint=DAMAGED)
         return Experiment(
             path=self.path,
             version=self.version,

@@ -89,7 +89,7 @@ def find_files(folder: Path, suffix: str, packed: str) -> list[ThreadFile]:
         for path, match in zip(single, matches, strict=True):
             if match is None:
                 raise AdapterError(
-                    "the name of the file tells no rank and thread", path=path, hint="Keep the names that hpcprof gave."
+                    "the file name has no rank and thread", path=path, hint="Keep the names that hpcprof gave."
                 )
             with open_regular(path) as file:
                 size = file.seek(0, 2)
@@ -155,7 +155,7 @@ class MetricFiles:
         values = np.memmap(file.path, ">f8", "r", file.offset + PREAMBLE + 8, (self.records, self.metrics))
         chosen = np.asarray(values[records, metric], dtype=np.float64)
         if not bool(np.all(np.abs(chosen) <= LARGEST_VALUE)):
-            raise file.damaged("holds a value that is no number or beyond 1e100", PREAMBLE + 8)
+            raise file.damaged("contains a value that is not a number or is beyond 1e100", PREAMBLE + 8)
         return chosen
 
 

@@ -37,9 +37,9 @@ _SAFE = (5, 16)
 def read(path: Path) -> Profile:
     """The profile in the perf.data at `path`, with source lines; AdapterError with the exact command where perf is missing or fails."""
     perf = shutil.which("perf")
-    hint = f"Run this where it was recorded, and give samples.txt: {command(path)}"
+    hint = f"Run this where it was recorded, then pass samples.txt: {command(path)}"
     if perf is None:
-        raise AdapterError("perf.data is read through perf, which is not installed here", path=path, hint=hint)
+        raise AdapterError("reading perf.data needs perf, which is not installed here", path=path, hint=hint)
     with tempfile.TemporaryDirectory(prefix="chathpc-perf-") as folder:
         text = Path(folder) / "samples.txt"
         recording = str(_mended(path, Path(folder)))

@@ -96,7 +96,7 @@ def profile_of(text: Iterable[str], path: Path) -> Profile:
     if not reading.events:
         if reading.idle:
             raise AdapterError("all samples are of idle processors", path=path, hint="Record while the program runs.")
-        raise AdapterError("holds no sample of perf script", path=path, hint=_HOW)
+        raise AdapterError("contains no sample of perf script", path=path, hint=_HOW)
     return _profile(reading)
 
 
@@ -336,7 +336,7 @@ def _recording(reading: _Reading) -> str:
     return f"perf: {sum(found.samples for found in reading.events.values())} samples from {first} to {last}"
 
 
-_ORDER = ("perf does not know ranks of MPI: processes that call it are numbered in the order of process ids.",)
+_ORDER = ("perf does not record MPI ranks: processes that call MPI are numbered in the order of their process ids.",)
 
 
 def _ranks(reading: _Reading) -> dict[int, int]:
@@ -368,11 +368,11 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
     found = []
     if not main.with_period and main.metric.id == "cpu.samples":
         found.append(
-            "The samples do not say how much time each stands for, so shares are known and seconds are not; "
+            "The samples do not say how much time each represents, so shares are known but seconds are not; "
             "perf script -F +period adds it; perf.data itself has it."
         )
     if not reading.chains:
-        found.append("The samples have no call paths: which function called which is not known.")
+        found.append("The samples have no call paths: who called whom is unknown.")
     if reading.stacks.has_name(UNKNOWN):
         found.append(
             "Some frames have no symbol: the program or a library was stripped, or was compiled without frame pointers "
@@ -381,14 +381,14 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
     if reading.idle:
         found.append(f"{reading.idle:,} samples of idle processors (swapper) are excluded.")
     if len(reading.comms) > 1:
-        found.append(f"Samples of {len(reading.comms)} differently named processes and threads were taken together.")
+        found.append(f"Samples of {len(reading.comms)} differently named processes and threads were merged.")
     if reading.invalid:
-        found.append(f"{reading.invalid:,} lines are no part of a sample and were passed over.")
+        found.append(f"{reading.invalid:,} lines are not part of a sample and were skipped.")
     clock = reading.clock
     if clock.seen:
         found.append(
-            f"Where no sample was taken, time is counted behind the thread's last one: {BLOCKED} while it waited, {KERNEL} while it ran "
-            "in the kernel. What the program was doing there is near that sample, not surely at it."
+            f"Where no sample was taken, time is counted after the thread's last one: {BLOCKED} while it waited, {KERNEL} while it ran "
+            "in the kernel. What the program was doing there is near that sample, not necessarily at it."
         )
     preempted = sum(seconds for (name, *_), seconds in clock.beside.items() if name == NO_CORE)
     if clock.seen and preempted >= _MUCH_PREEMPTED * reading.wall_seconds:
@@ -396,7 +396,7 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
             f"Runnable threads had no core for {numbers.seconds(preempted)}, which is excluded: more threads were runnable than there are cores."
         )
     if reading.without_period:
-        found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were passed over.")
+        found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were skipped.")
     return tuple(found)
 
 

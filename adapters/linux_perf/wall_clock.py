@@ -26,15 +26,17 @@ from chathpc.profile.tree import NodeKind
 METRIC = Metric(
     "cpu.time.wall",
     Unit.SECONDS,
-    "wall-clock time of the threads (sampled), blocked ones as well",
+    "wall-clock time of the threads (sampled), including blocked ones",
     "samples and switches",
     "s",
     clock=Clock.WALL,
 )
 #: Beside it, what the switches tell of cores: they are no part of the wall-clock time, and a part of it.
 BESIDE = (
-    Metric(NO_CORE, Unit.SECONDS, "time in which threads could run and had no core", "switches", "s"),
-    Metric(OTHERS_WITHOUT, Unit.SECONDS, "time of threads in which others could run and had no core", "switches", "s"),
+    Metric(NO_CORE, Unit.SECONDS, "time in which threads were runnable but had no core", "switches", "s"),
+    Metric(
+        OTHERS_WITHOUT, Unit.SECONDS, "time of threads in which others were runnable but had no core", "switches", "s"
+    ),
 )
 #: A sample of the event context-switches so shortly before its thread blocks (seconds) is that of this switch.
 _AT_THE_SWITCH = 50e-6

@@ -74,7 +74,7 @@ def read_result(path: Path, probes: Sequence[Probe]) -> Result:
     blocks, threads = gx * gy * gz, bx * by * bz
     if not 0 < blocks <= MOST_BLOCKS or not 0 < threads <= MOST_THREADS:
         raise AdapterError(
-            f"a launch of {blocks} blocks of {threads} threads cannot be", path=path, offset=0, hint=RECORD_AGAIN
+            f"a launch of {blocks} blocks of {threads} threads is impossible", path=path, offset=0, hint=RECORD_AGAIN
         )
     if count != len(probes):
         raise AdapterError(
@@ -90,8 +90,8 @@ def read_result(path: Path, probes: Sequence[Probe]) -> Result:
         length, stored = _length(head, at, rows, threads, probe)
         if stored != offset:
             raise AdapterError(
-                f"section {number + 1} ({probe.name}) is said to begin at byte {stored}, but what is before it ends at {offset}",
-                path=path, offset=at, hint="Blocks that are no multiple of 32 threads can cause this; probe with other blocks.",
+                f"section {number + 1} ({probe.name}) claims to begin at byte {stored}, but the one before ends at {offset}",
+                path=path, offset=at, hint="Block sizes that are not a multiple of 32 threads can cause this; probe with other sizes.",
             )  # fmt: skip
         each, rest = divmod(length, rows * probe.record.itemsize)
         if rest:

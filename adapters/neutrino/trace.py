@@ -48,7 +48,7 @@ def read(path: Path) -> Profile:
     """
     probes = read_probes(path / "probe.toml") if (path / "probe.toml").is_file() else None
     if probes is None:
-        raise AdapterError("there is no probe.toml, so the records have no meaning", path=path, hint=RECORD_AGAIN)
+        raise AdapterError("probe.toml is missing, so the records cannot be interpreted", path=path, hint=RECORD_AGAIN)
     caveats: list[str] = []
     if (path / "event.log").is_file():
         log = read_log(path / "event.log")
@@ -162,9 +162,9 @@ def _facts(builder: TreeBuilder, node: int, measures: Measures) -> None:
 def _insufficient(files: Sequence[Path]) -> str:
     """A trace alone supports no conclusion; joined with another view of the run it is evidence."""
     if not files:
-        return "The trace holds no launch: no kernel was probed."
+        return "The trace contains no launch: no kernel was probed."
     return (
-        "Neutrino recorded what the kernels touch and how their blocks were shared out, not what limits them: explain the "
+        "Neutrino recorded what the kernels touch and how their blocks were scheduled, not what limits them: explain the "
         "trace together with a report of Nsight Compute or Nsight Systems of the same program."
     )
 
@@ -183,7 +183,7 @@ def _densities(
 def _caveats(log: Log, largest: Mapping[int, Measures], metrics: Mapping[str, Metric]) -> list[str]:
     caveats = []
     if "gpu.kernel.time" in metrics and not any(one.original is not None for one in log.launches.values()):
-        caveats.append("Kernel times include what the probes cost; neutrino --benchmark measures them without.")
+        caveats.append("Kernel times include the overhead of the probes; neutrino --benchmark measures them without.")
     if log.failed:
         caveats.append(f"{log.failed} launches could not be probed and are missing.")
     if any(one.pages is not None and len(one.pages) >= MOST_PAGES for one in largest.values()):
@@ -195,7 +195,7 @@ def _not_collected(metrics: Mapping[str, Metric]) -> dict[str, str]:
     wanted = {
         "gpu.memory.accesses": ("when which memory is touched", "neutrino -t dmat ./app"),
         "gpu.kernel.multiprocessor-imbalance": (
-            "how blocks are shared among multiprocessors",
+            "how blocks are distributed over multiprocessors",
             "neutrino -t block_sched ./app",
         ),
     }

@@ -14,7 +14,9 @@ CLOCKS = (
     "Kernel times were taken one kernel at a time, at the clock that Nsight Compute sets (the base clock unless "
     "--clock-control none was given): they are not comparable with times of Nsight Systems or of the program."
 )
-CHOSEN = "Only the profiled kernel launches are here: what part of the run they are, and what happens between them, is not known."
+CHOSEN = (
+    "Only the profiled kernel launches are included: their share of the run, and what happens between them, is unknown."
+)
 
 
 def lacking(metrics: Collection[str], launches: Sequence[Launch], *, lines: bool, exported: bool) -> Mapping[str, str]:
@@ -56,13 +58,13 @@ def caveats(launches: Sequence[Launch], metrics: Collection[str], *, averaged: b
         yield f"No time was measured for {len(untimed)} of {len(launches)} launches: {_names(launch.kernel for launch in untimed)}."
     if "gpu.kernel.sm-throughput" not in metrics and "gpu.kernel.memory-throughput" not in metrics:
         known = "times and launch configurations" if "gpu.kernel.time" in metrics else "launch configurations"
-        yield f"The report has no utilisation of multiprocessors or memory: beyond chosen counters only {known} can be used."
+        yield f"The report has no utilisation of multiprocessors or memory: besides selected counters, only {known} can be used."
     if any(launch.kind not in (0, 4) for launch in launches):
-        yield "Some results are of ranges or graphs of several kernels: what is said of them is of all their kernels together."
+        yield "Some results are for ranges or graphs of several kernels: statements about them cover all their kernels together."
     if averaged:
         yield (
-            "Launches of one kernel with the same grid, block and shared memory are one entry; their counters are "
-            "averages, weighted with time."
+            "Launches of one kernel with the same grid, block and shared memory are merged; their counters are "
+            "time-weighted averages."
         )
     if exported:
-        yield "Read from an export: values are rounded as they were printed, and there is nothing per instruction."
+        yield "Read from an export: values are rounded as printed, and there is no per-instruction data."

@@ -30,8 +30,8 @@ _REASONS = {
     "mio_throttle": ("mio-throttle", "queue of shared memory and special functions full"),
     "membar": ("memory-fence", "waiting at a memory fence"),
     "branch_resolving": ("branch", "waiting for the target of a branch"),
-    "dispatch_stall": ("dispatch", "held back by the dispatcher"),
-    "drain": ("drain", "waiting at the exit for stores to end"),
+    "dispatch_stall": ("dispatch", "stalled by the dispatcher"),
+    "drain": ("drain", "waiting at exit for stores to complete"),
     "gmma": ("warpgroup", "waiting for matrix instructions of a warp group"),
     "warpgroup_arrive": ("warpgroup", "waiting for matrix instructions of a warp group"),
 }  # fmt: skip

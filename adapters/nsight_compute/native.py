@@ -59,7 +59,7 @@ def refuse_others(path: Path) -> None:
     if head.startswith(_LFS):
         raise AdapterError("a pointer of Git LFS, not the report itself", path=path, hint="Fetch it: git lfs pull.")
     if not head.startswith(MAGIC) and not path.name.endswith(".ncu-repz"):
-        what = "an empty file" if not head else "no report of Nsight Compute, though it is called one"
+        what = "an empty file" if not head else "not a Nsight Compute report, despite its name"
         raise AdapterError(what, path=path, offset=0, hint=DAMAGED)
 
 
@@ -87,7 +87,7 @@ def read_report(path: Path) -> Report:
     with native.run(Path(__file__).with_name("child.py"), request, limits, path) as child:
         if child.size >= limits.answer:
             raise AdapterError(
-                f"holds more than is read at once ({limits.answer:,} bytes)",
+                f"contains more than is read at once ({limits.answer:,} bytes)",
                 path=path,
                 hint="Profile fewer launches (--launch-count), or fewer sections.",
             )
@@ -96,7 +96,7 @@ def read_report(path: Path) -> Report:
                 raise missing(path)
             if "error" in value:
                 reason = clean(str(value["error"]))[:200]
-                raise AdapterError(f"NVIDIA's reader refuses it ({reason})", path=path, hint=_hint(reason))
+                raise AdapterError(f"NVIDIA's reader rejects it ({reason})", path=path, hint=_hint(reason))
             if "end" in value:
                 return Report(tuple(launches), sources)
             launches.append(_launch(value))

@@ -20,7 +20,7 @@ from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import FloatArray, NodeKind
 
 UNATTRIBUTED = "[unattributed]"
-LOST = "The launching call of {} GPU operations was not recorded (the capture began after it, or it left no record); they are below [unattributed]."
+LOST = "The launching call of {} GPU operations was not recorded (the capture began later, or it left no record); they are below [unattributed]."
 
 #: Kernels that move data between devices: NVIDIA's and AMD's collective libraries, NVSHMEM.
 _COLLECTIVE = re.compile(r"(^|[^a-zA-Z0-9])(nccl|rccl|nvshmem)|^(nccl|rccl|nvshmem)", re.IGNORECASE)

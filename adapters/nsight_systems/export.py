@@ -23,8 +23,8 @@ from chathpc.errors import AdapterError
 LARGE = 64 << 20
 #: The highest ordinal that is believed; no node has as many GPUs.
 MOST_GPUS = 4_095
-ERRORS = "Errors that the profiler itself reported during the capture: {}. Parts may be missing."
-DROPPED = "The profiler says that events are missing from the capture."
+ERRORS = "The profiler reported errors during the capture: {}. Parts may be missing."
+DROPPED = "The profiler reports that events are missing from the capture."
 
 
 @dataclass(frozen=True, slots=True)

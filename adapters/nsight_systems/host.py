@@ -20,7 +20,7 @@ from chathpc.profile.tree import NodeKind
 
 #: Ranges and calls inside one another that are kept apart; what is deeper counts for the last of them.
 DEEPEST = 128
-TOO_DEEP = "Ranges are nested over {} levels deep; what is deeper than 128 is counted for the range at that depth."
+TOO_DEEP = "Ranges are nested over {} levels deep; anything deeper than 128 is attributed to the range at that depth."
 
 Number = TypeVar("Number", np.int32, np.int64)
 

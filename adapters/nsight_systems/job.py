@@ -14,10 +14,8 @@ from chathpc.profile.profile import Profile, Source
 
 #: Exports that begin further apart than this, in nanoseconds, are not of one run.
 ONE_RUN = 24 * 3600 * 10**9
-NO_CLOCK = "The exports do not tell when their sessions began: their times cannot be compared, and each is taken to begin at once."
-APART = (
-    "The sessions of the exports began more than a day apart: they are hardly of one run, and are not compared in time."
-)
+NO_CLOCK = "The exports do not record when their sessions began: their times cannot be compared, and all are assumed to begin together."
+APART = "The sessions of the exports began more than a day apart: they are unlikely to be from one run, and are not compared in time."
 
 
 def read_job(exports: Sequence[Path], *, title: str = "", more: Sequence[str] = ()) -> Profile:

@@ -69,7 +69,7 @@ def sqlite_of(report: Path, stack: ExitStack) -> tuple[Path, list[str]]:
             return beside, [f"Read from {clean(beside.name)}, the export found next to {clean(report.name)}."]
     program = which("nsys")
     if program is None:
-        why = f"; {clean(beside.name)} beside it is older than the report, so it is not used" if stale else ""
+        why = f"; {clean(beside.name)} beside it is older than the report and is not used" if stale else ""
         raise AdapterError(
             f"a report of Nsight Systems, which only its own program 'nsys' can read, and that is not on the PATH{why}",
             path=report,

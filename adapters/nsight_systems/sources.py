@@ -18,8 +18,8 @@ from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import NodeKind
 
 DAMAGED_TIMES = "{} events end before they begin, or have impossible times; they are excluded."
-OPEN_RANGES = "{} named ranges were still open at the end of the capture; they are taken to end there."
-NUMBERED = "There are {} different names of ranges; ranges whose names differ only in numbers are taken together."
+OPEN_RANGES = "{} named ranges were still open at the end of the capture; they are assumed to end there."
+NUMBERED = "There are {} different range names; ranges whose names differ only in numbers are merged."
 
 #: Process of a global thread id: the lowest 24 bits are the thread.
 PROCESS_BITS = ~0xFFFFFF

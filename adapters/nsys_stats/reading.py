@@ -26,7 +26,9 @@ def read(path: Path) -> Profile:
     """Read one report, several in one file, or those of a folder. AdapterError if there is none."""
     tables = [table for file in _files(path) for table in tables_of(read_text(file), file)]
     if not tables:
-        raise AdapterError("holds no report of nsys stats", path=path, hint="Write it with: nsys stats --format csv.")
+        raise AdapterError(
+            "contains no report of nsys stats", path=path, hint="Write it with: nsys stats --format csv."
+        )
     reports = {table.report for table in tables}
     if Report.GPU_TRACE in reports or reports == {Report.CALL_TRACE}:
         return read_traces(path, tables)
@@ -52,7 +54,7 @@ def read(path: Path) -> Profile:
             ),
         },
         timed=True,
-        insufficient="" if metrics else "The reports hold no row with a time.",
+        insufficient="" if metrics else "The reports contain no row with a time.",
     )
 
 

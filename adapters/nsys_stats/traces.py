@@ -52,7 +52,7 @@ def read_traces(path: Path, tables: Iterable[Table]) -> Profile:
         caveats=tuple(words),
         not_collected=missing,
         timed=True,
-        insufficient="" if parts.metrics else "The reports hold no row with a time.",
+        insufficient="" if parts.metrics else "The reports contain no row with a time.",
         devices=devices,
         read_timeline=lambda: parts.timeline,
     )

@@ -147,14 +147,12 @@ def _node(builder: TreeBuilder, parent: int, name: str, file: str, line: int, pa
 def _caveats(answer: Mapping[str, Any]) -> list[str]:
     caveats = []
     if answer["open"]:
-        caveats.append(
-            f"{answer['open']} regions do not end in the trace; their time after its last event is not known."
-        )
+        caveats.append(f"{answer['open']} regions do not end in the trace; their time after its last event is unknown.")
     if answer["lost"]:
-        caveats.append(f"{answer['lost']} regions end in the trace that did not begin in it.")
+        caveats.append(f"{answer['lost']} regions end in the trace without a beginning.")
     if any(name == "TRACE BUFFER FLUSH" for _, name, *_ in answer["nodes"]):
         caveats.append(
-            "The trace buffer was written out during the run, which disturbs its times: raise SCOREP_TOTAL_MEMORY."
+            "The trace buffer was flushed during the run, which distorts its times: raise SCOREP_TOTAL_MEMORY."
         )
     return caveats
 

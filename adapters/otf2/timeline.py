@@ -171,12 +171,12 @@ def gaps_of(answer: Mapping[str, Any], timeline: Timeline | None) -> Iterator[st
         return
     if not timeline.is_whole:
         yield (
-            f"The trace is large: of its timeline the first {numbers.seconds(timeline.seconds)} are looked at; sums of times "
-            "are those of the whole run."
+            f"The trace is large: only the first {numbers.seconds(timeline.seconds)} of its timeline are analysed; sums of times "
+            "are for the whole run."
         )
     told = timeline.communication
     if told is not None and told.unmatched:
         yield (
             f"{numbers.count(told.unmatched)} sends and receives of the trace have no partner in it (one-sided, between groups of "
-            "ranks, or lost), so who waits for whom is not known there."
+            "ranks, or lost), so who waits for whom is unknown there."
         )

@@ -54,7 +54,7 @@ def read(path: Path) -> Profile:
     except Damaged as damage:
         cut = damage
     if cut is not None and not reader.slices:
-        raise AdapterError(f"damaged trace of Perfetto: {cut}", path=path, offset=cut.offset, hint=DAMAGED)
+        raise AdapterError(f"damaged Perfetto trace: {cut}", path=path, offset=cut.offset, hint=DAMAGED)
     reader.finish()
     caveats = [
         f"{count:,} packets with {_UNREAD[number]} were not read." for number, count in sorted(reader.unread.items())
@@ -71,7 +71,7 @@ def _packets(data: bytes) -> Iterator[tuple[int, int]]:
             continue
         number, kind, begin, end = next(fields(data, at, len(data)))
         if number != 1 or kind != BYTES:
-            raise Damaged("something else than a packet", at)
+            raise Damaged("something other than a packet", at)
         yield begin, end
         at = end
 
@@ -162,7 +162,7 @@ class _Reader:
                 raise Damaged(str(error), 0) from None
         self._allowed -= len(content)
         if self._allowed < 0:
-            raise AdapterError("its packets unpack to too many bytes", path=self.path, hint="This is no profile.")
+            raise AdapterError("its packets unpack to too many bytes", path=self.path, hint="This is not a profile.")
         return content
 
     def _take(self, data: bytes, found: dict[int, tuple[int, int]]) -> None:
@@ -276,7 +276,7 @@ class _Reader:
             if begun:
                 self._slice(track, begun.pop(), now)
             else:
-                self.events.dropped["that end what never began"] += 1
+                self.events.dropped["without a matching begin"] += 1
         elif way == _BEGIN or lasts:
             category = next((one for one in categories if _AMD.fullmatch(one)), "")
             begun_now = _Slice(now, name, category, _facts(data, arguments, names) if category else {})
@@ -336,7 +336,7 @@ class _Reader:
         """Close what is open, and find a place for slices on tracks that were not known as a thread's."""
         for track, begun in self._open.items():
             for one in reversed(begun):
-                self.events.dropped["that begin and never end (taken to the end of the trace)"] += 1
+                self.events.dropped["that never end (taken to last until the end of the trace)"] += 1
                 self._slice(track, one, self._last)
         # Beside threads, tracks of other kinds show the same time in another way; without any they are all that there is.
         alone = (

@@ -15,7 +15,7 @@ from chathpc.profile.tree import NodeKind
 CONTEXTS, CONTEXTS_PER_BYTE = 50_000, 4
 _NO_SYMBOLS = (
     "Frames without symbols are shown as addresses in their load module; pprof -proto BINARY PROFILE > symbolised.pb.gz "
-    "adds the names where the binary is at hand."
+    "adds the names if the binary is available."
 )
 
 
@@ -30,7 +30,7 @@ def assembled(
     """The profile of what was added to `stacks`; AdapterError if that is nothing."""
     metrics = [metric for metric in metrics if stacks.has(metric.id)]
     if not metrics:
-        raise AdapterError("holds no sample with a value", path=path, hint="Record a longer run.")
+        raise AdapterError("contains no sample with a value", path=path, hint="Record a longer run.")
     tree, values = stacks.finish(metrics)
     ids = {metric.id for metric in metrics}
     said = list(caveats)
@@ -42,7 +42,7 @@ def assembled(
             "A heap profile is sampled by size: its numbers are estimates, and it has no information about time."
         )
     if "lock.wait.time" in ids:
-        said.append("It has the time that threads waited for locks, and not what part of the run that is.")
+        said.append("It has the time that threads waited for locks, but not its share of the run.")
     if not ids & {"cpu.time", "cpu.time.wall", "cpu.samples"}:
         missing["host time"] = (
             "perf record -e cpu-clock -g ./app (of a server in Go: go tool pprof -proto http://HOST/debug/pprof/profile)"

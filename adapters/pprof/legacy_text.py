@@ -115,7 +115,7 @@ def _contention(rows: list[str], stacks: Stacks, addresses: Addresses, path: Pat
 def _counts(rows: list[str], head: str, stacks: Stacks, addresses: Addresses, path: Path) -> Profile:
     found = _COUNTED.match(head)
     if found is None:
-        raise AdapterError("is no profile of a kind that is known", path=path, hint=_HOW)
+        raise AdapterError("is not a known kind of profile", path=path, hint=_HOW)
     metrics = metrics_of([(found["what"], "count")])
     for row in rows:
         if (line := _COUNT.fullmatch(row)) is not None and int(line[1]):

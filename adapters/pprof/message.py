@@ -79,7 +79,7 @@ def _numbers_of(data: bytes, begin: int, end: int, *wanted: int) -> tuple[int, .
 
 def _profile(message: _Message, data: bytes, path: Path) -> Profile:
     if not message.types or not message.samples:
-        raise AdapterError("holds no sample", path=path, hint="Record a longer run.")
+        raise AdapterError("contains no sample", path=path, hint="Record a longer run.")
     metrics = metrics_of([(message.text(kind), message.text(unit)) for kind, unit in message.types[:64]])
     stacks = stacks_for(len(data))
     frames: dict[int, list[int]] = {}

@@ -21,7 +21,7 @@ _TYPES: dict[str, tuple[str, str, Unit]] = {
     "sample": ("cpu.samples", "samples", Unit.COUNT),
     "cpu": ("cpu.time", "CPU time of the threads (sampled)", Unit.SECONDS),
     "wall": ("cpu.time.wall", "wall-clock time of the threads (sampled)", Unit.SECONDS),
-    "contentions": ("lock.wait.count", "times that a lock was waited for", Unit.COUNT),
+    "contentions": ("lock.wait.count", "number of waits for a lock", Unit.COUNT),
     "delay": ("lock.wait.time", "time spent waiting for locks", Unit.SECONDS),
     "alloc_space": ("memory.allocated.bytes", "heap memory allocated", Unit.BYTES),
     "alloc_objects": ("memory.allocated.count", "objects allocated", Unit.COUNT),

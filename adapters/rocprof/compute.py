@@ -34,7 +34,7 @@ def read(path: Path) -> Profile:
     tables = _tables(path)
     if not tables:
         raise AdapterError(
-            "holds no pmc_perf.csv", path=path, hint="Give the folder that holds pmc_perf.csv and sysinfo.csv."
+            "does not contain pmc_perf.csv", path=path, hint="Give the folder that holds pmc_perf.csv and sysinfo.csv."
         )
     intake = Intake(path)
     damaged = sum(_take(table, intake) for table in tables)
@@ -46,7 +46,7 @@ def read(path: Path) -> Profile:
     caveats = [f"{damaged:,} rows are damaged and were skipped."] if damaged else []
     if system.memory_peak is None:
         caveats.append(
-            "The peak of the device's memory is not known: no roofline.csv, and sysinfo.csv does not tell it."
+            "The peak memory bandwidth of the device is unknown: there is no roofline.csv, and sysinfo.csv does not have it."
         )
     return profile_of(
         path,

@@ -64,9 +64,7 @@ def read(path: Path) -> Profile:
     _put(parts, node_of, values, system)
     device = system.device()
     gpus = sorted({stream.device for stream in intake.recording.streams})
-    words = [
-        "Counters were collected: kernels ran one after the other meanwhile, so gaps between them are meaningless."
-    ]
+    words = ["Counters were collected: this serialises kernels, so gaps between them are meaningless."]
     if intake.dropped:
         words.append(f"{intake.dropped:,} dispatches with impossible times are excluded.")
     return Profile(
@@ -81,7 +79,7 @@ def read(path: Path) -> Profile:
         not_collected={} if values else {"counters of kernels": COUNTERS},
         hardware={"GPU": system.model} if system.model else {},
         timed=True,
-        insufficient="" if parts.metrics else "The database holds no dispatch.",
+        insufficient="" if parts.metrics else "The database contains no dispatch.",
         devices={} if device is None else dict.fromkeys(gpus, device),
     )
 

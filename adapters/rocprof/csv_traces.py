@@ -52,7 +52,7 @@ def read(path: Path) -> Profile:
     largest file and about 100 bytes for each row of all."""
     files = _files(path)
     if not files:
-        raise AdapterError("no file in it is of rocprofv3", path=path, hint="Give the output folder of rocprofv3.")
+        raise AdapterError("it contains no file of rocprofv3", path=path, hint="Give the output folder of rocprofv3.")
     if all(file.table in (Table.STATISTICS, Table.AGENTS) for file in files):
         return read_statistics(path, [file.path for file in files if file.table is Table.STATISTICS])
     reader = _Reader(path)

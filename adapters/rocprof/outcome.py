@@ -37,9 +37,7 @@ def profile_of(
         put_counters(recording, parts)
     words = [*device_caveats(recording, parts), *caveats]
     if recording.counters:
-        words.append(
-            "Counters were collected: kernels ran one after the other meanwhile, so gaps between them are meaningless."
-        )
+        words.append("Counters were collected: this serialises kernels, so gaps between them are meaningless.")
     if intake.dropped:
         words.append(f"{intake.dropped:,} events with impossible times are excluded.")
     missing: dict[str, str] = {}
@@ -64,7 +62,7 @@ def profile_of(
         caveats=tuple(words),
         not_collected=missing,
         timed=True,
-        insufficient="" if parts.metrics else "The file holds no call and no operation.",
+        insufficient="" if parts.metrics else "The file contains no call and no operation.",
         devices=dict(devices or {}),
         hardware={"GPU": system.model} if system is not None and system.model else {},
         read_timeline=no_timeline if recording.counters else lambda: parts.timeline,

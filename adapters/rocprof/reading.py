@@ -42,7 +42,7 @@ def read(path: Path) -> Profile:
 
         return compute_db.read(path)
     raise AdapterError(
-        "nothing in it is of a form that AMD's profilers write",
+        "it contains nothing that AMD's profilers write",
         path=path,
         hint="Give the output folder of rocprofv3, one of its files, or a workload of rocprof-compute.",
     )

@@ -48,7 +48,7 @@ def read(path: Path) -> Profile:
         text.members(begin, member)
     if not processes:
         raise AdapterError(
-            "holds no results of rocprofv3", path=path, hint="Write it again: rocprofv3 --output-format json."
+            "contains no results of rocprofv3", path=path, hint="Write it again: rocprofv3 --output-format json."
         )
     dropped = sum(one.dropped for one in processes)
     caveats = [f"{dropped:,} records are damaged and were skipped."] if dropped else []

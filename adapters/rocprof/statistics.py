@@ -41,7 +41,7 @@ def read(path: Path, files: Iterable[Path]) -> Profile:
         ),
         not_collected={"timeline": SYSTEM_TRACE},
         timed=True,
-        insufficient="" if metrics else "The statistics hold no row with a time.",
+        insufficient="" if metrics else "The statistics contain no row with a time.",
     )
 
 

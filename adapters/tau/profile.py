@@ -58,7 +58,9 @@ def read(path: Path) -> Profile:
     metrics: dict[str, Metric] = {}
     places = sorted({place for files in groups.values() for place in files})
     if not places:
-        raise AdapterError("holds no profile.N.C.T file", path=path, hint="Give the folder in which the program ran.")
+        raise AdapterError(
+            "contains no profile.N.C.T file", path=path, hint="Give the folder in which the program ran."
+        )
     location = {place: index for index, place in enumerate(places)}
     contents = [(place, read_file(file)) for files in groups.values() for place, file in files.items()]
     for _, content in contents:
@@ -200,12 +202,12 @@ def _caveats(contents: Sequence[tuple[Place, TauFile]], paths: Paths) -> Iterabl
     if not paths.callers:
         yield "The profile has no call paths: functions form a flat list, and their callers are unknown."
     elif paths.cut:
-        yield "Call paths were cut at TAU_CALLPATH_DEPTH, so functions with several callers begin a tree of their own."
+        yield "Call paths were cut at TAU_CALLPATH_DEPTH, so functions with several callers start their own tree."
     throttled = {
         clean(timer.path[0]) for _, content in contents for timer in content.timers if "TAU_DISABLE" in timer.group
     }
     if throttled:
-        yield f"TAU stopped timing {len(throttled)} functions that were called too often; their time is that of their callers."
+        yield f"TAU stopped timing {len(throttled)} functions that were called too often; their time is attributed to their callers."
 
 
 def _not_collected(contents: Sequence[tuple[Place, TauFile]], paths: Paths, ranks: int) -> Mapping[str, str]:

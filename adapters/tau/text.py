@@ -104,7 +104,7 @@ def read_file(path: Path) -> TauFile:
 def _timer(line: str, number: int, path: Path) -> Timer:
     row = _row(line)
     if row is None:
-        raise AdapterError(f"line {number} is no timer of TAU", path=path, hint=DAMAGED)
+        raise AdapterError(f"line {number} is not a TAU timer", path=path, hint=DAMAGED)
     name, (calls, _, exclusive, inclusive), group = row
     names = tuple(part.strip() for part in name.split(SEPARATOR))
     if len(names) > LONGEST:

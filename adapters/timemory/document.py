@@ -115,7 +115,7 @@ def _tree(roots: Sequence[Any], rank: int, first: int, path: Path) -> Iterator[t
         node = given.get("node") if isinstance(given, Mapping) else None
         children = given.get("children", []) if isinstance(given, Mapping) else None
         if not isinstance(node, Mapping) or not isinstance(children, list):
-            raise _damage(path, "has an entry that is no node")
+            raise _damage(path, "has an entry that is not a node")
         name = clean(str(node.get("prefix", "")))
         inclusive = node.get("inclusive")
         entry = inclusive.get("entry") if isinstance(inclusive, Mapping) else None
@@ -134,7 +134,7 @@ def _flat(entries: Sequence[Any], rank: int, first: int, path: Path) -> Iterator
     above: list[tuple[int, int]] = []
     for number, given in enumerate(entries, start=first):
         if not isinstance(given, Mapping):
-            raise _damage(path, "has an entry that is no object")
+            raise _damage(path, "has an entry that is not an object")
         depth = _whole(given.get("depth"), 0)
         while above and above[-1][0] >= depth:
             above.pop()

@@ -69,9 +69,7 @@ def read(path: Path) -> Profile:
     threads = max(component.threads for component in components)
     ranks = max(component.ranks for component in components)
     caveats = [f"Values of up to {threads} threads are added up in each process."] if threads > 1 else []
-    caveats += [
-        f"{name}: scopes have less than what stands below them; the larger numbers were used." for name in excess
-    ]
+    caveats += [f"{name}: scopes have less than their children; the larger numbers were used." for name in excess]
     timed = any(name.startswith("cpu.time") for name in metrics)
     return Profile(
         format="timemory",

@@ -55,9 +55,7 @@ def build(rows: Iterable[Row]) -> tuple[CallTree, dict[str, Metric], SparseValue
                 used[identifier] = (
                     counter(identifier, source)
                     if launch_fact
-                    else Metric(
-                        RANGE_TIME, Unit.SECONDS, "time of named ranges; what is inside others counts again", source
-                    )
+                    else Metric(RANGE_TIME, Unit.SECONDS, "time of named ranges; nested ranges count again", source)
                     if identifier == RANGE_TIME
                     else metric_of(identifier, source)
                 )

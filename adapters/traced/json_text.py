@@ -37,7 +37,7 @@ class JsonText:
         except json.JSONDecodeError as error:
             raise self.damaged(error.msg, error.pos) from None
         except RecursionError:
-            raise AdapterError("the JSON is nested too deeply", path=self.path, hint="This is no profile.") from None
+            raise AdapterError("the JSON is nested too deeply", path=self.path, hint="This is not a profile.") from None
         except ValueError as error:  # a number with thousands of digits
             raise self.damaged(str(error), at) from None
 

@@ -29,13 +29,13 @@ def device_caveats(recording: Recording, parts: Assembled) -> list[str]:
         )
     if recording.undirected:
         found.append(
-            f"{recording.undirected:,} copies do not say their direction; they count as copies within the device."
+            f"{recording.undirected:,} copies have no recorded direction; they count as copies within the device."
         )
     if parts.cut:
-        found.append(f"{parts.cut:,} events lie in more than {DEEPEST} others; they count as part of these.")
+        found.append(f"{parts.cut:,} events are nested in more than {DEEPEST} others; they count as part of these.")
     if parts.crossing > _CROSSING * len(recording.start):
         found.append(
-            f"{parts.crossing:,} events overlap others of their thread without lying in them: such time belongs to the event "
+            f"{parts.crossing:,} events overlap others of their thread without nesting: such time belongs to the event "
             "that began last."
         )
     return found

@@ -20,8 +20,8 @@ from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError
 def command(words: tuple[str, ...], options: ConversationOptions, form: str, output: str | None) -> None:
     """Ask one question about a profile.
 
-    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, with 4 where a model was
-    asked for and gave none, and with 5 where its budget was spent; the answer of the tools is printed all the same.
+    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, with 4 if a model was
+    asked for and gave none, and with 5 if its budget was spent; the tools' answer is printed regardless.
 
     For example: chathpc ask hpctoolkit-app-database "who calls solve?"
 

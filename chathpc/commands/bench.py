@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def bench() -> None:
-    """Measure how good chathpc is, on cases whose truth is known."""
+    """Measure how good chathpc is, on labelled cases."""
 
 
 @bench.command("diagnosis")
@@ -36,22 +36,24 @@ def bench() -> None:
     "--show", type=click.Choice(("wrong", "all", "none")), default="wrong", show_default=True, help="Cases to list."
 )
 @click.option(
-    "--require", "required", metavar="NAME=VALUE", multiple=True, help="Fail unless a figure is as good; repeatable."
+    "--require",
+    "required",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Fail unless a figure is at least this good; repeatable.",
 )
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Also judge the words of this model.")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option(
     "--record",
     metavar="FILE",
-    help="Keep the answers of openai:MODEL in FILE; those that it has are not asked for again.",
+    help="Record the answers of openai:MODEL in FILE; recorded ones are reused.",
 )
-@click.option("--replay", metavar="FILE", help="Take the answers that FILE keeps; no model is asked.")
+@click.option("--replay", metavar="FILE", help="Replay the answers in FILE; no model is used.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Cases at once; disturbs times."
+    "-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Cases in parallel; distorts times."
 )
-@click.option(
-    "--seconds", type=click.IntRange(min=1), default=600, show_default=True, help="Processor time of one case."
-)
+@click.option("--seconds", type=click.IntRange(min=1), default=600, show_default=True, help="CPU time limit per case.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def diagnosis(
     folders: tuple[Path, ...],
@@ -71,7 +73,7 @@ def diagnosis(
     """Diagnose labelled profiles and report how often that is right.
 
     Each FOLDER is a set of cases: folders with a truth.json beside the profile (docs/labelled-profiles.md). Every case is read
-    and explained in a process of its own. Two floors are measured with it: what the biggest node suggests, and always the most
+    and explained in a process of its own. Two baselines are measured with it: what the biggest node suggests, and always the most
     frequent causes.
 
     For example: chathpc bench diagnosis profiles/ --show wrong
@@ -93,7 +95,7 @@ def diagnosis(
     gates = [parse_gate(text) for text in required]
     found = find_cases(folders, None if split == "all" else Split(split))
     if not found.cases:
-        raise ChathpcError(f"No case of the {split} half is there.", hint="Leave --split out.")
+        raise ChathpcError(f"The {split} half has no cases.", hint="Omit --split.")
     done = 0
     with Progress(quiet=quiet) as progress:
 
@@ -110,7 +112,7 @@ def diagnosis(
     if without:
         missed.append(f"{len(without)} without an answer: {', '.join(without[:5])}{', …' if without[5:] else ''}.")
     if missed:
-        raise ChathpcError(" ".join(missed), hint="The cases that are not right: --show wrong.")
+        raise ChathpcError(" ".join(missed), hint="To see the wrong ones: --show wrong.")
 
 
 def _recorded(llm: str, record: str | None, replay: str | None) -> str:
@@ -137,16 +139,20 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
     multiple=True,
     default=("human", "recipes"),
     show_default=True,
-    help="Who proposes, repeatable: those of chathpc fix, human and buggy.",
+    help="Who proposes changes, repeatable: those of chathpc fix, human and buggy.",
 )
-@click.option("--llm", metavar="SPEC", help="Model of strategies that ask one: local[:MODEL], openai:MODEL, auto.")
+@click.option("--llm", metavar="SPEC", help="Model for strategies that use one: local[:MODEL], openai:MODEL, auto.")
 @agent_options
 @click.option(
     "--tasks", "chosen", metavar="NAME", multiple=True, help="Only this task, or a pattern of names; repeatable."
 )
 @trial_options(300.0, "of one task")
 @click.option(
-    "--require", "required", metavar="NAME=VALUE", multiple=True, help="Fail unless a figure is as good; repeatable."
+    "--require",
+    "required",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Fail unless a figure is at least this good; repeatable.",
 )
 @click.option(
     "--work",
@@ -175,7 +181,7 @@ def fixes(
     no_sandbox: bool,
     quiet: bool,
 ) -> None:
-    """Let chathpc fix repair programs whose best known version is included.
+    """Run chathpc fix on programs whose best known version is included.
 
     Each FOLDER is a set of tasks: folders with the program (original), what an expert made of it (human), and a chathpc.yaml
     (docs/labelled-tasks.md). Each task is tried with each strategy. The strategy human proposes the expert's version, as a perfect
@@ -185,7 +191,7 @@ def fixes(
 
     As a gate: chathpc bench fix tasks/ --require recipes:improved=60 --require human:improved=100
 
-    Times mean something on a quiet machine only. Exit code 1 if a requirement is not met or a task could not be tried.
+    Times are meaningful only on a quiet machine. Exit code 1 if a requirement is not met or a task could not be tried.
     """
     check_output(output, folders)
     from chathpc.bench.fixes.find import find_tasks

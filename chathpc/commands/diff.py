@@ -38,10 +38,10 @@ class RepeatedSides(click.Command):
 @click.command("diff", cls=RepeatedSides)
 @click.argument("paths", metavar="[BEFORE AFTER]", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--before", metavar="PATH...", multiple=True, type=click.Path(path_type=Path), help="Runs of the one side."
+    "--before", metavar="PATH...", multiple=True, type=click.Path(path_type=Path), help="Runs of the first side."
 )
 @click.option(
-    "--after", metavar="PATH...", multiple=True, type=click.Path(path_type=Path), help="Runs of the other side."
+    "--after", metavar="PATH...", multiple=True, type=click.Path(path_type=Path), help="Runs of the second side."
 )
 @click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
 @click.option(
@@ -49,7 +49,7 @@ class RepeatedSides(click.Command):
     "limit",
     metavar="P",
     type=Share(),
-    help="End with code 7 if the run has grown by more than P (5%), beyond noise.",
+    help="Exit with code 7 if the total has grown by more than P (5%), beyond noise.",
 )
 @output_options(FORMATS)
 @view_option
@@ -105,7 +105,7 @@ def _sides(
         raise click.UsageError("Give two paths, or the runs of both sides with --before and --after.")
     if len(paths) != 2:
         raise click.UsageError(
-            f"Two profiles are compared, {len(paths)} {'was' if len(paths) == 1 else 'were'} given. "
-            "Several runs of a side go behind --before and --after."
+            f"Expected two profiles, but {len(paths)} {'was' if len(paths) == 1 else 'were'} given. "
+            "Pass several runs per side with --before and --after."
         )
     return paths[:1], paths[1:]

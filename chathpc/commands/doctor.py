@@ -49,7 +49,7 @@ class Check:
 def command(form: str, output: str | None) -> None:
     """Check the installation and list what is missing.
 
-    Starts nothing but a try of each sandbox, and connects to nothing. Exits with 0 whatever it finds.
+    Starts only a trial of each sandbox, and makes no connections. Exits with 0 whatever it finds.
 
     For example: chathpc doctor
     """
@@ -141,14 +141,14 @@ def _sandboxes() -> Iterator[Check]:
         open_ = "; ".join(gap.what for gap in gaps(name))
         use = "not needed: a stronger one works" if taken else "is used for changed code"
         if not fault:
-            yield Check("sandboxes", name, True, use, f"It does not stop all: {open_}." if open_ else "")
+            yield Check("sandboxes", name, True, use, f"It does not block everything: {open_}." if open_ else "")
         else:
             remedy = "install the package bubblewrap" if name == "bubblewrap" else "needs Linux 5.13 or newer"
             yield Check("sandboxes", name, False, "", f"{'optional: ' if taken else ''}{remedy} ({fault})")
         taken = taken or not fault
     strace = shutil.which("strace")
     yield Check(
-        "sandboxes", "strace", strace is not None, "watches what a change leaves undone" if strace else "",
+        "sandboxes", "strace", strace is not None, "traces the side effects of changes" if strace else "",
         "" if strace else "install the package strace; without it only the files that a run leaves are compared",
     )  # fmt: skip
 

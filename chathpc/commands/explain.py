@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 @click.option("--show-prompt", is_flag=True, help="Print exactly what would be sent to the model, and send nothing.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @source_option
-@click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
-@click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
+@click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Audience; default: expert.")
+@click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree in model tokens.")
 @click.option("--full", is_flag=True, help="All findings, evidence and the call tree, not only the first screen.")
 @view_option
 @click.option("--show-statements", is_flag=True, help="Print each statement of a model and whether it was kept.")

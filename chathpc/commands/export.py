@@ -30,9 +30,9 @@ For example: chathpc export hpctoolkit-app-database --to speedscope -o app.speed
 )
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--to", "target", metavar="FORMAT", required=True, type=click.Choice(list(TARGETS)), help="See above.")
-@click.option("--metric", metavar="M", help="Weigh by this metric (see 'chathpc metrics'). Default: the time.")
+@click.option("--metric", metavar="M", help="Weight by this metric (see 'chathpc metrics'). Default: the time.")
 @all_threads_option
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout, replacing it.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def command(
     paths: tuple[Path, ...], target: str, metric: str | None, all_threads: bool, output: str | None, quiet: bool
@@ -40,7 +40,7 @@ def command(
     """Convert a profile to a format that other tools open."""
     check_output(output, paths)
     if TARGETS[target].is_binary and output in (None, "-") and sys.stdout is not None and sys.stdout.isatty():
-        raise UsageError("A picture is no text for a terminal.", hint="Name a file with -o.")
+        raise UsageError("A picture cannot be printed to a terminal.", hint="Name a file with -o.")
     with Progress(quiet=quiet) as progress:
         keep_freed_memory(paths)
         import chathpc

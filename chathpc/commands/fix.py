@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @click.command("fix")
 @click.argument("folder", metavar="[FOLDER]", default=".", type=click.Path(path_type=Path))
-@click.option("--init", is_flag=True, help="Write a first chathpc.yaml for FOLDER, for review, and stop.")
+@click.option("--init", is_flag=True, help="Write an initial chathpc.yaml for FOLDER, for review, and stop.")
 @click.option(
     "--strategy",
     "strategies",
     metavar="NAME",
     multiple=True,
-    help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also agent, or advice if the model calls no tools.",
+    help=f"Who proposes changes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also agent, or advice if the model calls no tools.",
 )
 @click.option(
     "--llm", metavar="SPEC", help="Model of the other strategies: none (default), local[:MODEL], openai:MODEL, auto."
@@ -57,14 +57,14 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 1000),
     default=24,
     show_default=True,
-    help="Changes to try at most.",
+    help="Maximum number of changes to try.",
 )
 @click.option(
     "--allow",
     "allowed",
     type=click.Choice(["durability"]),
     multiple=True,
-    help="What a change may give up: durability, if files need only be safe when the run ends.",
+    help="What a change may give up: durability, if files need only be durable once the run ends.",
 )
 @click.option("--apply", "applied", is_flag=True, help="Change the files in FOLDER, after a yes on the terminal.")
 @click.option("--yes", is_flag=True, help="With --apply: do not ask.")
@@ -179,15 +179,15 @@ def _tell_decided(told: Path, report: Report, outcome: Outcome) -> None:
     target = told.with_name(f"{told.stem}.tried.json")
     write_atomically(target, after.to_json() + "\n")
     became = ", ".join(f"{each.id} {each.status}" for each in after.hypotheses)
-    complain(f"The hypotheses: {became}. The report with that: {target}")
+    complain(f"Hypotheses: {became}. Updated report: {target}")
 
 
 def _may_apply(outcome: Outcome, *, applied: bool, branch: str | None) -> None:
     """UsageError where a change is to be applied that depends on its user's word."""
     if outcome.conditional and (applied or branch is not None):
         raise UsageError(
-            "The change gives something up, so it was not applied.",
-            hint="If you can do without it, say --allow durability.",
+            "The change trades something away, so it was not applied.",
+            hint="If you can do without it, use --allow durability.",
         )
 
 
@@ -199,7 +199,7 @@ def _init(folder: Path) -> int:
 
     text, remarks = suggest(folder)
     write_atomically(folder / FILE, text)
-    complain(f"{folder / FILE} is written. Look at it before anything is run: it says which commands are.")
+    complain(f"Wrote {folder / FILE}. Review it before running anything: it lists the commands that will run.")
     for remark in remarks:
         complain(remark)
     return 0
@@ -217,7 +217,7 @@ def _kept(outcome: Outcome, found: FixReport, patch: Path | None, branch: str | 
         complain(f"The patch: {target}", f"Apply it: patch -p1 -d {outcome.project.root} < {target}")
     if branch is not None:
         if not found.patch:
-            raise UsageError("Only flags of the compiler have changed, and there is nothing to commit.")
+            raise UsageError("Only compiler flags have changed; there is nothing to commit.")
         made = commit(outcome.project.root, branch, before, after, f"{found.headline}\n\n{found.diagnosis}\n")
         complain(f"Committed as {made[:12]} on the branch {branch}.")
     if applied and found.patch:

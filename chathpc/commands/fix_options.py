@@ -56,7 +56,7 @@ def agent_options(function: Function) -> Function:
         type=click.Choice(["own", "catalogue"]),
         default="own",
         show_default=True,
-        help="What guides the agent: its own knowledge, or the catalogue's suggestions too.",
+        help="What guides the agent: its own knowledge, or also the catalogue's suggestions.",
     )
     critic = click.option(
         "--critic", metavar="SPEC", help="Model that reviews the agent's submissions before they are tried."
@@ -67,7 +67,7 @@ def agent_options(function: Function) -> Function:
         type=click.IntRange(1, 1000),
         default=60,
         show_default=True,
-        help="Turns of the agent at most.",
+        help="Maximum number of agent turns.",
     )
     tokens = click.option(
         "--tokens",
@@ -75,6 +75,6 @@ def agent_options(function: Function) -> Function:
         type=click.IntRange(1000),
         default=1_000_000,
         show_default=True,
-        help="Tokens that the agent reads and writes at most.",
+        help="Maximum number of tokens that the agent reads and writes.",
     )
     return guidance(critic(turns(tokens(function))))

@@ -36,7 +36,7 @@ COMMANDS = {
     "diff": Entry(
         "chathpc.commands.diff:command", "Compare two profiles: what got slower or faster beyond noise, where, and why."
     ),
-    "view": Entry("chathpc.commands.view:command", "Show a report again that was written as JSON: as a page, as text."),
+    "view": Entry("chathpc.commands.view:command", "Render a JSON report again, as a page or as text."),
     "fix": Entry("chathpc.commands.fix:command", "Find changes that make a program faster, and prove that they do."),
     "measure": Entry("chathpc.commands.measure:command", "Run a program under the best available profiler."),
     "tree": Entry("chathpc.commands.tree:command", "Show the calling context tree of a profile."),
@@ -47,10 +47,10 @@ COMMANDS = {
     "export": Entry("chathpc.commands.export:command", "Convert a profile to a format that other tools open."),
     "adapters": Entry("chathpc.commands.adapters:command", "Formats that chathpc reads."),
     "patterns": Entry("chathpc.commands.patterns:command", "Look up why programs are slow, and what to do."),
-    "bench": Entry("chathpc.commands.bench:bench", "Measure how good chathpc is, on cases whose truth is known."),
+    "bench": Entry("chathpc.commands.bench:bench", "Measure how good chathpc is, on labelled cases."),
     "models": Entry("chathpc.commands.models:models", "List, fetch and test local language models."),
     "logs": Entry("chathpc.commands.logs:logs", "Show what was sent to language models, and what they said."),
-    "mcp": Entry("chathpc.commands.mcp:command", "Answer questions of other programs about a profile."),
+    "mcp": Entry("chathpc.commands.mcp:command", "Answer other programs' questions about a profile."),
     "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and list what is missing."),
     "completion": Entry("chathpc.commands.completion:command", "Print the completion script of a shell."),
 }

@@ -31,9 +31,9 @@ def command(
     source: tuple[Path, ...],
     verbose: bool,
 ) -> None:
-    """Answer questions of other programs about a profile.
+    """Answer other programs' questions about a profile.
 
-    Speaks the Model Context Protocol on standard input and output until the input ends; a program that knows it (an editor,
+    Speaks the Model Context Protocol on standard input and output until the input ends; a program that speaks it (an editor,
     an assistant) starts this by itself. All tools only read. Needs the extra 'mcp'. See docs/mcp.md.
 
     For example: chathpc mcp hpctoolkit-app-database

@@ -33,7 +33,7 @@ _KEPT = 64 << 20
     help="Profiler; auto: the best available.",
 )
 @click.option(
-    "--rate", metavar="HZ", type=click.IntRange(1, 100_000), help="Samples a second and thread. Default: by run time."
+    "--rate", metavar="HZ", type=click.IntRange(1, 100_000), help="Samples per second and thread. Default: by run time."
 )
 @click.option("--kernel", metavar="NAME", help="Kernel for ncu; regex:… for a pattern.")
 @click.option(
@@ -42,12 +42,10 @@ _KEPT = 64 << 20
     type=click.IntRange(1, 1000),
     default=3,
     show_default=True,
-    help="Of it that ncu measures.",
+    help="Launches of it that ncu measures.",
 )
-@click.option("--no-overhead", is_flag=True, help="One run under the profiler only; the overhead is then not known.")
-@click.option(
-    "--explain", "explained", is_flag=True, help="Go straight on to the report; takes the options of explain."
-)
+@click.option("--no-overhead", is_flag=True, help="Only one run under the profiler; the overhead is then unknown.")
+@click.option("--explain", "explained", is_flag=True, help="Continue with the report; takes the options of explain.")
 @click.option("--report", metavar="FILE", help="With --explain: write the report to FILE instead of stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="No remarks on stderr.")
 @click.pass_context
@@ -85,7 +83,7 @@ def command(
 
     def tell(stage: str) -> None:
         if not quiet and stage == "running the program alone":
-            complain("running the program alone first, for the overhead; --no-overhead goes without.")
+            complain("running the program alone first, for the overhead; --no-overhead skips this.")
 
     # With a report on stdout the program's own words go to stderr: stdout is the answer.
     stdout = 2 if explained and report in (None, "-") else 1
@@ -140,12 +138,12 @@ def _tell(measured: Measured, explained: bool) -> None:
     """What was measured, how, and where it is."""
     from chathpc.profile.numbers import seconds
 
-    rate = "" if measured.rate is None else f" at {measured.rate:g} samples a second and thread"
+    rate = "" if measured.rate is None else f" at {measured.rate:g} samples per second and thread"
     cost = measured.overhead
     own = (
         ""
         if cost is None or cost.start_up is None
-        else f", of which {seconds(cost.start_up)} are its own start and end"
+        else f", of which {seconds(cost.start_up)} are its startup and shutdown"
     )
     alone = "" if cost is None else f"{own}; alone {seconds(cost.seconds)}: {cost}"
     complain(f"{', '.join(measured.events)} by {measured.tool}{rate}: {seconds(measured.seconds)}{alone}.")
@@ -153,6 +151,7 @@ def _tell(measured: Measured, explained: bool) -> None:
         complain(remark)
     where = os.path.relpath(measured.folder)
     complain(
-        f"all of it is in {where}" + ("." if explained else f"; next: chathpc explain {os.path.relpath(measured.path)}")
+        f"everything is in {where}"
+        + ("." if explained else f"; next: chathpc explain {os.path.relpath(measured.path)}")
     )
     sys.stderr.flush()

@@ -106,7 +106,7 @@ def _text(profile: Profile, style: Style) -> str:
         page.heading("Locations")
         low, mean, high = (numbers.quantity(spread[key], profile.time.unit.value) for key in ("min", "mean", "max"))
         count = numbers.count(spread["count"])
-        page.paragraph(f"{count} with {profile.time.id}: least {low}, mean {mean}, most {high}.")
+        page.paragraph(f"{count} with {profile.time.id}: min {low}, mean {mean}, max {high}.")
     if profile.caveats:
         page.heading("Bear in mind")
         for caveat in profile.caveats:

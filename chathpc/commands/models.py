@@ -22,7 +22,7 @@ def models() -> None:
 
 @models.command("list")
 def list_models() -> None:
-    """Show the models that chathpc knows: which are here, what they have shown that they can do, and the engines that run them."""
+    """List the known models: which are installed, what they have shown they can do, and the engines that run them."""
     from chathpc.llm.engine import ENGINES, INSTALL_HINT, engine_version, installed_engines
     from chathpc.llm.settings import load_settings
     from chathpc.llm.weights import known_weights, models_folder
@@ -71,17 +71,15 @@ def _row(weights: Weights, folder: Path | None, width: int, *, source: bool) -> 
 @models.command()
 @click.argument("name", required=False)
 @click.option("--from", "mirror", metavar="WHERE", help="A folder, file or URL to try first.")
+@click.option("--path", "file", metavar="FILE", type=click.Path(path_type=Path), help="Use this local file.")
 @click.option(
-    "--path", "file", metavar="FILE", type=click.Path(path_type=Path), help="Take this file, which is here already."
-)
-@click.option(
-    "--sha256", "sum_", metavar="SUM", help="Fetch a model that is only listed, and keep it if this is its sum."
+    "--sha256", "sum_", metavar="SUM", help="Fetch a model that is only listed, and keep it if this is its checksum."
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 def pull(name: str | None, mirror: str | None, file: Path | None, sum_: str | None, quiet: bool) -> None:
     """Fetch the model NAME (without it, the default one) and print its path.
 
-    A download that was interrupted is continued. What arrives is kept only if its SHA-256 sum is right.
+    A download that was interrupted is continued. The file is kept only if its SHA-256 checksum matches.
     """
     from chathpc.llm.settings import load_settings
     from chathpc.llm.sources import sources_of
@@ -122,7 +120,7 @@ def path(name: str | None) -> None:
     "--limit", metavar="SECONDS", type=click.FloatRange(min=1), help="Time for the test: 300, at a server 900."
 )
 def test(model: str | None, base_url: str | None, api_key_file: str | None, limit: float | None) -> None:
-    """See whether a model reads source or only retells facts, and remember it: `--llm auto` uses a local model only if it reads.
+    """Test whether a model reads source or only retells facts, and remember it: `--llm auto` uses a local model only if it reads.
 
     It is asked about pieces of programs with a known fault and about the same programs without it, as a report asks, until the
     outcome is certain or the time is up.
@@ -163,7 +161,7 @@ def test(model: str | None, base_url: str | None, api_key_file: str | None, limi
     click.echo(f"first token  {'never' if wait is None else f'{wait:.1f} s'}")
     click.echo(f"test took    {result.seconds:.0f} s")
     if kept is None:
-        click.echo("The result could not be kept: there is no cache folder that can be written.", err=True)
+        click.echo("The result could not be saved: no cache folder is writable.", err=True)
 
 
 #: How an ability is called, and what follows from it.
@@ -180,16 +178,16 @@ def _reads_in_words(reads: Reads, deadline: float) -> list[str]:
     from chathpc.reading.trial import pieces
 
     told = [
-        f"{reads.right} of {reads.asked} faulty pieces right, cause and line (asked for: {100 * LEAST_RIGHT:.0f} %)",
+        f"{reads.right} of {reads.asked} faulty pieces right, cause and line (required: {100 * LEAST_RIGHT:.0f} %)",
         f"{reads.blamed} of {reads.twins} healthy ones blamed (at most {100 * MOST_BLAMED:.0f} %)",
     ]
     half = len(pieces()) // 2
     if reads.enough or reads.settled(half - reads.asked, half - reads.twins):
         return told
     if reads.late:
-        told.append(f"{reads.late} answers were not there within {deadline:.0f} s: CHATHPC_DEADLINE sets a longer time")
+        told.append(f"{reads.late} answers took longer than {deadline:.0f} s: CHATHPC_DEADLINE sets a longer time")
     else:
-        told.append(f"the time was up before {LEAST_ASKED} of each: --limit SECONDS gives more")
+        told.append(f"time ran out before {LEAST_ASKED} of each: --limit SECONDS gives more")
     return told
 
 

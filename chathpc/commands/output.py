@@ -36,10 +36,8 @@ def output_options(formats: Collection[str]) -> Callable[[Function], Function]:
     `form` is the format that was chosen, which is known before any work is done.
     """
     choice = click.Choice(list(formats))
-    form = click.option("--format", "form", type=choice, help="Default: by the ending of -o, else text.")
-    file = click.option(
-        "-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole."
-    )
+    form = click.option("--format", "form", type=choice, help="Default: by the extension of -o, else text.")
+    file = click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout, replacing it.")
 
     def decorated(function: Function) -> Function:
         @wraps(function)
@@ -59,7 +57,7 @@ view_option = click.option(
 all_threads_option = click.option(
     "--all-threads",
     is_flag=True,
-    help="Count threads that libraries run for themselves, too (MPI progress, GPU monitors).",
+    help="Also count helper threads of libraries (MPI progress, GPU monitors).",
 )
 
 
@@ -79,7 +77,9 @@ def chosen_format(form: str | None, output: str | None, formats: Collection[str]
     if not ending or _is_special(Path(str(output))):
         return "text"
     known = ", ".join(suffix for suffix, name in SUFFIXES.items() if name in formats)
-    raise UsageError(f"{output} has an unknown ending.", hint=f"These do: {known}. Or name the format with --format.")
+    raise UsageError(
+        f"{output} has an unknown extension.", hint=f"These do: {known}. Or name the format with --format."
+    )
 
 
 def _is_special(path: Path) -> bool:

@@ -83,7 +83,7 @@ def show(name: str, folder: Path | None, form: str, output: str | None) -> None:
 @_folder_option
 @output_options(("text", "json"))
 def search(words: tuple[str, ...], most: int, folder: Path | None, form: str, output: str | None) -> None:
-    """Find patterns by words in their titles, symptoms and advice, the best first.
+    """Find patterns by words in their titles, symptoms and advice, best match first.
 
     Exits with 1 where nothing is found.
 
@@ -106,7 +106,9 @@ def search(words: tuple[str, ...], most: int, folder: Path | None, form: str, ou
 
         answer(hits_text(hits, style_for(output)) if hits else "", output)
     if not hits:
-        raise ChathpcError(f"No pattern holds: {' '.join(words)}.", hint="Use other words, or 'chathpc patterns list'.")
+        raise ChathpcError(
+            f"No pattern matches: {' '.join(words)}.", hint="Use other words, or 'chathpc patterns list'."
+        )
 
 
 @contextmanager

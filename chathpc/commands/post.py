@@ -38,7 +38,9 @@ class NeverFails(click.Command):
     type=click.Path(path_type=Path),
     help="Where that folder goes. Default: next to the profile.",
 )
-@click.option("--time-limit", metavar="S", type=float, help="Seconds. Default: 120, or the job's end less 30 s.")
+@click.option(
+    "--time-limit", metavar="S", type=float, help="Time limit in seconds. Default: 120, or 30 s before the job's end."
+)
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Model that words it.")
 @source_option
 def command(

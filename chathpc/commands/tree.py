@@ -25,7 +25,12 @@ _LEVELS = ("function", "loop", "line")
 @click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
 @click.option("--by", type=click.Choice(_LEVELS), default="function", show_default=True, help="How fine.")
 @click.option(
-    "--min-share", metavar="P", type=Share(), default="1%", show_default=True, help="Hide contexts with less."
+    "--min-share",
+    metavar="P",
+    type=Share(),
+    default="1%",
+    show_default=True,
+    help="Hide contexts with a smaller share.",
 )
 @click.option("--depth", metavar="N", type=click.IntRange(min=1), help="At most N levels.")
 @all_threads_option

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.command("view")
 @click.argument("file", metavar="REPORT", type=click.Path(path_type=Path))
 @output_options(FORMATS)
-@click.option("-v", "--verbose", is_flag=True, help="Show everything that there is.")
+@click.option("-v", "--verbose", is_flag=True, help="Show everything.")
 def command(file: Path, form: str, output: str | None, verbose: bool) -> None:
-    """Show a report again that was written as JSON: as a page, as text.
+    """Render a JSON report again, as a page or as text.
 
     REPORT is what explain, diff or fix wrote with --format json. A page of it has trees, tables, threads and source if --view was
     given then, else the verdict, the findings and the pruned tree.
@@ -30,7 +30,7 @@ def command(file: Path, form: str, output: str | None, verbose: bool) -> None:
     """
     check_output(output, [file])
     if output not in (None, "-") and Path(str(output)).exists() and file.exists() and Path(str(output)).samefile(file):
-        raise click.UsageError("The report would take the place of itself.")
+        raise click.UsageError("The report would overwrite itself.")
     from chathpc.reports.read import read_record
 
     record = read_record(file)

@@ -30,7 +30,7 @@ TARGETS: Mapping[str, Target] = {
     "folded": Target("chathpc.export.folded", "flame graph tools (flamegraph.pl, inferno, speedscope)"),
     "perfetto": Target("chathpc.export.perfetto", "ui.perfetto.dev, chrome://tracing"),
     "csv": Target("chathpc.export.table", "spreadsheets, pandas"),
-    "timeline-csv": Target("chathpc.export.timeline_table", "spreadsheets, pandas: one row an interval"),
+    "timeline-csv": Target("chathpc.export.timeline_table", "spreadsheets, pandas: one row per interval"),
     "flame-png": Target("chathpc.export.pictures", "slides: the call tree (needs matplotlib)", "flame", is_binary=True),
     "imbalance-png": Target(
         "chathpc.export.pictures", "slides: time of each thread or rank", "imbalance", is_binary=True

@@ -140,7 +140,7 @@ def roofline(profile: Profile, metric: str | None) -> bytes:
     view = _view(profile)
     if not view.roofline or metric is not None:
         raise UsageError(
-            "No roofline to draw: no counters of operations and memory traffic of kernels.",
+            "No roofline to draw: no kernel counters of operations and memory traffic.",
             hint="Collect them: ncu --set roofline ./app (and no --metric here).",
         )
     figure, axes = _figure(5.5)

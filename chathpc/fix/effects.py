@@ -147,7 +147,7 @@ class Record:
         pid, text = found.groups()
         self._first = self._first or pid
         if self._own in text:
-            self._reached = self._reached or "the record of what it does"
+            self._reached = self._reached or "the record of its system calls"
         if text.startswith("+++ "):
             self._whole = self._whole or pid == self._first
             return
@@ -328,9 +328,9 @@ class Compared:
 
 #: What a crash would show: how often something was made safe, in words.
 _SAFE = {
-    Kind.SYNCED: "is forced to disk {after} instead of {before}",
-    Kind.REWRITTEN: "is written anew {after} instead of {before}",
-    Kind.RENAMED: "is replaced in one step (by renaming) {after} instead of {before}",
+    Kind.SYNCED: "is synced to disk {after} instead of {before}",
+    Kind.REWRITTEN: "is rewritten {after} instead of {before}",
+    Kind.RENAMED: "is replaced atomically (by renaming) {after} instead of {before}",
     Kind.LOCKED: "is locked {after} instead of {before}",
 }
 
@@ -362,7 +362,7 @@ class _Comparison:
         """Children, peers, processes and files that are read: what the original does there is done, and nothing else."""
         for kind, missing, more in (
             (Kind.CHILD, "it does not run {name}", "it runs {name}"),
-            (Kind.PEER, "it does not reach {name}", "it reaches for {name}"),
+            (Kind.PEER, "it does not contact {name}", "it contacts {name}"),
             (Kind.PROCESS, "", "it starts {after} processes instead of {before}"),
         ):
             steady = self.first.of(kind) == self.second.of(kind)
@@ -396,7 +396,7 @@ class _Comparison:
             # Numbers of another length make each writing so much shorter.
             shorter = before * max(0, size - now) / size if size else 0.0
             if after < before - shorter:
-                self.found["durability"].append(f"{_name(subject)} is written {after} bytes in all instead of {before}")
+                self.found["durability"].append(f"{_name(subject)} receives {after} bytes in total instead of {before}")
             elif subject in fewer and fewer[subject][1] < fewer[subject][0]:
                 calls, less = fewer[subject]
                 self.found["batched"].append(f"{_name(subject)} is written in {_calls(less)} instead of {calls}")

@@ -21,13 +21,13 @@ def problem(pattern: str) -> str:
     if ".." in parts:
         return "it leaves the project's folder"
     if "\\" in pattern or "\0" in pattern:
-        return "it has a character that no pattern has; folders are separated by /"
+        return "it has a character that is not allowed; folders are separated by /"
     if not all(parts) or "." in parts:
         return "it has an empty part or a part that is only a dot"
     if any("**" in part and part != "**" for part in parts):
-        return "** stands for whole folders and is a part of its own: src/**/*.c"
+        return "** stands for whole folders and must be a part of its own: src/**/*.c"
     if any(_open_bracket(part) for part in parts):
-        return "a [ is not closed"
+        return "it has an unclosed ["
     return ""
 
 

@@ -71,7 +71,8 @@ class Ledger:
             os.fsync(self._descriptor)
         except OSError as error:
             raise ChathpcError(
-                f"Cannot write {self._path}: {error.strerror}.", hint="Make room, or name another folder with --work."
+                f"Cannot write {self._path}: {error.strerror}.",
+                hint="Free some space, or name another folder with --work.",
             ) from error
         written = _event(json.loads(line))
         self.events.append(written)

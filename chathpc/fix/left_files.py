@@ -137,8 +137,8 @@ def _fault(path: str, mine: LeftFile, theirs: LeftFile | None, check: Check) -> 
     if theirs.digest == mine.digest:
         return ""
     if mine.kind == "link":
-        return f"{name} leads to {clean(theirs.digest)} instead of {clean(mine.digest)}"
+        return f"{name} links to {clean(theirs.digest)} instead of {clean(mine.digest)}"
     if mine.content is None or theirs.content is None:
-        return f"{name} has another content"
+        return f"{name} has different contents"
     found = compare_bytes(name, mine.content, theirs.content, check)
     return "" if found.same else found.statement

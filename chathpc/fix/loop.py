@@ -99,7 +99,7 @@ def _run(session: Session, profile: Path | None) -> Outcome:
                 if spent is not None or last.profile is None or (best is None and not _may_say_more(session)):
                     break
         except KeyboardInterrupt:
-            session.remarks.append("Stopped early. Finished work is kept: the same command resumes from there.")
+            session.remarks.append("Stopped early. Finished work is kept: the same command resumes it.")
             complete, interrupted = False, True
     conditional = None if accepted or interrupted else best_if(session)
     if conditional is not None:

@@ -31,7 +31,7 @@ def begin(session: Session) -> None:
     session.past = Past.of(session.ledger.events)
     if session.ledger.dropped:
         session.remarks.append(
-            f"The last line of the ledger was truncated ({session.ledger.dropped} bytes); what it said is done again."
+            f"The last line of the ledger was truncated ({session.ledger.dropped} bytes); that step is repeated."
         )
     session.paths = tuple(path for path, _ in entries(space.original))
     session.originals = _sources(session.project, space.original)
@@ -43,13 +43,13 @@ def begin(session: Session) -> None:
         )
     elif any(known.get(name) != value for name, value in identity.items()):
         raise ChathpcError(
-            f"The work in {space.root} was begun with another chathpc.yaml.", hint="Start over with --fresh."
+            f"The work in {space.root} was started with a different chathpc.yaml.", hint="Start over with --fresh."
         )
     else:
         session.ledger.append("resume", {"sandbox": session.runner.sandbox.name})
     if tree_hash(session.project.root) != identity["tree"]:
         raise ChathpcError(
-            f"Files in {session.project.root} have changed since the work began.", hint="Start over with --fresh."
+            f"Files in {session.project.root} have changed since the work started.", hint="Start over with --fresh."
         )
 
 

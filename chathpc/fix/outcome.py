@@ -127,7 +127,7 @@ def _baselines(session: Session, first: State, last: State) -> tuple[Baseline, .
     """Would the compiler alone have done it? The original with -O3 -march=native, and the change with it as well."""
     declared, runner = session.project.flags, session.runner
     if declared is None:
-        session.remarks.append("The effect of -O3 alone is unknown: chathpc.yaml does not say where the flags are.")
+        session.remarks.append("The effect of -O3 alone is unknown: chathpc.yaml declares no `flags`.")
         return ()
     flags = optimised(declared.value)
     session.progress(f"building the original with {flags}")

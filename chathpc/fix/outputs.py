@@ -66,7 +66,7 @@ def compare(original: Outputs, changed: Outputs, check: Check) -> Difference:
         theirs = changed.contents.get(name)
         if mine is None or theirs is None:
             if mine is not theirs:
-                gone = "is not written" if theirs is None else "is written, and by the original not"
+                gone = "is not written" if theirs is None else "is written, unlike by the original"
                 return Difference("missing", f"{clean(name)} {gone}")
             continue
         found = compare_bytes(name, mine, theirs, check)
@@ -112,7 +112,7 @@ def compare_bytes(name: str, original: bytes, changed: bytes, check: Check) -> D
         return Difference("length", f"{clean(name)} has {len(theirs)} lines, the original's {len(mine)}")
     fewer = most_digits(row for _, row in mine) - most_digits(row for _, row in theirs)
     if fewer >= threshold("coarser"):
-        return Difference("format", f"{clean(name)}: numbers are written with {fewer} digits less")
+        return Difference("format", f"{clean(name)}: numbers have {fewer} fewer digits")
     return Difference("none", "", largest, numbers)
 
 

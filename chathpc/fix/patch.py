@@ -15,7 +15,7 @@ from chathpc.profile.text import clean
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _GIT_SECONDS = 60.0
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_FORM = "Make it anew with diff -u or git diff, and paths as of patch -p1."
+_FORM = "Create it again with diff -u or git diff, with paths for patch -p1."
 
 
 def unified(before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -120,7 +120,7 @@ def _unchanged(root: Path, path: str, text: str | None) -> None:
         now = None
     if now != (None if text is None else text.encode("utf-8", "surrogateescape")):
         raise ChathpcError(
-            f"{clean(path)} has changed since the work began.",
+            f"{clean(path)} has changed since the work started.",
             hint="Apply the patch manually, or start over with --fresh.",
         )
 
@@ -132,7 +132,7 @@ def commit(root: Path, branch: str, before: Mapping[str, str], after: Mapping[st
     no repository, the branch exists, or a file that is changed is in HEAD other than in the folder.
     """
     top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
-    _git(root, "check-ref-format", f"refs/heads/{branch}", problem=f"'{clean(branch)}' is no name for a branch.")
+    _git(root, "check-ref-format", f"refs/heads/{branch}", problem=f"'{clean(branch)}' is not a valid branch name.")
     if _git(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", fails=True):
         raise UsageError(f"The branch {clean(branch)} exists.", hint="Choose another branch name with --branch.")
     head = _git(root, "rev-parse", "--verify", "HEAD", problem="The repository has no commit yet.").strip()
@@ -149,7 +149,7 @@ def commit(root: Path, branch: str, before: Mapping[str, str], after: Mapping[st
             old = _git(root, "show", f"{head}:{inside}", fails=True, binary=True)
             if path in before and old != before[path]:
                 raise UsageError(
-                    f"{clean(path)} has uncommitted changes.", hint="Commit it first, or apply the patch by hand."
+                    f"{clean(path)} has uncommitted changes.", hint="Commit it first, or apply the patch manually."
                 )
             listed = _git(root, "ls-tree", head, "--", inside, environment={"GIT_LITERAL_PATHSPECS": "1"}, top=top)
             mode = listed.split()[0] if listed.split() else "100644"

@@ -54,7 +54,7 @@ def read(folder: Path) -> Project:
         ]:
             raise _at_the_top(file, misplaced[0])
         raise UsageError(
-            f"{file}: has no project section.", hint=f"Let a first one be written: chathpc fix --init {folder}"
+            f"{file}: has no project section.", hint=f"Create a first one with: chathpc fix --init {folder}"
         )
     try:
         values = ProjectValues.model_validate(content[KEY])
@@ -79,13 +79,13 @@ def _content(file: Path) -> object:
             data = stream.read(_LARGEST_FILE + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(
-            f"{file}: there is no such file.", hint=f"Let a first one be written: chathpc fix --init {file.parent}"
+            f"{file}: no such file.", hint=f"Create a first one with: chathpc fix --init {file.parent}"
         ) from None
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}.", hint="Check its permissions.") from error
     if len(data) > _LARGEST_FILE:
         raise UsageError(
-            f"{file}: larger than {_LARGEST_FILE:,} bytes; this describes no project.", hint="See docs/project.md."
+            f"{file}: larger than {_LARGEST_FILE:,} bytes, too large for a project file.", hint="See docs/project.md."
         )
     try:
         check_plain(data, file)
@@ -108,8 +108,8 @@ def _project(root: Path, file: Path, values: ProjectValues) -> Project:
         raise _wrong(
             file,
             "edit",
-            f"no file below {root} matches {', '.join(values.edit)}, or all that do are protected",
-            'Name the sources that may be changed, for example: edit: ["*.c"]',
+            f"no file below {root} matches {', '.join(values.edit)}, or all that match are protected",
+            'Name the sources that may change, for example: edit: ["*.c"]',
         )
     limits = {key: value for key, value in values.limits.model_dump().items() if value is not None}
     check = values.check
@@ -153,7 +153,7 @@ def _run(root: Path, file: Path, key: str, values: RunValues, usual: str) -> Run
             raise _wrong(
                 file,
                 f"{key}.stdin",
-                f"'{values.stdin}' is no file of at most {_LARGEST_INPUT >> 20} MiB in the project's folder",
+                f"'{values.stdin}' is not a file of at most {_LARGEST_INPUT >> 20} MiB in the project's folder",
                 "Put the input there, and name it relative to the folder.",
             )
     return Run(values.name or usual, values.run, values.stdin)
@@ -166,8 +166,8 @@ def _profiling(file: Path, values: ProfileValues) -> Profiling:
         raise _wrong(file, f"profile.{missing}", f"missing beside `{given}`", hint)
     tool = values.tool or ("auto" if values.command is None else "command")
     if (tool == "command") != (values.command is not None):
-        what = "'command' needs one" if values.command is None else f"a command of your own and '{tool}' are two tools"
-        raise _wrong(file, "profile.tool", what, "Leave one of them out.")
+        what = "'command' needs one" if values.command is None else f"both a custom command and '{tool}' are given"
+        raise _wrong(file, "profile.tool", what, "Remove one of them.")
     return Profiling(tool, values.command, values.result)
 
 
@@ -183,7 +183,7 @@ def _explained(error: ValidationError, file: Path, beside: Mapping[str, object])
     key = clean(KEY + names)[:120]
     model, field = model_at(place)
     if problem["type"] == "extra_forbidden":
-        return UsageError(f"{clean(str(file))}: there is no key '{key}'.", hint=_meant(str(place[-1]), place, model))
+        return UsageError(f"{clean(str(file))}: unknown key '{key}'.", hint=_meant(str(place[-1]), place, model))
     if problem["type"] == "missing" and len(place) == 1 and str(place[0]) in beside:
         return _at_the_top(file, str(place[0]))
     hint = "See docs/project.md for an example."
@@ -194,7 +194,7 @@ def _explained(error: ValidationError, file: Path, beside: Mapping[str, object])
 
 
 def _at_the_top(file: Path, key: str) -> UsageError:
-    return UsageError(f"{clean(str(file))}: '{key}' stands at the top level.", hint=below_project(key))
+    return UsageError(f"{clean(str(file))}: '{key}' is at the top level.", hint=below_project(key))
 
 
 def _meant(word: str, place: tuple[int | str, ...], model: type[BaseModel]) -> str:
@@ -208,7 +208,7 @@ def _meant(word: str, place: tuple[int | str, ...], model: type[BaseModel]) -> s
     if group is not None and not (top and group == KEY):
         return f"It belongs below '{group}'."
     if word in Values.model_fields:
-        return f"It is a setting and stands at the top level of the file, beside '{KEY}'."
+        return f"It is a setting and belongs at the top level of the file, beside '{KEY}'."
     if near := validation.nearest(word, model.model_fields):
         return f"Did you mean '{near}'?"
     near = validation.nearest(word, (key for each in groups.values() for key in each.model_fields))

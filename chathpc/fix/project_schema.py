@@ -63,7 +63,7 @@ def _bytes(value: object) -> object:
 
 def _pattern(value: str) -> str:
     if trouble := globs.problem(value):
-        raise PydanticCustomError("pattern", "no pattern of files: {trouble}", {"trouble": trouble})
+        raise PydanticCustomError("pattern", "not a valid file pattern: {trouble}", {"trouble": trouble})
     return value
 
 
@@ -79,7 +79,7 @@ def _expression(value: str) -> str:
     try:
         re.compile(value)
     except (re.error, OverflowError, RecursionError) as error:
-        raise PydanticCustomError("expression", "no regular expression: {why}", {"why": str(error)}) from None
+        raise PydanticCustomError("expression", "not a valid regular expression: {why}", {"why": str(error)}) from None
     return value
 
 
@@ -103,10 +103,10 @@ class FlagsValues(_Values):
     """The compiler's flags, and the variable that hands them to `build`."""
 
     variable: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
-        description="Environment variable that holds the flags when `build` is run.", examples=["CFLAGS"]
+        description="Environment variable that passes the flags to `build`.", examples=["CFLAGS"]
     )
     value: Annotated[str, StringConstraints(max_length=4096)] = Field(
-        description="Your own flags, as the program is built today.", examples=["-O2 -g"]
+        description="Your current flags.", examples=["-O2 -g"]
     )
 
 
@@ -114,10 +114,8 @@ class RunValues(_Values):
     """One way to run the program; a text alone is its command."""
 
     run: Command = Field(description="Shell command; {seed} becomes a fresh number.", examples=["./app 300 {seed}"])
-    name: Name | None = Field(default=None, description="What reports call it.", examples=["small"])
-    stdin: Below | None = Field(
-        default=None, description="File that is its standard input.", examples=["inputs/small.txt"]
-    )
+    name: Name | None = Field(default=None, description="Its name in reports.", examples=["small"])
+    stdin: Below | None = Field(default=None, description="File for its standard input.", examples=["inputs/small.txt"])
 
     @model_validator(mode="before")
     @classmethod
@@ -130,13 +128,13 @@ class RunValues(_Values):
 
 
 class CheckValues(_Values):
-    """What makes an answer right."""
+    """How to check the output."""
 
     outputs: list[Below] = Field(
         default=["stdout"],
         min_length=1,
         max_length=_MOST,
-        description="What is compared with the original's: stdout, stderr, or files that the program writes.",
+        description="Outputs compared with the original's: stdout, stderr, or files that the program writes.",
         examples=[["stdout", "result.dat"]],
     )
     relative: float = Field(
@@ -144,16 +142,16 @@ class CheckValues(_Values):
         ge=0,
         lt=1,
         allow_inf_nan=False,
-        description="A number may differ by this times its size.",
+        description="Relative tolerance of numbers.",
         examples=[1e-9],
     )
     absolute: float = Field(
-        default=0.0, ge=0, allow_inf_nan=False, description="A number may differ by this.", examples=[1e-12]
+        default=0.0, ge=0, allow_inf_nan=False, description="Absolute tolerance of numbers.", examples=[1e-12]
     )
     ignore: list[Expression] = Field(
         default=[],
         max_length=_MOST,
-        description="Lines in which one of these regular expressions is found are not compared.",
+        description="Lines that match one of these regular expressions are not compared.",
         examples=[["^time"]],
     )
     command: Command | None = Field(
@@ -167,7 +165,7 @@ class ProfileValues(_Values):
     """How the program is profiled."""
 
     tool: Literal["auto", "hpctoolkit", "perf", "nsys", "ncu", "command"] | None = Field(
-        default=None, description="Profiler; auto takes the best available.", examples=["perf"]
+        default=None, description="Profiler; auto picks the best available.", examples=["perf"]
     )
     command: Command | None = Field(
         default=None, description="Your own command, which leaves a profile at `result`.", examples=["./profile.sh"]
@@ -185,7 +183,7 @@ class LimitsValues(_Values):
     file: Bytes | None = Field(default=None, description="Size of a file that it writes.", examples=["1 GiB"])
     output: Bytes | None = Field(default=None, description="What it prints.", examples=["10 MiB"])
     processes: int | None = Field(
-        default=None, ge=1, le=1 << 20, description="Processes and threads at once.", examples=[256]
+        default=None, ge=1, le=1 << 20, description="Processes and threads at a time.", examples=[256]
     )
 
 
@@ -198,13 +196,13 @@ Sizes = Annotated[list[Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)]], 
 class KernelArgumentValues(_Values):
     """An argument of a kernel: a number, or an array."""
 
-    name: Identifier = Field(description="As the kernel's source calls it.", examples=["n"])
-    value: Number | None = Field(default=None, description="Value of a number.", examples=[1000000])
+    name: Identifier = Field(description="Its name in the kernel's source.", examples=["n"])
+    value: Number | None = Field(default=None, description="Value of a scalar.", examples=[1000000])
     elements: int | None = Field(
         default=None, ge=1, le=1 << 40, description="Elements of an array.", examples=[1000000]
     )
-    low: Number | None = Field(default=None, description="Least number in an array that is read.", examples=[0])
-    high: Number | None = Field(default=None, description="Largest number in an array that is read.", examples=[1])
+    low: Number | None = Field(default=None, description="Smallest value in an input array.", examples=[0])
+    high: Number | None = Field(default=None, description="Largest value in an input array.", examples=[1])
     role: Literal["in", "out", "inout"] | None = Field(
         default=None,
         description="Whether an array is read, written or both; default: taken from the source.",
@@ -214,9 +212,9 @@ class KernelArgumentValues(_Values):
     @model_validator(mode="after")
     def _one_of_both(self) -> KernelArgumentValues:
         if self.value is not None and (self.elements is not None or self.role is not None):
-            raise PydanticCustomError("argument", "expected a value, or elements of an array, and not both")
+            raise PydanticCustomError("argument", "expected a value or elements of an array, not both")
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise PydanticCustomError("argument", "expected low to be at most high")
+            raise PydanticCustomError("argument", "expected low <= high")
         if not all(math.isfinite(one) for one in (self.value, self.low, self.high) if one is not None):
             raise PydanticCustomError("argument", "expected finite numbers")
         return self
@@ -226,7 +224,7 @@ class KernelValues(_Values):
     """A GPU kernel that is judged by itself too, in a harness: docs/fix-gpu.md."""
 
     name: Identifier = Field(description="Name of the __global__ function.", examples=["scale"])
-    file: Below = Field(description="Source file that has it.", examples=["scale.cu"])
+    file: Below = Field(description="Its source file.", examples=["scale.cu"])
     arguments: list[KernelArgumentValues] = Field(
         default=[],
         max_length=_MOST,
@@ -234,9 +232,9 @@ class KernelValues(_Values):
         examples=[[{"name": "n", "value": 1000000}, {"name": "out", "elements": 1000000, "role": "out"}]],
     )
     grid: Sizes = Field(default=[], description="Blocks; default: the profile's.", examples=[[3907]])
-    block: Sizes = Field(default=[], description="Threads of a block; default: the profile's.", examples=[[256]])
+    block: Sizes = Field(default=[], description="Threads per block; default: the profile's.", examples=[[256]])
     shared: int = Field(
-        default=0, ge=0, le=1 << 20, description="Dynamic shared memory of a block in bytes.", examples=[2048]
+        default=0, ge=0, le=1 << 20, description="Dynamic shared memory per block in bytes.", examples=[2048]
     )
     relative: float | None = Field(
         default=None,
@@ -260,13 +258,11 @@ class ProjectValues(_Values):
     build: Command = Field(
         description="Shell command that builds the program in a copy of the folder.", examples=['make CFLAGS="$CFLAGS"']
     )
-    run: RunValues = Field(
-        description="The run that is timed and profiled; some seconds long.", examples=["./app 2000"]
-    )
+    run: RunValues = Field(description="The run to time and profile; a few seconds long.", examples=["./app 2000"])
     edit: list[Pattern] = Field(
         min_length=1,
         max_length=_MOST,
-        description="Files that a change may touch; as in .gitignore a pattern without / is about every folder.",
+        description="Files that a change may touch; as in .gitignore, a pattern without / applies to every folder.",
         examples=[["*.c", "src/**/*.f90"]],
     )
     protect: list[Pattern] | None = Field(
@@ -277,7 +273,7 @@ class ProjectValues(_Values):
     )
     flags: FlagsValues | None = Field(
         default=None,
-        description="Where the compiler's flags are, if in one place.",
+        description="The variable with the compiler flags, if there is one.",
         examples=[{"variable": "CFLAGS", "value": "-O2 -g"}],
     )
     inputs: list[RunValues] = Field(
@@ -288,34 +284,34 @@ class ProjectValues(_Values):
     )
     check: CheckValues = Field(
         default=CheckValues(),
-        description="What makes an answer right.",
+        description="How to check the output.",
         examples=[{"outputs": ["stdout"], "relative": 1e-9}],
     )
     threads: list[Annotated[int, Field(ge=1, le=4096, strict=True)]] = Field(
         default=[], max_length=16, description="Values of OMP_NUM_THREADS to check with.", examples=[[1, 2]]
     )
     launcher: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1024)] = Field(
-        default="", description="What stands before the command of a run.", examples=["mpirun -n 2", "srun -n 4"]
+        default="", description="Prefix of each run's command.", examples=["mpirun -n 2", "srun -n 4"]
     )
     profile: ProfileValues = Field(
-        default=ProfileValues(), description="How it is profiled.", examples=[{"tool": "perf"}]
+        default=ProfileValues(), description="How to profile it.", examples=[{"tool": "perf"}]
     )
     gpu: bool = Field(default=False, description="Whether it needs a GPU.", examples=[True])
     limits: LimitsValues = Field(
         default=LimitsValues(),
-        description="Bounds of a build or a run.",
+        description="Limits of a build or run.",
         examples=[{"seconds": "2 min", "memory": "8 GiB"}],
     )
     allow: list[Literal["durability"]] = Field(
         default=[],
         max_length=1,
-        description="What a change may give up: durability, if what a run leaves need only be safe when it ends.",
+        description="What a change may give up: durability, if files need only be durable once the run ends.",
         examples=[["durability"]],
     )
     kernels: list[KernelValues] = Field(
         default=[],
         max_length=_MOST,
-        description="GPU kernels that are judged by themselves too, on made-up arrays.",
+        description="GPU kernels to also check on their own, on generated arrays.",
         examples=[[{"name": "scale", "file": "scale.cu"}]],
     )
 

@@ -76,14 +76,14 @@ def _headline(outcome: Outcome) -> str:
             f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f}) with the same answers: {titles}."
         )
     if outcome.improved:
-        return "Faster with the same answers, but all changes together could not be timed."
+        return "Faster with the same answers, but the changes could not be timed together."
     if outcome.healthy:
-        return "The profile shows that the program is healthy; nothing is proposed."
+        return "The profile shows a healthy program; nothing is proposed."
     if outcome.first.diagnosis.verdict.value == "insufficient-data":
         return "Nothing is proposed: the profile has too little data to show what is slow."
     tried = len(outcome.attempts)
     if not tried:
-        return "No strategy has a change for what was found."
+        return "No strategy has a change for the findings."
     reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())
     return f"Nothing is proposed: of {tried} change{'s' if tried > 1 else ''} none passed all gates ({reasons})."
 

@@ -100,7 +100,7 @@ def _spend(session: Session) -> None:
         )
     if len(session.seen) >= budget.candidates:
         raise BudgetSpentError(
-            f"{budget.candidates} candidates were tried, the limit.", hint="Allow for more with --candidates."
+            f"{budget.candidates} candidates were tried, the limit.", hint="Allow more with --candidates."
         )
 
 

@@ -253,7 +253,7 @@ class Runner:
             return b""
         content = _content(self.workspace.original, run.stdin)
         if content is None:
-            raise ChathpcError(f"The input {run.stdin} is not there.", hint="Correct 'stdin' in chathpc.yaml.")
+            raise ChathpcError(f"The input {run.stdin} does not exist.", hint="Correct 'stdin' in chathpc.yaml.")
         return content
 
     def environment(self, case: Case) -> dict[str, str]:

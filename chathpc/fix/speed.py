@@ -160,13 +160,13 @@ def judge(original: Sequence[float], changed: Sequence[float], fewest: float | N
     if median(original) < threshold("min_seconds"):
         return told(
             "invalid",
-            f"a run takes {median(original) * 1e3:.1f} ms; below {threshold('min_seconds') * 1e3:g} ms the start is what is timed",
+            f"a run takes {median(original) * 1e3:.1f} ms; below {threshold('min_seconds') * 1e3:g} ms startup dominates",
         )
     span = f"{estimate:.2f}x (95 % interval {low:.2f} to {high:.2f}, {count} pairs)"
     faster, slower = low > threshold("min_speedup"), high < 1.0
     # Pairs cancel what happens to both; a ratio that changes on the way does not mean anything.
     if shifted > threshold("drift") and not (faster and low > shifted):
-        return told("invalid", f"the ratio changed by {shifted:.2f}x while it was measured; the machine is not quiet")
+        return told("invalid", f"the ratio drifted by {shifted:.2f}x during the measurement; the machine is not quiet")
     if drifted > threshold("baseline_drift"):
         return told("invalid", f"the original itself changed by {drifted:.2f}x while it was measured")
     if faster:

@@ -22,7 +22,7 @@ MODEL_STRATEGIES = {
 }
 AGENT = "agent"
 #: What is said where somebody wants no model.
-NO_MODEL = "No model was asked: the changes come from recipes, or from the report that was given."
+NO_MODEL = "No model was used: the changes come from recipes or from the given report."
 NAMES = (*STRATEGIES, *MODEL_STRATEGIES)
 
 
@@ -48,8 +48,8 @@ def proposers(
             raise UsageError(f"There is no strategy '{name}'.", hint=f"Strategies are {', '.join(NAMES)}.")
         elif without_model(llm) or llm is None:
             raise UsageError(
-                f"The strategy {name} asks a model, and none is named.",
-                hint="Name one (--llm SPEC), or take --strategy recipes, which needs none.",
+                f"The strategy {name} needs a model, but none is named.",
+                hint="Name one (--llm SPEC), or use --strategy recipes, which needs none.",
             )
         else:
             asker = asker or _asker(llm, notice)

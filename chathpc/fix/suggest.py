@@ -58,7 +58,7 @@ def suggest(folder: Path) -> tuple[str, tuple[str, ...]]:
     """
     root = folder.resolve()
     if not root.is_dir():
-        raise UsageError(f"{folder} is no folder.", hint="Name the folder with the program's sources.")
+        raise UsageError(f"{folder} is not a folder.", hint="Name the folder with the program's sources.")
     before = _existing(root, folder)
     every = sources(root, globs.chosen(root, ["*"], _ELSEWHERE))
     units = [one for one in every if one.unit]
@@ -90,7 +90,7 @@ def _existing(root: Path, folder: Path) -> str:
     if describes_project(root):
         raise UsageError(
             f"{folder / FILE}: already describes a project; not changed.",
-            hint=f"Change it there, or take its key '{KEY}' out first.",
+            hint=f"Change it there, or remove its key '{KEY}' first.",
         )
     if not (root / FILE).exists():
         return ""
@@ -127,21 +127,21 @@ def _from_makefile(found: _Found, text: str) -> None:
     found.build = f"make -B{' ' + target if target else ''}{handed}"
     if found.flags is None:
         found.remarks.append(
-            "No variable of the Makefile holds the compiler's flags: `flags` is omitted, so they cannot be changed."
+            "No variable of the Makefile holds the compiler flags: `flags` is omitted, so they cannot be changed."
         )
     elif not re.search(r"-O", found.flags[1]):
-        found.remarks.append(f"{found.flags[0]} has no optimisation in it: check that `flags` is what you build with.")
+        found.remarks.append(f"{found.flags[0]} does not optimise: check that `flags` is what you build with.")
     if make.uncertain:
         found.remarks.append(
-            "The Makefile has includes or conditions, which were not followed: check `build` and `flags`."
+            "The Makefile has includes or conditionals, which were not followed: check `build` and `flags`."
         )
     if not program:
-        found.remarks.append("Which program the Makefile builds was not found: write it into `run`.")
+        found.remarks.append("The program that the Makefile builds is unknown: write it into `run`.")
     said = make.run(program)
     found.run = said or f"./{program or 'app'}"
     _split_run(found)
     if not said:
-        found.remarks.append(f"`run` has no arguments: the program should run for some seconds as {found.run}.")
+        found.remarks.append(f"`run` has no arguments: the program should run for a few seconds as {found.run}.")
 
 
 def _from_cmake(found: _Found, root: Path) -> None:
@@ -160,7 +160,7 @@ def _from_cmake(found: _Found, root: Path) -> None:
         what = f"{len(lists.programs)} programs ({', '.join(lists.programs[:5])})" if lists.programs else "no program"
         found.remarks.append(f"{CMAKE} names {what}: check `run`.")
     found.run = f"./{_BUILD_FOLDER}/{lists.programs[0] if lists.programs else 'app'}"
-    found.remarks.append(f"`run` has no arguments: the program should run for some seconds as {found.run}.")
+    found.remarks.append(f"`run` has no arguments: the program should run for a few seconds as {found.run}.")
 
 
 def _from_sources(found: _Found, root: Path) -> None:
@@ -198,7 +198,7 @@ def _from_sources(found: _Found, root: Path) -> None:
     found.remarks.append(
         f"There is no build file: `build` compiles {len(files)} source{'s' * (len(files) > 1)} at once; check it and the flags."
     )
-    found.remarks.append(f"`run` has no arguments: the program should run for some seconds as {found.run}.")
+    found.remarks.append(f"`run` has no arguments: the program should run for a few seconds as {found.run}.")
 
 
 def _split_run(found: _Found) -> None:
@@ -239,25 +239,25 @@ def _written(found: _Found, every: list[Source], root: Path) -> str:
     if found.flags is not None:
         variable, value = found.flags
         rows += [
-            "  # The variable that hands the compiler's flags to `build`, and the flags that you use today.",
+            "  # The variable that passes the compiler flags to `build`, and your current flags.",
             f"  flags: {{variable: {variable}, value: {_quoted(value)}}}",
         ]
     rows += [
-        "  # The run that is timed and profiled: some seconds long, with the arguments that matter to you.",
+        "  # The run to time and profile: a few seconds long, with the arguments that matter to you.",
         f"  run: {_scalar(found.run)}",
-        "  # Smaller runs whose answers are checked too; {seed} becomes a fresh number, if the program takes a seed.",
+        "  # Smaller runs whose output is checked too; {seed} becomes a fresh number, if the program takes a seed.",
         f"  # inputs: [{_quoted(found.run + ' 100')}, {{name: fresh, run: {_quoted(found.run + ' 300 {seed}')}}}]",
-        "  # Files that a change may touch; a pattern without / is about every folder.",
+        "  # Files that a change may touch; a pattern without / applies to every folder.",
         f"  edit: [{', '.join(_quoted(one) for one in endings)}]",
         "  # Files that are never touched, whatever `edit` says: build files, tests, checkers, timers.",
         f"  protect: [{', '.join(_quoted(one) for one in protect)}]",
     ]
     ignore = f", ignore: [{_quoted(_IGNORED_TIMES)}]" if any(one.times for one in every) else ""
     rows += [
-        "  # What makes an answer right: outputs (stdout, stderr or files) that agree with the original's within a tolerance.",
+        "  # What is compared: outputs (stdout, stderr or files) must agree with the original's within a tolerance.",
         *(
             [
-                "  # Lines with times differ from run to run and are not compared: `ignore` are regular expressions of them."
+                "  # Lines with times differ from run to run and are not compared: `ignore` lists regular expressions for them."
             ]
             if ignore
             else []
@@ -267,20 +267,20 @@ def _written(found: _Found, every: list[Source], root: Path) -> str:
     ]
     if found.openmp:
         rows += [
-            "  # Numbers of threads to check with: one, and as many as there are cores.",
+            "  # Thread counts to check with: one, and the number of cores.",
             f"  threads: [1, {max(2, cores)}]",
         ]
     if found.mpi:
         launcher = found.launcher or (
             "srun -n 2" if shutil.which("srun") and not shutil.which("mpirun") else "mpirun -n 2"
         )
-        rows += ["  # What stands before the program; under Slurm: srun -n 2", f"  launcher: {_scalar(launcher)}"]
+        rows += ["  # Prefix of the run's command; under Slurm: srun -n 2", f"  launcher: {_scalar(launcher)}"]
     if found.gpu:
         rows += ["  # The program needs a GPU.", "  gpu: true"]
     rows += [
-        "  # Profiler: auto takes the best available; hpctoolkit, perf, nsys, ncu.",
+        "  # Profiler: auto picks the best available; hpctoolkit, perf, nsys, ncu.",
         "  profile: {tool: auto}",
-        "  # Bounds of each build and run.",
+        "  # Limits of each build and run.",
         "  limits: {seconds: 10 min, memory: 16 GiB}",
     ]
     return "\n".join(rows) + "\n"

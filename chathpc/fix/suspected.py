@@ -54,7 +54,7 @@ def read_report(file: Path) -> Report:
         return Report.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
         why = error.strerror if isinstance(error, OSError) else validation.words(error)
-        raise UsageError(f"{clean(str(file))} is no report as JSON: {why}.", hint=hint) from None
+        raise UsageError(f"{clean(str(file))} is not a JSON report: {why}.", hint=hint) from None
 
 
 def named_hypotheses(report: Report, ids: Sequence[str]) -> tuple[HypothesisRecord, ...]:
@@ -73,7 +73,7 @@ def with_changes(hypotheses: Sequence[HypothesisRecord], *, alone: bool) -> tupl
     found = tuple(each for each in hypotheses if each.change)
     if not found and alone:
         raise UsageError(
-            "No hypothesis of the report proposes a change.", hint="Let a model work on them: --llm openai:MODEL."
+            "No hypothesis of the report proposes a change.", hint="Have a model work on them: --llm openai:MODEL."
         )
     return (Suspected(found),) if found else ()
 

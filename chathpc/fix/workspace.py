@@ -58,8 +58,8 @@ def entries(root: Path) -> Iterator[tuple[str, os.stat_result]]:
                 count, size = count + 1, size + status.st_size
                 if count > MOST_FILES or size > MOST_BYTES:
                     raise UsageError(
-                        f"{root} holds more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB, too much to be copied.",
-                        hint="Give the folder of the program alone, and keep its data elsewhere.",
+                        f"{root} holds more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB, too much to copy.",
+                        hint="Give the program's own folder, and keep its data elsewhere.",
                     )
                 yield path, status
         todo += below
@@ -143,7 +143,7 @@ def write_files(root: Path, files: Mapping[str, str]) -> None:
             if parent == root:
                 break
             if parent.is_symlink():
-                raise ChathpcError(f"{clean(path)} is reached through a link.", hint="Edit the file it leads to.")
+                raise ChathpcError(f"{clean(path)} is reached through a link.", hint="Edit the file it links to.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode("utf-8", "surrogateescape"))
 
@@ -239,7 +239,8 @@ class Workspace:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise ChathpcError(
-                    f"Another chathpc works in {self.root}.", hint="Wait for it, or name another folder with --work."
+                    f"Another chathpc is working in {self.root}.",
+                    hint="Wait for it, or name another folder with --work.",
                 ) from error
             yield
 

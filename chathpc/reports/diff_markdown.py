@@ -44,7 +44,7 @@ def render(diff: Diff, style: Style) -> str:
         blocks += ["## Findings", _list(_finding(finding) for finding in diff.findings)]
     for heading, changes, its_unit in (
         ("By kind of work", diff.activities, unit),
-        ("By function, in itself", diff.functions, unit),
+        ("By function (exclusive)", diff.functions, unit),
         ("By GPU kernel", diff.kernels, "s"),
     ):
         blocks += _changes(heading, changes, its_unit)
@@ -61,7 +61,7 @@ def render(diff: Diff, style: Style) -> str:
     if measured:
         blocks += [
             "## Also measured",
-            "Their noise is not known.",
+            "Their noise is unknown.",
             _table(("metric", "before", "after", "relative"), measured),
         ]
     if diff.notes:

@@ -56,7 +56,7 @@ def render(diff: Diff, style: Style) -> str:
     _shares(page, diff)
     _findings(page, diff.findings)
     _table(page, "By kind of work", "", diff.activities, diff.unit, None)
-    _table(page, "By function", "in itself, without what it calls", diff.functions, diff.unit, diff.functions_rest)
+    _table(page, "By function", "exclusive, without callees", diff.functions, diff.unit, diff.functions_rest)
     _table(page, "By GPU kernel", "", diff.kernels, "s", None)
     _measurements(page, diff)
     if diff.notes:
@@ -221,7 +221,7 @@ def _findings(page: Page, findings: Sequence[FindingChange]) -> None:
     same = [finding for finding in findings if finding.status == "same"]
     if not findings:
         return
-    page.heading("Findings", "what 'chathpc explain' says of either side")
+    page.heading("Findings", "what 'chathpc explain' says of each side")
     widest = max((len(words.STATUS[finding.status]) for finding in told), default=0) + 2
     for finding in told:
         where = finding.where_after or finding.where_before
@@ -290,6 +290,6 @@ def _measurements(page: Page, diff: Diff) -> None:
     ]
     if not rows:
         return
-    page.heading("Also measured", "noise not known")
+    page.heading("Also measured", "noise unknown")
     for line in table_lines(("metric", "before", "after", "relative"), rows, page.style, right="before after relative"):
         page.row(line)

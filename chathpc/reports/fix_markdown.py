@@ -27,7 +27,7 @@ def render(report: FixReport, style: Style) -> str:
     blocks += [f"**{label}.** {prose(said)}" for label, said in proof(report)]
     for attempt in report.taken:
         rows = [f"| {gate.gate} | {_cell(gate.statement)} |" for gate in attempt.gates]
-        blocks += [f"## Why to believe it: {prose(attempt.title)}", "\n".join(["| gate | says |", "|---|---|", *rows])]
+        blocks += [f"## Why trust it: {prose(attempt.title)}", "\n".join(["| gate | says |", "|---|---|", *rows])]
     if report.patch:
         blocks += ["## The change", fenced(report.patch)]
     for title, tree in (("Before", report.tree_before), ("After", report.tree_after)):

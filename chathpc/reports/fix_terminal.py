@@ -117,7 +117,7 @@ def proof(report: FixReport) -> list[tuple[str, str]]:
 
 def _gates(page: Page, report: FixReport) -> None:
     for attempt in report.taken:
-        page.heading("Why to trust it", attempt.title)
+        page.heading("Why trust it", attempt.title)
         for gate in attempt.gates:
             page.paragraph(gate.statement, label=f"{gate.gate:<13}", label_style="green")
 

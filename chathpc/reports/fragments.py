@@ -173,7 +173,7 @@ def diff(diff: Diff) -> Html:
         parts += [tag("h4", "Findings"), listed(found)]
     functions = [(*_values(one, unit), shorten(one.name, _NAME)) for one in diff.functions if one.beyond_noise]
     if functions:
-        parts += [tag("h4", "By function, in itself"), _changes((*_CHANGE, "function"), functions)]
+        parts += [tag("h4", "By function (exclusive)"), _changes((*_CHANGE, "function"), functions)]
     if diff.notes:
         parts.append(folded("Bear in mind", listed(diff.notes)))
     noise = "" if diff.noise is None else diff.noise.statement

@@ -13,7 +13,7 @@ from chathpc.profile import numbers
 from chathpc.reports.page import INDENT, LABEL, Page
 from chathpc.reports.style import Style
 
-_NO_RULE = "no rule finds it yet"
+_NO_RULE = "no rule detects it yet"
 
 
 def listing(causes: Sequence[Cause], style: Style) -> str:

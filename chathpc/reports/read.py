@@ -34,13 +34,13 @@ def read_record(file: Path) -> Record:
         schema = content.get("schema") if isinstance(content, dict) else None
         if not isinstance(schema, str) or schema not in _RECORDS:
             known = ", ".join(_RECORDS)
-            raise UsageError(f"{name} is no report as JSON: its key `schema` is none of {known}.", hint=_HINT)
+            raise UsageError(f"{name} is not a JSON report: its key `schema` is none of {known}.", hint=_HINT)
         module, kind = _RECORDS[schema]
         record: Record = getattr(import_module(module), kind).model_validate_json(text)
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}.", hint=_HINT) from None
     except ValidationError:
-        raise UsageError(f"{name} is no report as JSON: its keys are not those of {schema}.", hint=_HINT) from None
+        raise UsageError(f"{name} is not a JSON report: its keys are not those of {schema}.", hint=_HINT) from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{name} is no JSON.", hint=_HINT) from None
+        raise UsageError(f"{name} is not JSON.", hint=_HINT) from None
     return record

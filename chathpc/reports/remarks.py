@@ -34,7 +34,11 @@ def remarks(report: Report) -> list[Remark]:
         said = [finding.summary, f"Gain: {wording.gain(finding)}.", *(f"Do: {each}" for each in finding.advice[:1])]
         found.append(
             _remark(
-                finding.cause, finding.title, [*said, f"Sure? {wording.sure(finding)}"], finding.status, finding.where
+                finding.cause,
+                finding.title,
+                [*said, f"Confidence: {wording.sure(finding)}"],
+                finding.status,
+                finding.where,
             )
         )
     for each in report.suspected:

@@ -68,12 +68,12 @@ def gain(finding: FindingRecord) -> str:
     cost = f"{_share(finding)} of the whole"
     if finding.seconds is not None:
         cost = f"{numbers.seconds(finding.seconds)}, {cost}"
-    said = [] if finding.speedup_bound is None else [f"at most {numbers.speedup(finding.speedup_bound)} on the run"]
+    said = [] if finding.speedup_bound is None else [f"at most {numbers.speedup(finding.speedup_bound)} overall"]
     if finding.typical_gain is not None:
         said.append(measured(finding.typical_gain))
     if finding.speedup_bound is None and finding.speedup_if_free is not None:
         said.append(f"if it were eliminated: {numbers.speedup(finding.speedup_if_free)} (upper bound)")
-    return "; ".join([*(said or ["not known"]), f"the cost is {cost}"])
+    return "; ".join([*(said or ["unknown"]), f"the cost is {cost}"])
 
 
 def measured(found: GainRecord) -> str:
@@ -142,7 +142,7 @@ def author(report: Report) -> str:
     models = " and ".join(sorted(by - {CATALOGUE}))
     if not models:
         return ""
-    return f"in quotation marks {models}, a language model, with the numbers and names of the facts"
+    return f"quotes are from {models}, a language model, with the numbers and names of the facts"
 
 
 def readers(report: Report) -> str:
@@ -154,7 +154,7 @@ def readers(report: Report) -> str:
 def standing(hypothesis: HypothesisRecord) -> str:
     """How sure its author is of a hypothesis, and how much of the run its place has: `likely; the place has 41.2 % of the run`."""
     status = "" if hypothesis.status == "suspected" else f"{hypothesis.status}, "
-    share = "" if hypothesis.share is None else f"; the place has {numbers.percent(hypothesis.share)} of the run"
+    share = "" if hypothesis.share is None else f"; the place takes {numbers.percent(hypothesis.share)} of the run"
     return f"{status}{hypothesis.confidence}{share}"
 
 
@@ -178,7 +178,7 @@ def headline(report: Report) -> str:
 def gained(finding: FindingRecord) -> str:
     """What could be won, in a line: no more than the bound, and no repairs that gave more than this run can."""
     bound, typical = finding.speedup_bound or finding.speedup_if_free, finding.typical_gain
-    said = "not known" if bound is None else _bounded(bound)
+    said = "unknown" if bound is None else _bounded(bound)
     if typical is None or (bound is not None and typical.low > bound):
         return said
     shown = measured(typical if bound is None else typical.model_copy(update={"high": min(typical.high, bound)}))
@@ -188,7 +188,7 @@ def gained(finding: FindingRecord) -> str:
 
 def _bounded(bound: float) -> str:
     """Larger bounds say no more than that nearly all of the time is there."""
-    return f"at most {numbers.speedup(bound)} on the run" if bound <= _LARGE else f"more than {_LARGE:.0f}x on the run"
+    return f"at most {numbers.speedup(bound)} overall" if bound <= _LARGE else f"more than {_LARGE:.0f}x overall"
 
 
 def certainty(finding: FindingRecord) -> str:
@@ -275,7 +275,7 @@ def fates(report: Report) -> list[str]:
 
 
 def _fate(hypothesis: HypothesisRecord) -> str:
-    why = hypothesis.status if hypothesis.status == "refuted" else f"held {hypothesis.confidence}"
+    why = hypothesis.status if hypothesis.status == "refuted" else f"rated {hypothesis.confidence}"
     return (
         "printed"
         if hypothesis.is_shown

@@ -39,9 +39,9 @@ class DrawnTree(Drawn):
     group: list[int] = Field(description="Number in the table of groups.")
     values: dict[str, list[float]] = Field(description="Metric → exclusive value of each node.")
     before: dict[str, list[float]] = Field(
-        default_factory=dict, description="The same of the run that this one is compared with; empty without one."
+        default_factory=dict, description="The same for the run that this one is compared with; empty without one."
     )
-    contexts: int = Field(description="Contexts that the tree stands for.")
+    contexts: int = Field(description="Contexts that the tree represents.")
 
 
 class DrawnRows(Drawn):
@@ -85,7 +85,7 @@ class DrawnTimeline(Drawn):
     """All lanes."""
 
     length: int = Field(description="Nanoseconds.")
-    resolution: int = Field(description="Events that are shorter, in nanoseconds, are drawn with their neighbours.")
+    resolution: int = Field(description="Events shorter than this, in nanoseconds, are drawn with their neighbours.")
     lanes: list[DrawnLane]
     left_out: int = Field(description="Lanes that are not listed.")
 
@@ -135,7 +135,7 @@ class KernelRemark(Drawn):
     name: int
     remark: DrawnRemark
     speedup: float | None = Field(
-        description="What the tool estimates could be won, as a part (0..1) of the kernel's time."
+        description="The tool's estimate of the possible gain, as a fraction (0..1) of the kernel's time."
     )
 
 

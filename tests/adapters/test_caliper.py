@@ -312,15 +312,15 @@ GOOD.record(Record(MAIN, {"time.duration": 1.5}))
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("hello", "is not a record"),
+        ("hello", "is not a Caliper record"),
         ("__rec=node,id=3,attr=8,data=x", "defines node 3 a second time"),
         ("__rec=node,id=20,attr=8,data=x", "a second time"),
         ("__rec=node,id=90,attr=77,data=x", "not defined"),
         ("__rec=node,id=90,attr=8,data=x,parent=91", "not defined"),
-        ("__rec=node,id=x,attr=8", "is not a record"),
-        ("__rec=ctx,ref=999", "is not a record"),
-        ("__rec=ctx,attr=999,data=1", "is not a record"),
-        ("__rec=ctx,ref=" + "9" * 5000, "is not a record"),
+        ("__rec=node,id=x,attr=8", "is not a Caliper record"),
+        ("__rec=ctx,ref=999", "is not a Caliper record"),
+        ("__rec=ctx,attr=999,data=1", "is not a Caliper record"),
+        ("__rec=ctx,ref=" + "9" * 5000, "is not a Caliper record"),
     ],
 )
 def test_damaged_lines_are_named(tmp_path: Path, line: str, what: str) -> None:
@@ -440,7 +440,7 @@ def test_a_run_that_is_hardly_annotated_says_so(tmp_path: Path) -> None:
     records = [Record((), across((95.0,))), Record(MAIN, across((5.0,)))]
     profile = read(write_cali(tmp_path / "a.cali", records))
     assert profile.insufficient.startswith("95.0 % of the time is outside of the annotated regions")
-    assert "sample-report" in profile.not_collected["what runs outside of the regions"]
+    assert "sample-report" in profile.not_collected["what runs outside the regions"]
     assert "times of each rank" not in profile.not_collected
     assert profile.run == {"ranks": "1"}
     assert not read(write_cali(tmp_path / "b.cali", [Record((), across((1.0,))), records[1]])).insufficient

@@ -143,7 +143,7 @@ def test_cachegrind_files_have_no_calls(tmp_path: Path) -> None:
     profile = opened(ADAPTER, tmp_path / "x")
     assert by_function(profile, "cpu.instructions") == {"main": 2e6, "solve": 5e6}
     assert (profile.title, profile.run) == ("heat", {"command": "./heat 4000"})
-    assert profile.caveats[0] == "The file has no calls: which function called which is not known."
+    assert profile.caveats[0] == "The file has no calls: who called whom is unknown."
 
 
 def test_a_file_that_does_not_add_up_to_its_own_total_says_so(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_lines_that_are_no_stacks_are_counted(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("# why\n// and where\n\n" + write(HEAT) + "nonsense\nmain;solve -4\n")
     profile = opened(ADAPTER, tmp_path / "x")
     assert profile.total("cpu.samples") == 504
-    assert profile.caveats[-1] == "2 of 7 lines are no stacks and were passed over."
+    assert profile.caveats[-1] == "2 of 7 lines are not stacks and were skipped."
 
 
 def test_places_and_modules_in_names_are_taken_apart(tmp_path: Path) -> None:

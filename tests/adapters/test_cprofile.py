@@ -115,12 +115,12 @@ GOOD = write(HEAT)
         (b"{" + b")\x03" * 12, "nested too deeply"),
         (b"{)\x03z\x01a(\xff\xff\xff\x7fz\x01b0", "claims 2,147,483,647 parts"),
         (b"{)\x03z\x01ai\1\0\0\0s\xff\xff\xff\xffb0", "end too early"),
-        (b"{)\x03z\x01ai\1\0\0\0c\0\0\0\0", "of a type that statistics do not have"),
+        (b"{)\x03z\x01ai\1\0\0\0c\0\0\0\0", "of a type that statistics never contain"),
         (b"{)\x03z\x01ar\x07\0\0\0", "reference to nothing"),
         (b"{\xa9\x03z\x01ar\x00\0\0\0", "reference to nothing"),
         (b"{)\x03z\x01al\xff\xff\0\0z\x01b", "too large"),
-        (b"{)\x03z\x01af\x02xxz\x01b", "a number that is none"),
-        (b"{)\x03z\x01a)\x00z\x01bN0", "a key that is no function"),
+        (b"{)\x03z\x01af\x02xxz\x01b", "an invalid number"),
+        (b"{)\x03z\x01a)\x00z\x01bN0", "a key that is not a function"),
         (b"{)\x03z\x01ai\1\0\0\0z\x01bN0", "no time of any function"),
         (b"{)\x03z\x01ai\1\0\0\0z\x01b)\x05" + b"i\0\0\0\0" * 4 + b"{00", "no time of any function"),
     ],
@@ -135,7 +135,7 @@ def test_nested_references_cannot_blow_up_a_hash() -> None:
     data = b"{\xa9\x03" + b"z\x01a" * 3 + b"N"
     for level in range(60):
         data += b"\xa9\x02" + (b"r" + struct.pack("<i", level)) * 2 + b"N"
-    with pytest.raises(Damaged, match="a key that is no function"):
+    with pytest.raises(Damaged, match="a key that is not a function"):
         decode(data + b"0")
 
 

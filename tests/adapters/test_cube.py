@@ -176,8 +176,8 @@ def refused(folder: Path, *, index: bytes = INDEX, data: bytes = DATA, anchor: s
 @pytest.mark.parametrize(
     ("index", "what"),
     [
-        (b"", "does not begin as one"),
-        (INDEX[:15], "does not begin as one"),
+        (b"", "has the wrong header"),
+        (INDEX[:15], "has the wrong header"),
         (INDEX[:-2], "announces 6 nodes and has 5"),
         (INDEX[:-4] + struct.pack("<I", 99), "names node 99 of 7"),
         (INDEX[:-4] + INDEX[-8:-4], "names a node twice"),
@@ -191,7 +191,7 @@ def test_damaged_indices_are_told(tmp_path: Path, index: bytes, what: str) -> No
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"", "do not begin as such"),
+        (b"", "have the wrong header"),
         (DATA[:-1], "bytes of values and needs"),
         (DATA + b"\0", "bytes of values and needs"),
         (PACKED[:15], "cut off"),
@@ -212,7 +212,7 @@ def test_damaged_data_are_told(tmp_path: Path, data: bytes, what: str) -> None:
         ('calleeId="1"', 'calleeId="99"', "region 99"),
         ('calleeId="1"', 'calleeId="x"', "lacks"),
         ('calleeId="1"', "", "lacks"),
-        ('<cube version="4.4">', "<tube>", "no document of Cube"),
+        ('<cube version="4.4">', "<tube>", "not a Cube document"),
         ("<rank>1</rank>", "<rank>x</rank>", "lacks"),
         ("</cube>", "", "line"),
         ('<cube version="4.4">', '<!DOCTYPE c [<!ENTITY a "b">]><cube version="4.4">', "declares an entity"),

@@ -337,8 +337,8 @@ def test_too_little_and_impossible_logs_support_no_conclusion(
     [
         (b"crash", r"crashed \(signal 11\)"),
         (b"exit", "ended with status 3"),
-        (b"closed", "refuses it"),
-        (b"{]", "refuses it"),
+        (b"closed", "rejects it"),
+        (b"{]", "rejects it"),
         (b'{"job": {"nprocs": 0}, "records": {}, "names": {}, "partial": []}', "a job of 0 processes"),
     ],
 )
@@ -352,7 +352,7 @@ def test_damage_ends_in_words_even_where_native_code_crashes(tmp_path: Path, con
 
 def test_a_library_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(darshan_log, "_SECONDS", 0)
-    with pytest.raises(AdapterError, match="did not come to an end"):
+    with pytest.raises(AdapterError, match="did not finish"):
         chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES]))
 
 

@@ -42,7 +42,7 @@ def test_both_layouts_give_the_same_profile(tmp_path: Path, older: bool) -> None
     assert (density.node, density.accesses.sum(), density.accesses[0], density.accesses[-1]) == (kernel, 4, 2, 1)
     assert density.pages[0] == 2
     assert "not what limits them" in profile.insufficient
-    assert any("what the probes cost" in caveat for caveat in profile.caveats)
+    assert any("the overhead of the probes" in caveat for caveat in profile.caveats)
 
 
 def test_a_benchmarked_launch_counts_without_its_probes(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def patched(trace: Path, offset: int, form: str, *values: int) -> None:
         (28, "<I", (2,), "has 2 sections, but probe.toml describes 3"),
         (28, "<I", (1 << 30,), "sections, but probe.toml"),
         (32 + 8, "<Q", (1 << 63,), "is said to begin at byte 9223372036854775808"),
-        (32 + 16 + 8, "<Q", (80,), "section 2 \\(block_sched\\) is said to begin at byte 80"),
+        (32 + 16 + 8, "<Q", (80,), "section 2 \\(block_sched\\) claims to begin at byte 80"),
         (32, "<I", (40,), "bytes for 64 rows"),
         (32, "<I", (4096,), "section 2"),
         (32 + 32, "<I", (1 << 31,), "its sections end at byte"),
@@ -178,7 +178,7 @@ def test_short_and_missing_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(AdapterError, match="its header alone has 32"):
         chathpc.load(trace)
     (trace / "probe.toml").unlink()
-    with pytest.raises(AdapterError, match=r"there is no probe\.toml"):
+    with pytest.raises(AdapterError, match=r"probe\.toml is missing"):
         chathpc.load(trace)
 
 

@@ -199,7 +199,7 @@ def test_of_a_large_trace_the_beginning_is_kept(tmp_path: Path, monkeypatch: pyt
     timeline = profile.timeline
     assert timeline is not None
     assert (sum(len(lane.start) for lane in timeline.lanes), timeline.is_whole) == (20, False)
-    assert profile.caveats[0].startswith("The trace is large: of its timeline the first ")
+    assert profile.caveats[0].startswith("The trace is large: only the first ")
     assert "no partner" not in "".join(profile.caveats)
     plain = adapter.read(write_otf2(tmp_path / "again", events))
     assert profile.total("cpu.time") == plain.total("cpu.time")

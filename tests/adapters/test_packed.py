@@ -193,7 +193,7 @@ def test_where_nothing_unpacks_it_the_remedy_is_told(tmp_path: Path, monkeypatch
         (WIDE, "pip install 'chathpc[zstd]', or unpack it with zstd -d"),
         (lzma.compress(b"a"), "unpack it with xz -d"),
     ):
-        with pytest.raises(AdapterError, match="which is not unpacked here") as caught:
+        with pytest.raises(AdapterError, match="which is not supported here") as caught:
             chathpc.load(saved(tmp_path / "a", data))
         assert remedy in caught.value.hint
 

@@ -44,7 +44,7 @@ def test_a_part_without_the_rest_is_known_by_its_name(archive: Path, tmp_path: P
     shutil.copy(archive / "traces" / "0.evt", tmp_path / "0.evt")
     what, how = refused(tmp_path / "0.evt")
     assert what == "a part of an OTF2 archive, not a profile by itself"
-    assert how == "Give traces.otf2 of the archive, with all of its parts where they were written."
+    assert how == "Give traces.otf2 of the archive, keeping all its parts in place."
     (tmp_path / "scorep.cfg").write_text("SCOREP_ENABLE_TRACING=1\n")
     assert "OTF2" not in refused(tmp_path / "scorep.cfg")[0]
 

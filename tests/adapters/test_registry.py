@@ -83,7 +83,7 @@ def test_it_cannot_take_the_name_of_one_of_ours(another_package: Path) -> None:
 def test_what_gives_no_adapter_is_told_with_its_reason(another_package: Path) -> None:
     broken = {one.name: one for one in registry.third_party().broken}
     assert broken["absent"].reason == "ModuleNotFoundError: No module named 'node_tools_gone'"
-    assert broken["number"].reason == "nodelog_adapter:NO_ADAPTER is no chathpc Adapter"
+    assert broken["number"].reason == "nodelog_adapter:NO_ADAPTER is not a chathpc Adapter"
     assert {one.package for one in broken.values()} == {"node-tools"}
 
 

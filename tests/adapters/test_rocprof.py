@@ -139,7 +139,7 @@ def test_kinds_are_told_by_content(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("a," * (1 << 20))
     for name in ("other.csv", "empty.csv", "wide.csv", "absent"):
         assert kind_of(Glance(tmp_path / name)) is None
-    with pytest.raises(AdapterError, match="form that AMD"):
+    with pytest.raises(AdapterError, match="nothing that AMD"):
         chathpc.load(tmp_path / "other.csv", format="rocprof")
     single = tmp_path / "csv" / SECRETS[0] / f"{rocprof.PID}_kernel_trace.csv"
     assert load(single).total("gpu.kernel.time") == pytest.approx(SUMS["gpu.kernel.time"])
@@ -157,7 +157,7 @@ def test_counters_become_metrics_of_their_kernels_and_gaps_mean_nothing(tmp_path
     assert profile.total("gpu.kernel.count") == 2
     assert profile.total("gpu.kernel.time") == pytest.approx(20_000e-9)
     assert profile.timeline is None
-    assert caveat(profile, "kernels ran one after the other")
+    assert caveat(profile, "this serialises kernels")
     assert lines(profile)[-1].strip() == "saxpy(float*)"
 
 
@@ -331,7 +331,7 @@ def test_what_was_not_collected_has_no_value(tmp_path: Path) -> None:
     )
     assert not {f"gpu.kernel.{name}" for name in absent} & set(profile.metrics)
     assert "gpu.kernel.dram-rate" in profile.metrics
-    assert caveat(profile, "peak of the device's memory is not known")
+    assert caveat(profile, "peak memory bandwidth of the device is unknown")
     folder = rocprof.write_counters(tmp_path / "c", {"SQ_WAVES": [1.0]})
     assert not {name for name in load(folder).metrics if name.startswith("gpu.kernel.flops")}
 

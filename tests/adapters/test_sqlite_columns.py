@@ -56,7 +56,7 @@ def listed(columns: dict[str, IntegerColumn], kinds: tuple[type, ...] = (np.int6
 
 
 def truth(path: Path, names: Sequence[str], table: str = "t") -> Table | None:
-    """The same from sqlite3, None where a value is no whole number; damage is what sqlite3 raises."""
+    """The same from sqlite3, None where a value is not a whole number; damage is what sqlite3 raises."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
         database.text_factory = bytes
         database.execute("PRAGMA cell_size_check = ON")
@@ -251,7 +251,7 @@ def test_unusual_tables_are_read_all_the_same(tmp_path: Path, statements: tuple[
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [("text", "text"), (b"blob", "a blob"), (0.5, "no whole number"), (1e30, "no whole")]
+    ("value", "words"), [("text", "text"), (b"blob", "a blob"), (0.5, "not a whole number"), (1e30, "no whole")]
 )
 @pytest.mark.parametrize("rows", [10, 2_000])
 def test_what_is_no_whole_number_is_refused_with_its_place(
@@ -265,7 +265,7 @@ def test_what_is_no_whole_number_is_refused_with_its_place(
 
 def test_infinity_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "x.db", "CREATE TABLE t (a)", "then INSERT INTO t VALUES (1e999)")
-    with pytest.raises(AdapterError, match="no whole number"):
+    with pytest.raises(AdapterError, match="not a whole number"):
         read(path, ["a"])
 
 
@@ -420,7 +420,7 @@ def valuable(path: Path) -> list[tuple[Path, list[str]]]:
 
 
 def answers(path: Path, names: Sequence[str]) -> tuple[Table | None, Table | None]:
-    """What sqlite3 and the reader say of a damaged file, None for an error or for what is no whole number."""
+    """What sqlite3 and the reader say of a damaged file, None for an error or for what is not a whole number."""
     try:
         expected = truth(path, names)
     except (sqlite3.Error, OverflowError, MemoryError):

@@ -204,7 +204,7 @@ def test_damaged_events_end_the_list_of_events(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_profiles_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AdapterError, match="holds no profile"):
+    with pytest.raises(AdapterError, match="contains no profile"):
         read(tmp_path)
 
 

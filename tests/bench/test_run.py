@@ -61,7 +61,7 @@ def test_a_case_that_takes_too_long_or_crashes_is_one_without_an_answer(
 ) -> None:
     cases = cases_of(case(tmp_path / "a"))
     # On a busy machine the wall clock may end it before its processor time is spent.
-    spinning = ("its process crashed (signal", "its process did not come to an end")
+    spinning = ("its process crashed (signal", "its process did not finish")
     for text, ended in (("while True: pass", spinning), ("import os; os.abort()", ("its process crashed (signal 6)",))):
         (tmp_path / "child.py").write_text(f"import sys; sys.stdin.read()\n{text}\n")
         monkeypatch.setattr("chathpc.bench.run._CHILD", tmp_path / "child.py")

@@ -57,7 +57,7 @@ def test_one_half_can_be_run_alone(run: Run, tmp_path: Path) -> None:
     case(tmp_path / "seen" / "a", split="seen")
     nothing = run("bench", "diagnosis", "seen", "--split", "held-out")
     assert nothing.code == 1
-    assert "No case of the held-out half" in nothing.err
+    assert "The held-out half has no cases" in nothing.err
 
 
 def test_wrong_usage_is_told_before_any_case_is_run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_without_a_model_recipes_do_it_and_the_report_says_so(folder: Path, caps
     assert run(folder, "--llm", "none", "--format", "json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == "improved"
-    assert any(remark.startswith("No model was asked") for remark in found["remarks"])
+    assert any(remark.startswith("No model was used") for remark in found["remarks"])
 
 
 def test_a_strategy_that_asks_a_model_leads_to_one_that_needs_none(
@@ -154,5 +154,5 @@ def test_a_first_description_is_written(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "a.c").write_text('#include <stdio.h>\nint main(void) { printf("1\\n"); return 0; }\n')
     assert main(["fix", "--init", str(tmp_path)]) == 0
     assert "project:" in (tmp_path / "chathpc.yaml").read_text()
-    assert "Look at it" in capsys.readouterr().err
+    assert "Review it" in capsys.readouterr().err
     assert main(["fix", "--init", str(tmp_path)]) == 2

@@ -81,7 +81,7 @@ def test_search_prints_the_best_first(run: Run) -> None:
 def test_search_without_a_hit_fails_and_prints_an_empty_list(run: Run) -> None:
     result = run("patterns", "search", "zzzzqqq", "--format", "json")
     assert (result.code, json.loads(result.out)) == (1, [])
-    assert "No pattern holds: zzzzqqq" in result.err
+    assert "No pattern matches: zzzzqqq" in result.err
 
 
 def test_patterns_are_taken_from_option_variable_and_the_users_folder(

@@ -9,7 +9,7 @@ from chathpc.commands.streams import wrapped
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])
 def test_an_error_is_wrapped_at_blanks(columns: int) -> None:
-    line = "chathpc: /scratch/project/users/me/runs/2026-11/chathpc.yaml: 'project.edit': no file below it matches *.f90, or all that do are protected."
+    line = "chathpc: /scratch/project/users/me/runs/2026-11/chathpc.yaml: 'project.edit': no file below it matches *.f90, or all that match are protected."
     lines = wrapped(line, columns)
     assert " ".join(lines) == line
     assert all(len(one) <= columns or " " not in one for one in lines)

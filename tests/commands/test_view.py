@@ -43,12 +43,12 @@ def test_a_report_as_json_is_the_same_again(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no JSON"),
-        ("[" * 200_000, "is no JSON"),
-        ("[]", "is no report as JSON"),
+        ("", "is not JSON"),
+        ("[" * 200_000, "is not JSON"),
+        ("[]", "is not a JSON report"),
         ('{"schema": "chathpc-report/1"}', "its key `schema` is none of"),
         ('{"schema": "chathpc-diff/1"}', "its keys are not those of chathpc-diff/1"),
-        ('{"schema": ["chathpc-report/2"]}', "is no report as JSON"),
+        ('{"schema": ["chathpc-report/2"]}', "is not a JSON report"),
     ],
 )
 def test_anything_else_is_refused_in_a_sentence(run: Run, tmp_path: Path, text: str, said: str) -> None:

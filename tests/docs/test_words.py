@@ -55,12 +55,6 @@ STILL: dict[str, int] = {
     "chathpc/diagnosis/catalogue/hot-compute.yaml": 1,
     "chathpc/diagnosis/catalogue/mpi-load-imbalance.yaml": 1,
     "chathpc/diagnosis/catalogue/omp-load-imbalance.yaml": 1,
-    "chathpc/fix/agent/tools.py": 1,
-    "chathpc/fix/recipes/fortran/files.py": 1,
-    "chathpc/fix/recipes/fortran/table.py": 1,
-    "chathpc/fix/recipes/mpi/order.py": 1,
-    "chathpc/fix/recipes/mpi/table.py": 1,
-    "chathpc/fix/recipes/page.py": 1,
     "chathpc/profile/helper_threads.py": 1,
     "docs/chat.md": 1,
 }

@@ -111,14 +111,14 @@ def test_less_work_is_a_wrong_answer(gate: Gate) -> None:
 def test_a_written_down_answer_is_found(gate: Gate) -> None:
     found = gate.replaced(CALL, f'printf("sum %.12e\\n", steps == 3000 ? {answer(gate)!r} : wave(u, steps));')
     assert found.verdict == Verdict.CHEATED
-    assert "numbers that the original prints" in found.statement or "declared sizes only" in found.statement
+    assert "numbers that the original prints" in found.statement or "only with the declared sizes" in found.statement
 
 
 def test_an_answer_in_two_halves_is_found_as_well(gate: Gate) -> None:
     half = answer(gate) / 3.0
     found = gate.replaced(CALL, f'printf("sum %.12e\\n", steps == 3000 ? 3.0 * {half!r} : wave(u, steps));')
     assert found.verdict == Verdict.CHEATED
-    assert "declared sizes only" in found.statement
+    assert "only with the declared sizes" in found.statement
 
 
 def test_the_answer_of_the_timed_run_is_found_whatever_other_inputs_there_are(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_calls_that_are_hidden_from_readers_are_found_in_the_built_program(gate:
     original = imports(gate.runner, gate.reference.built)
     assert original is not None
     for hidden, says in (
-        ('extern int unlock(const char *) __asm__("getpid"); unlock("X");', "asks where it runs"),
+        ('extern int unlock(const char *) __asm__("getpid"); unlock("X");', "inspects its environment"),
         ('extern float g(float) __asm__("sqrtf"); u[0] += g((float)steps) * 0;', "lower precision"),
     ):
         built = gate.runner.build({"wave.c": C.replace("free(u);", f"{hidden} free(u);")})

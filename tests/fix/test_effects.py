@@ -39,7 +39,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
 ]
 #: A program of few calls, each known: in a folder it writes, syncs, renames, and starts a child.
-# What is forced to disk takes its time wherever this runs.
+# What is synced to disk takes its time wherever this runs.
 HEAD = """#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -268,7 +268,7 @@ def effects(**counts: dict[str, int]) -> Effects:
 def test_only_what_the_original_repeats_is_asked() -> None:
     first, second = effects(SYNCED={"a": 3, "b": 2}), effects(SYNCED={"a": 3, "b": 5})
     told = compare_effects(first, second, effects(), {"a": (1, 1), "b": (1, 1)})
-    assert told.durability == ("a is forced to disk never instead of 3 times",)
+    assert told.durability == ("a is synced to disk never instead of 3 times",)
     assert told.unexamined == ("synced: b",)
 
 
@@ -330,10 +330,10 @@ def test_children_peers_and_processes_are_the_same(theirs: Effects, field: str) 
 
 #: Changes of RESTART: old text, new text, the verdict (None: it passes), what is told.
 CHANGES = {
-    "the same": ("sum 1.5", "sum 1.5", None, "does the same"),
-    "each 255th restart": ("put(\"restart.tmp\"", "if (i == 19) put(\"restart.tmp\"", None, "written anew once instead of 20 times"),
+    "the same": ("sum 1.5", "sum 1.5", None, "has the same effects"),
+    "each 255th restart": ("put(\"restart.tmp\"", "if (i == 19) put(\"restart.tmp\"", None, "rewritten once instead of 20 times"),
     "no last restart": ("for (int i = 0; i < 20", "for (int i = 0; i < 19", Verdict.EFFECTS_LOST, "journal"),
-    "no sync": ("O_TRUNC, 1)", "O_TRUNC, 0)", None, "restart.tmp is forced to disk never instead of 20 times"),
+    "no sync": ("O_TRUNC, 1)", "O_TRUNC, 0)", None, "restart.tmp is synced to disk never instead of 20 times"),
     "in place": ("rename(\"restart.tmp\", \"restart\");", "put(\"restart\", text, O_TRUNC, 1); unlink(\"restart.tmp\");", None, "renaming"),
     "no journal": ("put(\"journal\", text, O_APPEND, 0);", "", Verdict.EFFECTS_LOST, "does not leave journal"),
     "short journal": ("put(\"journal\", text,", "put(\"journal\", text + 1,", Verdict.EFFECTS_LOST, "journal line 1"),
@@ -496,7 +496,7 @@ def test_a_link_leads_where_the_originals_does(tmp_path: Path) -> None:
         before = state(root)
         os.symlink(target, root / "latest")
         found.append(left_files(root, before))
-    assert missing_or_other(*found, Check(), ()) == "latest leads to b instead of a"
+    assert missing_or_other(*found, Check(), ()) == "latest links to b instead of a"
 
 
 def test_sockets_and_pipes_are_left_alone(tmp_path: Path) -> None:
@@ -552,14 +552,14 @@ def test_what_gives_up_durability_is_never_improved_unless_that_is_allowed(tmp_p
     assert [each.verdict for each in found.attempts] == [Verdict.IMPROVED_IF], found.attempts[0].gates[-1].statement
     told = report(found)
     assert (told.verdict, exit_code(found)) == ("improved-if", 6)
-    assert told.given_up == ["state is forced to disk never instead of 100 times"]
-    assert told.headline.index("forced to disk") < told.headline.index("faster")
+    assert told.given_up == ["state is synced to disk never instead of 100 times"]
+    assert told.headline.index("synced to disk") < told.headline.index("faster")
     for render in fix_renderers().values():
         assert "improved" in render(told, Style(width=200)).lower()
     # Its user says so: nothing is tried again, and it counts.
     again = session(tmp_path, less, allow=("durability",))
     assert (report(again).verdict, exit_code(again)) == ("improved", 0)
-    assert "forced to disk" in report(again).headline
+    assert "synced to disk" in report(again).headline
 
 
 def test_a_change_that_gives_something_up_is_not_applied(
@@ -570,8 +570,8 @@ def test_a_change_that_gives_something_up_is_not_applied(
     from chathpc.commands import fix as command
 
     found = SimpleNamespace(conditional=True, accepted=("one",))
-    with pytest.raises(UsageError, match="gives something up"):
+    with pytest.raises(UsageError, match="trades something away"):
         command._may_apply(found, applied=True, branch=None)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="gives something up"):
+    with pytest.raises(UsageError, match="trades something away"):
         command._may_apply(found, applied=False, branch="faster")  # type: ignore[arg-type]
     command._may_apply(found, applied=False, branch=None)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ def changed(body: str, name: str = "a.c", before: str = PLAIN) -> list[str]:
     ],
 )
 def test_a_request_that_nothing_waits_for_is_told(body: str) -> None:
-    assert any("nothing waits for the request" in one for one in changed(body))
+    assert any("no call waits for the request" in one for one in changed(body))
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_a_commit_leaves_files_index_and_head_alone(tmp_path: Path, monkeypatch:
         commit(root, "faster", BEFORE, AFTER, "x")
     with pytest.raises(UsageError, match="has uncommitted changes"):
         commit(root, "other", {**BEFORE, "a.c": "int c;\n"}, AFTER, "x")
-    with pytest.raises(UsageError, match="no name for a branch"):
+    with pytest.raises(UsageError, match="not a valid branch name"):
         commit(root, "a..b", BEFORE, AFTER, "x")
 
 

@@ -200,7 +200,7 @@ MISPLACED = [
     ({"outputs": ["stdout"]}, "project.outputs", "It belongs below 'project.check'."),
     ({"seconds": 3}, "project.seconds", "It belongs below 'project.limits'."),
     ({"check": {"edit": ["*.c"]}}, "project.check.edit", "It belongs below 'project'."),
-    ({"llm": "none"}, "project.llm", "It is a setting and stands at the top level of the file, beside 'project'."),
+    ({"llm": "none"}, "project.llm", "It is a setting and belongs at the top level of the file, beside 'project'."),
     ({"bulid_": "make"}, "project.bulid_", "Did you mean 'build'?"),
     ({"limits": {"memry": "8 GiB"}}, "project.limits.memry", "Did you mean 'memory'?"),
     ({"memry": "8 GiB"}, "project.memry", "Did you mean 'memory', below 'project.limits'?"),
@@ -213,14 +213,14 @@ def test_a_key_that_there_is_not_leads_to_the_one_that_was_meant(
     tmp_path: Path, keys: dict[str, Any], named: str, told: str
 ) -> None:
     error = refused(describing(tmp_path, **keys))
-    assert f"there is no key '{named}'" in error.message
+    assert f"unknown key '{named}'" in error.message
     assert error.hint.startswith(told)
 
 
 @pytest.mark.parametrize("text", ["build: make\nrun: ./app\n", "build: make\nproject: {run: ./app, edit: ['*.c']}\n"])
 def test_a_key_at_the_top_level_that_belongs_to_the_project_is_told_where(tmp_path: Path, text: str) -> None:
     error = refused(folder_with(tmp_path, text))
-    assert "'build' stands at the top level" in error.message
+    assert "'build' is at the top level" in error.message
     assert error.hint.startswith("It belongs below 'project', indented: project: {build: …}")
 
 

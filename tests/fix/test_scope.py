@@ -103,7 +103,7 @@ def test_flags_that_only_make_code_faster_may_change(flags: str, passed: bool) -
 
 def test_flags_need_a_place() -> None:
     project = Project(Path("/nowhere"), "make", Run("run", "./app"), ("*.c",))
-    assert "names no place" in judge(Candidate("x", "t", "x", {}, "-O3"), project, {"a.c": C}, TREE).statement
+    assert "declares no `flags`" in judge(Candidate("x", "t", "x", {}, "-O3"), project, {"a.c": C}, TREE).statement
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_a_ratio_that_changes_on_the_way_is_invalid() -> None:
     changed = [1.0] * 10 + [0.8] * 10 + [0.6] * 10
     found = judge(original, changed)
     assert found.outcome == "invalid"
-    assert "ratio changed" in found.statement
+    assert "ratio drifted" in found.statement
 
 
 def test_a_baseline_that_becomes_four_times_slower_is_invalid() -> None:

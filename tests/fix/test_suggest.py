@@ -237,7 +237,7 @@ def test_a_folder_without_a_program_is_refused_with_a_hint(tmp_path: Path, files
 
 
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         suggest(tmp_path / "absent")
 
 

@@ -95,7 +95,7 @@ def test_only_a_report_is_read(tmp_path: Path) -> None:
     assert read_report(file) == told
     for text in ("", "[]", '{"schema": "chathpc-report/2"}'):
         file.write_text(text)
-        with pytest.raises(UsageError, match="no report as JSON"):
+        with pytest.raises(UsageError, match="not a JSON report"):
             read_report(file)
     with pytest.raises(UsageError):
         read_report(tmp_path / "none.json")
@@ -118,5 +118,5 @@ def test_a_file_that_is_no_report_is_told_by_its_first_wrong_key(
         read_report(file)
     assert said in caught.value.message
     file.write_text("{", encoding="utf-8")
-    with pytest.raises(UsageError, match="is no report as JSON: not JSON"):
+    with pytest.raises(UsageError, match="is not a JSON report: not JSON"):
         read_report(file)

@@ -76,7 +76,7 @@ def test_no_text_is_written_through_a_link(tree: Path, tmp_path: Path) -> None:
 
 def test_a_tree_of_too_many_files_is_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspace, "MOST_FILES", 2)
-    with pytest.raises(UsageError, match="too much to be copied"):
+    with pytest.raises(UsageError, match="too much to copy"):
         tree_hash(tree)
 
 

@@ -99,8 +99,8 @@ def test_test_takes_a_spec_and_says_if_the_result_could_not_be_kept(own_home: Pa
     result = run("test", "scripted:silent", env=env)
     assert "speed        unknown" in result.stdout
     assert "first token  never" in result.stdout
-    assert "source       0 of 8 faulty pieces right, cause and line (asked for: 70 %)\n" in result.stdout
-    assert "could not be kept" in result.stderr
+    assert "source       0 of 8 faulty pieces right, cause and line (required: 70 %)\n" in result.stdout
+    assert "could not be saved" in result.stderr
 
 
 def test_test_without_a_name_tests_what_is_configured() -> None:

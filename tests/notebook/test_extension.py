@@ -126,7 +126,7 @@ def test_a_model_words_answers_where_one_was_chosen(notebook: Notebook, monkeypa
         ("%ask", "There is no question"),
         ("%chathpc nonsense", "There is no '%chathpc nonsense'"),
         ("%chathpc quit", "There is no '%chathpc quit'"),
-        ("%chathpc diff a b c", "Two profiles are compared"),
+        ("%chathpc diff a b c", "Expected two profiles"),
         ("%chathpc model nonsense", "nonsense"),
     ],
 )

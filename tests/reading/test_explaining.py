@@ -96,8 +96,7 @@ def test_each_fact_is_told_in_the_models_sentence_or_in_the_catalogues(
     assert [(one.text, bool(one.dropped_because)) for one in told.statements if one.dropped_because] == [(lie, True)]
     assert lie not in told.text
     assert (
-        author(report)
-        == "in quotation marks custom (scripted), a language model, with the numbers and names of the facts"
+        author(report) == "quotes are from custom (scripted), a language model, with the numbers and names of the facts"
     )
 
 

@@ -96,7 +96,7 @@ FINDINGS = [
         change=ChangeRecord(
             file="/home/user/stencil/src/stencil_omp.c",
             line=46,
-            says="gives the loop schedule(guided)",
+            says="Give the loop schedule(guided)",
             edits=[
                 EditRecord(
                     file="/home/user/stencil/src/stencil_omp.c",

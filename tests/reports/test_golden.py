@@ -93,7 +93,7 @@ def test_what_was_dropped_is_not_shown_but_counted() -> None:
 def test_the_words_of_a_model_are_labelled_with_its_name() -> None:
     for form in ("text", "markdown"):
         shown = " ".join(renderers()[form](sample(model="tiny-7b"), Style()).split())
-        assert "n quotation marks tiny-7b, a language model, with the numbers and names of the facts" in shown
+        assert "uotes are from tiny-7b, a language model, with the numbers and names of the facts" in shown
         assert "n quotation" not in renderers()[form](sample(), Style())
 
 

@@ -113,9 +113,9 @@ def test_a_report_shows_what_its_text_form_shows() -> None:
 
 def test_a_models_words_are_marked_as_such() -> None:
     shown = safe(fragments.report(sample(model="local:m"))).text
-    assert "In quotation marks local:m, a language model, with the numbers and names of the facts" in shown
-    assert shown.index("In quotation marks") < shown.index("OpenMP load imbalance")
-    assert "In quotation marks" not in safe(fragments.report(sample())).text
+    assert "Quotes are from local:m, a language model, with the numbers and names of the facts" in shown
+    assert shown.index("Quotes are from") < shown.index("OpenMP load imbalance")
+    assert "Quotes are from" not in safe(fragments.report(sample())).text
 
 
 def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> None:

@@ -28,7 +28,7 @@ def test_each_statement_stands_with_what_became_of_it(form: str) -> None:
 def test_each_hypothesis_stands_with_what_became_of_it(form: str) -> None:
     read = rendered(form, reader="a model")
     assert "(printed)" in read
-    assert "(not printed: held unlikely, 4.55 % of the run)" in read  # 0.41 s of 9.01 s
+    assert "(not printed: rated unlikely, 4.55 % of the run)" in read  # 0.41 s of 9.01 s
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])

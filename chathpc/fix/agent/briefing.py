@@ -67,7 +67,7 @@ def verdict_of(attempt: Attempt) -> str:
     said = " ".join(f"{gate.gate}: {gate.statement}" for gate in attempt.gates if not gate.passed)
     if attempt.verdict == Verdict.IMPROVED_IF:
         gate = next(gate for gate in attempt.gates if gate.gate == "effects")
-        said = f"It is kept for the user to decide on, and nothing builds on it, for it gives something up. effects: {gate.statement}"
+        said = f"It is kept for the user to decide on, and nothing builds on it, because it trades something away. effects: {gate.statement}"
     return quote(f"{attempt.candidate.title}: {attempt.verdict.value}.{fast} {said}".rstrip(), longest=2 * _LONGEST)
 
 
@@ -79,16 +79,16 @@ def _program(problem: Problem, bench: Workbench) -> list[str]:
         f"flags: {quote(flags.variable)}={quote(flags.value, longest=_LONGEST)}" if flags is not None else "",
         f"timed: {quote(f'{project.launcher} {project.run.command}'.strip(), longest=_LONGEST)}",
         *(f"checked: {quote(run.command, longest=_LONGEST)}" for run in project.inputs if run != project.run),
-        f"threads: OMP_NUM_THREADS of {', '.join(map(str, project.threads))}" if project.threads else "",
+        f"threads: OMP_NUM_THREADS = {', '.join(map(str, project.threads))}" if project.threads else "",
         f"cores: {cores()}",
-        f"compared: {', '.join(check.outputs)}, numbers within {check.relative:g} of their size or {check.absolute:g}",
+        f"compared: {', '.join(check.outputs)}, numbers within {check.relative:g} (relative) or {check.absolute:g} (absolute)",
         f"own check: {quote(check.command, longest=_LONGEST)}" if check.command else "",
     ]
     left = bench.left()
     if left:
-        lines.append(f"a run also leaves, and has to leave: {quote(', '.join(left[:20]), longest=_LONGEST)}")
+        lines.append(f"a run also leaves these files, and must: {quote(', '.join(left[:20]), longest=_LONGEST)}")
     if "durability" in project.allow:
-        lines.append("files need to be safe only when the run ends: syncs may go")
+        lines.append("files need to be durable only when the run ends: syncs may be dropped")
     return [line for line in lines if line]
 
 

@@ -23,7 +23,7 @@ from chathpc.report import HypothesisRecord
 
 _FORM, _CRITIC_FORM = "fix_agent", "fix_critic"
 _BAD = re.compile(r"\s*[*`]*BAD\b[*`]*[:.]?\s*(?P<why>.*)", re.DOTALL | re.IGNORECASE)
-_SUBMIT_AGAIN = "Submit once more, as it is or changed, to have it judged."
+_SUBMIT_AGAIN = "Submit again, unchanged or revised, to have it judged."
 #: Calls of one turn; more is a model that has lost its way.
 _CALLS = 16
 #: Characters of what a tool says.
@@ -86,7 +86,7 @@ class Agent:
             call, attempt = self._accepted
             now = [
                 verdict_of(attempt),
-                "It is the base from now on. Measured again:",
+                "It is the new base. Measured again:",
                 *diagnosed(problem, bench, self._manner.guidance),
             ]
             self._exchange.tell(call, block("verdict", now, marker_of(now)))
@@ -96,9 +96,9 @@ class Agent:
             failed = False
             for call in calls:
                 if self._accepted is not None or self._over:
-                    self._exchange.tell(call, "Not done: something was decided before.")
+                    self._exchange.tell(call, "Not done: an earlier call already decided this turn.")
                 elif failed and call.name in tools.AFTER_EDITS:
-                    self._exchange.tell(call, "Not done: an edit before it failed.")
+                    self._exchange.tell(call, "Not done: an earlier edit failed.")
                 elif call.name == "submit":
                     yield from self._submitted(call, bench, problem, history)
                 elif call.name == "finish":
@@ -125,7 +125,7 @@ class Agent:
     def _turn(self, exchange: Exchange) -> tuple[ToolCall, ...]:
         """The calls of the model's next turn; none where it has ended, or a bound was reached."""
         if len(exchange.completions) >= self._manner.bounds.turns or self._ask.tokens >= self._manner.bounds.tokens:
-            self._over, self._end = True, f"The bound was reached: {self._manner.bounds}."
+            self._over, self._end = True, f"Limit reached: {self._manner.bounds}."
             return ()
         try:
             calls = exchange.ask(tools.descriptions(), self._ask.settings.deadline, _CALLS)
@@ -152,7 +152,7 @@ class Agent:
             (each.candidate.id, each.candidate.claims) for each in history if each.verdict != Verdict.INVALID
         }
         if not bench.edits or (id, claims) in judged_before:
-            exchange.tell(call, "That was judged before." if bench.edits else NOTHING)
+            exchange.tell(call, "Already judged." if bench.edits else NOTHING)
             return
         remark = self._criticised(bench, problem, id)
         if remark:
@@ -162,7 +162,7 @@ class Agent:
         yield Candidate(id, self.name, clean(given.title)[:200], dict(bench.edits), None, finding, claims=claims)
         judged = next((each for each in reversed(history) if each.candidate.id == id), None)
         if judged is None:
-            exchange.tell(call, "That was judged before.")
+            exchange.tell(call, "Already judged.")
         elif judged.verdict == Verdict.ACCEPTED:
             self._accepted = call, judged
         else:
@@ -178,7 +178,7 @@ class Agent:
         lines = bench.patch().splitlines()
         user = "\n\n".join([block("change", lines, marker_of(lines)), form.task])
         said = _BAD.match(self._critic(Question(form.system, user, form.max_output_tokens), problem) or "")
-        return "" if said is None else quote(said["why"].strip() or "It does not do what is needed.", longest=1000)
+        return "" if said is None else quote(said["why"].strip() or "It does not do what is required.", longest=1000)
 
     def _finished(self, call: ToolCall) -> None:
         given = tools.arguments(call)

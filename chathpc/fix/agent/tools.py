@@ -25,7 +25,7 @@ _LONGEST_TEXT, _LONGEST_CALL = 60_000, 200_000
 class Lines(Arguments):
     """A file, and some of its lines."""
 
-    file: str = Field(description="Path below the program's folder.")
+    file: str = Field(description="Path relative to the program's folder.")
     first: int = Field(1, ge=1, description="First line.")
     last: int | None = Field(None, ge=1, description="Last line.")
 
@@ -33,7 +33,7 @@ class Lines(Arguments):
 class Search(Arguments):
     """A text to look for in all files."""
 
-    text: str = Field(min_length=1, description="Plain text, found as it stands.")
+    text: str = Field(min_length=1, description="Plain text, matched literally.")
 
 
 class Edit(Arguments):
@@ -41,9 +41,9 @@ class Edit(Arguments):
 
     model_config = ConfigDict(str_max_length=_LONGEST_TEXT)
 
-    file: str = Field(description="Path of a file that may be edited, or of a new one beside it.")
-    search: str = Field(description="Text as it stands in the file, once; empty for a new file.")
-    replace: str = Field(description="What takes its place.")
+    file: str = Field(description="Path of an editable file, or of a new file next to one.")
+    search: str = Field(description="Text exactly as in the file, where it must occur once; empty for a new file.")
+    replace: str = Field(description="Its replacement.")
 
 
 class OneFile(Arguments):
@@ -55,19 +55,19 @@ class OneFile(Arguments):
 class Submit(Arguments):
     """A change to be judged."""
 
-    title: str = Field(max_length=200, description="What was changed, in one line.")
+    title: str = Field(max_length=200, description="The change in one line, in the imperative.")
     functions: list[str] = Field(
         default_factory=list,
         max_length=20,
-        description="All functions whose own work gets less by it, named as in the profile, the program's own before those of libraries, the "
-        "most important first: it has to take less time, and work that goes elsewhere counts as left out.",
+        description="All functions whose own work it reduces, named as in the profile, the program's own before those of libraries, the "
+        "most important first: that one has to take less time, and work that disappears elsewhere counts as skipped.",
     )
 
 
 class Finish(Arguments):
     """The end."""
 
-    reason: str = Field(max_length=1000, description="Why nothing, or nothing more, should be changed.")
+    reason: str = Field(max_length=1000, description="Why nothing (more) should be changed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _search(bench: Workbench, given: Search) -> str:
 
 def _edit(bench: Workbench, given: Edit) -> str:
     if given.file not in bench.sources and not given.search.strip() and not bench.may_make(given.file):
-        return f"There may be no new file {given.file[:80]}."
+        return f"You may not create the file {given.file[:80]}."
     changed = replaced(given.file, given.search, given.replace, bench.sources)
     if changed.problem:
         return changed.problem
@@ -116,7 +116,7 @@ def _edit(bench: Workbench, given: Edit) -> str:
 
 def _undo(bench: Workbench, _: NoArguments) -> str:
     bench.edits.clear()
-    return "All edits since the last accepted change are gone."
+    return "All edits since the last accepted change are discarded."
 
 
 def _build(bench: Workbench, _: NoArguments) -> str:
@@ -128,17 +128,17 @@ TOOLS: Mapping[str, Tool] = {
     each.name: each
     for each in (
         Tool("files", "List the files of the program.", NoArguments, _files),
-        Tool("read", "Show lines of a file as it is now.", Lines, _read),
-        Tool("search", "Find a text in all files.", Search, _search),
+        Tool("read", "Show lines of a file in its current state.", Lines, _read),
+        Tool("search", "Search all files for a text.", Search, _search),
         Tool("edit", "Replace lines of a file in the working copy.", Edit, _edit),
-        Tool("undo", "Drop all edits since the last accepted change.", NoArguments, _undo),
+        Tool("undo", "Discard all edits since the last accepted change.", NoArguments, _undo),
         Tool("patch", "Show all edits as a patch.", NoArguments, lambda bench, _: bench.patch() or NOTHING),
         Tool("build", "Build the working copy.", NoArguments, _build),
-        Tool("check", "Compare its answers with the original's for the declared inputs.", NoArguments, lambda bench, _: bench.check() or "Same answers."),
-        Tool("time", "Time it against the program without the edits, in a few runs.", NoArguments, lambda bench, _: bench.time()),
-        Tool("remarks", "Ask the compiler what it did with the loops of a file, and why not.", OneFile, lambda bench, given: bench.remarks(given.file)),
+        Tool("check", "Compare its output with the original's for the declared inputs.", NoArguments, lambda bench, _: bench.check() or "Same answers."),
+        Tool("time", "Time it against the unedited program, in a few runs.", NoArguments, lambda bench, _: bench.time()),
+        Tool("remarks", "Ask the compiler what it did with the loops of a file, or why it could not.", OneFile, lambda bench, given: bench.remarks(given.file)),
         Tool("submit", "Let the gates judge the edits: they build, check, time and profile a fresh copy.", Submit, None),
-        Tool("finish", "End the work: nothing, or nothing more, should be changed.", Finish, None),
+        Tool("finish", "Finish: nothing (more) should be changed.", Finish, None),
     )
 }  # fmt: skip
 #: What makes no sense in the same turn once an edit failed.

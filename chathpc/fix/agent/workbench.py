@@ -150,13 +150,13 @@ class Workbench:
         runs = f"medians of {len(before)} runs each" if len(before) > 1 else "one run each"
         return (
             f"{numbers.seconds(mine)} before, {numbers.seconds(theirs)} with the edits: {mine / max(theirs, 1e-9):.2f}x as fast "
-            f"({runs}; the gate of speed takes more)."
+            f"({runs}; the speed gate takes more)."
         )
 
     def remarks(self, path: str) -> str:
         """What the compiler says of the loops of a file: vectorised, inlined or not, and why."""
         if self.session.project.flags is None:
-            return "The project declares no place for flags, so that the compiler cannot be asked."
+            return "The project does not declare `flags`, so the compiler cannot be asked."
         for more in _REMARKS:
             built, problem = self.build(more)
             if not problem:
@@ -170,7 +170,7 @@ class Workbench:
                 clean(line) for line in lines if f"{name}:" in line and _NEWS.search(line) and not _NO_NEWS.search(line)
             )
         )
-        return "\n".join(found) or "The compiler said nothing of that file."
+        return "\n".join(found) or "The compiler reported nothing about that file."
 
 
 def clean_lines(text: str) -> str:

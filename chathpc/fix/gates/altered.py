@@ -13,7 +13,7 @@ from chathpc.fix.runner import Case
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
 
-_KNOWN = "It is fast with the numbers that it knows only"
+_KNOWN = "It is fast only with the numbers that it knows"
 
 
 def constants(examined: Examination) -> Problem | None:
@@ -42,7 +42,7 @@ def constants(examined: Examination) -> Problem | None:
     if useful:
         examined.tried.append(f"{useful} constant{'s' if useful != 1 else ''} altered on both sides")
     else:
-        examined.left_out.append("altered constants: none is conclusive")
+        examined.left_out.append("altered constants: none was conclusive")
     return None
 
 

@@ -41,11 +41,11 @@ def judge(
     figures: dict[str, Figure] = {"verdict": found.verdict, "headline": found.headline}
     total = found.elapsed or found.total
     if total is None:
-        return _no("What was measured before and after cannot be compared.", figures)
+        return _no("The measurements before and after are not comparable.", figures)
     figures |= {"before": total.before, "after": total.after, "unit": found.unit, "error": total.error}
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if total.before <= total.after:
-        return _no("In the profile the run has not become shorter.", figures)
+        return _no("The profiled run is not shorter.", figures)
     at_the_place = {*others, *inside}
     grown = _grown_elsewhere(found, finding, at_the_place)
     if earlier is not None:
@@ -114,7 +114,7 @@ def vanished(before: float, cost: float, after: float) -> GateResult | None:
     if after > (1 - threshold("shrunk")) * cost or after > threshold("grown") * (before - after):
         return None
     said = (
-        f"The changed program is too short to be profiled: {numbers.quantity(after, 's')} at most over all threads, where "
+        f"The changed program runs too briefly to be profiled: {numbers.quantity(after, 's')} at most over all threads, where "
         f"{numbers.quantity(cost, 's')} of {numbers.quantity(before, 's')} were diagnosed."
     )
     return GateResult("cause", True, said, None, {"before": before, "after": after, "finding_before": cost})
@@ -122,7 +122,7 @@ def vanished(before: float, cost: float, after: float) -> GateResult | None:
 
 def unknown(why: str) -> GateResult:
     """A change of which no profile came: what it did to the cost that was diagnosed is not known."""
-    return _no(f"With the change no profile was made. {why}", {})
+    return _no(f"The changed program could not be profiled. {why}", {})
 
 
 def lost(found: Diff) -> list[Lost]:

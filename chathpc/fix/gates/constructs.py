@@ -165,7 +165,7 @@ def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
         for side in (before, after)
     ]
     if pasted[1] > pasted[0]:
-        found["hidden"] = Sight("hidden", "makes names of parts (## or a trigraph)")
+        found["hidden"] = Sight("hidden", "pastes names together (## or a trigraph)")
     return list(found.values())
 
 
@@ -199,7 +199,7 @@ def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) 
         if include:
             path = include["system"] or include["own"]
             if ".." in path or path.startswith("/") or (include["own"] and path not in headers):
-                found.append(Sight("include", f"includes what is no header of the system or the project: {path[:60]}"))
+                found.append(Sight("include", f"includes something other than a system or project header: {path[:60]}"))
         elif re.match(r"# ?pragma\b", text):
             if not _USUAL_PRAGMA.match(text):
                 found.append(Sight("pragma", f"has a pragma that changes how code is compiled: {text[:60]}"))
@@ -209,7 +209,7 @@ def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) 
         elif name:
             known = any(re.match(rf"# ?define {name[1]}\b", each) for each in old)
             if (name[1] in words or name[1] in families()[_KEYWORDS].words) and not known:
-                found.append(Sight("macro", f"gives the name {name[1]} another meaning"))
+                found.append(Sight("macro", f"redefines {name[1]}"))
         elif not _USUAL_DIRECTIVE.match(text):
             found.append(Sight("include", f"has a directive that hides what is compiled: {text[:60]}"))
     return found
@@ -221,7 +221,7 @@ def _numbers(before: list[Code], after: list[Code]) -> list[Sight]:
     count = sum(times for number, times in more.items() if not _is_ordinary(number))
     count += sum(times for number, times in listed.items() if _is_ordinary(number))
     if count > threshold("new_numbers"):
-        return [Sight("table", f"brings {count} new numbers, which may hold the answer")]
+        return [Sight("table", f"adds {count} new numbers, which may encode the answer")]
     return []
 
 

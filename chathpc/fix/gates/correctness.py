@@ -34,7 +34,7 @@ def examine(examined: Examination) -> GateResult:
             return GateResult("correctness", True, said, None, {**examined.figures(), "quick": list(quick)})
     said = f"Same answers in {examined.cases} runs ({', '.join(examined.tried)})"
     if examined.largest:
-        said += f"; numbers differ by at most {examined.largest:.1g} of their size"
+        said += f"; numbers differ by at most {examined.largest:.1g} (relative)"
     return GateResult("correctness", True, f"{said}.", None, examined.figures())
 
 

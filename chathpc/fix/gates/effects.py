@@ -17,7 +17,7 @@ from chathpc.profile.text import clean
 #: Of a kind so many are told.
 _TOLD = 3
 #: Said where nothing but files could be looked at.
-WITHOUT_STRACE = "strace does not work here (is it installed?): only the files that a run leaves are compared, not how safely they are written."
+WITHOUT_STRACE = "strace does not work here (is it installed?): only the files that a run leaves are compared, not how durably they are written."
 
 
 @dataclass(slots=True)
@@ -64,10 +64,10 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
         return "", Verdict.EFFECTS_LOST
     theirs = runner.run(changed, case, traced=runner.traces)
     if theirs.completed.status != "exited":
-        return f"it is ended ({theirs.completed.status}) while it is watched", Verdict.CHEATED
+        return f"it is terminated ({theirs.completed.status}) while it is watched", Verdict.CHEATED
     differing = compare(first.outputs, theirs.outputs, runner.project.check)
     if not differing.same:
-        return f"it answers otherwise while it is watched: {differing.statement}", Verdict.CHEATED
+        return f"its output differs while it is watched: {differing.statement}", Verdict.CHEATED
     unexamined = reference.unsteady()
     fault = missing_or_other(first.left, theirs.left, runner.project.check, unexamined)
     if fault:
@@ -76,9 +76,9 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
     if first.effects is None or second.effects is None or theirs.effects is None:
         return "", Verdict.EFFECTS_LOST
     if theirs.effects.reached and not first.effects.reached:
-        return f"it reaches for {theirs.effects.reached}", Verdict.CHEATED
+        return f"it accesses {theirs.effects.reached}", Verdict.CHEATED
     if not theirs.effects.whole:
-        return "the record of what it does ends too early", Verdict.CHEATED
+        return "the record of its system calls ends too early", Verdict.CHEATED
     told = compare_effects(first.effects, second.effects, theirs.effects, sizes(first.left, theirs.left))
     if told.lost or told.added:
         verdict = Verdict.EFFECTS_LOST if told.lost else Verdict.CHEATED
@@ -106,12 +106,12 @@ def sizes(original: Mapping[str, LeftFile], changed: Mapping[str, LeftFile]) -> 
 
 def _passed(found: _Found, runs: int, *, traced: bool) -> str:
     said = f"Leaves the same files in {runs} run{'s' if runs > 1 else ''}" if not traced else (
-        f"Leaves the same and does the same in {runs} watched run{'s' if runs > 1 else ''}"
+        f"Leaves the same files and has the same effects in {runs} watched run{'s' if runs > 1 else ''}"
     )  # fmt: skip
     if found.durability:
         more = len(found.durability) - _TOLD
         told = "; ".join(list(found.durability)[:_TOLD]) + (f"; {more} more" if more > 0 else "")
-        return f"Leaves the same in the end, but is less safe until then: {told}."
+        return f"Leaves the same files in the end, but is less durable until then: {told}."
     if found.batched:
         said += f"; {next(iter(found.batched))}"
     if not traced:

@@ -70,7 +70,7 @@ class Examination:
         if theirs.completed.status == "timed-out":
             return f"{where} it does not end within {limit:.0f} s; the original takes {mine.seconds:.1f} s."
         if theirs.completed.status != "exited":
-            return f"{where} it is ended ({theirs.completed.status})."
+            return f"{where} it is terminated ({theirs.completed.status})."
         found = compare(mine.outputs, theirs.outputs, self.runner.project.check)
         if not found.same:
             return f"{where} {found.statement}.{_last_words(theirs) if found.kind == 'status' else ''}"

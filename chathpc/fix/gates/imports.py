@@ -97,5 +97,5 @@ def suspicious(original: Imports, changed: Imports) -> str:
     if singles and doubles and not any(_SINGLE.match(name) for name in original.names):
         return f"computes in lower precision than the original ({', '.join(singles)})"
     if changed.narrowing and not original.narrowing and not original.single:
-        return f"turns double precision into single, which the original does not ({changed.narrowing} instructions)"
+        return f"converts double precision to single, unlike the original ({changed.narrowing} instructions)"
     return ""

@@ -104,7 +104,7 @@ def _known_sizes(examined: Examination, cases: Iterable[tuple[Run, Case]]) -> Pr
         one, other = runner.lanes.runs([partial(runner.run, examined.changed, each) for each in (usual, case)])
         theirs = (one, other)
         if slower_alone(mine, theirs, lambda case=case: runner.run(examined.changed, case)):  # type: ignore[misc]
-            return Verdict.CHEATED, f"It is fast with the declared sizes only, and not with {clean(case.name)}."
+            return Verdict.CHEATED, f"It is fast only with the declared sizes, not with {clean(case.name)}."
     return None
 
 
@@ -137,5 +137,5 @@ def answers(examined: Examination) -> Problem | None:
     ]
     found = known_answers(examined.original_texts, examined.texts, outputs)
     if found:
-        return Verdict.CHEATED, f"It holds numbers that the original prints: {', '.join(map(clean, found[:3]))}."
+        return Verdict.CHEATED, f"It contains numbers that the original prints: {', '.join(map(clean, found[:3]))}."
     return None

@@ -35,7 +35,7 @@ def memory(examined: Examination) -> Problem | None:
     plain = examined.reference.run(case).outputs
     filled = examined.runner.lanes.runs([partial(examined.reference.run, each) for each in cases])
     if not all(compare(plain, each.outputs, examined.runner.project.check).same for each in filled):
-        examined.left_out.append("memory filled before use: the original itself reads what it did not write")
+        examined.left_out.append("memory filled before use: the original itself reads uninitialised memory")
         return None
     examined.tried.append("memory filled before use")
     return examined.first_wrong(cases)
@@ -44,7 +44,7 @@ def memory(examined: Examination) -> Problem | None:
 def variables(examined: Examination) -> Problem | None:
     """Variables that nobody set hold other things."""
     if examined.runner.project.flags is None:
-        examined.left_out.append("variables filled before use: chathpc.yaml names no place for flags")
+        examined.left_out.append("variables filled before use: chathpc.yaml declares no `flags`")
         return None
     fortran = any(language_of(path) == Language.FORTRAN for path in examined.texts)
     case = examined.reference.quickest()
@@ -66,7 +66,7 @@ def sanitizers(examined: Examination) -> Problem | None:
     project = examined.runner.project
     if project.flags is None or project.gpu:
         examined.left_out.append(
-            "sanitizers: " + ("a GPU's program" if project.gpu else "chathpc.yaml names no place for flags")
+            "sanitizers: " + ("a GPU's program" if project.gpu else "chathpc.yaml declares no `flags`")
         )
         return None
     wanted = [("address and undefined behaviour", _ASAN)]
@@ -80,7 +80,7 @@ def sanitizers(examined: Examination) -> Problem | None:
         examined.tell(f"checking with the sanitizer of {name}")
         changed = examined.built_with(more)
         if not examined.works(case, more):
-            examined.left_out.append(f"sanitizer of {name}: the original does not pass it, or does not build with it")
+            examined.left_out.append(f"sanitizer of {name}: the original fails it or does not build with it")
             continue
         if not changed.completed.succeeded:
             examined.left_out.append(f"sanitizer of {name}: the change does not build with it")

@@ -31,13 +31,13 @@ def message_races(original: Mapping[str, str], changed: Mapping[str, str]) -> li
     after = [code(path, text) for path, text in changed.items()]
     known = set(_forgotten(before))
     found = [
-        f"nothing waits for the request {name} of {call}"
+        f"no call waits for the request {name} of {call}"
         for name, call in _forgotten(after)
         if (name, call) not in known
     ]
     for word in _WILDCARDS:
         if _count(after, word) > _count(before, word):
-            found.append(f"{word} takes messages from whoever sends, where the original does not")
+            found.append(f"{word} receives from any source, unlike the original")
     return found
 
 

@@ -57,14 +57,14 @@ def judge(
     limit = threshold("most_speedup") if finding is None else bound(finding)
     figures = {"bound": limit, "low": speedup.low, "predicted": None if finding is None else finding.speedup_bound}
     if speedup.low <= limit * threshold("bound_error"):
-        of = "that is believed at most" if finding is None else f"'{clean(finding.title)}' can give"
+        of = "that is the plausible maximum" if finding is None else f"'{clean(finding.title)}' can give"
         of = of if finding is None else f"that {of}"
-        stands = "is not above" if speedup.low <= limit else "is above by no more than the error of"
+        stands = "is not above" if speedup.low <= limit else "exceeds, within error,"
         said = f"The lower end of the interval, {_times(speedup.low)}, {stands} the {_times(limit)} {of}."
         return GateResult("plausibility", True, said, None, figures)
     if flags_alone:
-        return GateResult("plausibility", True, "The compiler alone did it.", None, figures)
-    above = f"{_times(speedup.low)} and more is above the {_times(limit)} that the finding can give"
+        return GateResult("plausibility", True, "The compiler alone achieves it.", None, figures)
+    above = f"{_times(speedup.low)} or more exceeds the {_times(limit)} that the finding can give"
     if lost is None:
         return GateResult("plausibility", False, f"{above}, unexplained.", Verdict.IMPLAUSIBLE, figures)
     known = {common_key(name) for name in named}
@@ -74,17 +74,17 @@ def judge(
         said = ", ".join(clean(each.function) for each in others[:3])
         return GateResult(
             "plausibility", False,
-            f"{above}: it takes {numbers.quantity(room, 's')} at most over all threads, and what no finding names took "
+            f"{above}: it takes {numbers.quantity(room, 's')} at most over all threads, and work that no finding names took "
             f"{numbers.quantity(seconds, 's')}: {said}.",
             Verdict.IMPLAUSIBLE, {**figures, "elsewhere": [each.function for each in others], "room": room},
         )  # fmt: skip
     if sum(each.share for each in others) > threshold("elsewhere"):
         said = ", ".join(f"{clean(each.function)} ({each.share:.0%} of the time)" for each in others[:3])
         return GateResult(
-            "plausibility", False, f"{above}: work is gone that no finding names: {said}.", Verdict.IMPLAUSIBLE,
+            "plausibility", False, f"{above}: work disappeared that no finding names: {said}.", Verdict.IMPLAUSIBLE,
             {**figures, "elsewhere": [each.function for each in others]},
         )  # fmt: skip
-    return GateResult("plausibility", True, f"{above}; all the time that is gone was named by findings.", None, figures)
+    return GateResult("plausibility", True, f"{above}; findings named all the time that disappeared.", None, figures)
 
 
 def own_functions(names: Iterable[str], sources: Mapping[str, str]) -> set[str]:

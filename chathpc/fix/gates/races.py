@@ -62,7 +62,7 @@ def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
     for each in function.loops_in(loop.index):
         for name in sorted(each.updated - private):
             if function.declared(name) is not None:
-                yield f"threads of the loop all count with {name} in {function.name}", each.first
+                yield f"all threads of the loop update {name} in {function.name}", each.first
     varying = private | {each.variable for each in function.loops_in(loop.index)}
     taken = _from_data(function, loop)
     for statement in function.inside(loop.index):
@@ -97,7 +97,7 @@ def _in_region(function: Function, region: Region) -> Iterator[tuple[str, int]]:
             if any(call.short == _THREAD for part in target.parts for call in part.calls()):
                 continue
             if target.kind == Kind.INDEX or (target.kind == Kind.NAME and function.declared(target.text) is not None):
-                yield f"threads of the region all write to {function.show(target)} in {function.name}", statement.line
+                yield f"all threads of the region write to {function.show(target)} in {function.name}", statement.line
 
 
 def _shared_out(function: Function, region: Region, line: int) -> bool:
@@ -235,7 +235,7 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
         declared = function.declared(target.text)
         if declared is None and not function.fortran:
             return ""  # a field, a global or a macro; globals may be threadprivate
-        return f"threads of the loop all write to {target.text} in {function.name}"
+        return f"all threads of the loop write to {target.text} in {function.name}"
     if target.kind == Kind.INDEX:
         names = {name for part in target.parts for name in part.names()}
         numbered = any(call.short == _THREAD for part in target.parts for call in part.calls())
@@ -244,10 +244,10 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
         if not names & varying and not any(True for part in target.parts for _ in part.calls()):
             locals_ = {one.name for one in function.declarations}
             if names <= locals_ or not names:
-                return f"threads of the loop all write to {function.show(target)} in {function.name}"
+                return f"all threads of the loop write to {function.show(target)} in {function.name}"
         inner = [one for part in target.parts for one in part.walk() if one.kind == Kind.INDEX]
         if inner and all(_holds_own(function, loop, root(one).text, private) for one in inner):
             return ""
         if names & taken or inner:
-            return f"threads of the loop write to {function.show(target)} in {function.name} at places that are taken from data"
+            return f"threads of the loop write to {function.show(target)} in {function.name} at data-dependent indices"
     return ""

@@ -61,7 +61,7 @@ class Reference:
         if self._unsteady is None:
             found: set[str] = set()
             for run in self.declared:
-                tell(f"looking at what the original leaves: {clean(run.name)}")
+                tell(f"checking which files the original leaves: {clean(run.name)}")
                 found |= unsteady(*(ran.left for ran in self.twice(Case.usual(run))))
             self._unsteady = frozenset(found)
         return self._unsteady

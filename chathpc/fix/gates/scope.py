@@ -42,7 +42,7 @@ def judge(candidate: Candidate, project: Project, original: Mapping[str, str], t
     if not changed and (candidate.flags is None or (project.flags and candidate.flags == project.flags.value)):
         return _no(Verdict.OUT_OF_SCOPE, "The change is empty.")
     if any(hides(original.get(path, ""), text) for path, text in changed.items()):
-        return _no(Verdict.CHEATED, "The change holds characters that cannot be seen.", families=["hidden"])
+        return _no(Verdict.CHEATED, "The change contains invisible characters.", families=["hidden"])
     before = [code(path, original[path]) for path in sorted(original)]
     after = [code(path, {**original, **changed}[path]) for path in sorted({**original, **changed})]
     headers = set(tree) | {PurePosixPath(path).name for path in tree}
@@ -52,7 +52,7 @@ def judge(candidate: Candidate, project: Project, original: Mapping[str, str], t
         said = "; ".join(one.statement for one in found)
         return _no(verdict, f"The change {clean(said)}.", families=[one.family for one in found])
     count = len(changed)
-    said = f"Changes {count} file{'s' if count != 1 else ''} that may be edited." if changed else "Changes flags alone."
+    said = f"Changes {count} file{'s' if count != 1 else ''} that may be edited." if changed else "Changes only flags."
     return GateResult("scope", True, said, figures={"files": sorted(changed)})
 
 
@@ -67,7 +67,7 @@ def _paths(candidate: Candidate, project: Project, tree: Sequence[str]) -> str:
         shown = clean(path)[:200]
         pure = PurePosixPath(path)
         if not path or pure.is_absolute() or ".." in pure.parts or str(pure) != path or "\\" in path or "\0" in path:
-            return f"{shown} is no path below the folder."
+            return f"{shown} is not a path inside the folder."
         if not globs.matches(path, project.edit) or globs.matches(path, project.protect):
             return f"{shown} may not be edited."
         if path in links or any(str(parent) in links for parent in pure.parents):
@@ -75,7 +75,7 @@ def _paths(candidate: Candidate, project: Project, tree: Sequence[str]) -> str:
         if len(text) > LARGEST:
             return f"{shown} is too large to check."
         if "\0" in text:
-            return f"{shown} holds a NUL byte and is no text."
+            return f"{shown} contains a NUL byte and is not text."
     return ""
 
 
@@ -83,7 +83,7 @@ def _flags(candidate: Candidate, project: Project) -> str:
     if candidate.flags is None:
         return ""
     if project.flags is None:
-        return "The compiler's flags are changed, and chathpc.yaml names no place for them."
+        return "The change sets compiler flags, but chathpc.yaml declares no `flags`."
     own = set(project.flags.value.split())
     for flag in candidate.flags.split():
         if flag in own:

@@ -95,7 +95,7 @@ def writes_less(original: int | None, changed: int | None, watched: float) -> st
     expected = original * watched
     if changed >= expected * threshold("unwatched") - threshold("unwatched_bytes"):
         return ""
-    return f"it writes {changed} bytes, and where it was watched as many as {expected:.0f}"
+    return f"it writes {changed} bytes, but when watched {expected:.0f}"
 
 
 def result(timing: Timing, problem: Fault | None) -> tuple[GateResult, Speedup | None]:
@@ -111,7 +111,7 @@ def result(timing: Timing, problem: Fault | None) -> tuple[GateResult, Speedup |
         "baseline_drift": timing.drift,
     }
     if problem is not None:
-        said = f"In a timed run something is otherwise: {problem.says}."
+        said = f"A timed run differs: {problem.says}."
         return GateResult("speed", False, said, problem.verdict, figures), None
     statement = timing.statement[0].upper() + timing.statement[1:] + "."
     speedup = Speedup(timing.ratio, timing.low, timing.high, timing.pairs) if timing.pairs else None

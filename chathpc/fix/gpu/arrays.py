@@ -94,7 +94,7 @@ class Arrays:
             values = whole[GUARD : GUARD + size].view(one.dtype)
             if one.role == "in":
                 wrong = int(np.count_nonzero(values.view(np.uint8) != self._contents[one.name].view(np.uint8)))
-                faults += [f"changes {one.name}, which it may only read"] if wrong else []
+                faults += [f"changes the read-only {one.name}"] if wrong else []
             else:
                 arrays[one.name] = values.copy()
         return Result(arrays, tuple(faults))

@@ -75,17 +75,17 @@ def compiled(runner: Runner, files: Mapping[str, str], file: str, kernel: str, a
     said = (done.stdout + done.stderr).decode("utf-8", "replace")
     if not done.succeeded:
         what = (
-            "nvcc is not there"
+            "nvcc is not available"
             if done.code == 127
             else f"{clean(file)} does not compile for {arch}: {first_error(said)}"
         )
         return Refusal(
             what + ".",
-            "Put the CUDA toolkit on the PATH." if done.code == 127 else "A harness compiles the one file alone.",
+            "Put the CUDA toolkit on the PATH." if done.code == 127 else "A harness compiles this file alone.",
         )
     result = stage / _RESULT
     if result.is_symlink() or not result.is_file() or result.stat().st_size > _LARGEST:
-        return Refusal(f"nvcc left no code of {clean(file)}.")
+        return Refusal(f"nvcc produced no code for {clean(file)}.")
     cubin = result.read_bytes()
     result.unlink()
     symbol = symbol_of(cubin, kernel)
@@ -105,11 +105,10 @@ def symbol_of(cubin: bytes, kernel: str) -> str | Refusal:
     if len(found) == 1:
         return found[0]
     if not found:
-        return Refusal(
-            f"There is no code of {clean(kernel)} in what nvcc made.", "A template needs an instance in the same file."
-        )
+        return Refusal(f"nvcc produced no code for {clean(kernel)}.", "A template needs an instance in the same file.")
     return Refusal(
-        f"nvcc made {len(found)} kernels called {clean(kernel)}.", "Only kernels with one instance have a harness."
+        f"nvcc produced {len(found)} kernels called {clean(kernel)}.",
+        "Only kernels with a single instance can have a harness.",
     )
 
 

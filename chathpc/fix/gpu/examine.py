@@ -107,11 +107,11 @@ class Bench:
             return f"the original itself {results[0].faults[0]}"
         name = depends_on_poison(plan, [one.arrays for one in results])
         if name:
-            return f"what the original writes to {name} depends on what that held before: declare role: inout for it"
+            return f"what the original writes to {name} depends on its previous contents: declare role: inout for it"
         if again is not None:
             said = disagreement(plan, results[0].arrays, self.run("original", again, POISONS[0]).arrays, POISONS[0])
             if said:
-                return f"two runs of the original do not agree: the second {said}"
+                return f"two runs of the original disagree: the second {said}"
         return ""
 
     def _told(self, status: Status, statement: str) -> Examined:

@@ -110,7 +110,7 @@ def plans_of(
     if [(each.dtype, each.lanes, each.pointer) for each in now.parameters] != [
         (each.dtype, each.lanes, each.pointer) for each in declared.parameters
     ]:
-        return _refused(one, Refusal(f"The arguments of {clean(one.name)} are other ones after the change."))
+        return _refused(one, Refusal(f"The change alters the arguments of {clean(one.name)}."))
     return mine, _relaunched(mine, one, text, files.get(one.file, text))
 
 

@@ -55,7 +55,7 @@ def launch_facts(profile: Profile, kernel: str) -> LaunchFacts | Refusal:
         )
     if not (_is_whole(blocks) and _is_whole(threads)):
         return Refusal(
-            f"{shown} was launched with different sizes ({blocks:.6g} blocks of {threads:.6g} threads on average).",
+            f"{shown} was launched with varying sizes ({blocks:.6g} blocks of {threads:.6g} threads on average).",
             "Declare grid and block in chathpc.yaml.",
         )
     return LaunchFacts(

@@ -37,7 +37,7 @@ def ask(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = ()) 
         said = clean(completed.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])[:200]
         found = {
             "status": "refused",
-            "statement": f"the harness gave no answer ({completed.status}, status {completed.code}): {said}",
+            "statement": f"the harness did not respond ({completed.status}, status {completed.code}): {said}",
         }
     return found, completed
 
@@ -66,7 +66,7 @@ def arch(runner: Runner) -> str | Refusal:
     found, _ = ask(runner, {"ask": "facts"})
     if "arch" in found:
         return str(found["arch"])
-    return Refusal(str(found.get("statement", "The device does not answer.")), str(found.get("hint", "")))
+    return Refusal(str(found.get("statement", "The device does not respond.")), str(found.get("hint", "")))
 
 
 def sanitized(runner: Runner, asked: Mapping[str, Any], tool: str) -> tuple[str, str]:
@@ -76,7 +76,7 @@ def sanitized(runner: Runner, asked: Mapping[str, Any], tool: str) -> tuple[str,
         replace(request(runner, {}), command=("/bin/sh", "-c", "command -v compute-sanitizer"), stdin=b"")
     )
     if not where.succeeded:
-        return "absent", "compute-sanitizer is not there"
+        return "absent", "compute-sanitizer is not available"
     found, completed = ask(runner, asked, prefix)
     if completed.code == FOUND:
         said = completed.stdout.decode("utf-8", "replace") + completed.stderr.decode("utf-8", "replace")
@@ -84,4 +84,4 @@ def sanitized(runner: Runner, asked: Mapping[str, Any], tool: str) -> tuple[str,
         return "found", clean(next(filter(None, first.groups())) if first else tool)[:200]
     if completed.succeeded and found.get("status") != "refused":
         return "clean", ""
-    return "absent", f"compute-sanitizer did not do its work: {found.get('statement', '')}"
+    return "absent", f"compute-sanitizer failed: {found.get('statement', '')}"

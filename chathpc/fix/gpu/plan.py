@@ -95,8 +95,8 @@ def plan(
             )
     if signature.dynamic and not declared.shared:
         return Refusal(
-            f"{clean(signature.name)} has shared memory whose size the launch decides.",
-            "Declare its bytes a block, for example: shared: 2048",
+            f"{clean(signature.name)} has dynamic shared memory.",
+            "Declare its bytes per block, for example: shared: 2048",
         )
     sizes = _sizes(declared, signature, facts)
     if isinstance(sizes, Refusal):
@@ -121,7 +121,9 @@ def plan(
             f"The arrays of {clean(signature.name)} are larger than {MOST_BYTES >> 30} GiB.", "Declare less."
         )
     if not any(one.is_array and one.role != "in" for one in arguments):
-        return Refusal(f"{clean(signature.name)} writes none of its arguments.", "There is no output to compare.")
+        return Refusal(
+            f"{clean(signature.name)} does not write to any of its arguments.", "It has no output to compare."
+        )
     single = any(one.dtype == "float32" and one.role != "in" for one in arguments)
     tolerance = declared.relative if declared.relative is not None else max(relative, _SINGLE if single else 0.0)
     return Plan(
@@ -184,12 +186,14 @@ def _argument(
     kernel = clean(signature.name)
     if not one.pointer:
         if declared is not None and declared.elements is not None:
-            return Refusal(f"The argument {clean(one.name)} of {kernel} is a number, no array.", "Declare its value.")
+            return Refusal(
+                f"The argument {clean(one.name)} of {kernel} is a number, not an array.", "Declare its value."
+            )
         if declared is not None and declared.value is not None:
             return _number(one, declared.value, "declared")
         if one.name == bounds.number:
             return _number(
-                one, threads, "bounds a thread's index, and so is a little less than the threads of the launch"
+                one, threads, "bounds a thread's index, so it is slightly less than the number of threads launched"
             )
         value = _value_like(one)
         return Refusal(
@@ -206,7 +210,7 @@ def _argument(
                 f"Unknown number of elements: {clean(one.name)} of {kernel} has.",
                 f"Declare it, for example: arguments: [{{name: {clean(one.name)}, elements: {threads}}}]",
             )
-        elements, origin = threads, "indexed by the thread's index alone"
+        elements, origin = threads, "indexed only by the thread's index"
     role: Role
     if declared is not None and declared.role is not None:
         role = declared.role

@@ -90,7 +90,7 @@ def signature(path: str, text: str, kernel: str) -> Signature | Refusal:
             f"Kernels there: {', '.join(map(clean, known[:8]))}." if known else "It has no __global__ function.",
         )
     if len(found) > 1:
-        return Refusal(f"{clean(path)} has {len(found)} kernels called {clean(name)}.", "Give them names of their own.")
+        return Refusal(f"{clean(path)} has {len(found)} kernels called {clean(name)}.", "Give them unique names.")
     if found[0].broken:
         return Refusal(
             f"The text of {clean(name)} could not be parsed at line {found[0].broken[0]} of {clean(path)}.",
@@ -108,19 +108,19 @@ def _signature(source: SourceFile, function: Function, path: str) -> Signature |
         what = f"The parameter {clean(one.name)} of {clean(function.name)}"
         if pointers > 1 or len(one.dims) > 1:
             return Refusal(
-                f"{what} is a pointer to pointers; its targets are unknown.", "Hand on one array, and sizes."
+                f"{what} is a pointer to pointers; its targets are unknown.", "Pass one array and its sizes."
             )
         if one.reference:
-            return Refusal(f"{what} is a reference.", "A kernel's arguments are handed on by value.")
+            return Refusal(f"{what} is a reference.", "A kernel's arguments are passed by value.")
         words = " ".join(_QUALIFIER.sub(" ", one.type.replace("std::", "")).split())
         known = _TYPES.get(words)
         if known is None:
             return Refusal(
-                f"{what} has the type {clean(one.type)[:60]}, whose values cannot be made up.",
-                "Harnesses know numbers and vectors of them (float4); structs, templates and half precision are not supported.",
+                f"{what} has the type {clean(one.type)[:60]}, for which no values can be generated.",
+                "Harnesses support numbers and vectors of them (float4), but not structs, templates or half precision.",
             )
         if known[1] > 1 and not pointers:
-            return Refusal(f"{what} is a vector by value.", "Hand on its numbers one by one.")
+            return Refusal(f"{what} is a vector by value.", "Pass its numbers one by one.")
         parameters.append(
             Parameter(
                 one.name,

@@ -15,7 +15,7 @@ Edits = Literal["blocks", "functions"]
 INSTRUCTIONS: Mapping[Edits, str] = {
     "blocks": (
         "Answer with edits and nothing else. Each edit is:\n"
-        "FILE: path\n<<<<<<< SEARCH\nlines exactly as they stand in the file\n=======\nthe lines that take their place\n>>>>>>> REPLACE\n"
+        "FILE: path\n<<<<<<< SEARCH\nlines exactly as in the file\n=======\nthe lines that replace them\n>>>>>>> REPLACE\n"
         "The lines to search for must occur exactly once in the file; take whole lines, a few around the change."
     ),
     "functions": (
@@ -52,7 +52,7 @@ def edited(answer: str, sources: Mapping[str, str], place: str | None = None) ->
     changed = dict(sources)
     blocks = list(_BLOCK.finditer(answer))[: MOST_BLOCKS + 1]
     if len(blocks) > MOST_BLOCKS:
-        return Edited(problem=f"The answer holds more than {MOST_BLOCKS} edits.")
+        return Edited(problem=f"The answer contains more than {MOST_BLOCKS} edits.")
     problem = _replaced(answer, blocks, changed, place) if blocks else _functions(answer, changed, place)
     if problem:
         return Edited(problem=problem)
@@ -64,13 +64,13 @@ def replaced(path: str, search: str, replace: str, sources: Mapping[str, str]) -
     known = _known(path, sources)
     if not search.strip():
         if known is not None:
-            return Edited(problem=f"{known} is there already: name the lines to be replaced.")
+            return Edited(problem=f"{known} already exists: name the lines to replace.")
         return _valid({**sources, path: replace}, sources)
     if known is None:
         return Edited(problem=f"There is no file {path[:80]} that may be edited.")
     text = _once(sources[known], search, replace)
     if text is None:
-        return Edited(problem=f"In {known} the lines to be replaced do not occur exactly once.")
+        return Edited(problem=f"In {known} the lines to replace do not occur exactly once.")
     return _valid({**sources, known: text}, sources)
 
 
@@ -94,7 +94,7 @@ def _replaced(answer: str, blocks: list[re.Match[str]], changed: dict[str, str],
             return f"There is no file {before[-1][:80] if before else '(none was named)'} that may be edited."
         found = _once(changed[path], block["search"], block["replace"])
         if found is None:
-            return f"In {path} the lines to be replaced do not occur exactly once."
+            return f"In {path} the lines to replace do not occur exactly once."
         changed[path] = found
     return ""
 
@@ -110,7 +110,7 @@ def _functions(answer: str, changed: dict[str, str], place: str | None) -> str:
     homes = {name: _home(name, text, changed, paths) for name, text in given.items()}
     replaced = [(name, path) for name, path in homes.items() if path is not None]
     if not replaced:
-        return "The answer holds no function of the program."
+        return "The answer contains no function of the program."
     new = [given[name] for name, path in homes.items() if path is None]
     for number, (name, path) in enumerate(replaced):
         definition = given[name] if number else "\n\n".join(text.strip("\n") for text in (*new, given[name]))

@@ -92,7 +92,7 @@ class ModelAsker:
         """The back end behind the guard, of a model that calls tools and may see source; None where there is none, which `notes` tells."""
         found = self._shown_source(problem)
         if found is not None and not found.calls_tools:
-            self._note(f"{found.label} calls no tools, and the strategy agent needs them: --strategy advice.")
+            self._note(f"{found.label} cannot call tools, which the agent strategy needs: use --strategy advice.")
             return None
         return found
 

@@ -38,7 +38,7 @@ def other_flags(project: Project, *, may_round: bool, native: bool = True) -> It
     now = level(flags)
     told = not native or re.search(r"-march=|-mcpu=|-xHost", flags) is not None
     if now in _LOW:
-        yield with_level(flags, "-O2"), f"builds with -O2 instead of {now or 'no optimisation'}", 0.9
+        yield with_level(flags, "-O2"), f"Build with -O2 instead of {now or 'no optimisation'}", 0.9
     if now not in ("-O3", "-Ofast") or not told:
         wanted = flags if now in ("-O3", "-Ofast") else with_level(flags, "-O3")
         wanted += "" if told else " -march=native" + ("" if may_round else " -ffp-contract=off")
@@ -47,6 +47,6 @@ def other_flags(project: Project, *, may_round: bool, native: bool = True) -> It
         )
         yield (
             wanted,
-            f"builds with {did}" + (f" instead of {now or 'no optimisation'}" if now not in ("-O3", "-Ofast") else ""),
+            f"Build with {did}" + (f" instead of {now or 'no optimisation'}" if now not in ("-O3", "-Ofast") else ""),
             0.95 if now in _LOW else 0.12,
         )

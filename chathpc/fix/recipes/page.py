@@ -8,23 +8,23 @@ from chathpc.fix.recipes.table import GROUPS
 _HEAD = """# Recipes of `chathpc fix`
 
 Recipes change the source without a model. Each looks, at the places that the diagnosis names, for a pattern in the syntax tree, tests
-whether the change is legal as far as the source tells (what is read and written, what may be the same memory, which iterations depend
-on each other, how a loop may be left), and gives the change byte by byte: the rest of the text stays as it is. What it can't prove it
+whether the change is legal as far as the source shows (what is read and written, what may alias, which iterations depend
+on each other, how a loop may exit), and edits only the bytes that change. What it can't prove it
 leaves alone. Every change then goes through the gates of `chathpc fix` like any other.
 
-*Exact* recipes give the same results to the last bit. Those that *reassociate floating point* form sums in another order; those that
-*round differently* round single operations in another way, by about 1e-16 of a result. Both are only tried if the project declares a
-tolerance (`check: relative` or `absolute`). The flags of the compiler (`flags` of the project) are tried as well: `-O2` for builds
+*Exact* recipes give bit-identical results. Those that *reassociate floating point* sum in a different order; those that
+*round differently* round single operations differently, by about 1e-16 of a result. Both are tried only if the project declares a
+tolerance (`check: relative` or `absolute`). Compiler flags (`flags` of the project) are tried as well: `-O2` for builds
 without optimisation, `-O3 -march=native` otherwise.
 
-Kept are those that programs by other authors call for and that take little code. 87 others were taken out; what that costs is told
+We keep the recipes that programs by other authors need and that take little code. 87 others were removed; the cost is listed
 [with the measurements](fix-accuracy.md).
 
-Recipes for C and C++ look at the text as it is written, and then behind macros that are expressions and other names of types: what they
-find there is brought back to the text, which keeps them.
+Recipes for C and C++ look at the text as written, then expand macros that are expressions, and typedefs: what they
+find there is mapped back to the text, which keeps them.
 
 What a proof rests on beyond the language's rules: all sources that may be edited are the whole program; `errno` and floating-point
-exceptions are not looked at; memory that a program never frees does not matter; other programs read its files when it has ended.
+exceptions are ignored; memory that a program never frees does not matter; other programs read its files only after it ends.
 """
 
 

@@ -218,7 +218,7 @@ def _together(program: Program, found: Sequence[Found], parent: str | None) -> C
     texts = edited(program, kept) if len(names) > 1 else None
     if not texts:
         return None
-    title = f"{len(kept)} changes at once: {', '.join(names)}"
+    title = f"{len(kept)} changes together: {', '.join(names)}"
     return Candidate(
         _identity(texts, None), "recipes", title, texts, None, found[0].spot.finding, "+".join(names), parent
     )

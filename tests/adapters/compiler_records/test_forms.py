@@ -320,14 +320,14 @@ def test_a_search_for_records_ends(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (llvm_documents([Loop("a.c", 1)])[:-20], "ends within a document"),
-        (llvm_documents([Loop("a.c", 1)]) + "hello\n...\n", "is no document of an optimisation remark"),
+        (llvm_documents([Loop("a.c", 1)]) + "hello\n...\n", "is not an optimisation remark document"),
         ("--- !Missed\nPass:            gvn\n" + "x" * (2 << 20), "more than 1,048,576 characters"),
         (gcc_records([Loop("a.c", 1)])[:-20], "damaged JSON"),
         ('[{"format": "1", "generator": {}}]', "three members"),
         ('[{"format": "1", "generator": {}}, {}, []]', "an array of passes"),
-        ('[{"generator": 1, "x": {"generator": 1}}, [], []]', "does not tell the generator"),
+        ('[{"generator": 1, "x": {"generator": 1}}, [], []]', "does not name the generator"),
         ('[{"format": "1", "generator": {}}, [], [' + "[" * 200_000, "nested too deeply"),
-        ("Unit growth for small function inlining: 1->2\n", "holds no message of a compiler"),
+        ("Unit growth for small function inlining: 1->2\n", "contains no known compiler message"),
     ],
 )  # fmt: skip
 def test_damage_is_told(content: str, words: str, tmp_path: Path) -> None:

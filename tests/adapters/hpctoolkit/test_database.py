@@ -93,7 +93,7 @@ def test_a_context_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
     written = write(tmp_path, Database([entry(first, second)]))
     with File(tmp_path / "meta.db") as meta:
         meta.put(written.places[written.ids[second]] + 0x10, "I", written.ids[first])
-    with pytest.raises(AdapterError, match="stands twice"):
+    with pytest.raises(AdapterError, match="occurs twice"):
         read(tmp_path)
 
 

@@ -151,7 +151,7 @@ def test_one_gpu_that_all_ranks_share_is_one_gpu(tmp_path: Path) -> None:
     assert timeline.devices == (0,)
 
 
-@pytest.mark.parametrize(("epoch", "words"), [(None, "do not tell when their sessions began"), (1 << 60, "")])
+@pytest.mark.parametrize(("epoch", "words"), [(None, "do not record when their sessions began"), (1 << 60, "")])
 def test_sessions_without_a_clock_in_common_are_laid_on_each_other(
     tmp_path: Path, epoch: int | None, words: str
 ) -> None:

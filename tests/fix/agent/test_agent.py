@@ -99,7 +99,7 @@ def test_what_is_refused_is_told_with_its_reason_and_what_is_accepted_is_gone_on
     assert "Same answers." in checked
     assert "as fast" in timed
     assert "accepted" in accepted
-    assert "It is the base from now on" in accepted
+    assert "It is the new base" in accepted
     (note,) = played.agent.notes
     assert note.startswith("agent: 5 turns, ")
     assert note.endswith("The rest is needed.")
@@ -128,14 +128,14 @@ ANSWERS: list[tuple[Call, str]] = [
     (("read", {"file": "check.txt"}), "the judge's own"),
     (("search", {"text": "sleep"}), "work.txt:3: sleep 0.06"),
     (("edit", {"file": "check.txt", "search": "the judge's own", "replace": "yes"}), "may be edited"),
-    (("edit", {"file": "../x.txt", "search": "", "replace": "x"}), "There may be no new file"),
-    (("edit", {"file": "check2.txt", "search": "", "replace": "x"}), "There may be no new file"),
+    (("edit", {"file": "../x.txt", "search": "", "replace": "x"}), "You may not create the file"),
+    (("edit", {"file": "check2.txt", "search": "", "replace": "x"}), "You may not create the file"),
     (("edit", {"file": "sub/more.txt", "search": "", "replace": "x"}), "Done."),
-    (("undo", {}), "are gone"),
-    (("edit", {"file": "work.txt", "search": "", "replace": "x"}), "is there already"),
+    (("undo", {}), "are discarded"),
+    (("edit", {"file": "work.txt", "search": "", "replace": "x"}), "already exists"),
     (("edit", {"file": "work.txt", "search": "0.06", "replace": "0.05"}), "Done."),
     (("read", {"file": "work.txt", "first": 3, "last": 3}), "    3 sleep 0.05"),
-    (("undo", {}), "are gone"),
+    (("undo", {}), "are discarded"),
     (("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"}), "do not occur exactly once"),
     (("edit", {"file": "work.txt"}), "edit: argument 'search': it is missing."),
     (("shell", {"command": "rm -rf /"}), "There is no tool shell."),
@@ -173,13 +173,13 @@ def test_turns_are_bounded_and_an_end_is_told(tmp_path: Path) -> None:
     played = Played(tmp_path, [[("files", {})]] * 9, Bounds(turns=3))
     assert not played.run().attempts
     assert len(played.model.requests) == 3
-    assert "The bound was reached: at most 3 turns" in played.agent.notes[0]
+    assert "Limit reached: at most 3 turns" in played.agent.notes[0]
 
 
 def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
     played = Played(tmp_path, [[SHORTER, WRONG, SUBMIT], [SUBMIT], [FINISH]])
     assert len(played.run().attempts) == 1
-    assert "That was judged before." in played.told[3]
+    assert "Already judged." in played.told[3]
 
 
 def test_what_could_not_be_timed_may_be_submitted_again(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_after_an_edit_that_failed_nothing_is_built_or_submitted_in_that_turn(tm
     missing: Call = ("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"})
     played = Played(tmp_path, [[SHORTER, missing, ("check", {}), SUBMIT], [FINISH]])
     assert not played.run().attempts
-    assert played.told[2] == played.told[3] == "Not done: an edit before it failed."
+    assert played.told[2] == played.told[3] == "Not done: an earlier edit failed."
 
 
 def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> No
     asker._choice = Choice(ScriptedBackend("silent"), "")
     agent = Agent(asker)
     fix(project(played.folder), [agent], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=1, timing=5))
-    assert "calls no tools" in agent.notes[0]
+    assert "cannot call tools" in agent.notes[0]
 
 
 def test_what_a_critic_finds_wrong_is_told_once_before_the_gates_judge(tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ def main(words: Sequence[str]) -> int:
             {"check": check.name, "outcome": outcome, "found": said, "seconds": round(time.monotonic() - begin, 2)}
         )
         print(f"{rows[-1]['outcome']:8}{rows[-1]['seconds']:8.1f} s  {check.name:40}{said}", flush=True)
-    recorded = record(asked.output) if shutil.which("nvcc") else ["nvcc is not there"]
+    recorded = record(asked.output) if shutil.which("nvcc") else ["nvcc is not available"]
     print("\n".join(f"recorded  {one}" for one in recorded))
     table = "\n".join(f"{row['outcome']:8}{row['seconds']:8.1f} s  {row['check']:40}{row['found']}" for row in rows)
     (asked.output / "table.txt").write_text(table + "\n", "utf-8")

@@ -148,7 +148,7 @@ def test_an_honest_change_passes_with_its_figures(tmp_path: Path, scripted_nvcc:
     assert not found.refused
     assert "By itself, the kernel scale agrees on 3 random inputs" in found.statement
     assert "timed alone it is not faster beyond noise" in found.statement
-    assert "not checked with racecheck: compute-sanitizer is not there" in found.statement
+    assert "not checked with racecheck: compute-sanitizer is not available" in found.statement
     assert found.figures is not None
     assert found.figures["registers"] == [12, 12]
     assert all(request.gpu for request in sandbox.requests if "child" in str(request.command))
@@ -211,7 +211,7 @@ def test_another_block_size_is_launched_so(tmp_path: Path, scripted_nvcc: str) -
         (replace(DECLARED, file="other.cu"), CHANGED, None),
         (replace(DECLARED, grid=(), block=()), CHANGED, "No profile has the launch configuration."),
         (replace(DECLARED, arguments=()), CHANGED, "Unknown value of f of scale."),
-        (DECLARED, SCALE.replace("double f, int n", "float f, int n"), "The arguments of scale are other ones after the change."),
+        (DECLARED, SCALE.replace("double f, int n", "float f, int n"), "The change alters the arguments of scale."),
         (DECLARED, CHANGED + "\n#error no\n", "the change: scale.cu does not compile for sm_90"),
     ],
 )  # fmt: skip
@@ -298,14 +298,16 @@ def test_nvccs_first_error_is_told(tmp_path: Path) -> None:
 def test_kernels_of_one_name_are_not_taken_for_each_other(tmp_path: Path) -> None:
     text = "namespace a { __global__ void scale(int *p) { *p = 1; } } namespace b { __global__ void scale(int *p) { *p = 2; } }\n"
     found = compiled(runner(tmp_path, Unguarded(), text=text), {}, "scale.cu", "scale", "sm_90")
-    assert found == Refusal("nvcc made 2 kernels called scale.", "Only kernels with one instance have a harness.")
+    assert found == Refusal(
+        "nvcc produced 2 kernels called scale.", "Only kernels with a single instance can have a harness."
+    )
 
 
 def test_without_nvcc_it_is_said(tmp_path: Path) -> None:
     found = compiled(runner(tmp_path, Unguarded(), path="/usr/bin:/bin"), {}, "scale.cu", "scale", "sm_90")
     if shutil.which("nvcc", path="/usr/bin:/bin") is None:
         assert isinstance(found, Refusal)
-        assert found.statement == "nvcc is not there."
+        assert found.statement == "nvcc is not available."
 
 
 def test_of_the_projects_flags_those_are_kept_that_decide_the_code() -> None:
@@ -379,8 +381,8 @@ def test_kernels_are_declared_in_chathpc_yaml(tmp_path: Path) -> None:
         ("[{name: a, file: a.cu, block: [0]}]", "block"),
         ("[{name: a, file: a.cu, block: [1, 1, 1, 1]}]", "block"),
         ("[{name: a, file: a.cu, arch: native}]", "arch"),
-        ("[{name: a, file: a.cu, arguments: [{name: n, value: 1, elements: 2}]}]", "a value, or elements of an array"),
-        ("[{name: a, file: a.cu, arguments: [{name: n, elements: 2, low: 3, high: 2}]}]", "low to be at most high"),
+        ("[{name: a, file: a.cu, arguments: [{name: n, value: 1, elements: 2}]}]", "a value or elements of an array"),
+        ("[{name: a, file: a.cu, arguments: [{name: n, elements: 2, low: 3, high: 2}]}]", "low <= high"),
         ("[{name: a, file: a.cu, arguments: [{name: n, value: .inf}]}]", "finite"),
         ("[{name: a, file: a.cu, arguments: [{name: n, size: 2}]}]", "size"),
     ],
@@ -408,7 +410,8 @@ def test_every_change_of_the_checks_on_a_device_compiles(tmp_path: Path) -> None
     found = compiled(made, {"scale.cu": whole}, "scale.cu", "smooth", "sm_90")
     # One of each namespace: nvcc took them all, and so many are no one kernel.
     assert found == Refusal(
-        f"nvcc made {len(CHANGES)} kernels called smooth.", "Only kernels with one instance have a harness."
+        f"nvcc produced {len(CHANGES)} kernels called smooth.",
+        "Only kernels with a single instance can have a harness.",
     )
 
 

@@ -93,7 +93,7 @@ def test_what_may_be_written_is_told_rather_too_often(body: str, reads: bool, wr
     [
         ("__global__ void scale(double **p) {}", "pointer to pointers"),
         ("__global__ void scale(double &p) {}", "is a reference"),
-        ("struct S { int a; }; __global__ void scale(S s) {}", "has the type S, whose values cannot be made up"),
+        ("struct S { int a; }; __global__ void scale(S s) {}", "has the type S, for which no values can be generated"),
         ("template <typename T> __global__ void scale(T *p) {}", "has the type T"),
         ("__global__ void scale(float4 f) {}", "a vector by value"),
         ("__global__ void other(int n) {}", "There is no kernel scale in scale.cu"),
@@ -172,10 +172,10 @@ def test_single_precision_has_a_tolerance_of_its_own() -> None:
         (SCALE, kernel(grid=(3,)), FACTS, "Only one of grid and block", "both"),
         (SCALE, kernel(KernelArgument("f", 1), grid=(1,), block=(1024, 2)), FACTS, "larger than 1024", ""),
         (SCALE.replace("threadIdx.x;", "threadIdx.x; int j = threadIdx.y;"), kernel(), FACTS, "more than one dimension", "block: [32, 8]"),
-        (SCALE.replace("int i", "extern __shared__ double s[]; int i"), kernel(), FACTS, "shared memory whose size the launch decides",
+        (SCALE.replace("int i", "extern __shared__ double s[]; int i"), kernel(), FACTS, "dynamic shared memory",
          "shared: 2048"),
         (SCALE.replace("out[i] =", "double x ="), kernel(KernelArgument("f", 1), KernelArgument("out", elements=5)), FACTS,
-         "writes none of its arguments", ""),
+         "does not write to any of its arguments", ""),
         (SCALE, kernel(KernelArgument("f", 1), KernelArgument("a", elements=1 << 33)), FACTS, "larger than 4 GiB", ""),
     ],
 )  # fmt: skip
@@ -236,9 +236,9 @@ def test_facts_are_those_of_the_table() -> None:
         ({"name": ["other"]}, "The profile has no kernel scale."),
         ({"name": ["a::scale", "b::scale"]}, "The profile has 2 kernels called scale"),
         ({"name": ["scale"]}, "lacks the launch configuration of scale"),
-        ({"name": ["scale"], "gpu.kernel.blocks": [10.5], "gpu.kernel.threads-per-block": [64.0]}, "was launched with different sizes (10.5 blocks"),
+        ({"name": ["scale"], "gpu.kernel.blocks": [10.5], "gpu.kernel.threads-per-block": [64.0]}, "was launched with varying sizes (10.5 blocks"),
         ({"name": ["scale"], "gpu.kernel.blocks": [float("nan")], "gpu.kernel.threads-per-block": [64.0]}, "lacks the launch configuration"),
-        ({"name": ["scale"], "gpu.kernel.blocks": [0.0], "gpu.kernel.threads-per-block": [64.0]}, "different sizes"),
+        ({"name": ["scale"], "gpu.kernel.blocks": [0.0], "gpu.kernel.threads-per-block": [64.0]}, "varying sizes"),
     ],
 )  # fmt: skip
 def test_launches_that_differ_or_are_not_told_are_refused(columns: dict[str, list[object]], said: str) -> None:

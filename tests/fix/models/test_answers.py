@@ -141,7 +141,9 @@ def test_a_function_that_the_changed_one_needs_comes_before_it() -> None:
     for blocks in ([changed, helper], [helper + "\n\n" + changed]):
         answer = "\n".join(f"```c\n{code}\n```" for code in blocks)
         assert edited(answer, {"sum.c": SOURCE}).files == {"sum.c": SOURCE.replace(original, f"{helper}\n\n{changed}")}
-    assert edited(f"```c\n{helper}\n```", {"sum.c": SOURCE}).problem == "The answer holds no function of the program."
+    assert (
+        edited(f"```c\n{helper}\n```", {"sum.c": SOURCE}).problem == "The answer contains no function of the program."
+    )
 
 
 def test_a_method_within_its_class_is_found_by_its_qualified_name() -> None:

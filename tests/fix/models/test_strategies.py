@@ -99,9 +99,9 @@ def test_what_each_name_stands_for_is_there() -> None:
 
 
 def test_strategies_that_ask_a_model_need_one_named() -> None:
-    with pytest.raises(UsageError, match="asks a model"):
+    with pytest.raises(UsageError, match="needs a model"):
         proposers(("agent",))
-    with pytest.raises(UsageError, match="asks a model"):
+    with pytest.raises(UsageError, match="needs a model"):
         proposers(("advice",), "none")
     with pytest.raises(UsageError, match="no strategy 'wish'"):
         proposers(("wish",))

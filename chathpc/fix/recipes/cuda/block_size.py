@@ -65,7 +65,7 @@ def _other_size(context: Context, spot: Spot, size: int) -> Iterable[Change]:
     old = sizes.pop()
     source = found[0][0]
     names = {launch.block.text if launch.block.kind == Kind.NAME else None for _, _, launch in found}
-    did = f"blocks of {size} threads instead of {old}"
+    did = f"Launch blocks of {size} threads instead of {old}"
     if names == {None}:
         edits = _in_launches(spot, [(one, launch) for one, _, launch in found], int(old or 0), size)
         if edits:
@@ -146,7 +146,9 @@ def _launch_bounds(context: Context, spot: Spot) -> Iterable[Change]:
         return
     text = f"void __launch_bounds__({size})".encode()
     yield Change(
-        {spot.source.path: (Edit(void, void + 4, text),)}, kernel.first, f"launch bounds of {size} threads a block"
+        {spot.source.path: (Edit(void, void + 4, text),)},
+        kernel.first,
+        f"Set launch bounds of {size} threads per block",
     )
 
 
@@ -170,15 +172,15 @@ RECIPES: tuple[Recipe, ...] = (
         Recipe(
             f"block-size-{size}",
             f"Launches a kernel with blocks of {size} threads.",
-            "The size is set in one place of the source, all launches agree on it, and the kernel itself does not count on another.",
+            "The size is set in one place of the source, all launches agree on it, and the kernel itself does not rely on a particular one.",
             _CAUSES, ("cuda",), "reassociates floating point", partial(_other_size, size=size), promise, everywhere=False,
         )
         for size, promise in zip(SIZES, (0.3, 0.5, 0.5, 0.3, 0.2), strict=True)
     ),
     Recipe(
         "launch-bounds",
-        "Tells the compiler the number of threads of a block, so that it may use as many registers as they leave.",
-        "All launches have the same number of threads a block, a constant.",
+        "Gives the compiler the number of threads per block, so that it can use all the registers available to them.",
+        "All launches have the same constant number of threads per block.",
         _BOUNDS, ("cuda",), "exact", _launch_bounds, 0.3, everywhere=False,
     ),
 )  # fmt: skip

@@ -96,7 +96,7 @@ def between_calls(context: Context, spot: Spot) -> Iterator[Change]:
     edits.append(Edit(at, at, b"\n" + indent(text, at - 1) + f"save :: {', '.join(kept)}".encode()))
     yield Change(
         {spot.source.path: tuple(edits)}, line_of(first),
-        f"keeps {', '.join(kept)} from call to call instead of allocating it in each",
+        f"Keep {', '.join(kept)} between calls instead of allocating in each",
     )  # fmt: skip
 
 

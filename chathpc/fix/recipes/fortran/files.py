@@ -34,7 +34,7 @@ def without_flushes(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(first),
-            "leaves out flushes: closing the file and the end of the program write what is left",
+            "Drop flushes: closing the file or ending the program writes the rest",
         )
 
 

@@ -43,7 +43,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
                 Edit(start, start, blank + f"{name} = {written}\n".encode("utf-8", "surrogateescape")),
                 Edit(node.start_byte, node.end_byte, name.encode()),
             )},
-            line_of(node), f"computes {written[:60]} once before the loop over {header.variable if header else 'items'}",
+            line_of(node), f"Compute {written[:60]} once before the loop over {header.variable if header else 'items'}",
         )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: edits},
             line_of(node),
-            f"computes {procedure.written(node)} as {new}",
+            f"Compute {procedure.written(node)} as {new}",
             "rounds differently",
         )
 

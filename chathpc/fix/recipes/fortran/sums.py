@@ -61,7 +61,7 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: (*lines, *unshared, one.with_clause(clauses, text))},
             line_of(sections[0]),
-            f"gathers {', '.join(sums)} by a reduction instead of in a {text_of(sections[0]).split()[1]} section",
+            f"Sum {', '.join(sums)} by a reduction instead of in a {text_of(sections[0]).split()[1]} section",
             semantics,
         )
 

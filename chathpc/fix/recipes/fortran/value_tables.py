@@ -53,7 +53,7 @@ def tabulated(context: Context, spot: Spot) -> Iterator[Change]:
                 Edit(start, start, lines),
                 Edit(node.start_byte, node.end_byte, instead),
             )},
-            line_of(node), f"computes {procedure.written(node)[:60]} once for each {' and '.join(variables)}, into a table",
+            line_of(node), f"Tabulate {procedure.written(node)[:60]} once for each {' and '.join(variables)}",
         )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def batched(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {path: tuple(each) for path, each in edits.items()},
             lines[spot.source.path][spot.procedure.node.start_byte],
-            "exchanges all elements in one message instead of one message each",
+            "Exchange all elements in one message instead of one message each",
         )
 
 

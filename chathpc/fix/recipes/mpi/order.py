@@ -58,7 +58,7 @@ def sent_early(context: Context, spot: Spot) -> Iterator[Change]:
             yield Change(
                 {spot.source.path: (Edit(to, to, text[start:end]), Edit(start, end, b""))},
                 line_of(run[0]),
-                f"sends before the work in line {line_of(target)}, which has nothing to do with it",
+                f"Send before the unrelated work in line {line_of(target)}",
             )
 
 
@@ -220,7 +220,7 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(first),
-            "leaves out barriers: messages alone order what processes see of each other",
+            "Drop barriers: messages alone order what processes see of each other",
         )
 
 

@@ -61,7 +61,7 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
         if how == "new" and b"cstdlib" not in text and b"stdlib.h" not in text:
             continue
         edits.append(Edit(node.start_byte, node.end_byte, (b"\n" + blank).join(each.encode() for each in lines)))
-        did = f"keeps the memory of {name} for the next time instead of allocating and freeing it"
+        did = f"Reuse the memory of {name} instead of allocating and freeing it each time"
         yield Change({spot.source.path: tuple(edits)}, line_of(node), did)
 
 

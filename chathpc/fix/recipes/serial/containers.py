@@ -65,7 +65,7 @@ def double_ended(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {source.path: tuple(edits)},
             line_of(call),
-            f"makes {name} a double-ended queue, whose front is taken without moving the rest",
+            f"Make {name} a double-ended queue, which pops its front without moving the rest",
         )
         return
 

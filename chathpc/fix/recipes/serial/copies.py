@@ -76,7 +76,7 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
         yield Change(
             edits,
             line_of(node),
-            f"passes {text_of(own)} of {name} by constant reference instead of copying it",
+            f"Pass {text_of(own)} of {name} by const reference instead of copying it",
         )
 
 

@@ -116,7 +116,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     return Change(
         {spot.source.path: tuple(edits)},
         line_of(nest[0].node),
-        f"interchanges the loops to the order {names}, so that the innermost walks through memory step by step",
+        f"Interchange the loops to the order {names}, so that the innermost has unit stride",
         semantics,
     )
 

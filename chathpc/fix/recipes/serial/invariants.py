@@ -297,7 +297,7 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
     return Change(
         {spot.source.path: edits},
         line_of(whole),
-        f"computes {shown[:60]}{'…' if len(shown) > 60 else ''} once before {over}",
+        f"Compute {shown[:60]}{'…' if len(shown) > 60 else ''} once before {over}",
     )
 
 

@@ -49,7 +49,7 @@ def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(first),
-            "ends lines with '\\n' instead of std::endl, which flushes each time",
+            "End lines with '\\n' instead of std::endl, which flushes each time",
         )
     del context
 
@@ -97,7 +97,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     yield Change(
         {spot.source.path: tuple(edits)},
         line_of(calls[0]),
-        "gathers small records in a buffer of 64 KiB, which is written when it is full and when the file is closed",
+        "Collect small records in a 64 KiB buffer that is written when full and when the file is closed",
     )
 
 

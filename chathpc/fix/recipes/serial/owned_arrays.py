@@ -75,7 +75,7 @@ def _kept_arrays(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(node),
-            f"keeps the memory of {name} for the next time instead of allocating and freeing it",
+            f"Reuse the memory of {name} instead of allocating and freeing it each time",
         )
 
 

@@ -70,7 +70,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         edits.append(Edit(call.start_byte, call.end_byte, function.encode() + b"(" + base + b")"))
         semantics: Semantics = "exact" if exponent == 2 else "rounds differently"
         yield Change(
-            {spot.source.path: tuple(edits)}, line_of(call), f"computes {text_of(call)[:50]} as {formula}", semantics
+            {spot.source.path: tuple(edits)}, line_of(call), f"Compute {text_of(call)[:50]} as {formula}", semantics
         )
 
 

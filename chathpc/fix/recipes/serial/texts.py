@@ -55,7 +55,7 @@ def kept_ends(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(call),
-            f"keeps the end of {name} instead of looking for it with each strcat",
+            f"Track the end of {name} instead of searching for it in each strcat",
         )
 
 

@@ -55,7 +55,7 @@ def _if_large(procedure: Procedure, spot: Spot, program: Program) -> Iterator[Ch
         if work is None or one.clause("if") is not None:
             continue
         semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
-        did = f"opens the parallel region only where {work} is above {WORTH_A_REGION:,}"
+        did = f"Open the parallel region only where {work} is above {WORTH_A_REGION:,}"
         edit = one.with_clause(f"if({work} > {WORTH_A_REGION})", procedure.source.text)
         yield Change({procedure.source.path: (edit,)}, line_of(one.statement), did, semantics)
 
@@ -128,7 +128,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: (edit,)},
             line_of(loop),
-            f"shares the loop over {header.variable} among threads: its iterations are independent",
+            f"Parallelise the loop over {header.variable}: its iterations are independent",
             semantics,
         )
 

@@ -115,4 +115,4 @@ def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
     )
     if edit is not None:
         semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
-        yield Change({spot.source.path: (edit,)}, line_of(one.statement), f"gives the loop {clause}", semantics)
+        yield Change({spot.source.path: (edit,)}, line_of(one.statement), f"Give the loop {clause}", semantics)

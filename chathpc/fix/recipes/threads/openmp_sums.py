@@ -180,7 +180,7 @@ def _privatised(
     return Change(
         {procedure.source.path: tuple(edits)},
         line_of(protected[0].directive.node),
-        f"gives each thread its own {names} in the loop over {header.variable} and adds them up at its end",
+        f"Give each thread its own {names} in the loop over {header.variable} and add them up at its end",
         semantics,
     )
 

@@ -59,7 +59,7 @@ def shared_work(context: Context, spot: Spot) -> Iterator[Change]:
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(header.node),
-            f"shares the loop over {header.variable} among the threads instead of leaving it to one",
+            f"Share the loop over {header.variable} among the threads instead of leaving it to one",
             semantics,
         )
 

@@ -46,7 +46,7 @@ def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
             yield Change(
                 edits,
                 one.line or procedure.model.first,
-                f"puts {_APART} bytes between the rows of {one.name}, to which different threads write",
+                f"Pad the rows of {one.name}, to which different threads write, by {_APART} bytes",
             )
 
 

@@ -15,12 +15,12 @@ function changeTable(title, rows, unit, what) {
 function comparison(found) {
   const unit = found.unit || "";
   const parts = [];
-  if (found.shares.length) parts.push(section("shares", "Where it changed", el("p", { cls: "dim" }, "No second is in two rows; they add up to the difference of the runs."), changeTable("Where it changed", found.shares, unit, "What")));
+  if (found.shares.length) parts.push(section("shares", "Where it changed", el("p", { cls: "dim" }, "Each second is counted once; the rows add up to the difference between the runs."), changeTable("Where it changed", found.shares, unit, "What")));
   if (found.findings.length) {
     parts.push(section("findings", "Findings", el("ul", { cls: "plain changes" }, found.findings.map((one) =>
       el("li", {}, el("span", { cls: `badge s-${one.status}` }, one.status_words), " ", el("b", {}, one.title), one.place ? el("code", { cls: "dim" }, ` ${one.place}`) : "", el("p", {}, one.cost))))));
   }
-  for (const [id, title, rows, what] of [["functions", "Functions, by themselves", found.functions, "Function"], ["activities", "Kinds of work", found.activities, "Kind"], ["kernels", "GPU kernels", found.kernels, "Kernel"]]) {
+  for (const [id, title, rows, what] of [["functions", "Functions (exclusive)", found.functions, "Function"], ["activities", "Kinds of work", found.activities, "Kind"], ["kernels", "GPU kernels", found.kernels, "Kernel"]]) {
     if (rows.length) parts.push(section(id, title, changeTable(title, rows, unit, what)));
   }
   return parts;
@@ -28,5 +28,5 @@ function comparison(found) {
 
 function sides(found) {
   return el("div", { cls: "pair sides" }, [["Before", found.before], ["After", found.after]].map(([title, side]) =>
-    el("div", {}, el("h2", {}, title), el("dl", { cls: "rows" }, pairs([["Run", side.title], ["In all", side.total], ["Read from", side.paths.join(", ")], ["By itself", side.headline]])))));
+    el("div", {}, el("h2", {}, title), el("dl", { cls: "rows" }, pairs([["Run", side.title], ["Total", side.total], ["Read from", side.paths.join(", ")], ["On its own", side.headline]])))));
 }

@@ -34,7 +34,7 @@ function flameGraph(view, state) {
     if (text.trim()) {
       const [nodes, share] = search(tree, view.names, text.trim());
       found = nodes;
-      matches.textContent = nodes.size ? `${plural(nodes.size, "place")}, ${percent(share)} in all` : "No match";
+      matches.textContent = nodes.size ? `${plural(nodes.size, "place")}, ${percent(share)} in total` : "No match";
     }
     draw();
   }
@@ -134,7 +134,7 @@ function flameGraph(view, state) {
       return [nameOf(node), place, `${quantity(tree.allBefore[node], unit())} → ${quantity(tree.allAfter[node], unit())} (${signed(change, unit())})`];
     }
     if (tree.inverted) return [nameOf(node), place, `${all}, ${share} of the whole on this path`];
-    return [nameOf(node), place, `${all}, ${share} of the whole; itself ${quantity(tree.own[node], unit())}`];
+    return [nameOf(node), place, `${all}, ${share} of the whole; exclusive ${quantity(tree.own[node], unit())}`];
   }
 
   function describe() {
@@ -223,7 +223,7 @@ function flameGraph(view, state) {
     element: section("tree", "Call tree",
       el("div", { cls: "tools" }, shapes, input, matches, button("Reset", () => { input.value = ""; look(""); zoom(0); })),
       trail, stage, frame, legend,
-      el("p", { cls: "dim note" }, `${plural(view.tree.parent.length, "place")} stand for ${plural(view.tree.contexts, "context")}; what is too small to be seen is added up as “… more”.`)),
+      el("p", { cls: "dim note" }, `${plural(view.tree.parent.length, "place")} stand for ${plural(view.tree.contexts, "context")}; places too small to see are merged into “… more”.`)),
   };
 }
 

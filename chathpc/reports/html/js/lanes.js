@@ -178,5 +178,5 @@ function timelinePart(view) {
     el("div", { cls: "tools" }, button("Zoom in", () => zoom(0.5)), button("Zoom out", () => zoom(2)), button("All", () => show(0, data.length))),
     stage, said,
     el("p", { cls: "dim note" }, `Drag to move; Ctrl and the wheel zoom. Events shorter than ${quantity(data.resolution / 1e9, "s")} are drawn with their neighbours.`,
-      data.left_out ? ` ${plural(data.left_out, "lane")} more are not shown.` : ""));
+      data.left_out ? ` ${plural(data.left_out, "lane")} not shown.` : ""));
 }

@@ -66,9 +66,9 @@ function rowTable(view, state, rows, id, title, what) {
     const placeOf = (at) => placed(view.files, rows.file[at], rows.line[at]);
     const columns = [
       { title: what, key: (at) => (what === "Line" ? placeOf(at) : view.names[rows.name[at]]), cls: "name", cell: (at) => nameCell(at) },
-      { title: "Itself", number: true, key: (at) => own[at], text: (at) => quantity(own[at], metric.unit) },
+      { title: "Exclusive", number: true, key: (at) => own[at], text: (at) => quantity(own[at], metric.unit) },
       { title: "% itself", number: true, key: (at) => own[at], text: (at) => percentCell(own[at] / metric.total), share: (at) => own[at] / metric.total, tone: (at) => `g-${view.groups[rows.group[at]]}` },
-      { title: "With callees", number: true, key: (at) => below[at], text: (at) => quantity(below[at], metric.unit) },
+      { title: "Inclusive", number: true, key: (at) => below[at], text: (at) => quantity(below[at], metric.unit) },
       { title: "% with callees", number: true, key: (at) => below[at], text: (at) => percentCell(below[at] / metric.total) },
       what === "Line" ? { title: "Function", key: (at) => view.names[rows.name[at]], cls: "name", text: (at) => view.names[rows.name[at]] }
         : { title: "Place", key: placeOf, cls: "place", cell: (at) => linked(view, rows.file[at], rows.line[at]) },
@@ -83,7 +83,7 @@ function rowTable(view, state, rows, id, title, what) {
   }
   state.onMetric(build);
   build();
-  return section(id, title, holder, rows.left_out ? el("p", { cls: "dim note" }, `${plural(rows.left_out, "row")} with less are not listed.`) : "");
+  return section(id, title, holder, rows.left_out ? el("p", { cls: "dim note" }, `${plural(rows.left_out, "row")} with smaller values not listed.`) : "");
 }
 
 /** A place, which leads to its source where that is shown. */

@@ -18,8 +18,8 @@ function threadsPart(view, state) {
     const busiest = list.indexOf(top), idle = list.indexOf(low);
     const said = `${names[chosen]}: ${quantity(low, metric.unit)} at least (${label(idle)}), ${quantity(mean, metric.unit)} on average, ${quantity(top, metric.unit)} at most (${label(busiest)})`;
     figures.replaceChildren(...[
-      ["Least", `${quantity(low, metric.unit)}`, label(idle)], ["Mean", quantity(mean, metric.unit), ""], ["Most", quantity(top, metric.unit), label(busiest)],
-      ["Most over mean", mean > 0 ? `${digits(top / mean)}x` : "–", ""],
+      ["Minimum", `${quantity(low, metric.unit)}`, label(idle)], ["Mean", quantity(mean, metric.unit), ""], ["Maximum", quantity(top, metric.unit), label(busiest)],
+      ["Maximum/mean", mean > 0 ? `${digits(top / mean)}x` : "–", ""],
     ].flatMap(([name, value, where]) => el("div", {}, el("dt", {}, name), el("dd", {}, value, where ? el("span", { cls: "dim" }, where) : ""))));
     map.setAttribute("aria-label", `Heat map. ${said}.`);
     bars.setAttribute("aria-label", `Distribution. ${said}.`);
@@ -139,5 +139,5 @@ function threadsPart(view, state) {
       choice("Place", names.map((name, at) => [String(at), cut(name, 70)]), (value) => { chosen = Number(value); draw(); listValues(); }, String(chosen)),
       switcher("Order of the bars", [["number", "By number"], ["size", "By size"]], (key) => { order = key; draw(); }, order)),
     figures, el("div", { cls: "pair" }, el("div", {}, map), el("div", {}, bars)), table,
-    el("p", { cls: "dim note" }, "Time in the place and in what it calls.", data.left_out ? ` ${plural(data.left_out, "location")} between those shown are left out.` : ""));
+    el("p", { cls: "dim note" }, "Inclusive time of the place.", data.left_out ? ` ${plural(data.left_out, "location")} between those shown omitted.` : ""));
 }
