@@ -41,7 +41,7 @@ class _Loader(FastLoader):
         for key, _ in node.value:
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key.value!r} is there twice", key.start_mark
+                    None, None, f"the key {key.value!r} appears twice", key.start_mark
                 )
             seen.add(key.value)
         return super().construct_mapping(node, deep)  # type: ignore[no-any-return,unused-ignore]

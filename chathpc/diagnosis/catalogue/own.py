@@ -69,19 +69,19 @@ def read_folder(folder: Path, built_in: Callable[[str], Cause], known: tuple[str
 
 
 def _wrong(file: Path, error: ChathpcError) -> UsageError:
-    return UsageError(f"{file.parent}/{error.message}", hint="Correct the file, or take it out of the folder.")
+    return UsageError(f"{file.parent}/{error.message}", hint="Correct the file, or remove it from the folder.")
 
 
 def _fields(file: Path) -> Fields:
     try:
         if not file.is_file():
-            raise UsageError(f"{file} is no file.", hint="Take it out of the folder of patterns.")
+            raise UsageError(f"{file} is not a file.", hint="Remove it from the patterns folder.")
         with file.open("rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}.") from error
     if len(data) > LARGEST_FILE:
-        raise UsageError(f"{file}: larger than {LARGEST_FILE:,} bytes; this is no entry of a catalogue.")
+        raise UsageError(f"{file}: larger than {LARGEST_FILE:,} bytes; this is not a catalogue entry.")
     try:
         check_plain(data, file)
         return Fields(parse(data, file), file)
