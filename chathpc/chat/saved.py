@@ -46,4 +46,6 @@ def restore(path: Path) -> Chat:
         what = validation.words(error)
         raise UsageError(f"{path} is not a saved conversation: {what}.", hint="Name a file that /save wrote.") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not a saved conversation: not JSON.", hint="Name a file that /save wrote.") from None
+        raise UsageError(
+            f"{path} is not a saved conversation: not JSON.", hint="Name a file that /save wrote."
+        ) from None

@@ -112,7 +112,7 @@ def test_how_sure_a_finding_is_comes_with_reasons_and_what_speaks_against_it() -
     told = call(mpi, "findings", {"number": 2, "part": "confidence"}).text
     assert f"{100 * second.confidence:.1f} % sure" in told
     assert second.against[0] in told
-    assert "Nothing was found that speaks against it." in ask(example("omp-triangle"), "how confident are you")
+    assert "Nothing was found that contradicts it." in ask(example("omp-triangle"), "how confident are you")
 
 
 def test_a_line_is_shown_with_what_it_calls_and_with_the_times_around_it() -> None:
@@ -138,7 +138,7 @@ def test_the_loop_that_a_function_is_called_in_is_told_with_its_source() -> None
 
 def test_one_run_does_not_tell_how_it_scales_but_what_would() -> None:
     result = call(example("mpi-imbalance"), "scaling")
-    assert result.text.startswith("One run cannot tell how the program scales")
+    assert result.text.startswith("One run cannot show how the program scales")
     assert "parallel efficiency of 4 ranks (POP) is 69.5 %" in result.text
     assert "chathpc diff" in result.lines[-1]
     assert "srun -n 8 " in result.lines[2]

@@ -510,7 +510,7 @@ def test_an_entry_that_breaks_the_schema_is_refused_with_file_and_key(tmp_path, 
     [
         ("", "the file: expected a mapping, found None"),
         ("- 1\n", "the file: expected a mapping"),
-        ("id: a\nid: b\n", "not valid YAML: the key 'id' is there twice"),
+        ("id: a\nid: b\n", "not valid YAML: the key 'id' appears twice"),
         ("id: [\n", "not valid YAML"),
         ("id: !!python/object/apply:os.system ['true']\n", "not valid YAML: could not determine a constructor"),
         ("\x00", "not valid YAML"),

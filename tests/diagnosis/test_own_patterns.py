@@ -236,7 +236,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").mkdir()
-    with pytest.raises(UsageError, match=r"x\.yaml is no file"), extended(tmp_path):
+    with pytest.raises(UsageError, match=r"x\.yaml is not a file"), extended(tmp_path):
         pass
 
 

@@ -32,7 +32,7 @@ _KINDS: Mapping[str, tuple[str, tuple[Activity, ...]]] = {
     "computing": ("computing in its own code and in libraries", (_A.COMPUTE, _A.LIBRARY, _A.JIT)),
     "mathematics": ("in the math library", (_A.MATH,)),
     "copying": ("copying and setting memory", (_A.COPY,)),
-    "allocation": ("allocating and freeing memory", (_A.ALLOCATION, _A.PAGE_FAULT)),
+    "allocation": ("allocating and releasing memory", (_A.ALLOCATION, _A.PAGE_FAULT)),
     "io": ("in I/O", (_A.IO,)),
     "mpi": ("in MPI", (_A.MPI, _A.MPI_SETUP)),
     "openmp": ("in the OpenMP runtime, waiting included", (_A.OMP_WAIT, _A.OMP_LOCK, _A.OMP_OVERHEAD)),

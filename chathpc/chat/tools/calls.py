@@ -96,9 +96,7 @@ def _calls(
         )
         rows.append((label, value, share_of(value, total), contexts))
     if not rows:
-        text = (
-            f"No call from {target.title} was seen." if called else f"No caller of {target.title} was seen."
-        )
+        text = f"No call from {target.title} was seen." if called else f"No caller of {target.title} was seen."
         return Result(text)
     what = "functions" if len(order) != 1 else "function"
     relation = (

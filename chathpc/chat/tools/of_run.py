@@ -86,7 +86,7 @@ def examined(session: Session, asked: NoArguments) -> Result:
     for each in found.skipped[:MOST_ROWS]:
         lines.append(f"Not examined ({', '.join(map(quote, each.checks))}): {quote(each.reason, longest=_LONGEST)}.")
         lines.append(f"    {quote(each.remedy, longest=_LONGEST)}")
-    lines += [f"Note: {quote(caveat, longest=_LONGEST)}" for caveat in session.caveats[:MOST_ROWS]]
+    lines += [f"Bear in mind: {quote(caveat, longest=_LONGEST)}" for caveat in session.caveats[:MOST_ROWS]]
     return Result(text, facts=facts.all(), lines=tuple(lines))
 
 

@@ -91,9 +91,7 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
         Column(f"mean of {them}" if several else them, unit),
         Column("difference", unit),
     )
-    return Result(
-        f"{text} Computing is {metric.id} without waiting and MPI calls.", columns, tuple(shown), facts.all()
-    )
+    return Result(f"{text} Computing is {metric.id} without waiting and MPI calls.", columns, tuple(shown), facts.all())
 
 
 def _name(session: Session, chosen: BoolArray) -> str:

@@ -267,7 +267,7 @@ def missing(session: Session, asked: NoArguments) -> Result:
     lines = []
     for what, how in list(lacking.items())[:MOST_ROWS]:
         lines += [f"{quote(what)}:", f"    {quote(how, longest=_LONGEST)}"]
-    lines += [f"Note: {quote(text, longest=_LONGEST)}" for text in session.caveats[:MOST_ROWS]]
+    lines += [f"Bear in mind: {quote(text, longest=_LONGEST)}" for text in session.caveats[:MOST_ROWS]]
     text = "Not collected, and what would show it." if lacking else "Nothing is known to be missing."
     return Result(text, lines=tuple(lines))
 

@@ -77,12 +77,15 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     if bound != float("inf"):
         limit = f"If {name} were eliminated, it would be {numbers.speedup(bound)}."
         facts.add(
-            Kind.VALUE, f"the speed-up of the run if {name} were eliminated", bound, "x", form=Form.ONE, metric=metric.id
+            Kind.VALUE,
+            f"the speed-up of the run if {name} were eliminated",
+            bound,
+            "x",
+            form=Form.ONE,
+            metric=metric.id,
         )
         taken = f"If {name} were eliminated, the run would be {numbers.speedup(bound)} as fast: {has}."
         text = taken if gone else f"{text} {limit}"
     if several:
-        text += (
-            " This counts all threads together: the gain is larger where others wait for it, smaller where none do."
-        )
+        text += " This counts all threads together: the gain is larger where others wait for it, smaller where none do."
     return Result(text, facts=facts.all())
