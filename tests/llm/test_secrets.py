@@ -129,7 +129,7 @@ def test_a_key_file_that_others_can_read_is_refused(mode: int, key_file: Path) -
 @pytest.mark.parametrize("content", ["", "two lines\nof text", "a\x1bb", "clé", "x" * 9000])
 def test_what_is_no_key_is_refused(content: str, key_file: Path) -> None:
     key_file.write_text(content)
-    with pytest.raises(UsageError, match="no key"):
+    with pytest.raises(UsageError, match="not a key"):
         _with_file(key_file)
 
 
