@@ -93,7 +93,7 @@ def test_ranks_threads_and_times_of_a_run_are_told_alone() -> None:
     assert ask(mpi, "how long did it run").endswith(
         f"Summed over all ranks, cpu.time is {mpi.measured.total('cpu.time'):.1f} s."
     )
-    assert "1,802 samples, one each 5.00 ms" in ask(omp, "which tool measured this")
+    assert "1,802 samples, one per 5.00 ms" in ask(omp, "which tool measured this")
 
 
 def test_how_to_fix_a_finding_says_where_what_and_how_to_try_it() -> None:
@@ -110,7 +110,7 @@ def test_how_sure_a_finding_is_comes_with_reasons_and_what_speaks_against_it() -
     mpi = example("mpi-imbalance")
     second = mpi.diagnosis.findings[1]
     told = call(mpi, "findings", {"number": 2, "part": "confidence"}).text
-    assert f"{100 * second.confidence:.1f} % sure" in told
+    assert f"{100 * second.confidence:.1f} % confidence" in told
     assert second.against[0] in told
     assert "Nothing was found that contradicts it." in ask(example("omp-triangle"), "how confident are you")
 
@@ -199,7 +199,7 @@ def test_a_line_is_shown_with_the_time_of_what_each_line_around_it_calls() -> No
 def test_time_on_paths_of_workers_is_not_said_to_be_outside_of_loops() -> None:
     told = ask(example("omp-triangle"), "is triangular_work called in a loop")
     assert "On call paths without a loop" in told
-    assert "Paths of worker threads do not show" in told
+    assert "Worker threads' paths do not show" in told
 
 
 def test_a_place_without_any_time_is_not_said_to_be_a_billion_times_as_fast() -> None:
