@@ -51,7 +51,7 @@ NOTEBOOK = Asker(
     "%chathpc ",
     commands="All of them: %chathpc.",
     load="Compare two: %chathpc diff BEFORE AFTER.",
-    tokens="Begin anew: %chathpc open PATH.",
+    tokens="Start over: %chathpc open PATH.",
     patience="Allow more time (CHATHPC_DEADLINE), or %chathpc model none.",
 )
 #: Another program, by the Model Context Protocol; without folders to open profiles from.

@@ -208,7 +208,7 @@ class Conversation:
         facts: list[Fact] = [fact for step in steps for fact in step.result.facts]
         model = None if found is None or self.backend is None else self.backend.label
         if found is not None and not found.holds:
-            note = f"{note} Nothing that {model} said can be printed.".strip()
+            note = f"{note} No statement by {model} can be printed.".strip()
             lack = "unsupported"
         return Answer(
             question=quote(question, longest=_LONGEST_QUESTION),

@@ -74,14 +74,14 @@ def open_conversation(
     before: Chat | None = None if resume is None else saved.restore(resume)
     chosen = list(paths) or [Path(text) for text in (before.paths if before is not None else ())]
     if not chosen:
-        raise UsageError("No profile is named.", hint="chathpc chat PATH..., or --resume FILE.")
+        raise UsageError("No profile given.", hint="chathpc chat PATH..., or --resume FILE.")
     tell("reading the profile")
     check_named(settings.source)
     profile = read(chosen).with_sources(settings.source, below=Path())
     if before is not None and before.contexts != len(profile.tree):
         raise UsageError(
-            f"{resume} is about another profile, of {before.contexts:,} contexts; this one has {len(profile.tree):,}.",
-            hint="Give the profile that it was about, or begin anew without --resume.",
+            f"{resume} is about a different profile, with {before.contexts:,} contexts; this one has {len(profile.tree):,}.",
+            hint="Name its profile, or start over without --resume.",
         )
     others = dict(before.compared) if before is not None else {}
     others |= {str(path): [str(path)] for path in compared}

@@ -113,7 +113,7 @@ def provenance(answer: Answer) -> str:
     """Who said what stands in italics, and what of it is not printed."""
     dropped = sum(each.dropped_because is not None for each in answer.statements)
     left = f"; {dropped} of its {len(answer.statements)} statements dropped" if dropped else ""
-    return f"Said by {answer.model}, a language model, not measured{left}."
+    return f"Written by {answer.model}, a language model, not measured{left}."
 
 
 def nearest(answer: Answer, asker: Asker) -> str:

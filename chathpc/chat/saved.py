@@ -19,7 +19,7 @@ _LARGEST = 64 << 20
 def save(path: Path, chat: Chat) -> None:
     """Write a conversation as JSON; the file then holds all of it, or what it held before."""
     if path.exists() and not _is_chat(path):
-        raise UsageError(f"{path} is something else than a saved conversation.", hint="Name another file.")
+        raise UsageError(f"{path} is not a saved conversation.", hint="Name another file.")
     write_atomically(path, chat.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
@@ -44,6 +44,8 @@ def restore(path: Path) -> Chat:
         return Chat.model_validate(json.loads(data))
     except ValidationError as error:
         what = validation.words(error)
-        raise UsageError(f"{path} is no saved conversation: {what}.", hint="Name a file that /save wrote.") from None
+        raise UsageError(f"{path} is not a saved conversation: {what}.", hint="Name a file that /save wrote.") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{path} is no saved conversation: not JSON.", hint="Name a file that /save wrote.") from None
+        raise UsageError(
+            f"{path} is not a saved conversation: not JSON.", hint="Name a file that /save wrote."
+        ) from None

@@ -52,7 +52,7 @@ def post(
     """
     seconds = time_limit(limit, environ, time.time())
     if not seconds > 0:  # also where it is no number
-        return Outcome(False, "no time is left in this job; nothing was done")
+        return Outcome(False, "no time left in this job; nothing was done")
     tag = secrets.token_hex(6)
     try:
         target = folder_beside(paths) if folder is None else folder

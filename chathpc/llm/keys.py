@@ -117,11 +117,11 @@ def _from_file(path: Path) -> Key:
     except OSError as error:
         raise UsageError(f"{path}: the key cannot be read: {error.strerror}.") from None
     if stat.S_IMODE(status.st_mode) & 0o077:
-        raise UsageError(f"{path}: others can read this key.", hint=f"chmod 600 {path}")
+        raise UsageError(f"{path}: this key is readable by others.", hint=f"chmod 600 {path}")
     return _checked(data.decode("utf-8", "replace").strip(), str(path))
 
 
 def _checked(secret: str, origin: str) -> Key:
     if not secret or len(secret) > _LONGEST_KEY or not secret.isascii() or not secret.isprintable() or " " in secret:
-        raise UsageError(f"{origin}: this is no key: expected one line of printable characters.")
+        raise UsageError(f"{origin}: not a key: expected one line of printable characters.")
     return Key(secret)

@@ -47,7 +47,7 @@ class Purse:
             if self._spent + estimate.cost > most:
                 raise BudgetSpentError(
                     f"{label} may cost {numbers.money(self._spent + estimate.cost, currency)}; "
-                    f"{limit} is the most that one answer may cost.",
+                    f"the limit per answer is {limit}.",
                     hint="Raise `spend`, or use --llm local or --llm none.",
                 )
         if self._notice is not None:

@@ -38,7 +38,7 @@ class Recording:
                 if entry["system"] and "key" in entry:
                     self._answers[entry["key"]] = entry
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelUnavailableError(f"{file}: it is no recording ({type(error).__name__}).", hint=RENEW) from None
+            raise ModelUnavailableError(f"{file}: not a recording ({type(error).__name__}).", hint=RENEW) from None
 
     @property
     def models(self) -> list[str]:

@@ -193,7 +193,7 @@ def _merge(layers: list[_Layer]) -> Settings:
                     raise UsageError(
                         f"{layer.origin[key]} asks for '{_shown(value)}', but this site has settled on "
                         f"'{_shown(site.values[key])}' ({site.origin[key]}).",
-                        hint="Leave it out, or use --llm none.",
+                        hint="Omit it, or use --llm none.",
                     )
             elif key not in values:
                 values[key], origins[key] = value, layer.origin[key]
@@ -245,7 +245,7 @@ def _from_project(path: Path) -> _Layer:
         refused.append("llm")
     if refused:
         raise UsageError(
-            f"{path}: '{refused[0]}' is not taken from this file: it may come from an untrusted profile.",
+            f"{path}: '{refused[0]}' is ignored in this file: it may come from an untrusted profile.",
             hint="Put it into your own config.yaml, a CHATHPC_ variable or an option.",
         )
     return layer
@@ -260,7 +260,7 @@ def _from_file(path: Path, ignored: str | None = None) -> _Layer:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}.") from error
     if len(data) > _LARGEST_FILE:
-        raise UsageError(f"{path}: larger than {_LARGEST_FILE} bytes; this is no settings file.")
+        raise UsageError(f"{path}: larger than {_LARGEST_FILE} bytes; this is not a settings file.")
     try:
         content = yaml.safe_load(data)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
@@ -292,7 +292,7 @@ def _checked(given: Mapping[str, object], origins: Mapping[str, str], path: Path
         raise UsageError(f"{where}: there is no key '{validation.place(problem)}'.", hint=_meaning(key))
     if wrong == PROJECT_KEY:
         raise UsageError(
-            f"{where}: '{wrong}' is no setting.",
+            f"{where}: '{wrong}' is not a setting.",
             hint=f"A program is described in the {PROJECT_FILE} of its own folder, and nowhere else.",
         )
     raise UsageError(f"{where}: there is no setting '{clean(wrong)[:80]}'.", hint=_meant(wrong, path))

@@ -185,7 +185,7 @@ def _automatic(settings: Settings, environ: Mapping[str, str]) -> Choice:
     untested = [name for name, path in here if shown[path] is None]
     if untested:
         return Choice(
-            None, f"no model: {untested[0]} has not shown that it reads source (`chathpc models test {untested[0]}`)"
+            None, f"no model: {untested[0]} has not been tested on reading source (`chathpc models test {untested[0]}`)"
         )
     if here:
         return Choice(None, f"no model: {here[0][0]} does not read source; for its prose: --llm local:{here[0][0]}")

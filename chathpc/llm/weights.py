@@ -149,7 +149,7 @@ def take(weights: Weights, folder: Path | None, path: Path) -> Path:
     try:
         with path.open("rb") as file:
             if file.read(4) != b"GGUF":
-                raise UsageError(f"{path}: this is no GGUF file.", hint=_source_hint(weights))
+                raise UsageError(f"{path}: not a GGUF file.", hint=_source_hint(weights))
         sum_ = sha256(path)
         if weights.sha256 not in (None, sum_):
             raise UsageError(f"{path}: this is another file than {weights.name}: its SHA-256 sum is {sum_}.")
@@ -241,9 +241,9 @@ def pull_by_sum(
 ) -> Path:
     """Fetch `weights` of which the user knows the SHA-256 sum, as `pull` does; the sum is noted beside the file."""
     if not re.fullmatch(r"[0-9a-f]{64}", sum_):
-        raise UsageError(f"'{clean(sum_)[:80]}' is no SHA-256 sum: that has 64 hexadecimal digits.")
+        raise UsageError(f"'{clean(sum_)[:80]}' is not a SHA-256 sum, which has 64 hexadecimal digits.")
     if weights.sha256 not in (None, sum_):
-        raise UsageError(f"{weights.name} has the sum {weights.sha256}.", hint="Leave --sha256 out.")
+        raise UsageError(f"{weights.name} has the sum {weights.sha256}.", hint="Omit --sha256.")
     size = weights.bytes
     if weights.sha256 is None:
         size = next((told for source in sources if (told := source.size(weights)) is not None), size)
@@ -270,7 +270,7 @@ def _check_space(weights: Weights, folder: Path, part: BufferedRandom) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise ModelUnavailableError(
-            f"{folder}: {weights.name} needs {needed / 1e6:.0f} MB more, and {free / 1e6:.0f} MB are free.",
+            f"{folder}: {weights.name} needs {needed / 1e6:.0f} MB more, but {free / 1e6:.0f} MB are free.",
             hint="Set CHATHPC_MODELS to a folder with enough space.",
         )
 

@@ -37,7 +37,7 @@ class Overhead:
     def __str__(self) -> str:
         """`8 % overhead (5 % to 12 %, 3 runs each)`."""
         if self.interval is None:
-            cost = f"{self.share:.0%} overhead" if self.share else "no overhead was seen"
+            cost = f"{self.share:.0%} overhead" if self.share else "no overhead seen"
             return f"{cost} (one run each; noise unknown)"
         (least, most), runs = self.interval, f"{len(self.alone)} runs each"
         if not least:

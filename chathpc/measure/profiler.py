@@ -105,5 +105,5 @@ def reason(done: Completed) -> str:
     telling = [clean(line.strip()) for line in said if line.strip()]
     how = {"timed-out": "it took too long", "output-limit": "it printed too much"}.get(done.status)
     if how is None and done.code < 0:
-        how = f"it was ended by signal {-done.code}"
+        how = f"it was killed by signal {-done.code}"
     return how or (telling[-1][:300] if telling else f"exit status {done.code}")

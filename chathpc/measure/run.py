@@ -99,7 +99,7 @@ def measure(
             progress("running the program alone")
             plain = run.program("plain run", (*start, *program), runner)
         if plain is not None and not plain.succeeded:
-            run.remarks.append(f"The program alone ended with {_ending(plain)}.")
+            run.remarks.append(f"Without the profiler, the program ended with {_ending(plain)}.")
         chosen = sampling_rate(None) if plain is None else sampling_rate(_cpu_seconds(plain, start), plain.seconds)
         plan = replace(plan, rate=rate or chosen)
         measured = _first_that_works(_candidates(tool, uses_gpu, kernel), plan, run, plain)
@@ -212,7 +212,7 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
             done = _recorded(profiler, more, run, plain, run.runner)
             plan, path = more, profiler.finish(more, run, version)
         except ProfilerError as error:
-            run.remarks.append(f"Measured once only, with few samples: {error}.")
+            run.remarks.append(f"Measured only once, with few samples: {error}.")
     put(plan.work / "stdout.txt", done.stdout)
     put(plan.work / "stderr.txt", done.stderr)
     sampled = profiler.name in ("perf", "hpctoolkit")
@@ -272,8 +272,8 @@ def _program(program: Sequence[str], folder: Path, environment: Mapping[str, str
     found = program_file(behind_env(program)[0], folder, environment)
     if found is None:
         raise UsageError(
-            f"'{behind_env(program)[0]}' is no program that can be run in {folder}.",
-            hint="Build it first, or write ./ before it if it is in this folder.",
+            f"'{behind_env(program)[0]}' is not an executable program in {folder}.",
+            hint="Build it first, or prefix it with ./ if it is in this folder.",
         )
     return found
 

@@ -67,7 +67,7 @@ def test_a_kind_of_work_is_in_the_functions_that_call_it(session: Session) -> No
 def test_waiting_tells_of_mpi_apart(session: Session) -> None:
     text = call(session, "activities", {"kind": "waiting"}).text
     assert "The run spends none of its 100 s waiting" in text
-    assert "MPI, which has 3.00 s of 100 s (3.00 %) in all" in text
+    assert "MPI, which is 3.00 s of 100 s (3.00 %) in total" in text
     assert "By call" not in text
     assert "MPI" not in call(example("omp"), "activities", {"kind": "waiting"}).text
 
@@ -104,14 +104,14 @@ def test_a_problem_that_was_found_is_told_with_what_to_do() -> None:
 def test_a_problem_that_was_not_found_says_what_was_and_what_would_show_it() -> None:
     asked = example("omp")
     answer = call(asked, "findings", {"words": "false sharing"})
-    assert answer.text == f"No finding of 'False sharing'. Found was: {asked.diagnosis.headline}"
+    assert answer.text == f"No finding of 'False sharing'. Found instead: {asked.diagnosis.headline}"
     assert "perf c2c record" in answer.lines[0]
 
 
 def test_a_problem_that_only_the_keywords_name_is_told_as_near() -> None:
     answer = call(example("omp"), "findings", {"words": "vectorised"})
     assert answer.text.startswith(
-        "No finding of 'Hot loop without vector instructions'. Near to it: 3. One place computes"
+        "No finding of 'Hot loop without vector instructions'. Related: 3. One place computes"
     )
 
 
@@ -130,7 +130,7 @@ def test_the_computing_time_of_ranks_leaves_waiting_mpi_and_helper_threads_out()
 
 def test_waiting_within_a_place_is_told(session: Session) -> None:
     answer = call(example("omp"), "locations", {"place": "triangular_work"})
-    assert "is waiting or calls of MPI" in answer.text
+    assert "is waiting or MPI calls" in answer.text
     assert "is waiting" not in call(example("omp"), "locations", {"place": "work_item"}).text
 
 

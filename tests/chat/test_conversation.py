@@ -269,7 +269,7 @@ def test_the_rounds_of_an_answer_are_paid_together_and_the_next_one_anew(session
     assert len(backend.requests) == 1
     assert [step.tool for step in answer.steps] == ["top"]
     assert answer.lack == "budget"
-    assert "is the most that one answer may cost" in answer.note
+    assert "the limit per answer is" in answer.note
     conversation.ask("hottest functions")
     assert len(backend.requests) > 1
 
@@ -301,7 +301,7 @@ def test_a_saved_conversation_comes_back_as_it_was(session: Session, tmp_path: P
 def test_a_file_that_is_something_else_is_not_overwritten(session: Session, tmp_path: Path) -> None:
     file = tmp_path / "precious.txt"
     file.write_text("mine")
-    with pytest.raises(UsageError, match="something else"):
+    with pytest.raises(UsageError, match="not a saved conversation"):
         saved.save(file, Conversation(session).record())
     assert file.read_text() == "mine"
 
@@ -316,7 +316,7 @@ def test_a_file_that_is_something_else_is_not_overwritten(session: Session, tmp_
 def test_a_file_that_is_no_conversation_is_told_so(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "talk.json"
     file.write_bytes(content)
-    with pytest.raises(UsageError, match="no saved conversation"):
+    with pytest.raises(UsageError, match="not a saved conversation"):
         saved.restore(file)
 
 

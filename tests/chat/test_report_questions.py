@@ -46,7 +46,7 @@ def test_a_rank_is_compared_with_the_others_function_by_function(session: Sessio
     assert "Rank 1 computes for 12.0 s, the other one for 8.00 s: 4.00 s more (1.50x)." in result.text
     faster = call(session, "locations", {"who": "rank 0"}).text
     assert "4.00 s less" in faster
-    assert "has less to do" in faster
+    assert "has less work" in faster
 
 
 def test_two_threads_are_compared_with_each_other() -> None:
@@ -91,9 +91,9 @@ def test_ranks_threads_and_times_of_a_run_are_told_alone() -> None:
     assert ask(mpi, "how many ranks and threads").startswith("The run had 4 ranks.")
     assert ask(omp, "wall-clock time").startswith("The run took 2.26 s of wall-clock time.")
     assert ask(mpi, "how long did it run").endswith(
-        f"Added up over all ranks, cpu.time is {mpi.measured.total('cpu.time'):.1f} s."
+        f"Summed over all ranks, cpu.time is {mpi.measured.total('cpu.time'):.1f} s."
     )
-    assert "1,802 samples, one each 5.00 ms" in ask(omp, "which tool measured this")
+    assert "1,802 samples, one per 5.00 ms" in ask(omp, "which tool measured this")
 
 
 def test_how_to_fix_a_finding_says_where_what_and_how_to_try_it() -> None:
@@ -110,9 +110,9 @@ def test_how_sure_a_finding_is_comes_with_reasons_and_what_speaks_against_it() -
     mpi = example("mpi-imbalance")
     second = mpi.diagnosis.findings[1]
     told = call(mpi, "findings", {"number": 2, "part": "confidence"}).text
-    assert f"{100 * second.confidence:.1f} % sure" in told
+    assert f"{100 * second.confidence:.1f} % confidence" in told
     assert second.against[0] in told
-    assert "Nothing was found that speaks against it." in ask(example("omp-triangle"), "how confident are you")
+    assert "Nothing was found that contradicts it." in ask(example("omp-triangle"), "how confident are you")
 
 
 def test_a_line_is_shown_with_what_it_calls_and_with_the_times_around_it() -> None:
@@ -133,12 +133,12 @@ def test_the_loop_that_a_function_is_called_in_is_told_with_its_source() -> None
     # All of its time: whoever calls it (main, or serial_part that main calls) does so in the loop over steps.
     callers = call(example("mpi-imbalance"), "callers", {"name": "kernel"})
     assert result.rows[0][2] == pytest.approx(sum(float(row[1]) for row in callers.rows))  # type: ignore[arg-type]
-    assert "is not called in a loop" in call(Session(calls()), "loops", {"name": "dot"}).text
+    assert "No loop around calls of" in call(Session(calls()), "loops", {"name": "dot"}).text
 
 
 def test_one_run_does_not_tell_how_it_scales_but_what_would() -> None:
     result = call(example("mpi-imbalance"), "scaling")
-    assert result.text.startswith("One run cannot tell how the program scales")
+    assert result.text.startswith("One run cannot show how the program scales")
     assert "parallel efficiency of 4 ranks (POP) is 69.5 %" in result.text
     assert "chathpc diff" in result.lines[-1]
     assert "srun -n 8 " in result.lines[2]
@@ -198,13 +198,13 @@ def test_a_line_is_shown_with_the_time_of_what_each_line_around_it_calls() -> No
 
 def test_time_on_paths_of_workers_is_not_said_to_be_outside_of_loops() -> None:
     told = ask(example("omp-triangle"), "is triangular_work called in a loop")
-    assert "On call paths that show no loop" in told
-    assert "Paths of worker threads do not show" in told
+    assert "On call paths without a loop" in told
+    assert "Worker threads' paths do not show" in told
 
 
 def test_a_place_without_any_time_is_not_said_to_be_a_billion_times_as_fast() -> None:
     told = ask(example("omp-triangle"), "what if work_item was free")
-    assert told.startswith("If work_item took no time, the run would be 1.77x as fast:")  # 1 / (1 - 0.434)
+    assert told.startswith("If work_item were eliminated, the run would be 1.77x as fast:")  # 1 / (1 - 0.434)
     assert "000x" not in told
 
 

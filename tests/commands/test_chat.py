@@ -101,7 +101,7 @@ def test_a_conversation_is_resumed_with_its_profiles(run: Run, monkeypatch: pyte
     other = str(EXAMPLES / "mpi-imbalance" / "database")
     wrong = run("chat", other, "--resume", str(file), "--llm", "none")
     assert wrong.code == 2
-    assert "another profile" in wrong.err
+    assert "a different profile" in wrong.err
 
 
 def test_a_profile_to_compare_with_is_an_option(run: Run) -> None:

@@ -103,7 +103,7 @@ def test_patterns_of_a_project_file_are_not_taken(run: Run, tmp_path: Path) -> N
     (tmp_path / "chathpc.yaml").write_text("patterns: mine\n", encoding="utf-8")
     result = run("patterns", "list")
     assert (result.code, result.out) == (2, "")
-    assert "'patterns' is not taken from this file" in result.err
+    assert "'patterns' is ignored in this file" in result.err
 
 
 def test_a_wrong_file_is_told_by_file_and_key(run: Run, tmp_path: Path) -> None:

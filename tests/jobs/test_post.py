@@ -99,8 +99,8 @@ FAULTS: dict[str, tuple[str, list[str], str | None]] = {
     "a file in place of the folder": ("fine", ["-o", "/dev/null"], "Cannot create /dev/null: "),
     "an option that does not exist": ("fine", ["--nonsense"], "No such option"),
     "a limit that is no number": ("fine", ["--time-limit", "soon"], "'soon' is not a valid float"),
-    "a limit of nothing": ("fine", ["--time-limit", "0"], "no time is left in this job"),
-    "a limit that is not a number at all": ("fine", ["--time-limit", "nan"], "no time is left in this job"),
+    "a limit of nothing": ("fine", ["--time-limit", "0"], "no time left in this job"),
+    "a limit that is not a number at all": ("fine", ["--time-limit", "nan"], "no time left in this job"),
     "a limit without end": ("fine", ["--time-limit", "inf"], None),
 }
 
@@ -214,7 +214,7 @@ def test_the_end_of_the_job_is_respected(database: Path) -> None:
     assert done.returncode == 0
     assert "the time limit" in done.stderr
     done = post("fine", str(database), env={"SLURM_JOB_END_TIME": str(int(time.time()) + 20)})
-    assert "no time is left in this job" in done.stderr
+    assert "no time left in this job" in done.stderr
     assert names(database.parent) == {"database"}
 
 

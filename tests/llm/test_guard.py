@@ -316,7 +316,7 @@ def test_what_costs_too_much_is_stopped_before_it_leaves_and_each_answer_begins_
     names = placeholders_for(profile, diagnose(profile), "none")
     backend = GuardedBackend(behind, names, purse=Purse(choice, Settings(spend=103e-6)))
     backend.complete(request)
-    with pytest.raises(BudgetSpentError, match="is the most that one answer may cost"):
+    with pytest.raises(BudgetSpentError, match="the limit per answer is"):
         backend.complete(request)  # the echo counted something, and both are one answer
     new_answer(backend)
     backend.complete(request)

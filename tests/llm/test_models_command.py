@@ -169,7 +169,7 @@ def test_what_is_no_model_or_another_one_is_not_taken(listed: weights.Weights, f
     other = folder.parent / "other.gguf"
     other.write_bytes(b"GGUF and something else")
     for name, file, told in (
-        ("large", text, "no GGUF file"),
+        ("large", text, "not a GGUF file"),
         ("large", folder.parent / "missing.gguf", "No such file"),
         ("qwen2.5-coder-1.5b", other, "another file than qwen2.5-coder-1.5b"),
     ):

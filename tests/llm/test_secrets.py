@@ -120,7 +120,7 @@ def test_a_key_file_of_its_owner_alone_is_read(key_file: Path) -> None:
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
 def test_a_key_file_that_others_can_read_is_refused(mode: int, key_file: Path) -> None:
     key_file.chmod(mode)
-    with pytest.raises(UsageError, match="others can read this key") as caught:
+    with pytest.raises(UsageError, match="this key is readable by others") as caught:
         _with_file(key_file)
     assert f"chmod 600 {key_file}" in caught.value.hint
     assert SECRET not in str(caught.value)
@@ -129,7 +129,7 @@ def test_a_key_file_that_others_can_read_is_refused(mode: int, key_file: Path) -
 @pytest.mark.parametrize("content", ["", "two lines\nof text", "a\x1bb", "clé", "x" * 9000])
 def test_what_is_no_key_is_refused(content: str, key_file: Path) -> None:
     key_file.write_text(content)
-    with pytest.raises(UsageError, match="no key"):
+    with pytest.raises(UsageError, match="not a key"):
         _with_file(key_file)
 
 

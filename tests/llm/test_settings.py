@@ -143,7 +143,7 @@ def test_a_foreign_folder_cannot_take_the_users_key_to_another_server(
     write(own_home / ".config/chathpc/config.yaml", "llm: openai:mine\nbase_url: https://llm.mine/v1\n")
     foreign = own_home / "downloads" / "somebodys-profile"
     write(foreign / "chathpc.yaml", "base_url: https://llm.evil/v1\n")
-    with pytest.raises(UsageError, match="'base_url' is not taken from this file"):
+    with pytest.raises(UsageError, match="'base_url' is ignored in this file"):
         load_settings(site=site, cwd=foreign)
     write(foreign / "chathpc.yaml", "deadline: 5\n")
     settings = load_settings(site=site, cwd=foreign)
@@ -160,7 +160,7 @@ def test_a_project_is_no_setting(site: Path, own_home: Path) -> None:
 @pytest.mark.parametrize("place", ["user", "site"])
 def test_a_project_is_described_in_its_own_folder_alone(place: str, site: Path, own_home: Path) -> None:
     write(site if place == "site" else own_home / ".config/chathpc/config.yaml", "project: {build: make}\n")
-    with pytest.raises(UsageError, match="'project' is no setting") as caught:
+    with pytest.raises(UsageError, match="'project' is not a setting") as caught:
         load(site)
     assert "its own folder" in caught.value.hint
 
@@ -186,7 +186,7 @@ def test_pin_is_for_the_site_alone(site: Path, own_home: Path) -> None:
 )
 def test_a_project_file_does_not_say_where_data_go_or_what_is_loaded(line: str, site: Path, own_home: Path) -> None:
     write(own_home / "chathpc.yaml", line + "\n")
-    with pytest.raises(UsageError, match=r"chathpc\.yaml: '\w+' is not taken from this file"):
+    with pytest.raises(UsageError, match=r"chathpc\.yaml: '\w+' is ignored in this file"):
         load(site)
 
 
@@ -299,7 +299,7 @@ def test_prices_are_read_from_files_alone(site: Path, own_home: Path, monkeypatc
     assert settings.prices == {"org/model": Price(0.15, 0.6)}
     assert (settings.currency, settings.spend) == ("EUR", 0.05)
     write(own_home / "chathpc.yaml", "spend: 100\n")
-    with pytest.raises(UsageError, match="'spend' is not taken from this file"):
+    with pytest.raises(UsageError, match="'spend' is ignored in this file"):
         load(site)
 
 

@@ -45,7 +45,7 @@ _LONGEST_ARGUMENTS = 20_000
 
 _ALL = (
     Tool("summary", "Say what was measured and the verdict; or ranks and threads, time, tool.", summary.SummaryArguments, summary.summary),
-    Tool("findings", "List the performance problems that were found, or one in full, its repair, its confidence.", summary.FindingArguments, summary.findings),
+    Tool("findings", "List the performance problems found, or one in full, its fix, its confidence.", summary.FindingArguments, summary.findings),
     Tool("evidence", "Show a measured fact behind the findings by its id.", summary.EvidenceArguments, summary.evidence),
     Tool("top", "List the functions, lines, loops, load modules or GPU kernels with most of a metric.", top.TopArguments, top.top),
     Tool("activities", "Say how much time goes into computing, MPI, OpenMP, waiting, files or memory.", activities.ActivityArguments, activities.activities),
@@ -58,9 +58,9 @@ _ALL = (
     Tool("what_if", "Compute how much faster the run would be if a place were faster (Amdahl's law).", what_if.WhatIfArguments, what_if.what_if),
     Tool("compare", "Compare with another loaded profile: what changed beyond noise.", compare.CompareArguments, compare.compare),
     Tool("metrics", "List the metrics that were measured, with units and totals.", summary.MetricArguments, summary.metrics),
-    Tool("missing", "Say what the profile cannot tell and which command would measure it.", NoArguments, summary.missing),
+    Tool("missing", "Say what the profile cannot show and which command would measure it.", NoArguments, summary.missing),
     Tool("examined", "Say which checks the diagnosis ran, which it could not run, and the caveats.", NoArguments, of_run.examined),
-    Tool("scaling", "Say what one run tells of more ranks or threads, and what to measure.", NoArguments, of_run.scaling),
+    Tool("scaling", "Say what one run shows about more ranks or threads, and what to measure.", NoArguments, of_run.scaling),
     Tool("timeline", "Show how long GPUs and calls were busy or idle in a recorded trace.", NoArguments, lanes.timeline),
     Tool("catalogue", "Look up a performance problem (signs, what to do) or a term (roofline).", catalogue.CatalogueArguments, catalogue.catalogue),
     Tool("query", "Find contexts by a hatchet query on the hottest part of the tree.", query.QueryArguments, query.query),

@@ -30,10 +30,10 @@ _A = Activity
 #: What the run spends time on or in, and what the time of a node is spent on that counts for it.
 _KINDS: Mapping[str, tuple[str, tuple[Activity, ...]]] = {
     "computing": ("computing in its own code and in libraries", (_A.COMPUTE, _A.LIBRARY, _A.JIT)),
-    "mathematics": ("in the mathematical library", (_A.MATH,)),
+    "mathematics": ("in the math library", (_A.MATH,)),
     "copying": ("copying and setting memory", (_A.COPY,)),
     "allocation": ("allocating and releasing memory", (_A.ALLOCATION, _A.PAGE_FAULT)),
-    "io": ("in input and output", (_A.IO,)),
+    "io": ("in I/O", (_A.IO,)),
     "mpi": ("in MPI", (_A.MPI, _A.MPI_SETUP)),
     "openmp": ("in the OpenMP runtime, waiting included", (_A.OMP_WAIT, _A.OMP_LOCK, _A.OMP_OVERHEAD)),
     "waiting": ("waiting", (_A.OMP_WAIT, _A.OMP_LOCK, _A.LOCK, _A.SLEEP, _A.BLOCKED, _A.JOIN, _A.GPU_SYNC)),
@@ -44,11 +44,11 @@ _KINDS: Mapping[str, tuple[str, tuple[Activity, ...]]] = {
 PARTS: Mapping[str, tuple[Activity, ...]] = {
     "computing": (_A.COMPUTE, _A.LIBRARY),
     "compiling or interpreting": (_A.JIT,),
-    "in the mathematical library": (_A.MATH,),
+    "in the math library": (_A.MATH,),
     "copying memory": (_A.COPY,),
     "allocating memory": (_A.ALLOCATION,),
     "in page faults": (_A.PAGE_FAULT,),
-    "in input and output": (_A.IO,),
+    "in I/O": (_A.IO,),
     "in MPI": (_A.MPI,),
     "starting and ending MPI": (_A.MPI_SETUP,),
     "waiting in OpenMP": (_A.OMP_WAIT,),
@@ -89,7 +89,7 @@ def activities(session: Session, asked: ActivityArguments) -> Result:
     if metric is None or not session.facts.has_host_time:
         raise UsageError(
             "The profile has no time of the host that could be divided by kinds of work.",
-            hint=session.asker.see("timeline", "what a trace tells of the GPU"),
+            hint=session.asker.see("timeline", "what a trace shows of the GPU"),
         )
     return _all(session, metric, asked.limit) if asked.kind == "all" else _one(session, metric, asked.kind, asked.limit)
 
@@ -98,7 +98,7 @@ def _all(session: Session, metric: Metric, most: int) -> Result:
     facts, total = session.facts, session.facts.total
     spent = sorted(((facts.spent(*parts), name) for name, parts in PARTS.items()), reverse=True)
     spent = [(value, name) for value, name in spent if value > 0]
-    told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
+    told = FactList(source_of(session, metric, "added up by the names of functions and libraries"))
     rows = []
     for value, name in spent[:most]:
         told.add(
@@ -120,11 +120,11 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     facts, total = session.facts, session.facts.total
     name, parts = _KINDS[kind]
     value, unit = facts.spent(*parts), metric.unit.value
-    told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
+    told = FactList(source_of(session, metric, "added up by the names of functions and libraries"))
     text = _spends(facts, value, name)
     in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
     if in_mpi > 0:
-        text = f"{text} That is without the waiting in MPI, which has {of_total(facts, in_mpi)} in all."
+        text = f"{text} That excludes waiting in MPI, which is {of_total(facts, in_mpi)} in total."
     told.add(FactKind.AMOUNT, f"time {name}", value, unit, form=Form.ONE, whole=draft.total(facts), metric=metric.id)
     if in_mpi > 0:
         told.add(FactKind.AMOUNT, "MPI", in_mpi, unit, whole=draft.total(facts), metric=metric.id)

@@ -96,9 +96,7 @@ def _calls(
         )
         rows.append((label, value, share_of(value, total), contexts))
     if not rows:
-        text = (
-            f"{target.title} calls nothing that was seen." if called else f"Nothing that was seen calls {target.title}."
-        )
+        text = f"No call from {target.title} was seen." if called else f"No caller of {target.title} was seen."
         return Result(text)
     what = "functions" if len(order) != 1 else "function"
     relation = (

@@ -118,7 +118,7 @@ def _nearest_first(session: Session, meant: tuple[Cause, ...]) -> list[Cause]:
 
 def _entry(cause: Cause, others: list[str]) -> Result:
     text = f"{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
-    text += f" Near to it: {', '.join(others)}." if others else ""
+    text += f" Related: {', '.join(others)}." if others else ""
     lines = [f"Do: {_flat(one.do)}" for one in cause.advice]
     lines += [f"Against it: {_flat(one)}" for one in cause.speaks_against]
     lines.append(f"Next: {_flat(cause.next_measurement.command)} ({_flat(cause.next_measurement.tells)})")

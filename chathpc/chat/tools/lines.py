@@ -101,7 +101,7 @@ def source(session: Session, asked: SourceArguments) -> Result:
     if wanted and lines:
         lines.insert(0, f"{'itself':>8}{'in all':>8} {'line':>6}")
     if not lines:
-        text += " The profile did not come with the source text."
+        text += " The profile has no source text."
     columns = (Column("line"), Column("itself", metric.unit.value), Column("share", SHARE))
     if wanted and measured:  # the text has it already
         return Result(text, facts=facts.all(), lines=tuple(lines))

@@ -48,14 +48,14 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     if of_host:  # without the threads that libraries run for themselves
         used = used[np.isin(used, facts_of.locations)]
     if not len(used):
-        raise UsageError(f"The profile does not tell {metric.id} by rank or thread.")
+        raise UsageError(f"The profile does not break down {metric.id} by rank or thread.")
     title, note, what = "The run", "", metric.id
     values: FloatArray = totals[used]
     if of_host and not asked.place and not asked.metric:
         # What a thread waits, the others work: in all, threads of one run take the same time.
         what = "computing time"
         values = facts_of.matrix[np.searchsorted(facts_of.locations, used)][:, WORKING].sum(axis=1)
-        note = f" Computing time is {metric.id} without waiting and calls of MPI."
+        note = f" Computing time is {metric.id} without waiting and MPI calls."
     if asked.place:
         target = session.find(asked.place)
         title = target.title
@@ -71,7 +71,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
             waited = float(profile.tree.inclusive(facts_of.of(*NOT_WORKING))[nodes].sum())
             share = waited / values.sum() if values.sum() > 0 else 0.0
             if share >= WORTH_MENTIONING:
-                note += f" Of that, {numbers.percent(min(share, 1.0))} is waiting or calls of MPI."
+                note += f" Of that, {numbers.percent(min(share, 1.0))} is waiting or MPI calls."
     unit = metric.unit.value
     source = source_of(session, metric, "by location; a location without a value counts as zero")
     facts = FactList(source)
@@ -93,8 +93,8 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         text = f"{title} has one location, {slowest}, with {written['largest']} of {what}."
     elif of_host and not is_real(facts_of, figures["largest"], figures["smallest"]):
         text = f"All {count} take about as long{f' in {title}' if asked.place else ''}: {written['smallest']} ({fastest}) to "
-        text += f"{written['largest']} ({slowest}) of {what}, {written['mean']} on average, {written['median']} in the median."
-        text += " The difference is too little to matter, or could be one of sampling."
+        text += f"{written['largest']} ({slowest}) of {what}, {written['mean']} on average, {written['median']} median."
+        text += " The difference is too small to matter or within sampling error."
     else:
         text = f"The slowest is {slowest} with {written['largest']} of {what}{f' in {title}' if asked.place else ''}, "
         text += f"the fastest {fastest} with {written['smallest']}; the mean of {count} is {written['mean']}, the median {written['median']}."
@@ -143,7 +143,7 @@ def _significance(session: Session, high: float, low: float, unit: str, facts: F
     if spread <= 0:
         return ""
     facts.add(Kind.VALUE, "the standard error of the difference", spread, unit, form=Form.ONE)
-    return f" That difference is real: its standard error from sampling is {numbers.quantity(spread, unit)}."
+    return f" The difference is significant: its standard error from sampling is {numbers.quantity(spread, unit)}."
 
 
 def _outliers(values: FloatArray) -> list[int]:

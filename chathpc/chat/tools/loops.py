@@ -50,9 +50,9 @@ def loops(session: Session, asked: LoopArguments) -> Result:
         none = (
             "no loop was seen on the paths to it."
             if is_loop.any()
-            else "the profile has no loops: they need hpcstruct."
+            else "the profile has no loops, which need hpcstruct."
         )
-        return Result(f"{target.title} is not called in a loop as far as can be seen; {none}", complete=True)
+        return Result(f"No loop around calls of {target.title} was seen: {none}", complete=True)
     facts = FactList(source_of(session, metric, "inclusive values of the function below its closest loop"))
     order = sorted(added.items(), key=lambda item: -item[1])
     for (place, _function), value in order[: asked.limit]:
@@ -69,9 +69,9 @@ def loops(session: Session, asked: LoopArguments) -> Result:
             Kind.AMOUNT, f"{target.title} in no loop", whole_of_it - inside, metric.unit.value,
             whole=run_total(total, metric), metric=metric.id,
         )  # fmt: skip
-        outside = f" On call paths that show no loop it has {amount(whole_of_it - inside, total, metric)}."
+        outside = f" On call paths without a loop it has {amount(whole_of_it - inside, total, metric)}."
         if session.measured.counts.threads > 1:  # a worker's path begins at the thread, not at who started the region
-            outside += " Paths of worker threads do not show the loop that they were started in."
+            outside += " Worker threads' paths do not show the loop in which they were started."
     rows = tuple(
         (place, function, value, share_of(value, total), source[place, function])
         for (place, function), value in order[: asked.limit]
@@ -79,5 +79,5 @@ def loops(session: Session, asked: LoopArguments) -> Result:
     columns = (
         Column("loop at"), Column("in"), Column("inclusive", metric.unit.value), Column("share", SHARE), Column("source", prose=True),
     )  # fmt: skip
-    unknown = " How often it is called was not counted." if session.measured.timed is False else ""
+    unknown = " Its calls were not counted." if session.measured.timed is False else ""
     return Result(said + told + outside + unknown, columns, rows, facts.all(), omitted=max(len(order) - asked.limit, 0))

@@ -48,11 +48,11 @@ def _time(run: RunFacts, facts: FactList) -> str:
         parts.append(f"The run took {numbers.seconds(run.wall_seconds)} of wall-clock time.")
         facts.add(Kind.VALUE, "the wall-clock time of the run", run.wall_seconds, "s", form=Form.ONE)
     else:
-        parts.append("The profile does not tell the wall-clock time of the run.")
+        parts.append("The profile does not record the run's wall-clock time.")
     if run.total is not None and run.unit is not None and run.metric is not None:
         several = run.threads > 1 or run.ranks > 1
         over = f" over all {'threads' if run.threads > 1 else 'ranks'}" if several else ""
-        parts.append(f"Added up{over}, {run.metric} is {numbers.quantity(run.total, run.unit.value)}.")
+        parts.append(f"Summed{over}, {run.metric} is {numbers.quantity(run.total, run.unit.value)}.")
         facts.add(Kind.VALUE, f"{run.metric} of the run{over}", run.total, run.unit.value, metric=run.metric)
     return " ".join(parts)
 
@@ -67,7 +67,7 @@ def _tool(session: Session, run: RunFacts, facts: FactList) -> str:
         facts.add(Kind.COUNT, "the run", run.samples, "samples", form=Form.ONE)
         if run.total and run.unit is not None and run.unit.value == "s":
             period = run.total / run.samples
-            text += f", one each {numbers.quantity(period, 's')} of {run.metric}"
+            text += f", one per {numbers.quantity(period, 's')} of {run.metric}"
             facts.add(Kind.VALUE, "the time between samples", period, "s", form=Form.ONE, metric=run.metric)
     files = ", ".join(dict.fromkeys(quote(source.path.name) for source in profile.sources[:3]))
     return f"{text}. It was read from {files}." if files else f"{text}."
@@ -80,7 +80,7 @@ def examined(session: Session, asked: NoArguments) -> Result:
     facts.add(Kind.COUNT, "the diagnosis", len(found.run), "checks", form=Form.ONE)
     count = len(session.diagnosis.findings)
     facts.add(Kind.COUNT, "the diagnosis", count, "findings", form=Form.ONE)
-    text = f"{_checks(len(found.run))} ran; {count} finding{'s' if count != 1 else ''} came out of them."
+    text = f"{_checks(len(found.run))} ran; {count} finding{'s' if count != 1 else ''} resulted."
     names = dict.fromkeys(quote(name).replace("-", " ") for name in found.run)
     lines = [f"Examined: {', '.join(names)}."] if names else []
     for each in found.skipped[:MOST_ROWS]:
@@ -100,14 +100,14 @@ def scaling(session: Session, asked: NoArguments) -> Result:
     run = run_facts(profile)
     known = [escaped(one) for one in session.diagnosis.evidence if one.kind == Kind.EFFICIENCY]
     unit = "ranks" if run.ranks > 1 else "threads"
-    text = f"One run cannot tell how the program scales: that takes runs with at least two different numbers of {unit}."
+    text = f"One run cannot show how the program scales: that takes runs with at least two different numbers of {unit}."
     if known:
         text += f" What this run has: {' '.join(one.statement for one in known)}"
-        text += f" What is lost at this size already, more {unit} will not bring back."
+        text += f" More {unit} will not recover what is already lost at this size."
     elif run.ranks <= 1 and run.threads <= 1:
-        text += " This run has one thread, so that nothing is known of waiting or imbalance."
+        text += " This run has one thread, so nothing is known about waiting or imbalance."
     else:
-        text += " This profile does not tell its parallel efficiency either."
+        text += " This profile does not show its parallel efficiency either."
     count = run.ranks if run.ranks > 1 else max(run.threads, 1)
     program = quote(profile.title) or "app"
     starts = [

@@ -39,7 +39,7 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
     """Computing and waiting time of one rank or thread (`rank 0 thread 2`) against the mean of the others, and that by function."""
     facts_of = session.facts
     if not facts_of.has_host_time or metric.id != facts_of.metric:
-        raise UsageError(f"The profile does not tell {metric.id} of one rank or thread by kind of work.")
+        raise UsageError(f"The profile does not break down {metric.id} of one rank or thread by kind of work.")
     one, _, other = who.partition(AGAINST)
     mine = _chosen(session, one)
     rest = _chosen(session, other) & ~mine if other else ~mine
@@ -52,7 +52,7 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
     unit = metric.unit.value
     own, theirs = float(working[mine].mean()), float(working[rest].mean())
     waits, wait_rest = float(waiting[mine].mean()), float(waiting[rest].mean())
-    facts = FactList(source_of(session, metric, "by location; computing is without waiting and calls of MPI"))
+    facts = FactList(source_of(session, metric, "by location; computing excludes waiting and MPI calls"))
     for subject, value in (
         (f"the computing time of {name}", own), (f"the mean computing time of {them}", theirs),
         (f"the waiting time of {name}", waits), (f"the mean waiting time of {them}", wait_rest),
@@ -70,7 +70,7 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
         facts.add(Kind.VALUE, f"{name} against {them}", ratio, "x", form=Form.ONE, metric=metric.id)
         text += f": {_of(abs(own - theirs), unit)} {more} ({numbers.speedup(ratio)})."
     else:
-        text += ". That is no difference that matters or that sampling could show."
+        text += ". The difference is too small to matter or within sampling error."
     does = "waits or is in MPI" if facts_of.spent(Activity.MPI) else "waits"
     text += f" It {does} for {_of(waits, unit)}, {them} for {_of(wait_rest, unit)}."
     rows, difference = _by_function(session, mine, rest)
@@ -79,7 +79,7 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
         facts.add(Kind.VALUE, f"the difference in {largest[0]}", abs(largest[3]), unit, form=Form.ONE, metric=metric.id)
         text += f" Most of the difference is in {largest[0]}: {_of(abs(largest[3]), unit)} {more}."
     if real and own < theirs:
-        text += f" So it is not slow: it has less to do, and waits for {them}."
+        text += f" So it is not slow: it has less work and waits for {them}."
     shown = [row for row in rows if abs(row[3]) >= WORTH_MENTIONING * max(difference, 1e-12)][:most]
     for function, here, there, apart in shown:
         facts.add(Kind.VALUE, f"{function} on {name}", here, unit, metric=metric.id)
@@ -91,9 +91,7 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
         Column(f"mean of {them}" if several else them, unit),
         Column("difference", unit),
     )
-    return Result(
-        f"{text} Computing is {metric.id} without waiting and calls of MPI.", columns, tuple(shown), facts.all()
-    )
+    return Result(f"{text} Computing is {metric.id} without waiting and MPI calls.", columns, tuple(shown), facts.all())
 
 
 def _name(session: Session, chosen: BoolArray) -> str:

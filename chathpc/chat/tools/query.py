@@ -77,7 +77,7 @@ def query(session: Session, asked: QueryArguments) -> Result:
     """Contexts of the hottest part of the tree on paths that match a hatchet query."""
     metric = session.metric(asked.metric)
     if metric.aggregation != Aggregation.SUM:
-        raise UsageError(f"The values of '{metric.id}' do not add up over a tree.")
+        raise UsageError(f"The values of '{metric.id}' cannot be summed over a tree.")
     searched = session.once(f"contexts of {metric.id}", lambda: hottest(session, metric))
     found = np.flatnonzero(matching(searched.tree, steps(asked.query, searched)))
     total = session.total(metric)

@@ -61,7 +61,7 @@ def summary(session: Session, asked: SummaryArguments) -> Result:
             text += f" {profile.helpers.sentence}"
             facts.add(
                 Kind.VALUE,
-                "the time of helper threads, left out",
+                "the time of helper threads, excluded",
                 profile.helpers.time,
                 unit,
                 form=Form.ONE,
@@ -88,7 +88,7 @@ class FindingArguments(Arguments):
         default="", max_length=300, description="A performance problem (false sharing): whether it was found."
     )
     part: Literal["all", "fix", "confidence"] = Field(
-        default="all", description="Of one finding: what to change, or how sure it is and what speaks against it."
+        default="all", description="Of one finding: what to change, or its confidence and what contradicts it."
     )
     limit: int = limit()
 
@@ -152,12 +152,12 @@ def _whether(session: Session, words: str) -> Result:
     beside = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in near}]
     told = beside or numbered[:1]
     text += (
-        f" Near to it: {_line(*beside[0])}"
+        f" Related: {_line(*beside[0])}"
         if beside
-        else f" Found was: {quote(session.diagnosis.headline, longest=_LONGEST)}"
+        else f" Found instead: {quote(session.diagnosis.headline, longest=_LONGEST)}"
     )
     lines = dict.fromkeys(
-        f"What would show it: {quote(filled(session.measured, one.next_measurement.command))} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
+        f"To check: {quote(filled(session.measured, one.next_measurement.command))} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
         for one in meant[:_NAMED]
     )
     lacking = [
@@ -201,25 +201,25 @@ def fix(session: Session, number: int, one: Finding) -> Result:
     code = [f"Code: {quote(line.strip(), longest=_LONGEST)}" for line in (excerpt.lines if excerpt else ())]
     changes = [f"{'Change' if not at else 'or'}: {quote(text, longest=_LONGEST)}" for at, text in enumerate(one.advice)]
     to_try = [f"To check: {quote(one.next_measurement, longest=_LONGEST)}"] if one.next_measurement else []
-    shell = "chathpc fix FOLDER    (the folder with the sources; changes are built, checked and timed in a copy)"
+    shell = "chathpc fix FOLDER    (the source folder; changes are built, checked and timed in a copy)"
     return Result(text, lines=(*code, *changes, *to_try, f"Or let chathpc try: {shell}"))
 
 
 def confidence(session: Session, number: int, one: Finding) -> Result:
     """How sure a finding is, why, and what speaks against it."""
     how = (
-        "read in the source or the machine code; only the time there was measured"
+        "inferred from the source or machine code; only its time was measured"
         if one.status == "derived"
         else "measured"
     )
-    text = f"Finding {number}, {quote(one.title)}: {numbers.percent(one.confidence)} sure ({how})."
+    text = f"Finding {number}, {quote(one.title)}: {numbers.percent(one.confidence)} confidence ({how})."
     reason = quote(one.confidence_reason, longest=_LONGEST).rstrip(".")
-    text += f" It weighs {reason}." if reason else ""
+    text += f" Based on {reason}." if reason else ""
     against = [quote(each, longest=_LONGEST) for each in one.against]
-    text += f" Against it: {' '.join(against)}" if against else " Nothing was found that speaks against it."
+    text += f" Against it: {' '.join(against)}" if against else " Nothing was found that contradicts it."
     lines = [f"{item.id}: {item.statement}" for item in _of_findings(session, [one])]
     if one.next_measurement:
-        lines.append(f"What would settle it: {quote(one.next_measurement, longest=_LONGEST)}")
+        lines.append(f"To confirm: {quote(one.next_measurement, longest=_LONGEST)}")
     return Result(text, lines=tuple(lines))
 
 
@@ -240,7 +240,7 @@ def evidence(session: Session, asked: EvidenceArguments) -> Result:
     known = session.diagnosis.evidence
     if not asked.id:
         rows = tuple((item.id, quote(item.statement, longest=_LONGEST)) for item in known[: asked.limit])
-        text = f"{len(known)} facts." if known else "The diagnosis rests on no facts: it found nothing."
+        text = f"{len(known)} facts." if known else "The diagnosis found nothing, so there are no facts."
         return Result(
             text,
             (Column("id"), Column("fact", prose=True)),

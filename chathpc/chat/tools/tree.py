@@ -32,7 +32,7 @@ def tree(session: Session, asked: TreeArguments) -> Result:
     """The calling context tree, or the part of it below a place, its largest nodes only."""
     metric = session.metric(asked.metric)
     if metric.aggregation != Aggregation.SUM:
-        raise UsageError(f"The values of '{metric.id}' do not add up over a tree.")
+        raise UsageError(f"The values of '{metric.id}' cannot be summed over a tree.")
     level = session.level(asked.by)
     own, inclusive = level.values(session.measured, metric)
     total = session.total(metric)
@@ -83,11 +83,11 @@ def _largest_context(session: Session, target: Target, home: IntArray, inclusive
     nodes = np.unique(home[session.measured.tree.outermost(target.nodes)])
     nodes = nodes[nodes >= 0]
     if not len(nodes):
-        raise UsageError(f"{target.title} lies in no function of the tree.")
+        raise UsageError(f"{target.title} is in no function of the tree.")
     top = int(nodes[np.argmax(inclusive[nodes])])
     others = len(nodes) - 1
     contexts = "one other context" if others == 1 else f"{numbers.count(others)} other contexts"
-    note = f" {target.title} has {contexts} beside this, its largest one." if others else ""
+    note = f" {target.title} has {contexts} besides this one, its largest." if others else ""
     return top, note
 
 

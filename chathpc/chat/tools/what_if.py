@@ -75,14 +75,17 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     text = f"{first}: {has}, and that {change}."
     several = len(session.measured.where) > 1
     if bound != float("inf"):
-        limit = f"If {name} took no time, it would be {numbers.speedup(bound)}."
+        limit = f"If {name} were eliminated, it would be {numbers.speedup(bound)}."
         facts.add(
-            Kind.VALUE, f"the speed-up of the run if {name} took no time", bound, "x", form=Form.ONE, metric=metric.id
+            Kind.VALUE,
+            f"the speed-up of the run if {name} were eliminated",
+            bound,
+            "x",
+            form=Form.ONE,
+            metric=metric.id,
         )
-        taken = f"If {name} took no time, the run would be {numbers.speedup(bound)} as fast: {has}."
+        taken = f"If {name} were eliminated, the run would be {numbers.speedup(bound)} as fast: {has}."
         text = taken if gone else f"{text} {limit}"
     if several:
-        text += (
-            " This takes all threads together: where others wait for it the gain is larger, where nobody does smaller."
-        )
+        text += " This counts all threads together: the gain is larger where others wait for it, smaller where none do."
     return Result(text, facts=facts.all())
