@@ -42,7 +42,7 @@ def read_folder(folder: Path, built_in: Callable[[str], Cause], known: tuple[str
     except OSError as error:
         raise UsageError(
             f"The folder of patterns {folder} cannot be read: {error.strerror}.",
-            hint="Choose another with --patterns, CHATHPC_PATTERNS or the setting 'patterns'.",
+            hint="Name another with --patterns, CHATHPC_PATTERNS or the setting 'patterns'.",
         ) from error
     if len(files) > MOST_FILES:
         raise UsageError(f"{folder} holds {len(files):,} patterns; at most {MOST_FILES} are read.")
@@ -81,7 +81,7 @@ def _fields(file: Path) -> Fields:
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}.") from error
     if len(data) > LARGEST_FILE:
-        raise UsageError(f"{file}: larger than {LARGEST_FILE:,} bytes; too large for a catalogue entry.")
+        raise UsageError(f"{file}: larger than {LARGEST_FILE:,} bytes; this is not a catalogue entry.")
     try:
         check_plain(data, file)
         return Fields(parse(data, file), file)

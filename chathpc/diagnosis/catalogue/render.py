@@ -15,8 +15,8 @@ _MARKUP = re.compile(r"[\\`*<|\[\]]|(?<!\w)_+|_+(?!\w)")
 _INTRODUCTION = """\
 # Catalogue of performance problems
 
-What chathpc knows about why programs are slow: how each cause is recognised, what speaks against it, how much can be won
-and what to do. Findings are ranked by cost × headroom, where headroom is the part of the cost that can typically be removed.
+What chathpc knows about why programs are slow: how each cause is recognised, what speaks against it, the possible gain
+and what to do. Findings are ranked by cost × headroom, where headroom is the share of the cost that can typically be saved.
 A threshold is a share of the run's time over all threads unless its unit says otherwise; a share of sampled time counts as
 above its threshold only if chance does not explain it (`sigma` in the [thresholds of all rules](#thresholds-of-all-rules)).
 
@@ -37,7 +37,7 @@ _ABOUT = {
 _BOUNDS = {
     "none": "not stated",
     "cost": "what the finding costs",
-    "place": "all that the function has with what it calls",
+    "place": "the function's inclusive time",
     "waiting": "all waiting of the run",
 }
 
@@ -69,7 +69,7 @@ def _contents(title: str, members: list[Cause]) -> str:
         [
             f"**{title}**: {_ABOUT[members[0].family]}",
             "",
-            "| id | pattern | what happens | to win |",
+            "| id | pattern | what happens | headroom |",
             "|---|---|---|---|",
             *rows,
         ]
@@ -94,9 +94,9 @@ def _entry(cause: Cause) -> Iterator[str]:
     yield _escape(cause.what)
     yield _escape(cause.why)
     yield "Evidence:\n\n" + _list(cause.evidence)
-    yield "Against it speaks:\n\n" + _list(cause.speaks_against)
+    yield "Evidence against:\n\n" + _list(cause.speaks_against)
     if cause.refuted_by:
-        yield "What excludes it:\n\n" + _list(
+        yield "Ruled out by:\n\n" + _list(
             [f"`{row.measure}` below {row.below:g}: {row.source}" for row in cause.refuted_by]
         )
     yield f"Gain: {_escape(cause.gain)} Headroom {cause.headroom:.0%} ({_escape(cause.headroom_source)})."
