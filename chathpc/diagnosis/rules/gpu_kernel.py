@@ -232,7 +232,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
 
 
 def kernel_bound(facts: Facts) -> Iterable[Draft]:
-    """Kernels dominate the device's time, and the profile has no counters that say why they take so long."""
+    """Kernels fill the device's time, and the profile has no counters that say why they take so long."""
     entry = cause("gpu-kernel-bound")
     profile = facts.profile
     device = device_time(profile)

@@ -28,7 +28,7 @@ def locks(facts: Facts) -> Iterable[Draft]:
     yield called_draft(
         facts,
         time,
-        f"Lock contention taken in {time.caller}",
+        f"Threads wait for a lock taken in {time.caller}",
         subject=f"lock functions in {told(waiting, 'threads')}",
         form=Form.MANY,
         how="time in mutex and spin lock functions",
