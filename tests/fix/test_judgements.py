@@ -383,6 +383,28 @@ def test_writes_that_threads_share_are_read(loop: str, told: bool) -> None:
     assert new_races({"a.c": text}, {"a.c": text}) == []
 
 
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ("static _Thread_local struct S own;", False),
+        ("thread_local S own{};", False),
+        ("static __thread long own[64];", False),
+        ("static S own;\n#pragma omp threadprivate(other, own)", False),
+        ("static S own;\n#pragma omp threadprivate(other)", True),
+        ("static _Thread_local int other; static S own;", True),
+    ],
+)
+@pytest.mark.parametrize("target", ["own.count[b]", "own[b]"])
+def test_globals_that_each_thread_has_for_itself_are_not_shared(declared: str, told: bool, target: str) -> None:
+    text = f"""{declared}
+void f(int n, const int *k) {{
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {{ int b = k[i]; {target}++; }}
+}}
+"""
+    assert bool(new_races({"a.c": "int x;"}, {"a.c": text})) is told
+
+
 @pytest.mark.parametrize("own", [True, False])
 def test_variables_of_a_fortran_block_are_the_threads_own(own: bool) -> None:
     block = ("block\ninteger :: s\n", "end block\n") if own else ("", "")

@@ -19,6 +19,8 @@ def changed(body: str, name: str = "a.c", before: str = PLAIN) -> list[str]:
     [
         "void f(double *e) { MPI_Request r; MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); }",
         "void f(double *e) { MPI_Request r, q; MPI_Irecv(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); MPI_Wait(&q, s); }",
+        "void f(double *e, MPI_Request *r) { MPI_Ibcast(e, 4, D, 0, C, r); }\n"
+        "void g(double *e) { MPI_Request q, p; f(e, &q); MPI_Wait(&p, 0); }",
         "void f(double *e) { MPI_Iallreduce(e, e + 1, 1, MPI_DOUBLE, MPI_SUM, comm(1, 2), &all[k]); }",
         'void f(double *e) { /* MPI_Wait(&r) */ MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); puts("MPI_Wait(&r)"); }',
     ],
@@ -35,6 +37,8 @@ def test_a_request_that_nothing_waits_for_is_told(body: str) -> None:
         "void f(double *e) { MPI_Request r[2]; MPI_Isend(e, 4, D, 1, 7, C, &r[0]); MPI_Irecv(e, 4, D, 1, 7, C, r + 1);"
         " MPI_Waitall(2, r, MPI_STATUSES_IGNORE); }",
         "void f(double *e) { MPI_Isend(e, 4, D, 1, 7, C, &w->request); }\nvoid g(W *w) { MPI_Test(&w->request, &done, 0); }",
+        "void f(double *e, MPI_Request *r) { MPI_Ibcast(e, 4, D, 0, C, r); }\n"
+        "void g(double *e) { MPI_Request q; f(e, &q); MPI_Wait(&q, 0); }",
         "void f(void) { int k; MPI_Iprobe(0, 1, C, &k, &s); MPI_Initialized(&k); MPI_Info_create(&i); MPI_Init(0, 0); }",
     ],
 )

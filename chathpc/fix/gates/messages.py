@@ -21,6 +21,9 @@ _OF_SEVERAL = ("all", "any", "some")
 _OTHERS = frozenset({"mpi_iprobe", "mpi_improbe", "mpi_initialized", "mpi_session_init"})
 _WILDCARDS = ("MPI_ANY_SOURCE", "MPI_ANY_TAG")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+#: A request that a function fills in for its caller, in C and C++.
+_FOR_CALLER = re.compile(r"\bMPI_Request\s*[*&]\s*(?:restrict\s+|const\s+)?([A-Za-z_]\w*)\s*(?=[,)])")
+_OWN_CALL = re.compile(r"\b(?!MPI_|if\b|for\b|while\b|switch\b)[A-Za-z_]\w*\s*\(([^(){};]{1,400})\)")
 #: A call with more characters between its brackets is none that somebody wrote.
 _LONGEST = 4000
 
@@ -55,13 +58,19 @@ def _forgotten(codes: list[Code]) -> Iterator[tuple[str, str]]:
         for name in _names(part, one)
     }
     for one in codes:
+        given = set(_FOR_CALLER.findall(one.plain)) if not one.fortran and _takes_one(one, waited) else set()
         for arguments, call in _calls(one, _STARTS):
             if call.lower() in _OTHERS or len(arguments) < 2:
                 continue
             # The request is the last argument, before Fortran's error, which may be left out (mpi_f08).
             names = [name for part in arguments[-2 if one.fortran else -1 :] for name in _names(part, one)]
-            if names and waited.isdisjoint(names):
+            if names and waited.isdisjoint(names) and given.isdisjoint(names):
                 yield names[0], call
+
+
+def _takes_one(one: Code, waited: set[str]) -> bool:
+    """Whether a request that is waited for is given to a function that is not MPI's, which may start it."""
+    return any(waited & set(_NAME.findall(arguments)) for arguments in _OWN_CALL.findall(one.plain))
 
 
 def _names(argument: str, one: Code) -> list[str]:

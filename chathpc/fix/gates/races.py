@@ -20,6 +20,11 @@ _THREAD = "omp_get_thread_num"
 #: Bounds of a part of an array: `h[:64]`.
 _SECTION = re.compile(r"\[[^\[\]]*\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+#: Variables of which each thread has its own: by a directive, and by C11, C++11 and GCC.
+_THREADPRIVATE = re.compile(r"\bomp[ \t]+threadprivate[ \t]*\(([^()\n]*)\)", re.IGNORECASE)
+_THREAD_LOCAL = re.compile(
+    r"\b(?:_Thread_local|thread_local|__thread)\b[^;={}()\n]{0,200}?([A-Za-z_]\w*)\s*(?=[;={\[])"
+)
 
 
 def new_races(original: Mapping[str, str], changed: Mapping[str, str]) -> list[str]:
@@ -38,25 +43,27 @@ def races(path: str, source: str) -> Iterator[tuple[str, int]]:
     file = parsed(path, source.encode("utf-8", "surrogateescape"))
     if file is None:
         return
+    own = {name for match in _THREADPRIVATE.finditer(source) for name in _NAME.findall(match[1])}
+    own |= {match[1] for match in _THREAD_LOCAL.finditer(source)}
     for function in file.everything():
         for region in function.regions:
             words = region.words.split("(")[0].split()
             if "target" in words or not ({"for", "do", "parallel"} & set(words)):
                 continue
             if {"for", "do"} & set(words):
-                yield from _in_loop(function, region)
+                yield from _in_loop(function, region, own)
             elif "parallel" in words:
-                yield from _in_region(function, region)
+                yield from _in_region(function, region, own)
 
 
-def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
-    """Shared writes in the work-sharing loop of a region."""
+def _in_loop(function: Function, region: Region, each_has: set[str]) -> Iterator[tuple[str, int]]:
+    """Shared writes in the work-sharing loop of a region; of the globals `each_has` each thread has its own."""
     inside = [loop for loop in function.loops if region.first <= loop.first and loop.last <= region.last]
     if not inside or function.is_broken(region.first, region.last):
         return
     loop = inside[0]
     around = [each for each in function.regions if each.first <= region.first and region.last <= each.last]
-    private = {loop.variable} | _private(around) | _declared(function, around)
+    private = {loop.variable} | each_has | _private(around) | _declared(function, around)
     collapsed = function.fortran or "collapse" in region.words
     private |= {each.variable for each in inside if collapsed or each.index == loop.index}
     for each in function.loops_in(loop.index):
@@ -76,11 +83,11 @@ def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
                 yield found, statement.line
 
 
-def _in_region(function: Function, region: Region) -> Iterator[tuple[str, int]]:
-    """Writes that every thread of a region makes to the same place."""
+def _in_region(function: Function, region: Region, each_has: set[str]) -> Iterator[tuple[str, int]]:
+    """Writes that every thread of a region makes to the same place, which it has not for itself (`each_has`)."""
     if function.is_broken(region.first, region.last) or {"sections", "workshare"} & set(region.words.split()):
         return
-    private = _private([region]) | _declared(function, [region])
+    private = each_has | _private([region]) | _declared(function, [region])
     own = _thread_numbers(function)
     for statement in function.statements:
         if statement.expr is None or not region.first < statement.line <= region.last:
