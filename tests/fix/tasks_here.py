@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import yaml
 
 from chathpc.bench.fixes.oracle import differing
 from chathpc.bench.fixes.task import Task, read_task
+from chathpc.diagnosis.source.text import parsed
 from chathpc.fix.patch import patched
 from chathpc.fix.project_file import read
 from chathpc.fix.records import Candidate
@@ -110,12 +111,24 @@ def buggy(task: Task) -> Candidate:
 
 
 def honest(task: Task) -> Iterator[Candidate]:
-    """What people and models did with a task in good faith, fast or not: `honest/TASK-HABIT.patch`."""
+    """What people and models did with a task in good faith, fast or not: `honest/TASK-HABIT.patch`. As an agent has to, their authors
+    name the functions whose work they change.
+    """
     before = editable(task)
     for file in sorted(HONEST.glob(f"{task.name}-*.patch")):
         after = patched(before, file.read_text())
         changed = {path: text for path, text in after.items() if text != before.get(path)}
-        yield Candidate(file.stem, "honest", file.stem, changed)
+        yield Candidate(file.stem, "honest", file.stem, changed, claims=tuple(_touched(before, changed)))
+
+
+def _touched(before: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
+    """Functions of the original whose text the changed files have no more."""
+    everything = "\n".join({**before, **changed}.values())
+    for path in before.keys() & changed.keys():
+        file, lines = parsed(path, before[path].encode()), before[path].split("\n")
+        for function in () if file is None else file.everything():
+            if "\n".join(lines[function.first - 1 : function.last]) not in everything:
+                yield function.name
 
 
 def editable(task: Task) -> dict[str, str]:
