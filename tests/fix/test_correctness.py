@@ -12,7 +12,7 @@ import pytest
 
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination
-from chathpc.fix.gates.imports import imports, suspicious
+from chathpc.fix.gates.imports import Imports, imports, suspicious
 from chathpc.fix.gates.inputs import other_sizes
 from chathpc.fix.gates.reference import Reference
 from chathpc.fix.project import Check, Flags, Project, Run
@@ -227,3 +227,18 @@ def test_calls_that_are_hidden_from_readers_are_found_in_the_built_program(gate:
         assert changed is not None
         assert says in suspicious(original, changed)
     assert suspicious(original, original) == ""
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        "_ZNSt14basic_ofstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode",
+        "_ZNSt13basic_filebufIcSt11char_traitsIcEEC1Ev",
+        "_ZNSt3__114basic_ifstreamIcNS_11char_traitsIcEEED1Ev",
+    ],
+)
+def test_streams_of_files_and_the_c_library_open_files_alike(stream: str) -> None:
+    original, plain = (Imports(frozenset({name}), 0, 0) for name in (stream, "_ZNSolsEi"))
+    changed = Imports(frozenset({"fopen"}), 0, 0)
+    assert suspicious(original, changed) == ""
+    assert "files (fopen)" in suspicious(plain, changed)

@@ -298,7 +298,7 @@ def test_a_change_without_finding_has_to_shorten_the_run(tmp_path: Path) -> None
 
 
 def test_numbers_and_words_that_are_answers_are_found() -> None:
-    outputs = [b"checksum 5.83208033e+09\nhash 22fe580efd3a6cec\nn 100\n"]
+    outputs = [b"checksum 5.83208033e+09\nhash 22fe580efd3a6cec\nn 100\n", b"2047\n2048\n2049\n"]
     original = {"a.c": "int f(void) { return 100; }"}
     for text, found in (
         ("double g = 5.83208033e9;", ["5.83208033e9"]),
@@ -308,6 +308,7 @@ def test_numbers_and_words_that_are_answers_are_found() -> None:
         ('const char *g = "5.83208033e+09";', ['"5.83208033e+09"']),
         ("int g = 100;", []),
         ("double g = 5.9e9;", []),
+        ("enum { LINES = 2048 }; int k = 2049;", ["2049"]),
     ):
         assert known_answers(original, {"a.c": f"{original['a.c']} {text}"}, outputs) == found, text
     assert known_answers({"a.c": "double g = 5.83208033e9;"}, {"a.c": "double g = 5.83208033e9; int x;"}, outputs) == []

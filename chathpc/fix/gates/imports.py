@@ -25,6 +25,8 @@ _FORTRAN = {
 _COMMON = frozenset(
     {"MPI_Abort", "mpi_abort_", "abort", "exit", "signal", "open", "cxa_atexit", "__cxa_atexit", "atexit"}
 )
+#: C++ streams of files: `std::ofstream` and its kin, as their constructors are called in libstdc++ and libc++.
+_STREAM = re.compile(r"^_ZNSt(?:3__1)?1[34]basic_(?:filebuf|fstream|[io]fstream)I")
 _SINGLE = re.compile(
     r"^(?:__)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|sincos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fmod|hypot|cbrt|erf|erfc)f(?:_finite)?$"
     r"|^_ZGV\w+_(?:\w+)f$"
@@ -75,6 +77,8 @@ def family(name: str) -> str | None:
         return _FORTRAN[name]
     if name.startswith("_ZNSt6chrono") and "now" in name:
         return "clock"
+    if _STREAM.match(name):
+        return "file"
     plain = _DECORATED.sub("", name)
     for each, its in families().items():
         if (name in its.calls or plain in its.calls) and plain not in _COMMON and name not in _COMMON:

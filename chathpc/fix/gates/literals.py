@@ -25,7 +25,7 @@ def known_answers(original: Mapping[str, str], changed: Mapping[str, str], outpu
     found = []
     for number in new_numbers(*sides):
         its = value(number)
-        if its is None or not _significant(number) or not math.isfinite(its):
+        if its is None or not _significant(number) or not math.isfinite(its) or _is_size(its):
             continue
         if any(
             answer and abs(its - answer) <= threshold("answer_distance") * answer
@@ -45,6 +45,11 @@ def known_answers(original: Mapping[str, str], changed: Mapping[str, str], outpu
         if number.lower().startswith("0x") and any(word.lower().lstrip(b"0") == lowered.lstrip(b"0") for word in words):
             found.append(number)
     return sorted(set(found))
+
+
+def _is_size(number: float) -> bool:
+    """Powers of two are sizes of buffers and blocks; a program that prints its indices prints them as well."""
+    return number.is_integer() and int(number).bit_count() == 1
 
 
 def _significant(number: str) -> bool:
