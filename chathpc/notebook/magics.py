@@ -77,7 +77,9 @@ class Magics:
 
         before, *after = _paths(rest, at_least=1)
         if len(after) > 1:
-            raise UsageError("Two profiles are compared.", hint="%chathpc diff BEFORE AFTER")
+            raise UsageError(
+                f"Expected two profiles, but {1 + len(after)} were given.", hint="%chathpc diff BEFORE AFTER"
+            )
         return chathpc.diff(before, after[0] if after else self.conversation.session.measured)
 
     def _choose(self, rest: str) -> None:

@@ -439,7 +439,7 @@ def test_exclusive_and_inclusive_files_of_one_run_read_the_same(
 def test_a_run_that_is_hardly_annotated_says_so(tmp_path: Path) -> None:
     records = [Record((), across((95.0,))), Record(MAIN, across((5.0,)))]
     profile = read(write_cali(tmp_path / "a.cali", records))
-    assert profile.insufficient.startswith("95.0 % of the time is outside of the annotated regions")
+    assert profile.insufficient.startswith("95.0 % of the time is outside the annotated regions")
     assert "sample-report" in profile.not_collected["what runs outside the regions"]
     assert "times of each rank" not in profile.not_collected
     assert profile.run == {"ranks": "1"}

@@ -158,7 +158,7 @@ def test_functions_without_a_name_or_file_are_still_functions(tmp_path: Path) ->
     )
     profile = opened(ADAPTER, tmp_path / "x")
     assert by_function(profile, "cpu.instructions") == {"(7)": 3e6, "[unknown]": 1e6}
-    assert any("4 lines are damaged" in caveat for caveat in profile.caveats)
+    assert any("4 damaged lines were skipped" in caveat for caveat in profile.caveats)
 
 
 def test_two_functions_of_one_name_in_different_files_stay_two(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_entries_that_are_no_functions_are_passed_over(tmp_path: Path) -> None:
     }  # fmt: skip
     profile = opened(ADAPTER, file(tmp_path, Writer().value(stats)))
     assert profile.total("cpu.time") == pytest.approx(10.5)
-    assert any("6 entries are no functions" in caveat for caveat in profile.caveats)
+    assert any("6 entries are not functions" in caveat for caveat in profile.caveats)
 
 
 GOOD = write(HEAT)

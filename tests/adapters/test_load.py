@@ -48,7 +48,7 @@ def test_a_format_may_be_named(database: Path) -> None:
 
 
 def test_an_unknown_format_is_told_with_the_known_ones(database: Path) -> None:
-    with pytest.raises(UsageError, match="no format 'vtune'") as caught:
+    with pytest.raises(UsageError, match="Unknown format 'vtune'") as caught:
         load(database, format="vtune")
     assert caught.value.hint == f"Known formats: {', '.join(adapter.name for adapter in built_in().adapters)}."
 

@@ -108,15 +108,15 @@ def patched(trace: Path, offset: int, form: str, *values: int) -> None:
     ("offset", "form", "values", "words"),
     [
         (0, "<I", (0,), "a launch of 0 blocks"),
-        (12, "<I", (1 << 31,), "cannot be"),
+        (12, "<I", (1 << 31,), "a launch of 2 blocks of 2147483648 threads is impossible"),
         (28, "<I", (2,), "has 2 sections, but probe.toml describes 3"),
         (28, "<I", (1 << 30,), "sections, but probe.toml"),
-        (32 + 8, "<Q", (1 << 63,), "is said to begin at byte 9223372036854775808"),
+        (32 + 8, "<Q", (1 << 63,), "claims to begin at byte 9223372036854775808"),
         (32 + 16 + 8, "<Q", (80,), "section 2 \\(block_sched\\) claims to begin at byte 80"),
         (32, "<I", (40,), "bytes for 64 rows"),
         (32, "<I", (4096,), "section 2"),
         (32 + 32, "<I", (1 << 31,), "its sections end at byte"),
-        (0, "<I", (3,), "was launched as|is said to begin"),
+        (0, "<I", (3,), "was launched as|claims to begin"),
     ],
 )  # fmt: skip
 def test_headers_that_do_not_fit_are_refused(

@@ -78,7 +78,7 @@ def test_lines_that_are_no_counters_are_counted(tmp_path: Path) -> None:
     text = (
         columns(HEAT) + ",,,,,1.5,insn per cycle\nhello\n" + '{"event": 3}\n{"event": "x", "counter-value": "y"}\n{\n'
     )
-    assert any("5 lines hold no counter" in caveat for caveat in read(file(tmp_path, text)).caveats)
+    assert any("5 lines contain no counter" in caveat for caveat in read(file(tmp_path, text)).caveats)
 
 
 @pytest.mark.parametrize(

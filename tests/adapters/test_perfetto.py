@@ -113,7 +113,7 @@ def test_what_is_open_at_the_end_and_what_is_not_read_is_told(tmp_path: Path) ->
     profile = profile_of(trace.bytes() + b"\0\x0a\x7f", tmp_path)
     assert seconds(profile)["finish"] == 100.0
     for words in (
-        "1 events that begin and never end", "1 events without a matching begin", "1 packets with samples of perf",
+        "1 events that never end", "1 events without a matching begin", "1 packets with samples of perf",
         "1 events without a time", "1 events in damaged packets", "ends in the middle",
     ):  # fmt: skip
         assert any(words in caveat for caveat in profile.caveats), words

@@ -70,7 +70,7 @@ def test_it_can_be_turned_off(another_package: Path, tmp_path: Path, monkeypatch
     monkeypatch.setenv(registry.PLUGINS, "")
     with pytest.raises(AdapterError, match="not a profile that chathpc knows"):
         load(tmp_path / "run.log")
-    with pytest.raises(UsageError, match="no format 'nodelog'"):
+    with pytest.raises(UsageError, match="Unknown format 'nodelog'"):
         load(tmp_path / "run.log", format="nodelog")
     monkeypatch.setenv(registry.PLUGINS, "other, nodelog")
     assert load(tmp_path / "run.log").format == "nodelog"

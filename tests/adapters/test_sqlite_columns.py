@@ -251,7 +251,8 @@ def test_unusual_tables_are_read_all_the_same(tmp_path: Path, statements: tuple[
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [("text", "text"), (b"blob", "a blob"), (0.5, "not a whole number"), (1e30, "no whole")]
+    ("value", "words"),
+    [("text", "text"), (b"blob", "a blob"), (0.5, "not a whole number"), (1e30, "not a whole number")],
 )
 @pytest.mark.parametrize("rows", [10, 2_000])
 def test_what_is_no_whole_number_is_refused_with_its_place(

@@ -75,7 +75,7 @@ def test_in_a_pipe_each_line_is_a_question(run: Run, monkeypatch: pytest.MonkeyP
     result = run("chat", DATABASE, "--llm", "none")
     assert result.code == 0
     assert "is called by 1 function" in result.out
-    assert "shared unevenly" in result.out
+    assert "unevenly distributed" in result.out
     assert "/nope" in result.err
     assert "\x1b" not in result.out
     questions = [line for line in result.out.splitlines() if line.startswith(">")]

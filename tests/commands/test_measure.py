@@ -88,7 +88,7 @@ def test_a_report_may_go_to_a_file(shell: Shell) -> None:
         (("--llm", "none", "./app"), "--llm is about the report"),
         (("--report", "x", "./app"), "--report is about the report"),
         (("--format", "json", "./app"), "--format is about the report"),
-        (("./absent",), "no program that can be run"),
+        (("./absent",), "'./absent' is not an executable program"),
         ((), "Missing argument"),
         (("--tool", "vtune", "./app"), "vtune"),
     ],

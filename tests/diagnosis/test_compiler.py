@@ -116,7 +116,7 @@ def test_what_asks_for_another_loop_is_told_and_alone_no_bottleneck(obstacle: Ob
 @pytest.mark.parametrize(
     ("obstacle", "word"),
     [(Obstacle.REDUCTION_ORDER, "reduction("), (Obstacle.MATH_CALL, "-ffast-math"), (Obstacle.LEVEL, "-O3"), (Obstacle.CALL, "declare simd"),
-     (Obstacle.TRIP_COUNT, "count that is known"), (Obstacle.ACCESS, "stride 1"), (Obstacle.CONTROL_FLOW, "branch")],
+     (Obstacle.TRIP_COUNT, "count that is known"), (Obstacle.ACCESS, "unit stride"), (Obstacle.CONTROL_FLOW, "branch")],
 )  # fmt: skip
 def test_the_remedy_of_the_obstacle_comes_first(obstacle: Obstacle, word: str) -> None:
     assert word in finding(explained(LOOP, missed(10, obstacle)), "not-vectorised").advice[0]

@@ -216,7 +216,7 @@ def test_sums_of_copies_alone_allow_no_conclusion(tmp_path: Path) -> None:
 def test_sums_of_kernels_alone_say_nothing_about_the_host(tmp_path: Path) -> None:
     folder = rocprof.write_statistics(tmp_path / "statistics")
     told = chathpc.explain(folder / "1_kernel_stats.csv", llm="none")
-    assert "what the host did, it does not tell" in told.headline
+    assert "The profile does not show whether the device was idle in between, or what the host did" in told.headline
     assert "input and output" not in told.headline
 
 

@@ -27,7 +27,7 @@ def test_a_bottleneck_is_told_with_its_gain_its_advice_and_what_it_rests_on() ->
     first, what, bound, advice = narrate(diagnosis)
     assert first.text == "grow allocates and releases memory in a loop: 60.0 % of the time."
     assert first.cites == diagnosis.findings[0].evidence == ("E1", "E2")
-    assert what.text == "A large part of the time goes into malloc and free for objects that live only briefly."
+    assert what.text == "A large part of the time goes into malloc and free for short-lived objects."
     assert "malloc and free (new and delete, " in " ".join(entry.what.split())  # examples, for newcomers
     assert "(new and delete, " in narrate(diagnosis, "newcomer")[1].text
     assert bound.text == gain_sentence(diagnosis.findings[0])

@@ -127,7 +127,7 @@ def test_thousands_of_numbered_ranges_become_one(tmp_path: Path) -> None:
         export.range(10 * step, 10 * step + 5, f"request {step}")
     profile = read(export.write(tmp_path / "a.sqlite"))
     assert paths(profile, "host.time") == pytest.approx({"process / main thread / request #": 15_000e-9})
-    assert any("3,000 different names" in sentence for sentence in profile.caveats)
+    assert any("3,000 different range names" in sentence for sentence in profile.caveats)
 
 
 def test_old_exports_tell_mpi_as_ranges_of_a_domain(tmp_path: Path) -> None:
