@@ -128,7 +128,7 @@ def _check(result: Result, launch: Launch) -> None:
     """The header must agree with what the log says of the same launch."""
     if launch.shape and launch.shape != (*result.grid, *result.block):
         raise AdapterError(
-            f"was launched as {launch.shape[:3]} × {launch.shape[3:]} by its header {result.grid} × {result.block}",
+            f"the log says it was launched as {launch.shape[:3]} × {launch.shape[3:]}, its header {result.grid} × {result.block}",
             path=result.path, offset=0, hint=RECORD_AGAIN,
         )  # fmt: skip
     size = result.path.stat().st_size
