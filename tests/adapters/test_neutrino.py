@@ -133,7 +133,7 @@ def test_a_launch_that_the_log_tells_otherwise_is_refused(tmp_path: Path) -> Non
     trace = small(tmp_path / "trace")
     log = trace / "event.log"
     log.write_text(log.read_text().replace("grid 2 1 1 block 32", "grid 1 2 1 block 32"))
-    with pytest.raises(AdapterError, match="the log says it was launched as .* its header"):
+    with pytest.raises(AdapterError, match=r"the log says it was launched as .* its header"):
         chathpc.load(trace)
     trace = small(tmp_path / "other")
     log = trace / "event.log"
