@@ -50,12 +50,12 @@ EXPECTED = {
     ),
     "ncu/cutlass_smallgrid_a100_full.ncu-rep": Expected(("gpu-small-grid",), words=("96 blocks", "108 multiprocessors")),
     "ncu/mojo_divergence_gtx1660ti_basic.ncu-rep": Expected(
-        ("gpu-small-grid", "gpu-launch-bound"), words=("1 block of 64 threads", "tells nothing")
+        ("gpu-small-grid", "gpu-launch-bound"), words=("1 block of 64 threads", "reveals nothing")
     ),
     "ncu/speedyscan_rtx3070.ncu-rep": Expected(("gpu-barrier-stall",), words=("at a barrier",)),
     "ncu/sglang_h800_full.ncu-rep": Expected(("gpu-tail-effect",), words=("1.33 waves",)),
     "ncu/nukexc_l1bound_gh200.ncu-rep": Expected(
-        ("gpu-uncoalesced-access", "gpu-shared-bank-conflicts"), words=("99.6 %", "memory tables would tell which")
+        ("gpu-uncoalesced-access", "gpu-shared-bank-conflicts"), words=("99.6 %", "memory tables would show which")
     ),
     "ncu/extrap_exgpu_s10_a100.ncu-rep": Expected(("gpu-small-grid",), words=("1 block of 10 threads",)),
     "ncu/extrap_exgpu_s1000_a100.ncu-rep": Expected(("gpu-small-grid",), words=("1 block of 10 threads",)),

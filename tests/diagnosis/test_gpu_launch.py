@@ -386,7 +386,7 @@ def test_a_starved_kernel_is_not_told_that_more_of_its_warps_should_fit() -> Non
                  limit_registers=2, limit_shared_memory=1, limit_warps=16, limit_blocks=32)  # fmt: skip
     (small,) = found(kernel)
     assert small.cause == "gpu-small-grid"
-    assert "Three of four" not in " ".join(small.against)
+    assert "three in four" not in " ".join(small.against)
 
 
 def test_schedulers_that_issue_most_of_the_time_need_no_more_warps() -> None:

@@ -131,7 +131,7 @@ TRUTHS = (
     Truth("three_devices_of_four_are_not_used", BAD, (UNEVEN,), (IDLE,), ("GPU 0",)),
     Truth("collectives_exposed", BAD, (NCCL,), (IDLE, SYNC), ("AllReduce", "37.4 %")),
     healthy("collectives_hidden"),
-    Truth("collectives_wait_for_a_slow_rank", BAD, (UNEVEN, NCCL), (IDLE, SYNC), ("GPU 1",), ("only in the timelines of all ranks",)),
+    Truth("collectives_wait_for_a_slow_rank", BAD, (UNEVEN, NCCL), (IDLE, SYNC), ("GPU 1",), ("only the timelines of all ranks",)),
     # shapes of recordings
     Truth("tiny_run", NOTHING, words=("too short",)),
     healthy("kernels_alone_busy"),

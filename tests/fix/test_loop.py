@@ -287,13 +287,13 @@ def test_a_program_that_has_become_too_short_to_be_profiled_has_lost_all_that_wa
     (attempt,) = found.attempts
     assert attempt.verdict == Verdict.ACCEPTED, attempt.gates[-1].statement
     assert [each.gate for each in attempt.gates][-2:] == ["plausibility", "cause"]
-    assert "too short to be profiled" in attempt.gates[-1].statement
+    assert "too briefly to be profiled" in attempt.gates[-1].statement
     assert found.last.profile is None
     told = report(found)
     assert told.tree_before is not None
     assert told.tree_after is None
     for render in fix_renderers().values():
-        assert "too short to be profiled" in " ".join(render(told, Style(width=90)).split())
+        assert "too briefly to be profiled" in " ".join(render(told, Style(width=90)).split())
 
 
 def test_an_accepted_change_whose_second_profile_fails_stays_accepted(tmp_path: Path) -> None:
@@ -482,7 +482,7 @@ def broken(folder: Path, **changes: object) -> Project:
         ({"run": Run("run", "date +%N; ./app 1")}, "differ: "),
         ({"run": Run("run", "true")}, "produces no output"),
         ({"check": Check(command="false")}, "rejects the unmodified program"),
-        ({"run": Run("run", "./app 1", stdin="none.txt")}, "is not there"),
+        ({"run": Run("run", "./app 1", stdin="none.txt")}, "does not exist"),
     ],
 )
 def test_a_project_that_cannot_be_judged_is_told(tmp_path: Path, changes: dict[str, object], message: str) -> None:

@@ -55,7 +55,7 @@ def test_at_most_two_more_findings_are_told_and_only_worthwhile_ones() -> None:
         "Besides that: shift copies memory in a loop: 15.8 % of the time.",
         "Besides that: calls of exp in model take 15.8 % of the time, in the loop at app.c:70.",
     ]
-    assert not [sentence for sentence in narrate(churning()) if sentence.text.startswith("Beside that")]
+    assert not [sentence for sentence in narrate(churning()) if sentence.text.startswith("Besides that")]
 
 
 def test_a_leak_has_no_bound_on_the_speed_up() -> None:
