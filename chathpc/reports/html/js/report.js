@@ -74,7 +74,7 @@ function findings(page, state) {
       el("dl", { cls: "rows" }, pairs([
         ["Place", one.where.name || one.where.place ? place(one.where, state) : ""],
         ["Path", one.path], ["Code", one.source ? el("code", {}, one.source) : ""],
-        ["Change", one.diff.length ? [el("p", {}, one.proposed), patch(one.diff)] : ""],
+        ["Change", one.diff.length ? [el("p", {}, one.proposed), patch(one.diff, `Lines of change ${at + 1}`)] : ""],
         [one.diff.length ? "Or" : "Change", one.advice.length ? el("ul", { cls: "plain" }, one.advice.map((text) => el("li", {}, text))) : ""],
         ["Gain", one.gain], ["Confidence", one.sure], ["Next", one.next],
       ])))));
@@ -88,14 +88,15 @@ function suspicions(page, state) {
       el("div", { cls: "body" }, el("p", { cls: "said" }, one.mechanism),
         el("dl", { cls: "rows" }, pairs([["Place", place(one.where, state)], ["Confidence", one.standing],
           ["Against", one.against.length ? el("ul", { cls: "plain" }, one.against.map((text) => el("li", {}, text))) : ""], ["Trial", one.trial]])),
-        one.change.length ? el("h3", {}, "Proposed, not tried") : "", one.change.length ? patch(one.change) : ""))),
+        one.change.length ? el("h3", {}, "Proposed, not tried") : "", one.change.length ? patch(one.change, `Lines of the change of ${one.id}`) : ""))),
     page.statements.length ? el("h3", {}, "Read in the source") : "",
     page.statements.length ? el("ul", { cls: "plain" }, page.statements.map((one) => el("li", { cls: "said" }, one.text, one.cites ? el("span", { cls: "dim" }, ` [${one.cites}]`) : ""))) : "");
 }
 
 /** Lines of a change, coloured by their first character. */
-function patch(lines) {
-  return el("div", { cls: "scroll", role: "region", tabindex: 0, "aria-label": "Lines of the change" }, el("pre", { cls: "patch" }, lines.map((line) =>
+/** Lines of a diff; each region of a page has a name of its own. */
+function patch(lines, label = "Lines of the change") {
+  return el("div", { cls: "scroll", role: "region", tabindex: 0, "aria-label": label }, el("pre", { cls: "patch" }, lines.map((line) =>
     el("span", { cls: /^(---|\+\+\+) /.test(line) ? "" : line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : "" }, `${line}\n`))));
 }
 
