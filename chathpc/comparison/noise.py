@@ -109,9 +109,8 @@ class Noise:
         if before <= 0 or after <= 0:
             return None
         mine, theirs, degrees = self._variances(values[:, None])
-        if (
-            self.kind == NoiseKind.ASSUMED
-        ):  # relative already, and of sides far apart the larger says nothing of the smaller
+        if self.kind == NoiseKind.ASSUMED:
+            # Relative already, and of sides far apart the larger says nothing of the smaller.
             relative = threshold("assumed_difference") / _quantile(math.inf)
         else:
             relative = math.sqrt(float(mine[0]) / before**2 + float(theirs[0]) / after**2)

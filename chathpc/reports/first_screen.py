@@ -165,8 +165,8 @@ def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail
 
 def _change(page: Page, change: ChangeRecord | None, advice: Sequence[str], detail: _Detail) -> None:
     """The changed lines as they would stand, or what the catalogue advises."""
-    lines = [] if change is None else wording.diff(change.edits)
-    at = "" if change is None else _at(change)
+    says, lines = wording.proposed(change)
+    at = "" if change is None else wording.changed_at(change)
     short, room = wording.replaced(lines), page.style.width - INDENT - LABEL
     if short and cell_len(short) <= page.style.width:
         page.paragraph(f"{at}: {short} (untested)", label="Change")
@@ -177,16 +177,12 @@ def _change(page: Page, change: ChangeRecord | None, advice: Sequence[str], deta
     ):
         _diff(page, f"{at} (untested):", lines)
     elif change is not None:
-        page.paragraph(f"{at}: {change.says} (untested)", label="Change")
+        page.paragraph(says, label="Change")
     if change is None and advice:
         page.paragraph(advice[0], label="Change")
     # A change says what the first piece of advice does; what needs none of the code is tried first by whoever is in a hurry.
     for each in sorted(advice[1:], key=lambda each: _SETTING.search(each) is None)[: detail.advice - 1]:
         page.paragraph(each, label="or")
-
-
-def _at(change: ChangeRecord) -> str:
-    return wording.place(PlaceRecord(file=change.file, line=change.line))
 
 
 def _diff(page: Page, title: str, lines: Sequence[str]) -> None:
@@ -284,7 +280,7 @@ def _line(page: Page, row: _Row) -> None:
 def _mend(finding: FindingRecord) -> str:
     """What would mend a finding, in a line; nothing for a place that only computes."""
     if finding.change is not None:
-        return f"{_at(finding.change)}: {wording.replaced(wording.diff(finding.change.edits)) or finding.change.says} (untested)"
+        return f"{wording.changed_at(finding.change)}: {wording.replaced(wording.diff(finding.change.edits)) or finding.change.says} (untested)"
     return finding.advice[0] if finding.advice and finding.speedup_bound is not None else ""
 
 

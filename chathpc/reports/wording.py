@@ -235,7 +235,12 @@ def proposed(change: ChangeRecord | None) -> tuple[str, list[str]]:
     """Where and how a change is made, untested, and its lines as a diff; nothing without one."""
     if change is None:
         return "", []
-    return f"{place(PlaceRecord(file=change.file, line=change.line))}: {change.says} (untested)", diff(change.edits)
+    return f"{changed_at(change)}: {change.says} (untested)", diff(change.edits)
+
+
+def changed_at(change: ChangeRecord) -> str:
+    """`heat.c:12`, where a change begins."""
+    return place(PlaceRecord(file=change.file, line=change.line))
 
 
 def replaced(lines: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from chathpc.diagnosis.facts import Facts
-from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
 from chathpc.profile.timeline import Lane, LaneKind, Timeline
 from chathpc.profile.tree import IntArray
@@ -87,10 +86,7 @@ def timeline_of(profile: Profile, facts: Facts, tables: Tables) -> DrawnTimeline
                 group=group or "own",
                 start=spans.start.tolist(),
                 length=spans.length.tolist(),
-                name=[
-                    tables.names.add(in_words(texts[label[node]]) if node >= 0 else title)
-                    for node in spans.node.tolist()
-                ],
+                name=[tables.names.add(texts[label[node]] if node >= 0 else title) for node in spans.node.tolist()],
                 count=spans.count.tolist(),
                 groups=_groups(facts, spans.node) if group is None else [],
             )

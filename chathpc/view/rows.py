@@ -9,7 +9,6 @@ import numpy as np
 
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.metric import Metric
-from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
 from chathpc.profile.tables import TableRows, group_nodes, rows_of
 from chathpc.view.records import DrawnRows
@@ -74,7 +73,7 @@ def rows_drawn(profile: Profile, facts: Facts, found: Listed, tables: Tables) ->
     tree = profile.tree
     nodes = np.array(found.node, dtype=np.int64)
     return DrawnRows(
-        name=[tables.names.add(in_words(name)) for name, _, _ in found.keys],
+        name=[tables.names.add(name) for name, _, _ in found.keys],
         file=[tables.files.add(file) for _, file, _ in found.keys],
         line=[line for _, _, line in found.keys],
         module=[tables.modules.add(tree.module_name(node)) for node in found.node],

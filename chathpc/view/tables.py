@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Metric
-from chathpc.profile.names import shorten, shorten_path
+from chathpc.profile.names import in_words, shorten, shorten_path
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 from chathpc.view.records import DrawnMetric, Group
@@ -67,7 +67,7 @@ class Table:
             return -1
         known = self._known.get(text)
         if known is None:
-            shown = clean(text)
+            shown = clean(in_words(text))
             shown = shown if len(shown) <= self._longest else self._cut(shown, self._longest)
             known = self._known[text] = self._number.setdefault(shown, len(self._number))
         return known

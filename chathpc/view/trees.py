@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from chathpc.diagnosis.facts import Facts
-from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
 from chathpc.pruners.cold import drop_cold, fold_chains, keep_paths_to
 from chathpc.pruners.fold import drop_lines
@@ -36,7 +35,7 @@ def tree_of(profile: Profile, facts: Facts, metrics: Sequence[str], focus: Itera
     labels = [pruned.label(node) for node in range(count)]
     return DrawnTree(
         parent=tree.parent.tolist(),
-        name=[tables.names.add(in_words(label)) for label in labels],
+        name=[tables.names.add(label) for label in labels],
         file=[tables.files.add(tree.file_name(node)) for node in range(count)],
         line=tree.line.tolist(),
         group=group.tolist(),

@@ -393,6 +393,8 @@ def test_writes_that_threads_share_are_read(loop: str, told: bool) -> None:
         ("static S own;\n#pragma omp threadprivate(other, own)", False),
         ("static S own;\n#pragma omp threadprivate(other)", True),
         ("static _Thread_local int other; static S own;", True),
+        ("static S own; // thread_local S own;", True),
+        ("static S own; /*\n#pragma omp threadprivate(own)\n*/", True),
     ],
 )
 @pytest.mark.parametrize("target", ["own.count[b]", "own[b]"])

@@ -21,6 +21,8 @@ def changed(body: str, name: str = "a.c", before: str = PLAIN) -> list[str]:
         "void f(double *e) { MPI_Request r, q; MPI_Irecv(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); MPI_Wait(&q, s); }",
         "void f(double *e, MPI_Request *r) { MPI_Ibcast(e, 4, D, 0, C, r); }\n"
         "void g(double *e) { MPI_Request q, p; f(e, &q); MPI_Wait(&p, 0); }",
+        "void f(double *e, MPI_Request *r) { MPI_Ibcast(e, 4, D, 0, C, r); }\n"
+        "void g(double *e) { MPI_Request q, r; f(e, &q); MPI_Wait(&q, 0); MPI_Ibcast(e, 4, D, 0, C, &r); }",
         "void f(double *e) { MPI_Iallreduce(e, e + 1, 1, MPI_DOUBLE, MPI_SUM, comm(1, 2), &all[k]); }",
         'void f(double *e) { /* MPI_Wait(&r) */ MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); puts("MPI_Wait(&r)"); }',
     ],

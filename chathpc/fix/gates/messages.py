@@ -21,8 +21,8 @@ _OF_SEVERAL = ("all", "any", "some")
 _OTHERS = frozenset({"mpi_iprobe", "mpi_improbe", "mpi_initialized", "mpi_session_init"})
 _WILDCARDS = ("MPI_ANY_SOURCE", "MPI_ANY_TAG")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-#: A request that a function fills in for its caller, in C and C++.
-_FOR_CALLER = re.compile(r"\bMPI_Request\s*[*&]\s*(?:restrict\s+|const\s+)?([A-Za-z_]\w*)\s*(?=[,)])")
+#: A request that a function fills in for its caller, in C and C++; handed on without taking its address.
+_FOR_CALLER = re.compile(r"\bMPI_Request\s*\*\s*(?:restrict\s+|const\s+)?([A-Za-z_]\w*)\s*(?=[,)])")
 _OWN_CALL = re.compile(r"\b(?!MPI_|if\b|for\b|while\b|switch\b)[A-Za-z_]\w*\s*\(([^(){};]{1,400})\)")
 #: A call with more characters between its brackets is none that somebody wrote.
 _LONGEST = 4000
@@ -64,7 +64,8 @@ def _forgotten(codes: list[Code]) -> Iterator[tuple[str, str]]:
                 continue
             # The request is the last argument, before Fortran's error, which may be left out (mpi_f08).
             names = [name for part in arguments[-2 if one.fortran else -1 :] for name in _names(part, one)]
-            if names and waited.isdisjoint(names) and given.isdisjoint(names):
+            handed_on = "&" not in arguments[-1] and not given.isdisjoint(names)
+            if names and waited.isdisjoint(names) and not handed_on:
                 yield names[0], call
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, root
 from chathpc.diagnosis.source.text import parsed
+from chathpc.fix.gates.text import Code, code
 
 _CLAUSE = re.compile(
     r"\b(private|firstprivate|lastprivate|reduction|linear|threadprivate|copyprivate)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)"
@@ -43,8 +44,7 @@ def races(path: str, source: str) -> Iterator[tuple[str, int]]:
     file = parsed(path, source.encode("utf-8", "surrogateescape"))
     if file is None:
         return
-    own = {name for match in _THREADPRIVATE.finditer(source) for name in _NAME.findall(match[1])}
-    own |= {match[1] for match in _THREAD_LOCAL.finditer(source)}
+    own = _thread_local(code(path, source))
     for function in file.everything():
         for region in function.regions:
             words = region.words.split("(")[0].split()
@@ -56,14 +56,27 @@ def races(path: str, source: str) -> Iterator[tuple[str, int]]:
                 yield from _in_region(function, region, own)
 
 
-def _in_loop(function: Function, region: Region, each_has: set[str]) -> Iterator[tuple[str, int]]:
+def _thread_local(text: Code) -> frozenset[str]:
+    """Globals of which each thread has its own. Comments declare none."""
+    directives = (match[1] for row in text.directives for match in _THREADPRIVATE.finditer(row))
+    return frozenset(
+        {name for listed in directives for name in _NAME.findall(listed)} | set(_THREAD_LOCAL.findall(text.plain))
+    )
+
+
+def _visible(names: frozenset[str], function: Function) -> set[str]:
+    """The globals of these names that no local variable or parameter of the function hides."""
+    return set(names) - {one.name for one in (*function.declarations, *function.parameters)}
+
+
+def _in_loop(function: Function, region: Region, each_has: frozenset[str]) -> Iterator[tuple[str, int]]:
     """Shared writes in the work-sharing loop of a region; of the globals `each_has` each thread has its own."""
     inside = [loop for loop in function.loops if region.first <= loop.first and loop.last <= region.last]
     if not inside or function.is_broken(region.first, region.last):
         return
     loop = inside[0]
     around = [each for each in function.regions if each.first <= region.first and region.last <= each.last]
-    private = {loop.variable} | each_has | _private(around) | _declared(function, around)
+    private = {loop.variable} | _visible(each_has, function) | _private(around) | _declared(function, around)
     collapsed = function.fortran or "collapse" in region.words
     private |= {each.variable for each in inside if collapsed or each.index == loop.index}
     for each in function.loops_in(loop.index):
@@ -83,11 +96,11 @@ def _in_loop(function: Function, region: Region, each_has: set[str]) -> Iterator
                 yield found, statement.line
 
 
-def _in_region(function: Function, region: Region, each_has: set[str]) -> Iterator[tuple[str, int]]:
+def _in_region(function: Function, region: Region, each_has: frozenset[str]) -> Iterator[tuple[str, int]]:
     """Writes that every thread of a region makes to the same place, which it has not for itself (`each_has`)."""
     if function.is_broken(region.first, region.last) or {"sections", "workshare"} & set(region.words.split()):
         return
-    private = each_has | _private([region]) | _declared(function, [region])
+    private = _visible(each_has, function) | _private([region]) | _declared(function, [region])
     own = _thread_numbers(function)
     for statement in function.statements:
         if statement.expr is None or not region.first < statement.line <= region.last:

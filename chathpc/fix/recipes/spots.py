@@ -70,14 +70,13 @@ def _called(procedure: Procedure, program: Program) -> list[tuple[int, Procedure
 
 def _line(procedure: Procedure, places: Iterable[Place]) -> int:
     """The line of the first place that lies in the function, else its first."""
-    inside = (
-        place.line
-        for place in places
-        if place.line
-        and (not place.file or is_same_file(place.file, procedure.source.path))
-        and _holds(procedure, place.line)
-    )
-    return next(inside, procedure.model.first)
+    return next((place.line for place in places if place.line and _is_in(place, procedure)), procedure.model.first)
+
+
+def _is_in(place: Place, procedure: Procedure) -> bool:
+    """Whether the function holds the place's line; a place without a file may be in any."""
+    same = not place.file or is_same_file(place.file, procedure.source.path)
+    return same and place.line is not None and _holds(procedure, place.line)
 
 
 def _holds(procedure: Procedure, line: int) -> bool:
@@ -88,9 +87,7 @@ def _named(where: Place, program: Program) -> list[Procedure]:
     """Functions of the program that a place names, the innermost first: by file and line, by name, by the path to it."""
     found: list[Procedure] = []
     if where.file and where.line:
-        found += [
-            one for one in program.procedures if is_same_file(where.file, one.source.path) and _holds(one, where.line)
-        ][-1:]
+        found += [one for one in program.procedures if _is_in(where, one)][-1:]
     for name in (where.function, *reversed(where.path)):
         for one in program.named(_plain(name)) if name else []:
             if one not in found:

@@ -31,6 +31,7 @@ function head(page) {
     el("h1", {}, el("span", { cls: `badge v-${page.verdict}` }, page.verdict_words), " ", tied(page.headline)));
 }
 
+/** The largest functions by themselves: name, share and class of each. */
 function functionParts(view, metric) {
   const rows = view.functions, own = rows.exclusive[metric.id];
   return own.map((_, at) => at).filter((at) => own[at] >= 0.015 * metric.total && own[at] > 0).sort((a, b) => own[b] - own[a]).slice(0, 7)
@@ -45,9 +46,6 @@ function timeBar(page, view, state) {
       ? page.flat.map(([name, share, own]) => [name, share, own ? "g-own" : "g-library"]) : functionParts(view, metric);
     const rest = 1 - parts.reduce((sum, one) => sum + one[1], 0);
     if (rest > 0.001) parts.push(["all others", rest, "g-other"]);
-    draw(parts);
-  }
-  function draw(parts) {
     const line = el("div", { cls: "stack", "aria-hidden": "true" }, parts.map(([name, share, cls]) => {
       const piece = el("i", { cls });
       piece.style.flexGrow = String(share);
