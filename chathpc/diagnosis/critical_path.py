@@ -19,9 +19,11 @@ from chathpc.profile import intervals
 from chathpc.profile.intervals import Times
 from chathpc.profile.tree import IntArray
 
-#: Dependencies that are looked at; where there are more, those in the middle of the time. A graph of so many takes a quarter
-#: of a second.
+#: Dependencies that are looked at; where there are more, those in the middle of the time. A path through so many takes a
+#: few hundredths of a second.
 MOST = 4_000
+#: Begin of the first part of a lane, before all dependencies.
+_EVER = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,39 +92,46 @@ def critical_path(lanes: Sequence[Work], needs: Dependencies) -> CriticalPath:
     which something arrives there is taken not to need it. The result is at most as long as
     the time from the first to the last work of all lanes. ValueError for dependencies that lead backwards in time.
     """
-    import networkx
-
     if bool((needs.done > needs.at).any()):
         raise ValueError("a dependency leads backwards in time")
     stretch = None
     if len(needs) > MOST:
         stretch, needs = _middle(needs)
         lanes = [_clipped(work, *stretch) for work in lanes]
-    graph = networkx.DiGraph()
-    cuts, first, weights = [], [0], []
+    cuts, first, weights, begins = [], [0], [], []
     for lane, work in enumerate(lanes):
         at = np.unique(np.concatenate([needs.done[needs.source == lane], needs.at[needs.into == lane]]))
         cuts.append(at)
         edges = np.concatenate([[0], work.before(at), [int((work.end - work.start).sum())]])
         weights.append(np.diff(edges))
+        begins.append(np.concatenate([[_EVER], at]))
         first.append(first[-1] + len(at) + 1)
-    weight = np.concatenate(weights) if weights else np.zeros(0, dtype=np.int64)
-    # An edge bears the work of the node that it leads to; one source leads to all nodes.
-    source = -1
-    graph.add_weighted_edges_from((source, first[lane], int(weight[first[lane]])) for lane in range(len(lanes)))
-    for lane in range(len(lanes)):
-        graph.add_weighted_edges_from(
-            (node, node + 1, int(weight[node + 1])) for node in range(first[lane], first[lane + 1] - 1)
-        )
+    if not lanes:
+        return _told(lanes, cuts, first, [], len(needs), stretch)
+    arriving: list[list[int]] = [[] for _ in range(first[-1])]  # nodes of other lanes that each needs
     for lane in range(len(lanes)):
         mine = np.flatnonzero(needs.source == lane)
-        begins = first[lane] + np.searchsorted(cuts[lane], needs.done[mine])  # the part that ends there
-        for row, node in zip(mine.tolist(), begins.tolist(), strict=True):
+        ending = first[lane] + np.searchsorted(cuts[lane], needs.done[mine])  # the part that ends there
+        for row, node in zip(mine.tolist(), ending.tolist(), strict=True):
             into = int(needs.into[row])
             target = first[into] + int(np.searchsorted(cuts[into], needs.at[row])) + 1  # the part that begins there
-            graph.add_edge(node, target, weight=int(weight[target]))
-    path = [node for node in networkx.dag_longest_path(graph, weight="weight") if node != source]
+            arriving[target].append(node)
+    path = _longest(np.concatenate(weights), np.concatenate(begins), first, arriving)
     return _told(lanes, cuts, first, path, len(needs), stretch)
+
+
+def _longest(weight: IntArray, begin: Times, first: Sequence[int], arriving: Sequence[Sequence[int]]) -> list[int]:
+    """The nodes of the longest chain, in order. All that a node needs begins before it, so that `begin` is an order to visit them in."""
+    length, before, starts = [0] * len(weight), [-1] * len(weight), set(first)
+    for node in np.argsort(begin, kind="stable").tolist():
+        needed = (*arriving[node], *(() if node in starts else (node - 1,)))
+        latest = max(needed, key=length.__getitem__, default=-1)
+        before[node], length[node] = latest, int(weight[node]) + (length[latest] if needed else 0)
+    path, node = [], max(range(len(weight)), key=length.__getitem__)
+    while node >= 0:
+        path.append(node)
+        node = before[node]
+    return path[::-1]
 
 
 def _middle(needs: Dependencies) -> tuple[tuple[int, int], Dependencies]:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from statistics import quantiles
 
-import yaml
+from chathpc.packaged import table
 
 #: Speed-ups of whole runs by cause, written by `python -m tests.bench.gains`.
 FILE = Path(__file__).parent / "measured_gains.yaml"
@@ -40,5 +40,5 @@ def typical_gain(cause: str, bound: float | None = None) -> TypicalGain | None:
 
 @cache
 def _measured() -> Mapping[str, tuple[float, ...]]:
-    data = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    data = table("chathpc.diagnosis", FILE.name)
     return {cause: tuple(float(one["speedup"]) for one in cases) for cause, cases in data.items()}

@@ -84,9 +84,9 @@ class Source(Protocol):
 
 @cache
 def _manifest() -> tuple[str, dict[str, Weights]]:
-    import yaml
+    from chathpc.packaged import table
 
-    content = yaml.safe_load(Path(__file__).with_name("weights.yaml").read_text(encoding="utf-8"))
+    content = table("chathpc.llm", "weights.yaml")
     known = {}
     for entry in content["weights"]:
         hub, index = entry.pop("hub", None), entry.pop("index", None)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from inspect import CO_NEWLOCALS
@@ -48,10 +47,9 @@ class _Lists:
 @cache
 def lists() -> _Lists:
     """The words of public.yaml, in lower case."""
-    import yaml
+    from chathpc.packaged import table
 
-    text = resources.files("chathpc.privacy").joinpath("public.yaml").read_text("utf-8")
-    data = {key: value.lower().split() for key, value in yaml.safe_load(text).items()}
+    data = {key: value.lower().split() for key, value in table("chathpc.privacy", "public.yaml").items()}
     prefixes = tuple(sorted(data.pop("prefixes"), key=len, reverse=True))
     return _Lists(prefixes=prefixes, **{key: frozenset(words) for key, words in data.items()})
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from importlib import resources
 from itertools import chain
 from typing import Any
 
@@ -109,9 +108,9 @@ def _retells(timed: Timed, deadline: float) -> Retells:
 
 
 def _loaded(name: str) -> dict[str, Any]:
-    import yaml
+    from chathpc.packaged import table
 
-    found: dict[str, Any] = yaml.safe_load((resources.files("chathpc.reading") / "pieces" / name).read_text("utf-8"))
+    found: dict[str, Any] = table("chathpc.reading", f"pieces/{name}")
     return found
 
 

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 
 from chathpc.diagnosis.catalogue import causes
 from chathpc.privacy.words import is_library, lists
@@ -249,10 +248,9 @@ def _is_public(name: str) -> bool:
 
 @cache
 def _public_names() -> frozenset[str]:
-    import yaml
+    from chathpc.packaged import table
 
-    text = resources.files("chathpc.reading").joinpath("public_names.yaml").read_text("utf-8")
-    return frozenset(name for names in yaml.safe_load(text).values() for name in names.split())
+    return frozenset(name for names in table("chathpc.reading", "public_names.yaml").values() for name in names.split())
 
 
 def _catalogue_texts() -> list[str]:

@@ -172,7 +172,7 @@ class Fields:
     def _text(self, key: str, value: object) -> str:
         if not isinstance(value, str) or not value.strip():
             raise self.error(key, "a text", value)
-        if not all(character.isprintable() or character == "\n" for character in value):
+        if not value.replace("\n", "").isprintable():
             raise self.error(key, "a text without tabs and control characters", value)
         if max(map(len, value.splitlines())) > LONGEST_LINE:
             raise self.error(key, f"lines of at most {LONGEST_LINE} characters", value)

@@ -11,12 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from chathpc.fix.gates.text import NUMBER, Code, value
 from chathpc.fix.thresholds import threshold
-
-_FILE = Path(__file__).with_name("constructs.yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +29,9 @@ class Family:
 @cache
 def families() -> Mapping[str, Family]:
     """All families by name, from constructs.yaml."""
-    import yaml
+    from chathpc.packaged import table
 
-    content = yaml.safe_load(_FILE.read_text("utf-8"))
+    content = table("chathpc.fix.gates", "constructs.yaml")
     return {
         name: Family(one["says"], *(frozenset(one.get(kind, "").split()) for kind in ("calls", "words", "attributes")))
         for name, one in content.items()

@@ -33,7 +33,7 @@ def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, Change
         return {}
     # A quarter of a second to load, which a profile without source need not wait for.
     from chathpc.fix.recipes.analysis.program import program
-    from chathpc.fix.recipes.proposer import edited
+    from chathpc.fix.recipes.edited_sources import edited
 
     programs = {file: program({file: text}) for file, text in texts.items() if text}
     found: dict[int, ChangeRecord] = {}
@@ -63,13 +63,13 @@ def _applying(known: Program, diagnosis: Diagnosis, finding: Finding) -> Iterato
     from chathpc.fix.recipes.analysis.expansion import changes
     from chathpc.fix.recipes.recipe import Context
     from chathpc.fix.recipes.spots import spots
-    from chathpc.fix.recipes.table import RECIPES
+    from chathpc.fix.recipes.table import answering
 
     context = Context(known, Project(Path(), "", Run("", ""), ("*",)))
     for spot in spots(known, diagnosis):
         if spot.finding is not finding or not _is_at(spot, finding, known):
             continue
-        fitting = [one for one in RECIPES if finding.cause in one.causes and spot.source.language in one.languages]
+        fitting = answering(finding.cause, spot.source.language)
         for recipe in sorted(fitting, key=lambda one: -one.promise):
             yield from sorted(changes(recipe, context, spot), key=lambda change: abs(change.line - spot.line))
 

@@ -31,9 +31,9 @@ exceptions are ignored; memory that a program never frees does not matter; other
 def to_markdown() -> str:
     """All recipes as a page, by what they are for: what each does, what must hold, which causes it answers."""
     parts = [_HEAD]
-    for title, recipes in GROUPS.items():
-        parts.append(f"\n## {title}\n")
-        parts += [_entry(one) for one in recipes]
+    for group in GROUPS:
+        parts.append(f"\n## {group.title}\n")
+        parts += [_entry(one) for one in group.recipes]
     return "".join(parts)
 
 

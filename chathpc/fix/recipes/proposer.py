@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
 
-from chathpc.fix.recipes.analysis.edits import Edit, applied
+from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.expansion import changes
 from chathpc.fix.recipes.analysis.program import Program, Spot, program
+from chathpc.fix.recipes.edited_sources import edited, is_shared
 from chathpc.fix.recipes.flags import other_flags
-from chathpc.fix.recipes.fortran.free_form import folded
 from chathpc.fix.recipes.recipe import Change, Context, Recipe
 from chathpc.fix.recipes.spots import spots
-from chathpc.fix.recipes.table import RECIPES
+from chathpc.fix.recipes.table import recipes
 from chathpc.fix.records import Attempt, Candidate, Problem
 
 #: More candidates are not tried in one round: each is built, checked and timed.
@@ -45,7 +45,7 @@ class Found:
 class Recipes:
     """Transformations of the catalogue, applied to the source without a model."""
 
-    recipes: tuple[Recipe, ...] = RECIPES
+    recipes: tuple[Recipe, ...] = field(default_factory=recipes)
     most: int = MOST
 
     @property
@@ -81,7 +81,7 @@ class Recipes:
         return tuple(candidate for _, candidate in ordered[: self.most])
 
 
-def _found_in(context: Context, problem: Problem, recipes: Sequence[Recipe] = RECIPES) -> list[Found]:
+def _found_in(context: Context, problem: Problem, recipes: Sequence[Recipe]) -> list[Found]:
     """Where each recipe applies, in no order; a function is looked at once for each recipe, at its most worthwhile finding."""
     found: list[Found] = []
     seen: set[tuple[str, int]] = set()
@@ -142,7 +142,7 @@ def _fits(change: Change, taken: Taken) -> bool:
         for one in each:
             at = bisect_left(known, one)
             if at < len(known) and known[at] == one:
-                if not _is_shared(one):
+                if not is_shared(one):
                     return False
                 continue
             joining.append((path, one))
@@ -168,31 +168,6 @@ def _says_the_same(one: Edit, other: Edit) -> bool:
         return False
     words = [_DIRECTIVE.match(each.new) for each in (one, other)]
     return words[0] is not None and words[1] is not None and words[0][1] == words[1][1]
-
-
-def edited(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:
-    """New texts by path; None where changes meet."""
-    edits: dict[str, list[Edit]] = {}
-    shared: set[tuple[str, Edit]] = set()
-    for change in changes:
-        for path, each in change.edits.items():
-            known = edits.setdefault(path, [])
-            known.extend(one for one in each if (path, one) not in shared)
-            shared.update((path, one) for one in each if _is_shared(one))
-    result = {}
-    for path, listed in edits.items():
-        new = applied(program.sources[path].text, listed)
-        if new is None:
-            return None
-        if program.sources[path].is_fortran:
-            new = folded(new, program.sources[path].text)
-        result[path] = new.decode("utf-8", "surrogateescape")
-    return result
-
-
-def _is_shared(one: Edit) -> bool:
-    """True for whole lines that several changes put in the same place, as a small function that all of them call."""
-    return one.start == one.end and one.new.endswith(b"\n")
 
 
 def _candidate(program: Program, one: Found, changes: Sequence[Change], parent: str | None) -> Candidate | None:

@@ -10,11 +10,10 @@ from chathpc.fix.project import Project
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Program, Spot
 
-#: Languages that recipes are for: C, C++ and the host's part of CUDA; programs without a GPU; free-form Fortran; kernels.
+#: Languages that recipes are for: C, C++ and the host's part of CUDA; programs without a GPU; free-form Fortran.
 C_FAMILY = ("c", "c++", "cuda")
 HOST = ("c", "c++")
 FORTRAN = ("fortran",)
-DEVICE = ("cuda",)
 #: Causes that tell no more than that a place computes for long.
 COMPUTE = ("hot-compute", "not-vectorised")
 

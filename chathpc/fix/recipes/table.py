@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes.cuda import table as cuda
-from chathpc.fix.recipes.fortran import table as fortran
-from chathpc.fix.recipes.mpi import table as mpi
-from chathpc.fix.recipes.recipe import Recipe
-from chathpc.fix.recipes.serial import table as serial
-from chathpc.fix.recipes.threads import table as threads
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from chathpc.fix.recipes.recipe import C_FAMILY, FORTRAN, HOST, Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Recipes of one package, loaded when they are asked for: what they are for, their languages, and how the causes begin that they answer."""
+
+    title: str
+    package: str
+    languages: tuple[str, ...]
+    causes: str = ""
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """The recipes of the package's table."""
+        found: tuple[Recipe, ...] = import_module(f"chathpc.fix.recipes.{self.package}.table").RECIPES
+        return found
+
 
 #: Recipes by what they are for, as the documentation lists them.
-GROUPS: dict[str, tuple[Recipe, ...]] = {
-    "C and C++: work, memory, containers, files": serial.RECIPES,
-    "C and C++: OpenMP and threads": threads.RECIPES,
-    "Fortran, also with OpenMP": fortran.RECIPES,
-    "MPI": mpi.RECIPES,
-    "CUDA": cuda.RECIPES,
-}
+GROUPS = (
+    Group("C and C++: work, memory, containers, files", "serial", C_FAMILY),
+    Group("C and C++: OpenMP and threads", "threads", HOST),
+    Group("Fortran, also with OpenMP", "fortran", FORTRAN),
+    Group("MPI", "mpi", HOST, "mpi-"),
+    Group("CUDA", "cuda", C_FAMILY),
+)
 
-RECIPES: tuple[Recipe, ...] = tuple(one for group in GROUPS.values() for one in group)
+
+@cache
+def recipes() -> tuple[Recipe, ...]:
+    """All recipes."""
+    return tuple(one for group in GROUPS for one in group.recipes)
+
+
+def answering(cause: str, language: str) -> tuple[Recipe, ...]:
+    """The recipes for a cause in a language; no other group is loaded, since a report waits for this."""
+    groups = [group for group in GROUPS if language in group.languages and cause.startswith(group.causes)]
+    return tuple(one for group in groups for one in group.recipes if cause in one.causes and language in one.languages)

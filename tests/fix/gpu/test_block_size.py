@@ -14,7 +14,7 @@ from chathpc.fix.recipes.analysis.edits import applied
 from chathpc.fix.recipes.analysis.program import Spot, program
 from chathpc.fix.recipes.cuda.block_size import RECIPES, SIZES, block_of
 from chathpc.fix.recipes.recipe import Context
-from chathpc.fix.recipes.table import RECIPES as ALL
+from chathpc.fix.recipes.table import recipes
 
 KERNEL = """__global__ void scale(double *v, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -99,8 +99,8 @@ def test_launch_bounds_need_one_size() -> None:
 
 
 def test_they_are_among_all_recipes() -> None:
-    assert set(RECIPES) <= set(ALL)
-    assert len({one.name for one in ALL}) == len(ALL)
+    assert set(RECIPES) <= set(recipes())
+    assert len({one.name for one in recipes()}) == len(recipes())
 
 
 @pytest.mark.proprietary

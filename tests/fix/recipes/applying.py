@@ -14,13 +14,13 @@ from chathpc.fix.recipes.analysis.edits import Edit, applied
 from chathpc.fix.recipes.analysis.program import Spot, program
 from chathpc.fix.recipes.fortran.free_form import folded
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.table import RECIPES
+from chathpc.fix.recipes.table import recipes
 
 _FILES = {"c": "app.c", "c++": "app.cpp", "fortran": "app.f90", "cuda": "app.cu"}
 _COMPILERS = {"c": ("gcc", "-std=gnu11"), "c++": ("g++", "-std=c++17"), "fortran": ("gfortran",)}
 _OF_MPI = {"gcc": "mpicc", "g++": "mpicxx", "gfortran": "mpifort"}
 _PROCESSES = 3
-_BY_NAME = {one.name: one for one in RECIPES}
+_BY_NAME = {one.name: one for one in recipes()}
 
 
 def project(relative: float = 1e-9, flags: str = "-O2 -fopenmp") -> Project:

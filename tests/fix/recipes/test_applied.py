@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.fix.recipes.table import RECIPES
+from chathpc.fix.recipes.table import recipes
 from tests.fix.recipes.applying import changed, output
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
@@ -53,5 +53,5 @@ def _compare(case: Case, before: str, after: str) -> None:
 
 
 def test_every_recipe_is_applied_to_some_program() -> None:
-    here = {one.name for one in RECIPES if one.languages != ("cuda",)}
+    here = {one.name for one in recipes() if one.languages != ("cuda",)}
     assert here <= {case.recipe for case in (*APPLIED, *THREADED)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from chathpc.fix.recipes.flags import level, other_flags, with_level
 from chathpc.fix.recipes.page import to_markdown
 from chathpc.fix.recipes.proposer import Recipes
 from chathpc.fix.recipes.spots import spots
-from chathpc.fix.recipes.table import RECIPES
+from chathpc.fix.recipes.table import answering, recipes
 from chathpc.fix.records import Attempt, Problem
 from chathpc.fix.records import Verdict as Fate
 
@@ -181,13 +183,24 @@ def test_flags_go_as_far_as_there_is_something_left() -> None:
 
 def test_recipes_answer_causes_of_the_catalogue_and_have_names_of_their_own() -> None:
     known = {each.id for each in causes()}
-    for one in RECIPES:
+    for one in recipes():
         assert set(one.causes) <= known, one.name
         assert 0 < one.promise <= 1
-    assert len({one.name for one in RECIPES}) == len(RECIPES)
+    assert len({one.name for one in recipes()}) == len(recipes())
+
+
+def test_those_for_a_cause_and_a_language_are_found_without_loading_the_others() -> None:
+    for cause in causes():
+        for language in ("c", "c++", "cuda", "fortran"):
+            expected = [one for one in recipes() if cause.id in one.causes and language in one.languages]
+            assert list(answering(cause.id, language)) == expected
+    code = "import sys; from chathpc.fix.recipes.table import answering; answering('omp-load-imbalance', 'c'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "chathpc.fix.recipes.threads.table" in loaded
+    assert not {f"chathpc.fix.recipes.{each}.table" for each in ("mpi", "fortran")} & set(loaded)
 
 
 def test_the_page_lists_every_recipe() -> None:
     page = to_markdown()
-    for one in RECIPES:
+    for one in recipes():
         assert f"\n### {one.name}\n" in page
