@@ -78,7 +78,7 @@ def chosen_format(form: str | None, output: str | None, formats: Collection[str]
         return "text"
     known = ", ".join(suffix for suffix, name in SUFFIXES.items() if name in formats)
     raise UsageError(
-        f"{output} has an unknown extension.", hint=f"These do: {known}. Or name the format with --format."
+        f"{output} has an unknown extension.", hint=f"Use one of {known}, or name the format with --format."
     )
 
 

@@ -115,7 +115,7 @@ class Runner:
         self.workspace = workspace
         self._base = {name: value for name, value in environ.items() if _HANDED_ON.fullmatch(name)}
         self._base.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
-        self.readable = _beyond_system(self._base)
+        self.readable = _beyond_system(self._base, workspace.root)
         #: A GPU is one for all.
         self.lanes = Lanes(several=sandbox.relocates and not project.gpu)
         #: How the run that is timed ended when it was last alone, by the digest of the build.
@@ -309,18 +309,25 @@ def timed_threads(declared: Sequence[int], cores: int | None) -> int:
     return max((each for each in declared if cores is None or each <= cores), default=min(declared))
 
 
-def _beyond_system(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Folders of compilers and libraries outside the system's, as modules name them; of a home only what is named itself."""
+def _beyond_system(environment: Mapping[str, str], work: Path) -> tuple[Path, ...]:
+    """Folders of compilers and libraries outside the system's, as modules name them; of a home only what is named itself.
+
+    Never one that holds `work`, as the folder of a job's submission may: runs would see who is judged, and there is no other
+    place then for their stage.
+    """
     found: list[Path] = []
-    home = Path.home()
+    home, work = Path.home(), Path(os.path.realpath(work))
     for name, value in environment.items():
         if not name.endswith(("PATH", "_HOME", "_ROOT", "ROOT", "_DIR")):
             continue
         for part in value.split(":"):
             path = Path(os.path.realpath(part)) if part.startswith("/") else None
-            if path is not None and path.name in ("bin", "lib", "lib64", "include") and not path.is_relative_to(home):
-                path = path.parent  # an installation needs what is beside them
-            if path is None or len(path.parts) < 3 or home.is_relative_to(path) or not path.is_dir():
+            if path is not None and path.name in ("bin", "lib", "lib64", "include"):
+                beside = path.parent  # an installation needs what is beside them
+                path = path if path.is_relative_to(home) or work.is_relative_to(beside) else beside
+            if path is None or len(path.parts) < 3 or not path.is_dir():
+                continue
+            if home.is_relative_to(path) or work.is_relative_to(path):
                 continue
             if not any(path.is_relative_to(system) for system in _SYSTEM) and path not in found:
                 found.append(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from chathpc.fix.gates.reference import Reference
 from chathpc.fix.lanes import Lanes
 from chathpc.fix.project import Project
 from chathpc.fix.runner import Case, Runner
-from chathpc.fix.workspace import Workspace
+from chathpc.fix.workspace import Workspace, remove
 from chathpc.sandbox import Completed, Sandbox, choose
 from tests.fix.parts import Unguarded
 from tests.fix.shell_project import project
@@ -73,11 +74,11 @@ def test_an_error_ends_what_goes_on_beside_it(four: Lanes) -> None:
     assert not four.given_up()
 
 
-def made(tmp_path: Path, sandbox: Sandbox) -> tuple[Runner, Project]:
+def made(tmp_path: Path, sandbox: Sandbox, environ: Mapping[str, str] = os.environ) -> tuple[Runner, Project]:
     found = project(tmp_path / "tree")
     space = Workspace(tmp_path / "work")
     space.prepare(found.root)
-    return Runner(found, sandbox, space), found
+    return Runner(found, sandbox, space, environ), found
 
 
 def test_runs_beside_each_other_find_themselves_at_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +95,24 @@ def test_runs_beside_each_other_find_themselves_at_one_place(tmp_path: Path, mon
     where = runner.lanes.runs([lambda: (runner._fresh(built.folder), runner.shell("pwd; echo $HOME", case))] * 2)
     assert {done.stdout for _, done in where} == {f"{runner.workspace.stage}\n{runner.workspace.stage}\n".encode()}
     assert len({folder for folder, _ in where}) == 2
+
+
+def test_runs_do_not_see_a_folder_above_the_work_whatever_a_variable_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    (tmp_path / "bin").mkdir()
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    runner, found = made(tmp_path, choose(), {"PATH": path, "SLURM_SUBMIT_DIR": str(tmp_path)})
+    assert tmp_path / "bin" in runner.readable
+    if not runner.sandbox.relocates:
+        pytest.skip("this sandbox shows a folder only where it is")
+    built = runner.build({}, None)
+    runner.lanes.learn(alone(1.0))
+    remove(runner.workspace.stage)
+    case = Case.usual(found.run)
+    seen = runner.lanes.runs([lambda: (runner._fresh(built.folder), runner.shell(f"ls {tmp_path}/work", case))] * 2)
+    assert {done.stdout for _, done in seen} == {b"stage\n"}
 
 
 def test_a_sandbox_that_cannot_has_one_lane(tmp_path: Path) -> None:
