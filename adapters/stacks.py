@@ -102,6 +102,16 @@ class Stacks:
         self._instead = {}
         return np.frombuffer(new, dtype=np.int32)
 
+    def functions(self, contexts: Iterable[int]) -> list[tuple[str, str]]:
+        """Name and load module of the innermost function of each context, as they are known so far; empty where not."""
+        frames, found = list(self._frames), []
+        for context in contexts:
+            while not frames[self._frame[context]][1] and self._parent[context] >= 0:
+                context = self._parent[context]
+            _, name, _, _, module, _ = frames[self._frame[context]]
+            found.append((name, module))
+        return found
+
     def has_name(self, name: str) -> bool:
         """True if a frame has that name."""
         return any(frame[1] == name for frame in self._frames)

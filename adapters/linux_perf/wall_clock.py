@@ -2,7 +2,8 @@
 
 From one sample of the CPU clock to the next, what the clock counted (the sample's period) belongs to the new sample's place. What a
 thread ran beyond that, it ran in the kernel, where users without rights get no samples, and while it was blocked it did not run: both
-lie somewhere behind the sample before. Where switches are sampled too, but not each of them, the time of those between two samples
+lie somewhere behind the sample before. A call that blocks is short until it does, so that most of the samples before are of what was
+computed on the way to it: of the blocks of a thread, those that began in a call that waits tell where the others did. Where switches are sampled too, but not each of them, the time of those between two samples
 belongs to the place of the second, as with the clock. Only the time in which a thread could run, but had no core, belongs to nothing
 that the program does.
 """
@@ -18,7 +19,7 @@ import numpy as np
 
 from chathpc.adapters.linux_perf.layout import SWITCH
 from chathpc.adapters.stacks import Stacks
-from chathpc.profile.activity import BLOCKED, KERNEL
+from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of_module, activity_of_name
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit
 from chathpc.profile.timeline import Lane, Timeline
 from chathpc.profile.tree import NodeKind
@@ -42,6 +43,14 @@ BESIDE = (
 _AT_THE_SWITCH = 50e-6
 #: Time beyond a sample's period that is no more than so many periods is that timers are late.
 _LATE = 1.0
+#: So many blocks have to begin in calls that wait before the others are taken to be of the same kinds.
+_FEWEST_SEEN = 3
+#: What runs without waiting, by the name of the function or its library; the program's own functions have to call something to wait.
+_COMPUTES = (None, Activity.COMPUTE, Activity.MATH, Activity.COPY, Activity.ALLOCATION)
+_WAITS = (
+    Activity.IO, Activity.SLEEP, Activity.BLOCKED, Activity.LOCK, Activity.JOIN,
+    Activity.MPI, Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD,
+)  # fmt: skip
 #: Processes with less than this part of the samples of the largest, and blocked for more than that of their time, only wait for it: shells,
 #: launchers. What a program starts to work for it, such as gzip, may have few samples but is seldom blocked.
 _LEAST_PART, _MOST_BLOCKED = 0.05, 0.5
@@ -63,9 +72,8 @@ class _Thread:
     away: str = ""  #: blocked, preempted, or empty while it runs
     exact: bool = False  #: blocked at the last sample, which is of this switch
     blocks: Place | None = None  #: the last of these
-    waited: dict[Place, tuple[float, float]] = field(
-        default_factory=dict
-    )  #: blocked since then, and with others without a core, by the last sample before
+    #: Since then, by the last sample before: seconds blocked, those with others without a core, how often.
+    waited: dict[Place, tuple[float, float, int]] = field(default_factory=dict)
     lacking: float = 0.0  #: `_Team.lacking` when its time was counted last
     beside: float = 0.0  #: seconds of `ran` in which another thread of the process had no core
     ran: float = 0.0  #: seconds on a core since the last sample of the CPU clock
@@ -211,15 +219,39 @@ class WallClock:
             if known.exact:
                 self._wait(thread, known, place, passed, beside)
             else:
-                before = known.waited.get(place, (0.0, 0.0))
-                known.waited[place] = before[0] + passed, before[1] + beside
+                before = known.waited.get(place, (0.0, 0.0, 0))
+                known.waited[place] = before[0] + passed, before[1] + beside, before[2] + 1
         return known
 
     def _settle(self, thread: Thread, known: _Thread) -> None:
         """Time blocked at switches that were not sampled: where the thread was seen to block, else behind the sample before."""
-        for (node, cut), (seconds, beside) in known.waited.items():
-            self._wait(thread, known, known.blocks or (self._behind(node, BLOCKED), cut), seconds, beside)
-        known.waited.clear()
+        waited, known.waited = known.waited, {}
+        if known.blocks:
+            for seconds, beside, _ in waited.values():
+                self._wait(thread, known, known.blocks, seconds, beside)
+            return
+        for (node, cut), (seconds, beside, _) in self._told_by_calls(waited).items():
+            self._wait(thread, known, (self._behind(node, BLOCKED), cut), seconds, beside)
+
+    def _told_by_calls(self, waited: Mapping[Place, tuple[float, float, int]]) -> Mapping[Place, tuple[float, float, int]]:
+        """`waited` with what follows samples of computing shared among the calls that wait, in their proportions, if enough were seen."""
+        # Text is put together before it is written.
+        kinds = {
+            place: None if "printf" in name else activity_of_name(name) or activity_of_module(module)
+            for place, (name, module) in zip(waited, self.stacks.functions(node for node, _ in waited), strict=True)
+            if name and not name.startswith("[")
+        }
+        calls = {place: waited[place] for place, kind in kinds.items() if kind in _WAITS}
+        if sum(count for *_, count in calls.values()) < _FEWEST_SEEN:
+            return waited
+        moved = [place for place, kind in kinds.items() if kind in _COMPUTES]
+        of_all = 1 + sum(waited[place][0] for place in moved) / sum(seconds for seconds, *_ in calls.values())
+        beside = sum(waited[place][1] for place in moved) / sum(seconds for seconds, *_ in calls.values())
+        kept = {place: values for place, values in waited.items() if place not in moved}
+        return kept | {
+            place: (seconds * of_all, without + seconds * beside, count)
+            for place, (seconds, without, count) in calls.items()
+        }
 
     def _wait(self, thread: Thread, known: _Thread, place: Place, seconds: float, beside: float) -> None:
         node, cut = place

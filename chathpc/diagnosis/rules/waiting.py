@@ -15,7 +15,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.activity import Activity, activity_of_module, activity_of_name, base_name
 from chathpc.profile.tree import NodeKind
 
 
@@ -157,15 +157,20 @@ def _unseen(facts: Facts, draft: Draft) -> Draft:
 
 
 def _main_call(facts: Facts, weight: np.ndarray) -> str:
-    """The call in which most of the time is waited; empty where threads blocked without a sample of the call."""
+    """The call in which most of the time is waited; empty where threads blocked without a sample of the call, or after one that only
+    computes."""
     call, tree = facts.activities.call, facts.profile.tree
     counted = np.flatnonzero((weight > 0) & (call >= 0))
     named = tree.kind[call[counted]] != NodeKind.PLACEHOLDER
     if weight[counted][named].sum() <= weight[counted][~named].sum():
         return ""
     counted = counted[named]
-    label = facts.profile.tree.function_labels[0][call[counted]]
-    return base_name(facts.label_names[int(np.argmax(np.bincount(label, weights=weight[counted])))])
+    label = tree.function_labels[0][call[counted]]
+    most = int(np.argmax(np.bincount(label, weights=weight[counted])))
+    module = int(tree.module[call[counted[label == most][0]]])
+    name = base_name(facts.label_names[most])
+    kind = activity_of_name(name) or (activity_of_module(tree.modules[module]) if module >= 0 else None)
+    return "" if kind in (Activity.COMPUTE, Activity.MATH, Activity.COPY) else name
 
 
 RULES = (locks, blocked)

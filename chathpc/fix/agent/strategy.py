@@ -148,11 +148,10 @@ class Agent:
             exchange.tell(call, given.as_text() if isinstance(given, Result) else "")
             return
         claims = tuple(given.functions)
-        judged_before = {
-            (each.candidate.id, each.candidate.claims) for each in history if each.verdict != Verdict.INVALID
-        }
-        if not bench.edits or (id, claims) in judged_before:
-            exchange.tell(call, "Already judged." if bench.edits else NOTHING)
+        known = [each for each in history if (each.candidate.id, each.candidate.claims) == (id, claims)]
+        if not bench.edits or any(each.verdict != Verdict.INVALID for each in known):
+            said = ["Judged before; only a change that differs is judged again.", *map(verdict_of, known[-1:])]
+            exchange.tell(call, block("verdict", said, marker_of(said)) if bench.edits else NOTHING)
             return
         remark = self._criticised(bench, problem, id)
         if remark:
@@ -162,7 +161,7 @@ class Agent:
         yield Candidate(id, self.name, clean(given.title)[:200], dict(bench.edits), None, finding, claims=claims)
         judged = next((each for each in reversed(history) if each.candidate.id == id), None)
         if judged is None:
-            exchange.tell(call, "Already judged.")
+            exchange.tell(call, "Judged before, in an earlier session; only a change that differs is judged again.")
         elif judged.verdict == Verdict.ACCEPTED:
             self._accepted = call, judged
         else:

@@ -45,7 +45,10 @@ def judge(
     figures |= {"before": total.before, "after": total.after, "unit": found.unit, "error": total.error}
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if total.before <= total.after:
-        return _no("The profiled run is not shorter.", figures)
+        return _no(
+            f"The profiled run is not shorter: {_amount(total.after, found)} after {_amount(total.before, found)}.",
+            figures,
+        )
     at_the_place = {*others, *inside}
     grown = _grown_elsewhere(found, finding, at_the_place)
     if earlier is not None:

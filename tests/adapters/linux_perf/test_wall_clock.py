@@ -110,6 +110,34 @@ def test_a_thread_blocks_where_it_was_seen_to_block_and_not_in_the_loop_beside()
     assert not [path for path in found if path.endswith("<blocked>")]
 
 
+def polling(seen: int) -> Recording:
+    """A loop that computes a sine for 1 ms and sleeps for 9: of 200 sleeps `seen` begin with a sample of usleep, the others with one of the sine."""
+    recording = Recording().back(0)
+    for turn in range(200):
+        begin = 10_000 * turn
+        recording.sample(begin + 1000, MAIN, "sin (/lib/libm.so.6)")
+        if turn < seen:
+            recording.sample(begin + 1001, MAIN, "usleep (/lib/libc.so.6)")
+        recording.out(begin + 1001).back(begin + 10_000)
+    return recording
+
+
+def test_calls_that_wait_tell_where_a_thread_blocked_after_it_computed() -> None:
+    found = spent(polling(3).profile())
+    assert found["app/main/usleep/<blocked>"] == 200 * 8999
+    assert not [path for path in found if path.endswith("sin/<blocked>")]
+    (first, *_) = diagnose(polling(3).profile()).findings
+    assert (first.cause, first.where.function) == ("blocking-wait", "main")
+    assert "waits in usleep" in first.summary
+
+
+def test_a_few_calls_tell_nothing_of_the_others_and_nobody_waits_in_a_sine() -> None:
+    found = spent(polling(2).profile())
+    assert found["app/main/usleep/<blocked>"] == 2 * 8999
+    assert found["app/main/sin/<blocked>"] == 198 * 8999
+    assert "waits in sin" not in diagnose(polling(0).profile()).findings[0].summary
+
+
 def test_why_a_thread_blocks_is_not_known_where_its_stack_was_cut_short() -> None:
     start = "_start (/opt/app)"
     recording = Recording().back(0).sample(1000, "usleep (/lib/libc.so.6)").out(1000).back(9000)

@@ -179,7 +179,7 @@ def test_turns_are_bounded_and_an_end_is_told(tmp_path: Path) -> None:
 def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
     played = Played(tmp_path, [[SHORTER, WRONG, SUBMIT], [SUBMIT], [FINISH]])
     assert len(played.run().attempts) == 1
-    assert "Already judged." in played.told[3]
+    assert "Judged before" in played.told[3]
 
 
 def test_what_could_not_be_timed_may_be_submitted_again(tmp_path: Path) -> None:
