@@ -60,7 +60,8 @@ class Submit(Arguments):
         default_factory=list,
         max_length=20,
         description="All functions whose own work it reduces, named as in the profile, the program's own before those of libraries, the "
-        "most important first: that one has to take less time, and work that disappears elsewhere counts as skipped.",
+        "most important first: the first that a finding names, else the first, has to take less time, and work that disappears elsewhere "
+        "counts as skipped.",
     )
 
 
@@ -135,7 +136,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("patch", "Show all edits as a patch.", NoArguments, lambda bench, _: bench.patch() or NOTHING),
         Tool("build", "Build the working copy.", NoArguments, _build),
         Tool("check", "Compare its output with the original's for the declared inputs.", NoArguments, lambda bench, _: bench.check() or "Same answers."),
-        Tool("time", "Time it against the unedited program, in a few runs.", NoArguments, lambda bench, _: bench.time()),
+        Tool("time", "Time it without and with the edits that are not accepted yet, in a few runs.", NoArguments, lambda bench, _: bench.time()),
         Tool("remarks", "Ask the compiler what it did with the loops of a file, or why it could not.", OneFile, lambda bench, given: bench.remarks(given.file)),
         Tool("submit", "Let the gates judge the edits: they build, check, time and profile a fresh copy.", Submit, None),
         Tool("finish", "Finish: nothing (more) should be changed.", Finish, None),

@@ -182,13 +182,18 @@ def _still_there(found: Diff, finding: Finding, successors: Sequence[FunctionRec
         return None  # what was diagnosed is waiting that is spent elsewhere
     # They may call each other, so that their sum is too much; no more than the whole is theirs.
     after = min(row.inclusive_after + sum(map(_more, successors)), total.after)
-    if row.inclusive_before - after >= threshold("shrunk") * finding.share * row.inclusive_before:
+    if row.inclusive_before - after >= _must_go(finding, row):
         return None
     names = ", ".join(sorted(clean(each.name) for each in successors))
     return (
-        f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} before, and with what {names} take more it is up to "
+        f"The time in {clean(name)} was {_amount(row.inclusive_before, found)}; with the growth of {names} it is up to "
         f"{_amount(after, found)} now: the diagnosed problem remains."
     )
+
+
+def _must_go(finding: Finding, row: FunctionRecord) -> float:
+    """How much less time the place has to take. A hot spot has no cause that could be gone: less beyond noise is enough there."""
+    return row.error if cause(finding.cause).where_only else threshold("shrunk") * finding.share * row.inclusive_before
 
 
 def _more(row: FunctionRecord) -> float:
@@ -214,7 +219,7 @@ def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
     if row is not None:
         figures = {"place_before": row.inclusive_before, "place_after": row.inclusive_after}
         less = row.inclusive_before - row.inclusive_after
-        if less >= threshold("shrunk") * finding.share * row.inclusive_before and less > row.error and less > 0:
+        if less >= _must_go(finding, row) and less > row.error and less > 0:
             return (
                 True,
                 f"The time in {clean(name)} went from {_amount(row.inclusive_before, found)} to {_amount(row.inclusive_after, found)}.",

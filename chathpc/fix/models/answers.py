@@ -80,8 +80,11 @@ def _valid(changed: Mapping[str, str], sources: Mapping[str, str]) -> Edited:
     if not different:
         return Edited(problem="The answer changes nothing.")
     for path, text in different.items():
-        if functions.faults(path, text) > functions.faults(path, sources.get(path, "")):
-            return Edited(problem=f"{path} cannot be parsed after the change.")
+        faults = functions.faults(path, text)
+        if len(faults) > len(functions.faults(path, sources.get(path, ""))):
+            return Edited(
+                problem=f"{path} cannot be parsed after the change, at line {faults[0]}. Make edits that belong together as one."
+            )
     return Edited(different)
 
 

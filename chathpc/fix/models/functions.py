@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 _WRAPPERS = frozenset({"template_declaration"})
 
 
-def faults(path: str, text: str) -> int:
-    """How many places of `text` its language's grammar does not understand; 0 where there is no grammar for it, or too much of it."""
+def faults(path: str, text: str) -> list[int]:
+    """Lines of `text` that its language's grammar does not understand; none where there is no grammar for it, or too much of it."""
     file = parsed(path, text.encode("utf-8", "surrogateescape"))
-    return 0 if file is None else sum(node.is_error or node.is_missing for node in walk(file.tree.root_node))
+    nodes = () if file is None else walk(file.tree.root_node)
+    return sorted(node.start_point[0] + 1 for node in nodes if node.is_error or node.is_missing)
 
 
 def definitions(path: str, text: str) -> Iterator[tuple[str, str]]:
