@@ -3,9 +3,9 @@
 From one sample of the CPU clock to the next, what the clock counted (the sample's period) belongs to the new sample's place. What a
 thread ran beyond that, it ran in the kernel, where users without rights get no samples, and while it was blocked it did not run: both
 lie somewhere behind the sample before. A call that blocks is short until it does, so that most of the samples before are of what was
-computed on the way to it: of the blocks of a thread, those that began in a call that waits tell where the others did. Where switches are sampled too, but not each of them, the time of those between two samples
-belongs to the place of the second, as with the clock. Only the time in which a thread could run, but had no core, belongs to nothing
-that the program does.
+computed on the way to it: of the blocks of a thread, those that began in a call that waits tell where the others did. Where switches
+are sampled too, but not each of them, the time of those between two samples belongs to the place of the second, as with the clock.
+Only the time in which a thread could run, but had no core, belongs to nothing that the program does.
 """
 
 from __future__ import annotations
@@ -233,7 +233,9 @@ class WallClock:
         for (node, cut), (seconds, beside, _) in self._told_by_calls(waited).items():
             self._wait(thread, known, (self._behind(node, BLOCKED), cut), seconds, beside)
 
-    def _told_by_calls(self, waited: Mapping[Place, tuple[float, float, int]]) -> Mapping[Place, tuple[float, float, int]]:
+    def _told_by_calls(
+        self, waited: Mapping[Place, tuple[float, float, int]]
+    ) -> Mapping[Place, tuple[float, float, int]]:
         """`waited` with what follows samples of computing shared among the calls that wait, in their proportions, if enough were seen."""
         # Text is put together before it is written.
         kinds = {
