@@ -29,6 +29,9 @@ class Stacks:
     def __init__(self, most: int = MOST_CONTEXTS) -> None:
         self._most = min(most, MOST_CONTEXTS)
         self._frames: dict[tuple[int, str, str, int, str, int], int] = {}
+        self._listed: list[
+            tuple[int, str, str, int, str, int]
+        ] = []  # the frames by number, when `functions` was last asked
         self._index: dict[int, int] = {}
         self._parent, self._frame = array("i"), array("i")
         self._values: dict[str, tuple[array[int], array[int], array[float]]] = {}
@@ -104,7 +107,9 @@ class Stacks:
 
     def functions(self, contexts: Iterable[int]) -> list[tuple[str, str]]:
         """Name and load module of the innermost function of each context, as they are known so far; empty where not."""
-        frames, found = list(self._frames), []
+        if len(self._listed) != len(self._frames):
+            self._listed = list(self._frames)
+        frames, found = self._listed, []
         for context in contexts:
             while not frames[self._frame[context]][1] and self._parent[context] >= 0:
                 context = self._parent[context]

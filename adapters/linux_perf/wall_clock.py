@@ -226,6 +226,8 @@ class WallClock:
     def _settle(self, thread: Thread, known: _Thread) -> None:
         """Time blocked at switches that were not sampled: where the thread was seen to block, else behind the sample before."""
         waited, known.waited = known.waited, {}
+        if not waited:
+            return
         if known.blocks:
             for seconds, beside, _ in waited.values():
                 self._wait(thread, known, known.blocks, seconds, beside)
