@@ -245,7 +245,8 @@ class DatabaseValues:
         passes = self.propagates(scopes.propagation_bit)
         against = np.where(passes, group[self.tree.parent], np.int32(-1))
         matters = np.append(group != against, False)  # the last entry is for contexts that are not in the tree
-        for location, block in self.profiles.blocks():
+
+        def add(location: int, block: Block) -> None:
             chosen = np.flatnonzero(block.metric == scopes.function_prop)
             nodes = block.at_nodes(self.nodes_of)[chosen]
             used = matters[nodes]
@@ -254,6 +255,8 @@ class DatabaseValues:
             gain, loss = group[nodes], against[nodes]
             result[location] = np.bincount(gain[gain >= 0], weights=values[gain >= 0], minlength=groups)
             result[location] -= np.bincount(loss[loss >= 0], weights=values[loss >= 0], minlength=groups)
+
+        self.profiles.each(add)
         result[np.abs(result) < ROUNDING * np.abs(result).sum(axis=1, keepdims=True)] = 0.0
         return result * scopes.scale
 
