@@ -29,9 +29,8 @@ class Stacks:
     def __init__(self, most: int = MOST_CONTEXTS) -> None:
         self._most = min(most, MOST_CONTEXTS)
         self._frames: dict[tuple[int, str, str, int, str, int], int] = {}
-        self._listed: list[
-            tuple[int, str, str, int, str, int]
-        ] = []  # the frames by number, when `functions` was last asked
+        #: The frames by number, when `functions` was last asked.
+        self._listed: list[tuple[int, str, str, int, str, int]] = []
         self._index: dict[int, int] = {}
         self._parent, self._frame = array("i"), array("i")
         self._values: dict[str, tuple[array[int], array[int], array[float]]] = {}

@@ -248,9 +248,10 @@ class WallClock:
         calls = {place: waited[place] for place, kind in kinds.items() if kind in _WAITS}
         if sum(count for *_, count in calls.values()) < _FEWEST_SEEN:
             return waited
-        moved = [place for place, kind in kinds.items() if kind in _COMPUTES]
-        of_all = 1 + sum(waited[place][0] for place in moved) / sum(seconds for seconds, *_ in calls.values())
-        beside = sum(waited[place][1] for place in moved) / sum(seconds for seconds, *_ in calls.values())
+        moved = {place for place, kind in kinds.items() if kind in _COMPUTES}
+        seen = sum(seconds for seconds, *_ in calls.values())
+        of_all = 1 + sum(waited[place][0] for place in moved) / seen
+        beside = sum(waited[place][1] for place in moved) / seen
         kept = {place: values for place, values in waited.items() if place not in moved}
         return kept | {
             place: (seconds * of_all, without + seconds * beside, count)
