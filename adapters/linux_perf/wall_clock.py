@@ -19,7 +19,7 @@ import numpy as np
 
 from chathpc.adapters.linux_perf.layout import SWITCH
 from chathpc.adapters.stacks import Stacks
-from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of_module, activity_of_name
+from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit
 from chathpc.profile.timeline import Lane, Timeline
 from chathpc.profile.tree import NodeKind
@@ -241,7 +241,7 @@ class WallClock:
         """`waited` with what follows samples of computing shared among the calls that wait, in their proportions, if enough were seen."""
         # Text is put together before it is written.
         kinds = {
-            place: None if "printf" in name else activity_of_name(name) or activity_of_module(module)
+            place: None if "printf" in name else activity_of(name, module)
             for place, (name, module) in zip(waited, self.stacks.functions(node for node, _ in waited), strict=True)
             if name and not name.startswith("[")
         }

@@ -278,6 +278,12 @@ def _group(match: re.Match[str]) -> str:
     return next(name for name, text in match.groupdict().items() if text is not None)
 
 
+def activity_of(name: str, module: str) -> Activity | None:
+    """The activity that a frame's name stands for, else that of its load module."""
+    found = activity_of_name(name)
+    return activity_of_module(module) if found is None else found
+
+
 def activity_of_module(path: str) -> Activity | None:
     """The activity of code in a load module that is known for one thing; None for programs and other libraries."""
     match = _MODULE_PATTERN.match(path.rsplit("/", 1)[-1])

@@ -15,7 +15,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, activity_of_module, activity_of_name, base_name
+from chathpc.profile.activity import Activity, activity_of, base_name
 from chathpc.profile.tree import NodeKind
 
 
@@ -167,9 +167,8 @@ def _main_call(facts: Facts, weight: np.ndarray) -> str:
     counted = counted[named]
     label = tree.function_labels[0][call[counted]]
     most = int(np.argmax(np.bincount(label, weights=weight[counted])))
-    module = int(tree.module[call[counted[label == most][0]]])
     name = base_name(facts.label_names[most])
-    kind = activity_of_name(name) or (activity_of_module(tree.modules[module]) if module >= 0 else None)
+    kind = activity_of(name, tree.module_name(int(call[counted[label == most][0]])) or "")
     return "" if kind in (Activity.COMPUTE, Activity.MATH, Activity.COPY) else name
 
 

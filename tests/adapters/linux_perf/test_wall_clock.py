@@ -136,6 +136,10 @@ def test_a_few_calls_tell_nothing_of_the_others_and_nobody_waits_in_a_sine() -> 
     assert found["app/main/usleep/<blocked>"] == 2 * 8999
     assert found["app/main/sin/<blocked>"] == 198 * 8999
     assert "waits in sin" not in diagnose(polling(0).profile()).findings[0].summary
+    text = Recording().back(0)
+    for begin in range(0, 2_000_000, 10_000):
+        text.sample(begin + 1000, MAIN, "snprintf (/lib/libc.so.6)").out(begin + 1001).back(begin + 10_000)
+    assert "waits in snprintf" not in diagnose(text.profile()).findings[0].summary
 
 
 def test_why_a_thread_blocks_is_not_known_where_its_stack_was_cut_short() -> None:
