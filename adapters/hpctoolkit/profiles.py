@@ -151,15 +151,15 @@ class ProfileDatabase:
 
     def each(self, do: Callable[[int, Block], None]) -> None:
         """`do` with (location, block) for every location, on the cores that there are: numpy lets go of the interpreter in between."""
-        width = min(len(os.sched_getaffinity(0)), _MOST_THREADS, len(self.locations))
+        few = int(self.rows["nValues"].sum()) < _WORTH_THREADS
+        width = 1 if few else max(1, min(len(os.sched_getaffinity(0)), _MOST_THREADS, len(self.locations)))
 
         def some(first: int) -> None:
             for location in range(first, len(self.locations), width):
                 do(location, self.block(int(self.locations[location])))
 
-        if width < 2 or int(self.rows["nValues"].sum()) < _WORTH_THREADS:
-            for first in range(width):
-                some(first)
+        if width == 1:
+            some(0)
             return
         with ThreadPoolExecutor(width) as pool:
             for done in [pool.submit(some, first) for first in range(width)]:

@@ -6,17 +6,11 @@ import re
 from collections.abc import Collection
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
 from chathpc.errors import ChathpcError
-
-if TYPE_CHECKING:
-    from yaml import SafeLoader as FastLoader
-else:
-    # libyaml parses ten times faster; PyYAML can be built without it.
-    FastLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from chathpc.packaged import FastLoader
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 

@@ -23,7 +23,7 @@ from chathpc.report import HypothesisRecord
 
 _FORM, _CRITIC_FORM = "fix_agent", "fix_critic"
 _BAD = re.compile(r"\s*[*`]*BAD\b[*`]*[:.]?\s*(?P<why>.*)", re.DOTALL | re.IGNORECASE)
-_UNTIMED = "The edits are still in the working copy. They could not be timed: submit them again as they are."
+_UNTIMED = "They could not be timed: submit them again as they are."
 _SUBMIT_AGAIN = "Submit again, unchanged or revised, to have it judged."
 #: Calls of one turn; more is a model that has lost its way.
 _CALLS = 16
@@ -166,8 +166,9 @@ class Agent:
         elif judged.verdict == Verdict.ACCEPTED:
             self._accepted = call, judged
         else:
-            left = _UNTIMED if judged.verdict == Verdict.INVALID else "The edits are still in the working copy."
-            said = [verdict_of(judged), left, bench.time_left]
+            said = [verdict_of(judged), "The edits are still in the working copy."]
+            said += [_UNTIMED] if judged.verdict == Verdict.INVALID else []
+            said.append(bench.time_left)
             exchange.tell(call, block("verdict", said, marker_of(said)))
 
     def _criticised(self, bench: Workbench, problem: Problem, id: str) -> str:

@@ -31,7 +31,7 @@ def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, Change
     texts = {file: _text(profile, file) for _, _, file in asked}
     if not any(texts.values()):
         return {}
-    # A quarter of a second to load, which a profile without source need not wait for.
+    # Long to load, which a profile without source need not wait for.
     from chathpc.fix.recipes.analysis.program import program
     from chathpc.fix.recipes.edited_sources import edited
 

@@ -91,8 +91,7 @@ function suspicions(page, state) {
     page.statements.length ? el("ul", { cls: "plain" }, page.statements.map((one) => el("li", { cls: "said" }, one.text, one.cites ? el("span", { cls: "dim" }, ` [${one.cites}]`) : ""))) : "");
 }
 
-/** Lines of a change, coloured by their first character. */
-/** Lines of a diff; each region of a page has a name of its own. */
+/** Lines of a change, coloured by their first character; each region of a page has a name of its own. */
 function patch(lines, label = "Lines of the change") {
   return el("div", { cls: "scroll", role: "region", tabindex: 0, "aria-label": label }, el("pre", { cls: "patch" }, lines.map((line) =>
     el("span", { cls: /^(---|\+\+\+) /.test(line) ? "" : line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : "" }, `${line}\n`))));
