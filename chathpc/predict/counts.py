@@ -1,0 +1,85 @@
+"""What one launch of a kernel does: operations by class, requests and bytes by space, summed over all its threads.
+
+Operations are those of single threads, as a profiler's `smsp__sass_thread_inst_executed_op_*` counts them: threads that are
+switched off by a predicate or a branch do not count. A fused multiply-add is two operations, integer instructions are one each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A value with the bounds that hold it in about four of five cases."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel's launch: its name (demangled, without parameters), blocks and threads per block by dimension, shared memory of a block in
+    bytes, registers of a thread, bytes of a thread's own memory, and which launch of that kernel it was, from 0.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int = 0
+    registers: int = 0
+    local: int = 0
+    occurrence: int = 0
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads(self) -> int:
+        """Threads of all blocks."""
+        return self.blocks * self.block[0] * self.block[1] * self.block[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Work of a launch.
+
+    `operations`: by class (fp16, fp32, fp64, integer, tensor, special, conversion, control, other) of all threads.
+    `issued`: instructions of warps by the pipe that takes them (fp32, fp64, integer, fp16, tensor, special, memory, control).
+    `requests`: warp instructions by space and way, such as "global load"; `requested`: bytes that their threads ask for;
+    `sectors`: 32-byte sectors that those of global memory touch, each request alone; for shared memory the passes.
+    `footprint`: bytes of distinct sectors read and written; `dram_read` and `dram_written`: bytes moved between device memory and the
+    L2 cache, caches cold at the beginning and not written back at the end. `longest`: instructions on the longest warp's way.
+    `emulated`: share of the blocks that were followed; `assumptions`: what was not known, in sentences.
+    """
+
+    operations: Mapping[str, Range]
+    issued: Mapping[str, float]
+    requests: Mapping[str, float]
+    requested: Mapping[str, float]
+    sectors: Mapping[str, float]
+    footprint_read: float
+    footprint_written: float
+    dram_read: Range
+    dram_written: Range
+    longest: float
+    emulated: float
+    warps: float
+    barriers: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    blocks: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def dram_bytes(self) -> float:
+        """Bytes moved to and from device memory."""
+        return self.dram_read.value + self.dram_written.value
+
+    def total(self, name: str) -> float:
+        """Operations of a class; 0 if there are none."""
+        found = self.operations.get(name)
+        return found.value if found else 0.0
