@@ -53,6 +53,26 @@ _NVIDIA_FUNCTION = re.compile(r"_{0,2}cu[A-Z_a-z]\w*|nv[A-Zm]\w*|nccl[A-Z]\w*|np
 _UNDEFINED = re.compile(r"undefined reference to [`'\"]([^`'\"]+)['\"]")
 #: Names that the headers give functions when streams are one a thread.
 _PER_THREAD = re.compile(r"(\w+)_pt[sd][zs]")
+#: The last int of cudaDeviceProp that has a name in CUDA 13, and what was there until CUDA 12 (Runtime API, release notes of 13.0).
+_LAST_MEMBER = "hostNumaMultinodeIpcSupported"
+_LOST_MEMBERS = (
+    "clockRate,deviceOverlap,kernelExecTimeoutEnabled,computeMode,maxTexture1DLinear,memoryClockRate"
+    ",singleToDoublePrecisionPerfRatio,cooperativeMultiDeviceLaunch"
+)
+_ABSENT_HEADER = re.compile(r"fatal error: (\S+): No such file")
+#: Packages of the Python index that bring headers which the compiler alone does not.
+_PACKAGES = {
+    "nvidia-cublas": "cublas",
+    "nvidia-cufft": "cufft",
+    "nvidia-curand": "curand",
+    "nvidia-cusolver": "cusolver",
+    "nvidia-cusparse": "cusparse",
+    "nvidia-nvjitlink": "nvJitLink",
+    "nvidia-nvtx": "nvtx|nvToolsExt",
+    "nvidia-cuda-profiler-api": "cuda_?[pP]rofiler",
+    "nvidia-cuda-cccl": "cub/|thrust/|cuda/",
+    "nvidia-nccl-cu13": "nccl",
+}
 #: What the headers of CUB and Thrust say since CUDA 13 to programs that ask for an older C++.
 _NEWER_STANDARD = "requires at least C++17"
 #: cudaErrorNotSupported.
@@ -94,6 +114,14 @@ class Toolkit:
         """Folder of libcudadevrt.a, which device code that launches kernels is linked with."""
         found = (self.root / name for name in ("lib", "lib64"))
         return next((path for path in found if (path / "libcudadevrt.a").is_file()), self.root / "lib64")
+
+    @property
+    def older(self) -> tuple[str, ...]:
+        """The definition that gives cudaDeviceProp the members back that CUDA 13 took from it: programs print and even use them."""
+        text = (self.include / "driver_types.h").read_text("utf-8", errors="replace")
+        if _LAST_MEMBER not in text or re.search(r"\bint\s+clockRate;", text):
+            return ()
+        return (f"-D{_LAST_MEMBER}={_LAST_MEMBER},{_LOST_MEMBERS}",)
 
     def tool(self, name: str) -> Path:
         """The program of that name, such as ptxas, cuobjdump or nvdisasm. Errors: ToolkitMissingError."""
@@ -337,7 +365,10 @@ def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path
         command = [unit.host, "-w", *unit.flags, f"-I{toolkit.include}"]
     else:
         real = f"arch={architecture.replace('sm_', 'compute_')},code={architecture}"
-        command = [str(toolkit.nvcc), "-w", "-lineinfo", "-gencode", real, *unit.flags]
+        older = ["-include", str(MACHINE / "cuda_older.h")]
+        for word in toolkit.older:  # in nvcc's own lists a comma separates, and its -D does not reach the last step
+            older += ["-Xcompiler", word.replace(",", r"\,")]
+        command = [str(toolkit.nvcc), "-w", "-lineinfo", "-gencode", real, *older, *unit.flags]
     command += ["-c", str(unit.source), "-o", str(made)]
     failure = f"{unit.source.name} does not compile."
     try:
@@ -420,7 +451,7 @@ def machine_objects(sources: Sequence[Path], toolkit: Toolkit, cache: Path) -> t
     """Objects of our own C sources, compiled once and kept in `cache` by what they are made of. Errors: BuildError."""
     headers = sorted({header for source in sources for header in source.parent.glob("*.h")})
     compiler = _call(["gcc", "--version"], cache.parent, _MAKE_SECONDS).stdout
-    digest = hashlib.sha256(repr((_MACHINE_FLAGS, compiler, str(toolkit.root))).encode())
+    digest = hashlib.sha256(repr((_MACHINE_FLAGS, toolkit.older, compiler, str(toolkit.root))).encode())
     for path in (*headers, toolkit.include / "cuda_runtime_api.h", toolkit.include / "driver_types.h"):
         digest.update(path.read_bytes())
     made: list[Path] = []
@@ -476,7 +507,9 @@ def _checked(command: Sequence[str], folder: Path, failure: str) -> None:
     if done.returncode:
         log = done.stdout + done.stderr
         first = next((line for line in log.splitlines() if re.search(r"\b(error|fatal)\b", line)), "")
-        raise BuildError(f"{failure} {first}".strip(), log)
+        absent = _ABSENT_HEADER.search(log)
+        package = next((name for name, header in _PACKAGES.items() if absent and re.match(header, absent[1])), "")
+        raise BuildError(f"{failure} {first}".strip(), log, hint=f"pip install {package}" if package else "")
 
 
 # -- Running -------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ struct symbol {
     const char *name;
     void **managed;       /* the host's pointer to a managed variable */
     size_t bytes;         /* of a variable */
-    int opted_in;         /* dynamic shared memory that a kernel was given leave for, in bytes */
+    int opted_in;         /* dynamic shared memory that a kernel was given leave for, in bytes; 0 if none */
     int known;            /* whether `kernel` was asked for */
     struct machine_kernel kernel;
 };
@@ -585,6 +585,12 @@ static uint32_t threads_of(const struct symbol *kernel) {
     return kernel->kernel.max_threads ? kernel->kernel.max_threads : MAX_THREADS;
 }
 
+/* Dynamic shared memory that a launch may ask for, in bytes. */
+static size_t dynamic_limit(const struct symbol *kernel) {
+    if (kernel->opted_in) return (size_t)kernel->opted_in;
+    return kernel->kernel.static_shared < DEFAULT_SHARED ? DEFAULT_SHARED - kernel->kernel.static_shared : 0;
+}
+
 /* What a real device refuses is refused: programs ask what it can do, and go on otherwise. */
 static cudaError_t allowed(const struct symbol *kernel, dim3 grid, dim3 block, size_t shared) {
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
@@ -593,8 +599,7 @@ static cudaError_t allowed(const struct symbol *kernel, dim3 grid, dim3 block, s
     if (!threads || block.x > MAX_THREADS || block.y > MAX_THREADS || block.z > 64 || threads > MAX_THREADS)
         return cudaErrorInvalidConfiguration;
     if (threads > threads_of(kernel)) return cudaErrorLaunchOutOfResources;
-    size_t most = kernel->opted_in > DEFAULT_SHARED ? (size_t)kernel->opted_in : DEFAULT_SHARED;
-    return shared + kernel->kernel.static_shared > most ? cudaErrorInvalidValue : cudaSuccess;
+    return shared > dynamic_limit(kernel) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
@@ -636,7 +641,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     attributes->maxThreadsPerBlock = (int)threads_of(kernel);
     attributes->numRegs = (int)kernel->kernel.registers;
     attributes->ptxVersion = attributes->binaryVersion = (int)(10 * device->major + device->minor);
-    attributes->maxDynamicSharedSizeBytes = kernel->opted_in ? kernel->opted_in : DEFAULT_SHARED;
+    attributes->maxDynamicSharedSizeBytes = (int)dynamic_limit(kernel);
     attributes->preferredShmemCarveout = -1;
     return cudaSuccess;
 }
@@ -647,7 +652,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value < 0 || (uint32_t)value + kernel->kernel.static_shared > machine_device()->shared_per_block_optin)
         return said(cudaErrorInvalidValue);
-    kernel->opted_in = value + (int)kernel->kernel.static_shared;
+    kernel->opted_in = value;
     return cudaSuccess;
 }
 ALL_DONE(cudaFuncSetCacheConfig, const void *function, enum cudaFuncCache preference)
@@ -679,7 +684,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     }
     uint32_t of_block = up_to(kernel->kernel.static_shared + (uint32_t)dynamic, SHARED_UNIT) + SYSTEM_SHARED;
     if (device->shared_per_multiprocessor / of_block < most) most = device->shared_per_multiprocessor / of_block;
-    *blocks = (uint32_t)threads > threads_of(kernel) ? 0 : (int)most;
+    *blocks = (uint32_t)threads > threads_of(kernel) || dynamic > dynamic_limit(kernel) ? 0 : (int)most;
     return cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t dynamic) {
@@ -905,7 +910,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *found, int number) {
     found->reservedSharedMemPerBlock = 1 << 10;
     found->hostRegisterSupported = found->memoryPoolsSupported = 1;
 #endif
-#if CUDART_VERSION < 13000
+#if CUDART_VERSION < 13000 || defined(hostNumaMultinodeIpcSupported) /* see cuda_older.h */
     found->clockRate = (int)device->clock_khz;
     found->memoryClockRate = (int)device->memory_clock_khz;
     found->deviceOverlap = 1;
