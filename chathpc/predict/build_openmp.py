@@ -25,8 +25,12 @@ from chathpc.predict.build import (
     _cache,
     _call,
     _checked,
+    _commands,
+    _compiler,
+    _dry_run,
+    _parted,
+    _sorted_out,
     machine_objects,
-    recipe_of_makefile,
 )
 
 #: The release whose interface between compiler and runtime the stand-in has.
@@ -80,8 +84,25 @@ def find_clang(environ: Mapping[str, str] = os.environ) -> Clang:
 
 
 def openmp_recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None = None) -> Recipe:
-    """The sources and flags by which the Makefile of `folder` for clang builds its first target. Errors: BuildError."""
-    return recipe_of_makefile(folder, variables)
+    """The sources and flags by which the Makefile of `folder` for clang, else its first, builds its first target.
+
+    `variables` are set on the command line of make. Errors: BuildError if no Makefile tells a compiler's command.
+    """
+    units: dict[Path, Unit] = {}
+    link: dict[str, None] = {}
+    name = next((name for name in _MAKEFILES if (folder / name).is_file()), _MAKEFILES[-1])
+    for where, words in _commands(_dry_run(folder, ("-f", name), variables or {}), folder):
+        if not _compiler(words[0]):
+            continue
+        sources, flags, _ = _parted(words)
+        kept, linked = _sorted_out(flags, relocatable=False)
+        link |= dict.fromkeys(linked)
+        for source in sources:
+            path = (where / source).resolve()
+            units.setdefault(path, Unit(path, kept, where, words[0]))
+    if not units:
+        raise BuildError(f"{folder}: {name} names no compiler's command.", "", hint="Name the sources: chathpc predict main.cpp …")
+    return Recipe(tuple(units.values()), tuple(link))
 
 
 def openmp_machine() -> tuple[Path, ...]:
