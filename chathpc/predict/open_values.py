@@ -137,4 +137,4 @@ def check(gap: Gap, text: str, by: str) -> OpenValue | Refused:
         return Refused(gap, "a count is a whole number")
     if gap.sort != "probability" and high > WIDEST * max(low, 1.0 if low > 0 else value, 1.0):
         return Refused(gap, f"the range spans more than a factor of {WIDEST:g}")
-    return OpenValue(gap, Range(value, low, high), quote(why, longest=300), by)
+    return OpenValue(gap, Range(value, low, high), quote(why, longest=300).strip(), by)
