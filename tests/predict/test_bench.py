@@ -35,6 +35,7 @@ from chathpc.commands.main import main
 from chathpc.errors import UsageError
 from chathpc.llm.backend import Completion, Form, OnToken, Request
 from chathpc.llm.recorded import Recording, ReplayBackend
+from tests.predict import relayed
 
 SAXPY = """\
 __global__ void saxpy(int n, float a, const float *x, float *y) {
@@ -220,6 +221,14 @@ def test_the_file_of_the_kernel_comes_first_and_long_programs_are_cut(tmp_path: 
     assert found[-1].cut + len(found[-1].text.splitlines()) == 50
     with pytest.raises(UsageError, match="no C, C"):
         read_source(tmp_path / "none", "work")
+
+
+def test_a_missing_header_comes_from_the_cuda_twin(tmp_path: Path) -> None:
+    for name, text in (("a-omp/main.cpp", '#include "work.h"\n#include "main.h"\nint main() {}\n'), ("a-omp/main.h", ""),
+                       ("a-cuda/work.h", "int w;\n"), ("a-cuda/main.h", "int m;\n"), ("a-cuda/main.cu", "")):  # fmt: skip
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert [each.name for each in read_source(tmp_path / "a-omp", "main")] == ["main.cpp", "main.h", "../a-cuda/work.h"]
 
 
 def test_counts_are_read_in_their_forms_and_judged_by_three_rooflines(tmp_path: Path, label: Label) -> None:
@@ -474,6 +483,27 @@ def test_the_command_counts_operations_by_answers(
 def test_what_is_missing_is_named(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "predict", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_questions_are_written_answered_and_recorded(
+    label: Label, sources: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "answers.jsonl"
+    words = ["relayed", str(tmp_path), str(file), "--labels", str(tmp_path / "one.csv"), "--sources", str(sources)]
+    monkeypatch.setattr("sys.argv", words)
+    relayed.main()
+    assert "1 questions have no answer yet: 001-alone" in capsys.readouterr().out
+    question = (tmp_path / "questions" / "001-alone.txt").read_text()
+    assert "y[i] = a * x[i] + y[i];" in question
+    assert "Bandwidth-Bound" not in question
+    (tmp_path / "answers" / "001-alone.txt").write_text("Bandwidth\n")
+    relayed.main()
+    relayed.main()
+    assert [json.loads(line)["answer"] for line in file.read_text().splitlines()] == ["Bandwidth"]
+    (sources / "saxpy-cuda" / "main.cu").write_text(SAXPY + "// changed\n")
+    relayed.main()
+    assert "1 questions" in capsys.readouterr().out
+    assert (tmp_path / "answers" / "001-alone.stale").exists()
 
 
 def test_the_costs_of_functions_are_whole_operations() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan, sqrt
@@ -71,12 +72,8 @@ class Confusion:
 
 def confusion(judged: Sequence[Judged]) -> Confusion:
     """The confusion matrix of answers."""
-    cells = [
-        sum(each.truth is truth and each.said is said for each in judged)
-        for truth in (True, False)
-        for said in (True, False)
-    ]
-    return Confusion(*cells)
+    cells = Counter((each.truth, each.said) for each in judged)
+    return Confusion(cells[True, True], cells[True, False], cells[False, True], cells[False, False])
 
 
 @dataclass(frozen=True, slots=True)

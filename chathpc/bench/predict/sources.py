@@ -15,6 +15,7 @@ SUFFIXES = frozenset({".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", "
 MOST_CHARACTERS = 30_000
 #: A file beyond that is data.
 _LARGEST = 4_000_000
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MAIN = re.compile(r"\bmain\s*\(")
 
 
@@ -38,23 +39,45 @@ class SourceFile:
 def read_source(folder: Path, function: str, most: int = MOST_CHARACTERS) -> tuple[SourceFile, ...]:
     """The program in `folder`: the file with `function` first, then that with main, then the others, at most `most` characters together.
 
-    Links out of the folder are not followed. UsageError where it has no source.
+    Headers that it includes and has not itself are taken from the CUDA program of the same name beside it. Links out of the folder are
+    not followed. UsageError where it has no source.
     """
-    named = re.compile(rf"\b{re.escape(function)}\b")
-    found: list[tuple[tuple[bool, bool, str], str]] = []
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.suffix.lower() not in SUFFIXES or not path.resolve().is_relative_to(folder.resolve()):
-            continue
-        if not path.is_file() or path.stat().st_size > _LARGEST:
-            continue
-        text = path.read_text("utf-8", "replace")
-        rank = named.search(text) is None, _MAIN.search(text) is None, path.relative_to(folder).as_posix()
-        found.append((rank, text))
+    found = {path.relative_to(folder).as_posix(): _text(path) for path in _files(folder)}
     if not found:
         raise UsageError(
             f"{clean(str(folder))} has no C, C++ or CUDA source.", hint="--sources DIR holds one folder a program."
         )
-    return tuple(_fitting([(rank[2], text) for rank, text in sorted(found)], most))
+    twin = folder.with_name(f"{folder.name.rpartition('-')[0]}-cuda")
+    if twin != folder:
+        headers = {path.relative_to(twin).as_posix(): path for path in _files(twin)}
+        have = {Path(name).name for name in found}
+        included = {name for text in found.values() for name in _INCLUDE.findall(text)}
+        for name in sorted(included & set(headers)):
+            if Path(name).name not in have:
+                found[f"../{twin.name}/{name}"] = _text(headers[name])
+    named = re.compile(rf"\b{re.escape(function)}\b")
+    order = sorted(
+        found,
+        key=lambda name: (not named.search(found[name]), not _MAIN.search(found[name]), name.startswith("../"), name),
+    )
+    return tuple(_fitting([(name, found[name]) for name in order], most))
+
+
+def _files(folder: Path) -> list[Path]:
+    inside = folder.resolve()
+    paths = sorted(folder.rglob("*")) if folder.is_dir() else []
+    return [
+        path
+        for path in paths
+        if path.suffix.lower() in SUFFIXES
+        and path.resolve().is_relative_to(inside)
+        and path.is_file()
+        and path.stat().st_size <= _LARGEST
+    ]
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace")
 
 
 def _fitting(files: Sequence[tuple[str, str]], most: int) -> list[SourceFile]:
