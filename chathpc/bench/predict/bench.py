@@ -119,5 +119,6 @@ def _asker(llm: str, base_url: str | None, record: Path | None) -> Asker | None:
     choice = resolve(llm, settings)
     if choice.backend is None:
         return None
-    replays = isinstance(choice.backend, ReplayBackend)
-    return Asker(replace(choice, backend=guarded(choice, settings, Placeholders)), record, replays=replays)
+    if isinstance(choice.backend, ReplayBackend):  # nothing leaves, and nothing new is said that the log should keep
+        return Asker(choice, replays=True)
+    return Asker(replace(choice, backend=guarded(choice, settings, Placeholders)), record)
