@@ -1818,16 +1818,19 @@ static void free_block(struct block *b)
 }
 
 #define CHECKPOINTS 64
-struct checkpoint { u32 blocks; u64 v[8]; };
+struct checkpoint { u64 v[9]; };
 static struct checkpoint checkpoints[CHECKPOINTS];
 static u32 checkpoint_count;
+static u64 checkpoint_interval;
 
-static void checkpoint(u32 blocks)
+/* What memory has done so far, against the instructions followed; every other one goes when there is no room. */
+static void checkpoint(void)
 {
-    struct checkpoint here = {blocks, {dram_read, dram_written, footprint_read, footprint_written, mapped_read, mapped_written, sectors_read, sectors_written}};
+    struct checkpoint here = {{steps, dram_read, dram_written, footprint_read, footprint_written, mapped_read, mapped_written, sectors_read, sectors_written}};
     if (checkpoint_count == CHECKPOINTS) {
         for (u32 k = 0; k < CHECKPOINTS / 2; k++) checkpoints[k] = checkpoints[2 * k + 1];
         checkpoint_count = CHECKPOINTS / 2;
+        checkpoint_interval *= 2;
     }
     checkpoints[checkpoint_count++] = here;
 }
@@ -1857,6 +1860,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     if (!slots) slots = 1;
     struct block *running = calloc(slots, sizeof *running);
     checkpoint_count = 0;
+    checkpoint_interval = TURN;
     steps = longest = faults = unknown_operations = 0;
 
     make_block(&running[0], shared);
@@ -1864,17 +1868,17 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     while (!running[0].done && (first = now() - begin) < 0.25 * seconds) run_block(&running[0], TURN);
     first = now() - begin;
     u32 next = 1, active = 1, finished = running[0].done ? 1 : 0, used = 1;
-    if (finished) checkpoint(1);
     if (finished && first * slots > 0.4 * seconds) {
         slots = (u32)(0.4 * seconds / first);
         if (!slots) slots = 1;
     }
     double ordered_until = finished && first * blocks > seconds ? 0.55 * seconds : seconds;
-    u32 interval = blocks / 256 ? blocks / 256 : 1, last_checkpoint = 0;
+    u64 last_checkpoint = 0;
     bool issuing = true;
     while (active) {
         active = 0;
         double t = now() - begin;
+        if (t > 0.25 * seconds && finished && t * blocks / finished > seconds) ordered_until = 0.5 * seconds;
         if (issuing && t > ordered_until) issuing = false;
         if (t > 1.5 * seconds) {
             out.cut = true;
@@ -1892,9 +1896,9 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
                 begin_block(b, next++, k, kernel);
             }
             run_block(b, TURN);
+            if (steps - last_checkpoint >= checkpoint_interval) checkpoint(), last_checkpoint = steps;
             if (b->done) {
                 finished++;
-                if (finished - last_checkpoint >= interval) checkpoint(finished), last_checkpoint = finished;
                 if (issuing && next < blocks) active = 1;
             } else active = 1;
             if ((k & 15) == 15 && now() - begin > 1.5 * seconds) {
@@ -1905,7 +1909,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
         }
         if (out.cut) break;
     }
-    checkpoint(finished);
+    checkpoint();
     out.ordered = finished;
     out.complete = finished == blocks;
     out.first_warps = out.first_threads = out.first_sectors = out.first_passes = NULL;
@@ -2178,8 +2182,7 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
     }
     fprintf(results, "], \"memory\": [");
     for (u32 k = 0; k < checkpoint_count; k++) {
-        fprintf(results, "%s[%u", k ? "," : "", checkpoints[k].blocks);
-        for (u32 j = 0; j < 8; j++) fprintf(results, ",%llu", (unsigned long long)checkpoints[k].v[j]);
+        for (u32 j = 0; j < 9; j++) fprintf(results, j ? ",%llu" : k ? ",[%llu" : "[%llu", (unsigned long long)checkpoints[k].v[j]);
         fprintf(results, "]");
     }
     fprintf(results, "], \"allocations\": [");
