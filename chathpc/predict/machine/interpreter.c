@@ -1293,6 +1293,8 @@ static bool execute_floats(struct warp *w, const struct instruction *i, u32 mask
         break;
     default: return false;
     }
+    /* What is no number is always the same one. */
+    if (i->operation < OP_FSEL) LANES out[l] = r[l] != r[l] ? 0x7fffffffu : out[l];
     put(w, &o[0], 0, out, mask);
     return true;
 }
