@@ -386,16 +386,7 @@ def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path
 def _device_link(objects: Sequence[Path], work: Path, toolkit: Toolkit, architecture: str) -> Path:
     """Link relocatable device code. Errors: BuildError."""
     made = work / "device.o"
-    command = [
-        str(toolkit.nvcc),
-        f"-arch={architecture}",
-        "-cudart",
-        "none",
-        "-dlink",
-        *map(str, objects),
-        "-o",
-        str(made),
-    ]
+    command = [str(toolkit.nvcc), f"-arch={architecture}", "-dlink", *map(str, objects), "-o", str(made)]
     _checked([*command, f"-L{toolkit.library}", "-lcudadevrt"], work, "The device code does not link.")
     return made
 
@@ -415,7 +406,7 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
     missing = tuple(name for name in undefined if name not in streams)
     if not undefined or not all(_NVIDIA_FUNCTION.fullmatch(name) for name in missing):
         raise BuildError("The program does not link.", done.stderr)
-    source = work / "missing.c"
+    source = work / "missing.cpp"
     source.write_text(_stubs(missing), "utf-8")
     defined = [f"-Wl,--defsym={name}={base}" for name, base in streams.items()]
     _checked([*command, str(source), *defined], work, "The program does not link.")
@@ -423,13 +414,13 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
 
 
 def _stubs(names: Sequence[str]) -> str:
-    """C functions of these names. Those of the runtime fail, as they would on a device that cannot do it; those of libraries
+    """C++ source of functions with these names. Those of the runtime fail, as they would on a device that cannot do it; those of libraries
     say that they succeeded (0 is success in all of them), so that the program goes on to its own kernels.
     """
-    text = ["void machine_missing(const char *name);"]
+    text = ['extern "C" void machine_missing(const char *name);']
     for name in names:
         failure = _NOT_SUPPORTED if name.startswith("cuda") else 0
-        text.append(f'int {name}(void) {{ machine_missing("{name}"); return {failure}; }}')
+        text.append(f'extern "C" int {name}(void) {{ machine_missing("{name}"); return {failure}; }}')
     return "\n".join(text) + "\n"
 
 
@@ -462,16 +453,8 @@ def machine_objects(sources: Sequence[Path], toolkit: Toolkit, cache: Path) -> t
         if not target.is_file():
             cache.mkdir(parents=True, exist_ok=True)
             part = target.with_suffix(f".{os.getpid()}.part")
-            command = [
-                "gcc",
-                *_MACHINE_FLAGS,
-                f"-I{MACHINE}",
-                f"-I{toolkit.include}",
-                "-c",
-                str(source),
-                "-o",
-                str(part),
-            ]
+            includes = (f"-I{MACHINE}", f"-I{toolkit.include}")
+            command = ["gcc", *_MACHINE_FLAGS, *toolkit.older, *includes, "-c", str(source), "-o", str(part)]
             _checked(command, cache, f"{source.name} of chathpc does not compile.")
             part.rename(target)
         made.append(target)
@@ -506,7 +489,9 @@ def _checked(command: Sequence[str], folder: Path, failure: str) -> None:
         raise BuildError(f"{failure} It took longer than {_COMPILE_SECONDS:.0f} s.", "") from None
     if done.returncode:
         log = done.stdout + done.stderr
-        first = next((line for line in log.splitlines() if re.search(r"\b(error|fatal)\b", line)), "")
+        first = next(
+            (line for line in log.splitlines() if re.search(r"\b(error|fatal|undefined reference)\b", line)), ""
+        )
         absent = _ABSENT_HEADER.search(log)
         package = next((name for name, header in _PACKAGES.items() if absent and re.match(header, absent[1])), "")
         raise BuildError(f"{failure} {first}".strip(), log, hint=f"pip install {package}" if package else "")
