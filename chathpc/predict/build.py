@@ -82,6 +82,7 @@ _MACHINE_FLAGS = ("-std=gnu11", "-O3", "-g1", "-Wall")
 _LARGEST_FILE = 4 << 30
 _LARGEST_OUTPUT = 64 << 20
 _MOST_FILES = 10_000
+_MOST_SHOWN = 1_000
 _RUNNABLE = re.compile(r"\./[\w./+-]+")
 
 
@@ -397,7 +398,7 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
     The executable, and the names of such functions. Errors: BuildError, also where a function of the program itself is undefined.
     """
     made = work / "program"
-    command = ["g++", *map(str, objects), "-o", str(made), "-Wl,--no-demangle", "-no-pie", *options]
+    command = ["g++", *map(str, objects), "-o", str(made), "-Wl,--no-demangle", *options]
     done = _call(command, work, _COMPILE_SECONDS)
     if not done.returncode:
         return made, ()
@@ -514,50 +515,55 @@ def run(
 
     It reads its own folder, and files outside that `arguments` or literals of `sources` name by a path that begins with "../".
     """
-    folder = stage(built.folder, work / "stage", _outside(arguments, sources))
-    limits = Limits(seconds=seconds, memory=ALL_ADDRESSES, file=_LARGEST_FILE, output=_LARGEST_OUTPUT)
+    outside = _outside(arguments, sources)
+    folder = stage(built.folder, work / "stage", outside)
+    shown = [path for path in built.folder.iterdir() if not path.name.startswith(".")][:_MOST_SHOWN]
+    command = shlex.join([str(built.executable), *arguments])
     request = Request(
-        command=(
-            "/bin/sh",
-            "-c",
-            f"cd {shlex.quote(str(folder))} && exec " + shlex.join([str(built.executable), *arguments]),
-        ),
+        command=("/bin/sh", "-c", f"cd {shlex.quote(str(folder))} && exec {command}"),
         folder=work,
-        readable=tuple(dict.fromkeys((built.folder, *_targets(built.folder, _outside(arguments, sources))))),
+        readable=tuple(dict.fromkeys(path.resolve() for path in (*shown, *_targets(built.folder, outside)))),
         environment={"LC_ALL": "C", "PATH": "/usr/local/bin:/usr/bin:/bin", **environment},
-        limits=limits,
+        limits=Limits(seconds=seconds, memory=ALL_ADDRESSES, file=_LARGEST_FILE, output=_LARGEST_OUTPUT),
     )
     return sandbox.run(request)
 
 
 def _outside(arguments: Sequence[str], sources: Sequence[Path]) -> tuple[str, ...]:
-    """Paths that lead out of the program's folder, as the command line and the text of the sources name them."""
-    literals = [
-        found
-        for path in sources
-        for found in re.findall(r'"(\.\./[^"\n%]+)"', path.read_text("utf-8", errors="replace"))
-    ]
+    """Paths that lead out of the program's folder, as the command line names them and the text of sources and of headers beside them."""
+    beside = {header for folder in {path.parent for path in sources} for header in folder.glob("*.[ch]*")}
+    texts = (path.read_text("utf-8", errors="replace") for path in sorted({*sources, *beside}) if path.is_file())
+    literals = [found for text in texts for found in re.findall(r'"(\.\./[^"\n%]+)"', text)]
     return tuple(name for name in dict.fromkeys((*arguments, *literals)) if name.startswith("../"))
 
 
 def _targets(folder: Path, names: Sequence[str]) -> list[Path]:
     """What these names mean from `folder`, where it exists."""
     found = (Path(os.path.normpath(folder / name)) for name in names)
-    return [path.resolve() for path in found if path.exists()]
+    return [path for path in found if path.exists()]
 
 
 def stage(folder: Path, target: Path, outside: Sequence[str] = ()) -> Path:
-    """A tree below `target` that looks like `folder` and what `outside` names from there: own folders, links to the files."""
-    own = target / folder.resolve().relative_to("/")
+    """A tree below `target` that looks like `folder` and what `outside` names from there: own folders, links to the files.
+
+    Hidden files are left out.
+    """
+    folder = folder.resolve()
     shutil.rmtree(target, ignore_errors=True)
-    own.mkdir(parents=True)
-    for path in itertools.islice(sorted(folder.rglob("*")), _MOST_FILES):
-        _linked(path, own / path.relative_to(folder))
-    for name in outside:
-        path = Path(os.path.normpath(folder.resolve() / name))
-        if path.exists():
+    (target / folder.relative_to("/")).mkdir(parents=True)
+    for path in itertools.islice(_files(folder), _MOST_FILES):
+        _linked(path, target / path.relative_to("/"))
+    for named in _targets(folder, outside):
+        for path in itertools.islice(_files(named), _MOST_FILES) if named.is_dir() else [named]:
             _linked(path, target / path.relative_to("/"))
-    return own
+    return target / folder.relative_to("/")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All folders and files below, those that are not hidden."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(where, name) for name in (*folders, *sorted(files)) if not name.startswith("."))
 
 
 def _linked(path: Path, made: Path) -> None:
