@@ -124,13 +124,19 @@ static u32 cache_sets, cache_time;
 static u64 dram_read, dram_written, mapped_read, mapped_written, sectors_read, sectors_written; /* in sectors */
 static u64 footprint_read, footprint_written;
 
-static void cache_cold(u64 bytes)
+/* An empty cache of that size. */
+static void cache_sized(u64 bytes)
 {
     cache_sets = (u32)(bytes / (128 * WAYS));
     if (cache_sets < 1) cache_sets = 1;
     free(cache);
     cache = calloc((size_t)cache_sets * WAYS, sizeof *cache);
     cache_time = 0;
+}
+
+static void cache_cold(u64 bytes)
+{
+    cache_sized(bytes);
     dram_read = dram_written = mapped_read = mapped_written = sectors_read = sectors_written = 0;
     footprint_read = footprint_written = 0;
     for (u32 i = 0; i < allocation_count; i++) {
@@ -2039,6 +2045,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     if (slots > blocks) slots = blocks;
     if (slots > (1ull << 29) / bytes) slots = (u32)((1ull << 29) / bytes);
     if (!slots) slots = 1;
+    u32 resident = per * device->multiprocessors < blocks ? per * device->multiprocessors : blocks;
     struct block *running = calloc(slots, sizeof *running);
     checkpoint_count = 0;
     checkpoint_interval = TURN;
@@ -2054,6 +2061,8 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
         slots = (u32)(0.4 * seconds / first);
         if (!slots) slots = 1;
     }
+    /* Fewer blocks than the device would hold at a time get their part of the cache. */
+    if (slots < resident) cache_sized(device->l2_bytes * (u64)slots / resident);
     double ordered_until = finished && first * blocks > seconds ? 0.55 * seconds : seconds;
     u64 last_checkpoint = 0;
     bool issuing = true;
