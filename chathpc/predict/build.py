@@ -77,7 +77,16 @@ _PACKAGES = {
 _NEWER_STANDARD = "requires at least C++17"
 #: cudaErrorNotSupported.
 _NOT_SUPPORTED = 801
-_MACHINE_FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-fno-strict-aliasing", "-g1", "-Wall")
+_MACHINE_FLAGS = (
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-g1",
+    "-Wall",
+)
 #: Of a run: the largest file and all output (bytes), and files of a folder that are shown to it.
 _LARGEST_FILE = 4 << 30
 _LARGEST_OUTPUT = 64 << 20
@@ -442,7 +451,9 @@ def _cubins(objects: Sequence[Path], work: Path, toolkit: Toolkit) -> tuple[Path
 def machine_objects(sources: Sequence[Path], toolkit: Toolkit, cache: Path) -> tuple[Path, ...]:
     """Objects of our own C sources, compiled once and kept in `cache` by what they are made of. Errors: BuildError."""
     headers = sorted({header for source in sources for header in source.parent.glob("*.h")})
-    compiler = _call(["gcc", "--version"], cache.parent, _MAKE_SECONDS).stdout
+    # A home folder is shared by machines whose processors differ: what -march=native means is part of the name.
+    asked = (["gcc", "--version"], ["gcc", "-march=native", "-Q", "--help=target"])
+    compiler = [_call(command, Path("/"), _MAKE_SECONDS).stdout for command in asked]
     digest = hashlib.sha256(repr((_MACHINE_FLAGS, toolkit.older, compiler, str(toolkit.root))).encode())
     for path in (*headers, toolkit.include / "cuda_runtime_api.h", toolkit.include / "driver_types.h"):
         digest.update(path.read_bytes())
