@@ -77,7 +77,7 @@ _PACKAGES = {
 _NEWER_STANDARD = "requires at least C++17"
 #: cudaErrorNotSupported.
 _NOT_SUPPORTED = 801
-_MACHINE_FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-g1", "-Wall")
+_MACHINE_FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-fno-strict-aliasing", "-g1", "-Wall")
 #: Of a run: the largest file and all output (bytes), and files of a folder that are shown to it.
 _LARGEST_FILE = 4 << 30
 _LARGEST_OUTPUT = 64 << 20
