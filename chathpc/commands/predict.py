@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chathpc.predict.prediction import Asked, Estimate
 
 
-class _Three(click.ParamType):
+class _Three(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """Blocks or threads by dimension: X, X,Y or X,Y,Z."""
 
     name = "X,Y,Z"
@@ -37,7 +37,7 @@ class _Three(click.ParamType):
         return x, y, z
 
 
-class _Named(click.ParamType):
+class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """NAME=VALUE."""
 
     name = "NAME=VALUE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from chathpc.errors import UsageError
 from chathpc.predict import build as cuda
 from chathpc.predict import cubin, emulation, lowering
 from chathpc.predict.devices import Device
-from chathpc.profile.kernel_names import base_key, demangled, kernel_key
+from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.machine_code import MachineCode
 from chathpc.sandbox.contract import Completed, Sandbox
 
@@ -193,7 +194,10 @@ def _module(path: Path, toolkit: cuda.Toolkit) -> tuple[cubin.Cubin, list[Machin
 
 def _lacks_main(executable: Path) -> bool:
     """Whether main is our own, which is weak (machine/alone.c)."""
-    done = subprocess.run(["nm", str(executable)], capture_output=True, text=True, check=False)
+    nm = shutil.which("nm")
+    if nm is None:
+        return False
+    done = subprocess.run([nm, str(executable)], capture_output=True, text=True, check=False)
     return re.search(r" W main$", done.stdout, re.MULTILINE) is not None
 
 

@@ -13,7 +13,6 @@ from chathpc.predict.roofline import sentences
 from chathpc.profile import numbers
 from chathpc.report import Record
 
-SCHEMA = "chathpc-prediction/1"
 #: Classes of operations and limits of the time, in words.
 KINDS = {
     "fp32": "FP32", "fp64": "FP64", "fp16": "FP16", "integer": "integer", "tensor": "tensor", "special": "special functions",
@@ -145,7 +144,6 @@ def record(program: str, found: Sequence[Prediction]) -> PredictionRecord:
     device = first.device
     peaks = {kind: device.peak(kind) for kind in device.rates if device.peak(kind)}
     return PredictionRecord(
-        schema=SCHEMA,
         program=program,
         device=DeviceRecord(
             key=device.key, name=device.name, architecture=device.architecture, units=device.units, clock=device.clock,

@@ -112,11 +112,11 @@ def _kernel(page: Page, kernel: KernelRecord) -> None:
     page.blank()
     for label, text in facts(kernel):
         page.paragraph(text, label=label)
-    for number, line in enumerate(kernel.lines[:_LINES]):
+    for number, hot in enumerate(kernel.lines[:_LINES]):
         first = Text(" " * INDENT + ("Lines" if number == 0 else "").ljust(LABEL), style="bold")
-        where = f"{numbers.percent_cell(line.share):>7} {line.file}:{line.line}"
+        where = f"{numbers.percent_cell(hot.share):>7} {hot.file}:{hot.line}"
         room = page.style.width - first.cell_len - len(where) - 2
-        text = page.style.name(line.text)
+        text = page.style.name(hot.text)
         text = text if len(text) <= room else text[: max(room - 1, 0)].rstrip() + page.style.fit("…")
         page.row(Text.assemble(first, page.style.fit(where), "  ", (text, "cyan")))
     for number, text in enumerate(kernel.change):
@@ -128,7 +128,8 @@ def _kernel(page: Page, kernel: KernelRecord) -> None:
 def _access(name: str, requested: Mapping[str, float], sectors: Mapping[str, float], requests: Mapping[str, float]) -> str:
     said = f"{name} {numbers.size(requested.get(name, 0.0))}"
     if name.startswith(("global", "local")) and sectors.get(name) and requested.get(name):
-        return f"{said} in {numbers.number(sectors[name] / requests[name])} sectors a request ({numbers.percent(min(requested[name] / (_SECTOR * sectors[name]), 1.0))} used)"
+        used = min(requested[name] / (_SECTOR * sectors[name]), 1.0)
+        return f"{said} in {numbers.number(sectors[name] / requests[name])} sectors a request ({numbers.percent(used)} used)"
     if name.startswith("shared") and sectors.get(name):
         return f"{said} in {numbers.number(sectors[name] / requests[name])} passes a request"
     return said
