@@ -27,6 +27,7 @@ _STARTS = re.compile(rf'^\s*\{{\s*"schema"\s*:\s*"{_SCHEMA}"')
 #: Bytes of a prediction of thousands of kernels, and kernels of one program.
 _LARGEST, _KERNELS = 64 << 20, 10_000
 _SECTOR = 32
+_AGAIN = "Write it again: chathpc predict … -o FILE.json"
 _LONGEST_NAME = 20_000
 
 
@@ -47,9 +48,9 @@ def read(path: Path) -> Profile:
         raise AdapterError(f"cannot be read ({error.strerror})", path=path) from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         said = clean(" ".join(str(error).split()))[:200]
-        raise AdapterError(f"has not the form of {_SCHEMA} ({type(error).__name__}: {said})", path=path, hint="Write it again: chathpc predict … -o FILE.json") from error
+        raise AdapterError(f"has not the form of {_SCHEMA} ({type(error).__name__}: {said})", path=path, hint=_AGAIN) from error
     if not found:
-        raise AdapterError("no kernel in this prediction", path=path, hint="Write it again: chathpc predict … -o FILE.json")
+        raise AdapterError("no kernel in this prediction", path=path, hint=_AGAIN)
     tree, values, _ = TreeBuilder().finish([], 1)
     return Profile(
         format="Prediction",

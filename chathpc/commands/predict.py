@@ -15,7 +15,7 @@ from chathpc.errors import UsageError
 from chathpc.reports import PREDICTION_FORMATS
 
 if TYPE_CHECKING:
-    from chathpc.predict.prediction import Asked, Estimate
+    from chathpc.predict.prediction import Estimate
 
 
 class _Three(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -125,20 +125,22 @@ def command(
     with Progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(prefix="chathpc-predict-") as work:
         from chathpc.predict.devices import device as named
         from chathpc.predict.prediction import Asked, predict
+        from chathpc.predict.profiled import profiled
         from chathpc.predict.program import Program
         from chathpc.predict.record import record
         from chathpc.reports import prediction_renderers
         from chathpc.sandbox import choose
 
-        words = tuple([*(f"-D{each}" for each in definitions), *(f"-I{Path(each).resolve()}" for each in includes), *_words(flags, "--flags")])
+        words = (*(f"-D{each}" for each in definitions), *(f"-I{Path(each).resolve()}" for each in includes), *_words(flags, "--flags"))
         if words and any(each.is_dir() for each in program):
             raise UsageError("Options of the compiler are for sources.", hint="With a folder: --make NAME=VALUE.")
-        asked = Asked(
-            kernel, None if arguments is None else _words(arguments, "--args"), grid, block, shared, dict(values), occurrence - 1, seconds
-        )
+        given = None if arguments is None else _words(arguments, "--args")
+        asked = Asked(kernel, given, grid, block, shared, dict(values), occurrence - 1, seconds)
+        launched = None
         if profile is not None:
             progress("reading the profile")
-            asked = _as_profiled(asked, profile)
+            launched = profiled(profile, kernel)
+            asked = launched.asked(asked)
         found = predict(
             Program(tuple(each.resolve() for each in program), words, dict(variables)),
             asked,
@@ -148,6 +150,8 @@ def command(
             estimate=_estimate(llm),
             progress=progress,
         )
+        if launched is not None:
+            found = tuple(launched.beside(each) for each in found)
         text = prediction_renderers()[form](record(" ".join(each.name for each in program), found), style)
     answer(text, output)
 
@@ -167,8 +171,3 @@ def _estimate(llm: str | None) -> Estimate | None:
     from chathpc.predict.prediction import asker
 
     return asker(resolve(llm, load_settings({"llm": llm})))
-
-
-def _as_profiled(asked: Asked, path: Path) -> Asked:
-    """The launch that a profile tells of the kernel, or of its longest one."""
-    raise UsageError(f"{path} tells no launch.")

@@ -43,7 +43,8 @@ class Asked:
     """What is to be predicted: a kernel by name (None: the first launch of each), as the program's `arguments` launch it.
 
     `grid` and `block` choose a launch by its shape, or are that of a kernel without a host program, whose parameters are `values`;
-    `occurrence` is which launch of the kernel, from 0; `seconds` how long a launch is interpreted.
+    `occurrence` is which launch of the kernel, from 0; `seconds` how long a launch is interpreted. `alone_grid` and `alone_block` are
+    what a kernel without a host program has if nothing else is said.
     """
 
     kernel: str | None = None
@@ -54,6 +55,8 @@ class Asked:
     values: Mapping[str, str] = field(default_factory=dict)
     occurrence: int = 0
     seconds: float = 3.0
+    alone_grid: Three | None = None
+    alone_block: Three | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ def _prediction(one: Followed, prepared: Prepared, device: Device, assumed: Sequ
     launch = replace(one.launch, kernel=title(one.mangled))
     return Prediction(
         kernel=launch.kernel, mangled=one.mangled, launch=launch, counts=one.counts, roofline=classify(one.counts, device),
-        time=predict_time(one.counts, launch, device), lines=_hot_lines(one.by_instruction, prepared.lowered),
+        time=predict_time(one.counts, launch, device), lines=_hot_lines(one.by_instruction, prepared.lowered, prepared.sources),
         assumptions=tuple(dict.fromkeys((*one.counts.assumptions, *assumed))), device=device, architecture=prepared.architecture,
         tools=prepared.tools,
     )  # fmt: skip
@@ -155,14 +158,16 @@ def _chosen(found: Sequence[Followed], asked: Asked) -> list[Followed]:
     ]
 
 
-def _hot_lines(counts: Mapping[int, float], lowered: Lowered) -> tuple[HotLine, ...]:
+def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[Path]) -> tuple[HotLine, ...]:
     by_line: dict[tuple[str, int], float] = {}
     total = sum(counts.values())
+    own = {str(path.parent) for path in sources}
     for (_, entry, _), code in zip(lowered.functions, lowered.code, strict=True):
         for number, line in enumerate(code.lines, entry):
             if line.line > 0 and number in counts:
-                # Of inlined code the line of the program that it is for: the outermost that is not the library's.
-                place = (line.file, line.line)
+                # Of inlined code of a library the line of the program that it is for.
+                places = [(line.file, line.line), *line.callers]
+                place = next((each for each in places if str(Path(each[0]).parent) in own), places[0])
                 by_line[place] = by_line.get(place, 0.0) + counts[number]
     hot = sorted(by_line, key=lambda place: -by_line[place])[:_LINES]
     return tuple(HotLine(Path(file).name, line, by_line[file, line] / total, _text(Path(file), line)) for file, line in hot)
@@ -205,7 +210,8 @@ def _arguments(
 
 def _describe(prepared: Prepared, chosen: str, asked: Asked, estimate: Estimate | None) -> list[str]:
     """Write the launch of a kernel without a host program; what had to be assumed."""
-    if asked.grid is None or asked.block is None:
+    grid, block = asked.grid or asked.alone_grid, asked.block or asked.alone_block
+    if grid is None or block is None:
         raise UsageError(
             f"There is no main that launches {title(chosen)}.", hint="Say how it is launched: --grid X,Y,Z --block X,Y,Z --param NAME=VALUE"
         )
@@ -213,17 +219,13 @@ def _describe(prepared: Prepared, chosen: str, asked: Asked, estimate: Estimate 
     given, assumed = dict(asked.values), []
     for each in known:
         if estimate is not None and each.name not in given and not each.pointer and not each.real and each.line:
-            found = estimate(_gap(each, asked), _around(each, prepared.sources))
+            found = estimate(Gap(each.name, "size", each.file, each.line, f"grid {grid}, block {block}", least=1), _around(each, prepared.sources))
             if found is not None:
                 given[each.name] = f"{found.estimate.value:.0f}"
                 assumed.append(found.assumption())
-    told = described(chosen, known, given, asked.grid, asked.block, asked.shared)
+    told = described(chosen, known, given, grid, block, asked.shared)
     (prepared.work / "alone").write_text(told.text, "utf-8")
     return [*assumed, *told.assumptions]
-
-
-def _gap(parameter: Parameter, asked: Asked) -> Gap:
-    return Gap(parameter.name, "size", parameter.file, parameter.line, f"grid {asked.grid}, block {asked.block}", least=1)
 
 
 def _around(parameter: Parameter, sources: Sequence[Path]) -> list[tuple[int, str]]:
@@ -252,7 +254,8 @@ def _not_launched(done: Completed, asked: Asked, prepared: Prepared) -> ChathpcE
         shape += f" {asked.occurrence + 1} times"
     how = "was stopped" if done.status != "exited" else f"ended with status {done.code}" if done.code else "ended"
     words = (done.stderr.strip() or done.stdout.strip()).decode("utf-8", "replace").splitlines()
-    said = f" It said: {clean(' '.join(words[-2:]))[-_SHOWN:]}" if words else ""
+    last = clean(" ".join(words[-2:])).replace(str(prepared.built.executable), "program")
+    said = f" It said: {last[-_SHOWN:]}" if words else ""
     if done.code and not asked.arguments:
         hint = 'Give its arguments: --args "…"'
     elif re.search("open|file|input", said, re.IGNORECASE) and done.code:
