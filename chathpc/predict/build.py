@@ -82,6 +82,7 @@ _MACHINE_FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp
 _LARGEST_FILE = 4 << 30
 _LARGEST_OUTPUT = 64 << 20
 _MOST_FILES = 10_000
+_MOST_SHOWN = 1_000
 _RUNNABLE = re.compile(r"\./[\w./+-]+")
 
 
@@ -386,16 +387,7 @@ def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path
 def _device_link(objects: Sequence[Path], work: Path, toolkit: Toolkit, architecture: str) -> Path:
     """Link relocatable device code. Errors: BuildError."""
     made = work / "device.o"
-    command = [
-        str(toolkit.nvcc),
-        f"-arch={architecture}",
-        "-cudart",
-        "none",
-        "-dlink",
-        *map(str, objects),
-        "-o",
-        str(made),
-    ]
+    command = [str(toolkit.nvcc), f"-arch={architecture}", "-dlink", *map(str, objects), "-o", str(made)]
     _checked([*command, f"-L{toolkit.library}", "-lcudadevrt"], work, "The device code does not link.")
     return made
 
@@ -406,7 +398,7 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
     The executable, and the names of such functions. Errors: BuildError, also where a function of the program itself is undefined.
     """
     made = work / "program"
-    command = ["g++", *map(str, objects), "-o", str(made), "-Wl,--no-demangle", "-no-pie", *options]
+    command = ["g++", *map(str, objects), "-o", str(made), "-Wl,--no-demangle", *options]
     done = _call(command, work, _COMPILE_SECONDS)
     if not done.returncode:
         return made, ()
@@ -415,7 +407,7 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
     missing = tuple(name for name in undefined if name not in streams)
     if not undefined or not all(_NVIDIA_FUNCTION.fullmatch(name) for name in missing):
         raise BuildError("The program does not link.", done.stderr)
-    source = work / "missing.c"
+    source = work / "missing.cpp"
     source.write_text(_stubs(missing), "utf-8")
     defined = [f"-Wl,--defsym={name}={base}" for name, base in streams.items()]
     _checked([*command, str(source), *defined], work, "The program does not link.")
@@ -423,13 +415,13 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
 
 
 def _stubs(names: Sequence[str]) -> str:
-    """C functions of these names. Those of the runtime fail, as they would on a device that cannot do it; those of libraries
+    """C++ source of functions with these names. Those of the runtime fail, as they would on a device that cannot do it; those of libraries
     say that they succeeded (0 is success in all of them), so that the program goes on to its own kernels.
     """
-    text = ["void machine_missing(const char *name);"]
+    text = ['extern "C" void machine_missing(const char *name);']
     for name in names:
         failure = _NOT_SUPPORTED if name.startswith("cuda") else 0
-        text.append(f'int {name}(void) {{ machine_missing("{name}"); return {failure}; }}')
+        text.append(f'extern "C" int {name}(void) {{ machine_missing("{name}"); return {failure}; }}')
     return "\n".join(text) + "\n"
 
 
@@ -462,16 +454,8 @@ def machine_objects(sources: Sequence[Path], toolkit: Toolkit, cache: Path) -> t
         if not target.is_file():
             cache.mkdir(parents=True, exist_ok=True)
             part = target.with_suffix(f".{os.getpid()}.part")
-            command = [
-                "gcc",
-                *_MACHINE_FLAGS,
-                f"-I{MACHINE}",
-                f"-I{toolkit.include}",
-                "-c",
-                str(source),
-                "-o",
-                str(part),
-            ]
+            includes = (f"-I{MACHINE}", f"-I{toolkit.include}")
+            command = ["gcc", *_MACHINE_FLAGS, *toolkit.older, *includes, "-c", str(source), "-o", str(part)]
             _checked(command, cache, f"{source.name} of chathpc does not compile.")
             part.rename(target)
         made.append(target)
@@ -506,7 +490,9 @@ def _checked(command: Sequence[str], folder: Path, failure: str) -> None:
         raise BuildError(f"{failure} It took longer than {_COMPILE_SECONDS:.0f} s.", "") from None
     if done.returncode:
         log = done.stdout + done.stderr
-        first = next((line for line in log.splitlines() if re.search(r"\b(error|fatal)\b", line)), "")
+        first = next(
+            (line for line in log.splitlines() if re.search(r"\b(error|fatal|undefined reference)\b", line)), ""
+        )
         absent = _ABSENT_HEADER.search(log)
         package = next((name for name, header in _PACKAGES.items() if absent and re.match(header, absent[1])), "")
         raise BuildError(f"{failure} {first}".strip(), log, hint=f"pip install {package}" if package else "")
@@ -529,50 +515,55 @@ def run(
 
     It reads its own folder, and files outside that `arguments` or literals of `sources` name by a path that begins with "../".
     """
-    folder = stage(built.folder, work / "stage", _outside(arguments, sources))
-    limits = Limits(seconds=seconds, memory=ALL_ADDRESSES, file=_LARGEST_FILE, output=_LARGEST_OUTPUT)
+    outside = _outside(arguments, sources)
+    folder = stage(built.folder, work / "stage", outside)
+    shown = [path for path in built.folder.iterdir() if not path.name.startswith(".")][:_MOST_SHOWN]
+    command = shlex.join([str(built.executable), *arguments])
     request = Request(
-        command=(
-            "/bin/sh",
-            "-c",
-            f"cd {shlex.quote(str(folder))} && exec " + shlex.join([str(built.executable), *arguments]),
-        ),
+        command=("/bin/sh", "-c", f"cd {shlex.quote(str(folder))} && exec {command}"),
         folder=work,
-        readable=tuple(dict.fromkeys((built.folder, *_targets(built.folder, _outside(arguments, sources))))),
+        readable=tuple(dict.fromkeys(path.resolve() for path in (*shown, *_targets(built.folder, outside)))),
         environment={"LC_ALL": "C", "PATH": "/usr/local/bin:/usr/bin:/bin", **environment},
-        limits=limits,
+        limits=Limits(seconds=seconds, memory=ALL_ADDRESSES, file=_LARGEST_FILE, output=_LARGEST_OUTPUT),
     )
     return sandbox.run(request)
 
 
 def _outside(arguments: Sequence[str], sources: Sequence[Path]) -> tuple[str, ...]:
-    """Paths that lead out of the program's folder, as the command line and the text of the sources name them."""
-    literals = [
-        found
-        for path in sources
-        for found in re.findall(r'"(\.\./[^"\n%]+)"', path.read_text("utf-8", errors="replace"))
-    ]
+    """Paths that lead out of the program's folder, as the command line names them and the text of sources and of headers beside them."""
+    beside = {header for folder in {path.parent for path in sources} for header in folder.glob("*.[ch]*")}
+    texts = (path.read_text("utf-8", errors="replace") for path in sorted({*sources, *beside}) if path.is_file())
+    literals = [found for text in texts for found in re.findall(r'"(\.\./[^"\n%]+)"', text)]
     return tuple(name for name in dict.fromkeys((*arguments, *literals)) if name.startswith("../"))
 
 
 def _targets(folder: Path, names: Sequence[str]) -> list[Path]:
     """What these names mean from `folder`, where it exists."""
     found = (Path(os.path.normpath(folder / name)) for name in names)
-    return [path.resolve() for path in found if path.exists()]
+    return [path for path in found if path.exists()]
 
 
 def stage(folder: Path, target: Path, outside: Sequence[str] = ()) -> Path:
-    """A tree below `target` that looks like `folder` and what `outside` names from there: own folders, links to the files."""
-    own = target / folder.resolve().relative_to("/")
+    """A tree below `target` that looks like `folder` and what `outside` names from there: own folders, links to the files.
+
+    Hidden files are left out.
+    """
+    folder = folder.resolve()
     shutil.rmtree(target, ignore_errors=True)
-    own.mkdir(parents=True)
-    for path in itertools.islice(sorted(folder.rglob("*")), _MOST_FILES):
-        _linked(path, own / path.relative_to(folder))
-    for name in outside:
-        path = Path(os.path.normpath(folder.resolve() / name))
-        if path.exists():
+    (target / folder.relative_to("/")).mkdir(parents=True)
+    for path in itertools.islice(_files(folder), _MOST_FILES):
+        _linked(path, target / path.relative_to("/"))
+    for named in _targets(folder, outside):
+        for path in itertools.islice(_files(named), _MOST_FILES) if named.is_dir() else [named]:
             _linked(path, target / path.relative_to("/"))
-    return own
+    return target / folder.relative_to("/")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All folders and files below, those that are not hidden."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(where, name) for name in (*folders, *sorted(files)) if not name.startswith("."))
 
 
 def _linked(path: Path, made: Path) -> None:

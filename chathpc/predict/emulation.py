@@ -49,6 +49,8 @@ _MEMORY = {
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "F64": 8, "U64": 8, "S64": 8}
 #: Operations of a warp's matrix instruction, two for each multiply and add: m·n·k of its shape (PTX ISA, mma).
 _SHAPES = {"16816": 4096, "1688": 2048, "16832": 8192, "16864": 16384, "8816": 2048, "8832": 4096, "884": 512, "168128": 32768, "16816.F16": 4096}
+#: Bytes that a launch reads beside its data: an empty kernel's (arguments, descriptors; median of seven measured), and its instructions.
+_LAUNCH_BYTES, _INSTRUCTION_BYTES = 2700, 16
 #: Factors by which counts may be off: nothing left out but another compiler's code; single blocks for all; cut off.
 _WHOLE, _SAMPLED, _CUT = 1.05, 1.25, 4.0
 #: The same for bytes that reach device memory: the model of the cache is one.
@@ -170,6 +172,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     exact = bool(one["complete"])
     spread = _WHOLE if exact else _CUT if cut else _SAMPLED
     traffic = _traffic(one, all_warps, l2_bytes, exact)
+    read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
     over = _WHOLE_BYTES if exact else _CUT_BYTES if cut else _SAMPLED_BYTES
     warps_of_block = -(-block[0] * block[1] * block[2] // 32)
     launch = Launch(
@@ -182,7 +185,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         operations={name: Range(value, value / spread, value * spread) for name, value in operations.items()},
         issued=dict(issued), requests=dict(requests), requested=dict(requested), sectors=dict(sectors_of),
         footprint_read=traffic[2], footprint_written=traffic[3],
-        dram_read=Range(traffic[0], traffic[0] / over, traffic[0] * over),
+        dram_read=Range(read, read / over, read * over),
         dram_written=Range(traffic[1], traffic[1] / over, traffic[1] * over),
         longest=float(str(one["longest"])), emulated=min(1.0, (ordered + sampled) / blocks) if blocks else 1.0,
         warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, ordered, sampled),
