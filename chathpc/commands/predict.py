@@ -75,6 +75,7 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="How long a launch is followed before the rest is taken to go on alike.",
 )  # fmt: skip
 @click.option("--llm", metavar="SPEC", help="Model that estimates arguments and sizes that were not given; default: none.")
+@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option("--no-sandbox", is_flag=True, help="Run the program's host part with all your rights.")
 @output_options(PREDICTION_FORMATS)
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
@@ -96,6 +97,7 @@ def command(
     profile: Path | None,
     seconds: float,
     llm: str | None,
+    base_url: str | None,
     no_sandbox: bool,
     form: str,
     output: str | None,
@@ -147,7 +149,7 @@ def command(
             device=named(device),
             work=Path(work),
             sandbox=choose(allow_none=no_sandbox),
-            estimate=_estimate(llm),
+            estimate=_estimate(llm, base_url),
             progress=progress,
         )
         if launched is not None:
@@ -163,11 +165,9 @@ def _words(text: str, option: str) -> tuple[str, ...]:
         raise UsageError(f"{option}: {error}.", hint="Quote it as for a shell.") from error
 
 
-def _estimate(llm: str | None) -> Estimate | None:
-    if llm in (None, "none"):
+def _estimate(llm: str | None, base_url: str | None) -> Estimate | None:
+    if llm is None or llm == "none":
         return None
-    from chathpc.llm.settings import load_settings
-    from chathpc.llm.spec import resolve
-    from chathpc.predict.prediction import asker
+    from chathpc.predict.estimates import asker
 
-    return asker(resolve(llm, load_settings({"llm": llm})))
+    return asker(llm, base_url)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from chathpc.errors import ChathpcError, UsageError
-from chathpc.llm.spec import Choice
 from chathpc.predict.alone import Parameter, described, parameters
-from chathpc.predict.build import BuildError, arguments_of_makefile
+from chathpc.predict.build import arguments_of_makefile
 from chathpc.predict.counts import Counts, Launch
 from chathpc.predict.devices import Device
 from chathpc.predict.emulation import Followed
 from chathpc.predict.kernel_time import Time, predict_time
 from chathpc.predict.lowering import Lowered
-from chathpc.predict.open_values import Gap, OpenValue, Refused, check, problem, question
+from chathpc.predict.open_values import Gap, OpenValue
 from chathpc.predict.program import Prepared, Program, Wanted, follow, matching, prepare, title
 from chathpc.predict.roofline import Roofline, classify
 from chathpc.profile.text import clean
@@ -119,22 +117,6 @@ def predict(
     assumed += _about_run(done, missing, prepared, device)
     made = [_prediction(each, prepared, device, assumed) for each in launches]
     return tuple(sorted(made, key=lambda each: -each.time.seconds.value))
-
-
-def asker(choice: Choice) -> Estimate | None:
-    """How values are asked of a model; None where there is none."""
-    backend = choice.backend
-    if backend is None:
-        return None
-
-    def estimate(gap: Gap, source: Sequence[tuple[int, str]]) -> OpenValue | None:
-        from chathpc.llm.asking import ask
-
-        answer = ask(choice, question(gap, source), problem=partial(problem, gap))
-        found = check(gap, answer.text, backend.label)
-        return None if isinstance(found, Refused) else found
-
-    return estimate
 
 
 def _prediction(one: Followed, prepared: Prepared, device: Device, assumed: Sequence[str]) -> Prediction:
@@ -264,6 +246,3 @@ def _not_launched(done: Completed, asked: Asked, prepared: Prepared) -> ChathpcE
         names = ", ".join(sorted({title(each) for each in prepared.lowered.kernels})[:8])
         hint = f"Kernels that it has: {names}."
     return NotLaunchedError(f"The program {how} without launching {what}{shape}.{said}", hint=hint)
-
-
-__all__ = ["Asked", "BuildError", "HotLine", "NotLaunchedError", "Prediction", "asker", "predict"]
