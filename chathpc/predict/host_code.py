@@ -7,11 +7,14 @@ llvm-mca, LLVM's model of out-of-order processors, for windows of the instructio
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import multiprocessing
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +24,16 @@ from chathpc.errors import ChathpcError
 
 MACHINE = Path(__file__).parent / "machine"
 LEVELS, WINDOWS, WINDOW, BUFFERS = 3, 48, 256, 64  # as in host_trace.c
-FED, LONGEST = 24, 1600  # windows for llvm-mca, and instructions of each: it takes a second for 50,000
+FED, LONGEST = 14, 1000  # windows for llvm-mca, and instructions of each: it takes a second for 30,000
 MEMORY = re.compile(r"(%[fg]s:)?([\w.$@+*-]*)\(([^()]*)\)")
 PIECE = re.compile(r",\s*(?![^()]*\))")
 BRANCH = re.compile(r"^(j[a-z]+|retq?|ud2)\b")
 # Instructions whose last operand is not written.
 COMPARES = re.compile(r"^(cmp[bwlq]?|test[bwlq]?|bt[wlq]?|v?u?comis[sd]|vptest|vtestp[sd]|push[wlq]?|mul[bwlq]|i?div[bwlq]|imul[bwlq])$")
 LANES = {"xmm": 16, "ymm": 32, "zmm": 64}
+FOLLOWED = 20_000_000  # blocks and accesses of a program that are all followed; of the rest a sixteenth
 T = TypeVar("T")
+LLVM = ("15", "16", "17", "18", "19", "20")  # versions of the tools, that of Debian's pocl first
 SUFFIX = {"b": 1, "w": 2, "l": 4, "q": 8}
 
 
@@ -48,6 +53,7 @@ class Site:
     bytes: int
     load: bool
     store: bool
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +74,37 @@ class Seen:
     counts: tuple[int, ...]
     mispredicted: int
     accesses: int
+    followed: float
+    shared_atomics: int
     lines: tuple[tuple[int, int, int], ...]
     written_back: int
+    new_pages: int
+    pages: tuple[int, int]
     footprint: tuple[tuple[int, int], ...]
     windows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run or a launch does: instructions of the machine, cycles of a core for them (data near, branches foreseen), mispredicted branches,
+    atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
+    order, a stride, a neighbour), lines written back to memory, accesses whose page needed the second table of translations and a walk,
+    distinct lines (touched, written), the share that was followed, whether threads change the same lines by atomic operations, and
+    pages that nobody touched before.
+    """
+
+    instructions: float
+    cycles: float
+    mispredicted: float
+    atomics: float
+    calls: float
+    lines: tuple[tuple[float, ...], ...]
+    written_back: float
+    pages: tuple[float, float]
+    footprint: tuple[float, float]
+    followed: float
+    contended: bool = False
+    new_pages: float = 0.0
 
 
 class Told(ctypes.Structure):
@@ -79,10 +112,14 @@ class Told(ctypes.Structure):
 
     _fields_ = (
         ("blocks_run", ctypes.c_uint64),
+        ("blocks_followed", ctypes.c_uint64),
         ("mispredicted", ctypes.c_uint64),
         ("accesses", ctypes.c_uint64),
+        ("shared_atomics", ctypes.c_uint64),
         ("lines", ctypes.c_uint64 * 3 * (LEVELS + 1)),
         ("written_back", ctypes.c_uint64),
+        ("new_pages", ctypes.c_uint64),
+        ("pages", ctypes.c_uint64 * 2),
         ("window_count", ctypes.c_uint64),
         ("window_every", ctypes.c_uint64),
         ("windows", ctypes.c_uint32 * WINDOW * WINDOWS),
@@ -98,7 +135,7 @@ def operands(instruction: str) -> tuple[str, list[str]]:
     return name.strip(), [piece.strip() for piece in PIECE.split(rest)] if rest.strip() else []
 
 
-def _access(name: str, pieces: list[str], at: int, block: int) -> Site:
+def _access(name: str, pieces: list[str], at: int, block: int, atomic: bool) -> Site:
     """What an instruction does with its operand `at` in memory."""
     vectors = [m for piece in pieces for m in re.findall(r"%([xyz]mm)\d+", piece)]
     if re.search(r"ss$|sd$", name) and name.startswith("v") and "broadcast" not in name:
@@ -125,7 +162,7 @@ def _access(name: str, pieces: list[str], at: int, block: int) -> Site:
     last = at == len(pieces) - 1
     store = last and not COMPARES.match(name) and len(pieces) > 1 or last and len(pieces) == 1 and not COMPARES.match(name)
     load = not store or not re.match(r"(v?mov|v?pextr|v?extract|set|vcvtps2ph|vmaskmov|vpmaskmov)", name)
-    return Site(block, size, load, store)
+    return Site(block, size, load, store, atomic)
 
 
 def _note_access(memory: re.Match[str], site: int) -> list[str]:
@@ -228,7 +265,7 @@ def traced(assembly: str) -> Traced:
                 continue
             if len(sites) >= 0xFFFE:
                 raise ChathpcError("The code has too many accesses to memory to be followed.")
-            sites.append(_access(name, pieces, at, len(blocks) - 1))
+            sites.append(_access(name, pieces, at, len(blocks) - 1, stripped.startswith("lock") or name.startswith("xchg")))
             gather = re.search(r",%[xy]mm", inside.replace(" ", ""))
             out += _note_gather(found, name, len(sites) - 1) if gather else _note_access(found, len(sites) - 1)
         out.append("\t" + stripped.replace("\t", " ", 1) if "\t" not in text else "\t" + stripped)
@@ -241,9 +278,16 @@ def build(code: Traced, folder: Path, compiler: str) -> Path:
     """Assemble traced code with the trace's own part into a shared library in `folder`."""
     source, library = folder / "traced.s", folder / "traced.so"
     source.write_text(code.assembly)
-    command = [compiler, "-O2", "-shared", "-fPIC", "-o", str(library), str(source), str(MACHINE / "host_trace.c"), "-lm"]
-    run(command)
+    run([compiler, "-shared", "-o", str(library), str(source), f"{_tracer(compiler).name}/host_trace.o", "-lm"])
     return library
+
+
+@functools.cache
+def _tracer(compiler: str) -> tempfile.TemporaryDirectory[str]:
+    """The folder of the trace's own part, compiled once; it goes when this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="chathpc-trace-")
+    run([compiler, "-O2", "-fPIC", "-c", str(MACHINE / "host_trace.c"), "-o", f"{folder.name}/host_trace.o"])
+    return folder
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None, seconds: float = 120) -> str:
@@ -265,7 +309,7 @@ class Follower:
     def __init__(self, library: Path, code: Traced, caches: Sequence[tuple[int, int]]) -> None:
         self.library = ctypes.CDLL(str(library))
         self.blocks = len(code.blocks)
-        stores = bytes(site.store for site in code.sites) or b"\0"
+        stores = bytes(site.store | 2 * site.atomic for site in code.sites) or b"\0"
         sizes = (ctypes.c_uint64 * LEVELS)(*(size for size, _ in caches))
         ways = (ctypes.c_uint32 * LEVELS)(*(way for _, way in caches))
         self.library.trace_told.restype = ctypes.POINTER(Told)
@@ -287,8 +331,12 @@ class Follower:
             tuple(counts),
             told.mispredicted,
             told.accesses,
+            told.blocks_followed / max(1, told.blocks_run),
+            told.shared_atomics,
             tuple((n[0], n[1], n[2]) for n in told.lines),
             told.written_back,
+            told.new_pages,
+            (told.pages[0], told.pages[1]),
             tuple((pair[0], pair[1]) for pair in told.footprint[: self.buffers]),
             windows,
         )
@@ -318,11 +366,57 @@ def apart(work: Callable[[], T], seconds: float) -> T:
     return result
 
 
+def program(
+    sources: Sequence[Path], arguments: Sequence[str], caches: Sequence[tuple[int, int]], cpu: str, options: Sequence[str] = ("-O2",)
+) -> Work:
+    """Follow a whole program in C, from `main`, with its command line. What its libraries do is not followed."""
+    compiler = tool("clang", LLVM[::-1])
+    with tempfile.TemporaryDirectory() as name:
+        folder, texts = Path(name), []
+        for k, source in enumerate(sources):
+            run([compiler, *options, "-S", "-fPIC", "-o", str(folder / "part.s"), str(source)])
+            texts.append(re.sub(r"\.L(?=\w)", f".L{k}_", (folder / "part.s").read_text()))
+        code = traced("\n".join(texts))
+        library = build(code, folder, compiler)
+
+        def follow() -> Seen:
+            follower = Follower(library, code, caches)
+            follower.library.trace_limit(ctypes.c_uint64(FOLLOWED))
+            values = [str(sources[0]).encode(), *(a.encode() for a in arguments)]
+            with open(os.devnull, "w") as nowhere:
+                os.dup2(nowhere.fileno(), 1)
+            follower.library.main(len(values), (ctypes.c_char_p * (len(values) + 1))(*values, None))
+            return follower.seen()
+
+        seen = apart(follow, 600)
+    instructions = count(code, seen, "")
+    scale = 1 / max(1e-9, seen.followed)
+    lines = tuple(tuple(n * scale for n in level) for level in seen.lines)
+    return Work(
+        instructions,
+        core_cycles(code, seen, tool("llvm-mca", LLVM[::-1]), cpu),
+        seen.mispredicted * scale,
+        count(code, seen, "lock"),
+        count(code, seen, "call"),
+        lines,
+        seen.written_back * scale,
+        (seen.pages[0] * scale, seen.pages[1] * scale),
+        (0.0, 0.0),
+        seen.followed,
+        new_pages=seen.new_pages * scale,
+    )
+
+
+def count(code: Traced, seen: Seen, start: str | tuple[str, ...]) -> float:
+    """How many instructions that begin so were run."""
+    return float(sum(n * sum(i.startswith(start) for i in b.instructions) for n, b in zip(seen.counts, code.blocks, strict=True)))
+
+
 def core_cycles(code: Traced, seen: Seen, tool: str, cpu: str) -> float:
     """Cycles of a core for all instructions that were seen, data in the first cache and branches foreseen: instructions times the cycles per
     instruction of the windows, after llvm-mca's model of `cpu`.
     """
-    instructions = sum(n * len(block.instructions) for n, block in zip(seen.counts, code.blocks, strict=True))
+    instructions = count(code, seen, "")
     sizes, text = [], []
     for k, window in enumerate(seen.windows[:: -(-len(seen.windows) // FED)]):
         body = [i for b in window for i in code.blocks[b].instructions if not i.startswith(("rep", "call"))][:LONGEST]

@@ -7,6 +7,7 @@ runs (machine/opencl_compile.c) and followed for a sample of the work-groups, wi
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import re
 import tempfile
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from chathpc.errors import ChathpcError
 from chathpc.predict import host_code
-from chathpc.predict.host_code import MACHINE, Seen, Traced
+from chathpc.predict.host_code import LLVM, MACHINE, Seen, Traced, Work
 
 LARGEST_LOCAL = 64 << 10
 EVENTS = 10_000_000  # accesses and blocks that are followed of a launch; more changes no prediction of tests/predict/opencl by 2 %
@@ -59,46 +60,31 @@ class NDRange:
         return x * y * z
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a launch does, all its work-groups: instructions of the machine, cycles of a core for them (data near, branches foreseen),
-    mispredicted branches, atomic operations, lines by the level that had them (first cache, second, third, memory; each after no order, a stride, a neighbour), lines written back to
-    memory, distinct lines (touched, written), share of the groups that were followed, how unlike the groups are (largest over mean).
-    """
-
-    instructions: float
-    cycles: float
-    mispredicted: float
-    atomics: float
-    calls: float
-    lines: tuple[tuple[float, ...], ...]
-    written_back: float
-    footprint: tuple[float, float]
-    followed: float
+@functools.cache
+def _helper() -> tempfile.TemporaryDirectory[str]:
+    """The folder of the program that compiles kernels, built once; it goes when this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="chathpc-opencl-")
+    command = [host_code.tool("clang", LLVM), "-O1", "-rdynamic", str(MACHINE / "opencl_compile.c")]
+    Path(folder.name, "cache").mkdir()
+    host_code.run([*command, "-o", f"{folder.name}/compile", "-lOpenCL"])
+    return folder
 
 
 def compiled(launch: NDRange, folder: Path) -> str:
     """Assembly of the function that runs a work-group of the launch, as pocl compiles it. ChathpcError: pocl is not there, or the source is wrong."""
-    helper = folder / "opencl_compile"
-    clang = host_code.tool("clang", ("15", "19", "18", "17", "16", "14"))
-    host_code.run([clang, "-O1", "-rdynamic", str(MACHINE / "opencl_compile.c"), "-o", str(helper), "-lOpenCL"])
-    cache = folder / "cache"
-    cache.mkdir()
     kinds = [
         f"local:{a.bytes}" if isinstance(a, Local) else f"buffer:{a.nbytes}" if isinstance(a, np.ndarray) else f"value:{a.nbytes}"
         for a in launch.arguments
     ]
     numbers = [str(n) for n in (len(launch.items), *launch.items, *launch.local)]
-    environment = {**os.environ, "POCL_CACHE_DIR": str(cache), "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1"}
-    host_code.run([str(helper), str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment)
-    found = sorted(cache.glob(f"*/*/{launch.kernel}/*/parallel.bc"))
-    if not found:
-        raise ChathpcError("pocl left no code of the kernel.")
-    llc = host_code.tool("llc", ("15", "19", "18", "17", "16", "14"))
+    environment = {**os.environ, "POCL_CACHE_DIR": f"{_helper().name}/cache", "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1"}
+    library = host_code.run([f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment)
+    code = Path(library.strip().splitlines()[-1]).parent / "parallel.bc"
+    llc = host_code.tool("llc", LLVM)
     assembly = folder / "kernel.s"
     # pocl's name of the processor; the code is made for that one, whatever this machine can.
     cpu = os.environ.get("CHATHPC_POCL_CPU", "haswell")
-    host_code.run([llc, "-O3", "-relocation-model=pic", f"-mcpu={cpu}", str(found[0]), "-o", str(assembly)])
+    host_code.run([llc, "-O3", "-relocation-model=pic", f"-mcpu={cpu}", str(code), "-o", str(assembly)])
     return only(assembly.read_text(), f"_pocl_kernel_{launch.kernel}_workgroup")
 
 
@@ -125,16 +111,16 @@ def work(launch: NDRange, caches: Sequence[tuple[int, int]], cpu: str) -> Work:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         code = host_code.traced(compiled(launch, folder))
-        library = host_code.build(code, folder, host_code.tool("clang", ("15", "19")))
+        library = host_code.build(code, folder, host_code.tool("clang", LLVM))
         half, whole, followed = host_code.apart(lambda: _follow(launch, library, code, caches), 300)
-    cycles = host_code.core_cycles(code, whole, host_code.tool("llvm-mca", ("19", "18", "17", "16", "15", "14")), cpu)
+    cycles = host_code.core_cycles(code, whole, host_code.tool("llvm-mca", LLVM[::-1]), cpu)
     scale = launch.groups / followed
-    instructions = sum(n * len(b.instructions) for n, b in zip(whole.counts, code.blocks, strict=True))
-    atomics = sum(n * sum(i.startswith("lock") for i in b.instructions) for n, b in zip(whole.counts, code.blocks, strict=True))
-    calls = sum(n * sum(i.startswith("call") for i in b.instructions) for n, b in zip(whole.counts, code.blocks, strict=True))
+    instructions = host_code.count(code, whole, "")
+    atomics = host_code.count(code, whole, ("lock", "xchg"))
+    calls = host_code.count(code, whole, "call")
     touched = _grown(launch, half, whole, followed, 0)
     written = _grown(launch, half, whole, followed, 1)
-    lines = _scaled(whole, scale, touched, sum(f[0] for f in whole.footprint))
+    lines = _scaled(whole, scale, touched, sum(f[0] for f in whole.footprint), caches[2][0])
     return Work(
         instructions * scale,
         cycles * scale,
@@ -143,8 +129,10 @@ def work(launch: NDRange, caches: Sequence[tuple[int, int]], cpu: str) -> Work:
         calls * scale,
         lines,
         whole.written_back * scale,
+        (whole.pages[0] * scale, whole.pages[1] * scale),
         (touched, written),
         followed / launch.groups,
+        whole.shared_atomics > 0.5 * atomics,
     )
 
 
@@ -159,13 +147,17 @@ def _grown(launch: NDRange, half: Seen, whole: Seen, followed: int, kind: int) -
     return total
 
 
-def _scaled(seen: Seen, scale: float, touched: float, compulsory: float) -> tuple[tuple[float, ...], ...]:
-    """Lines by level of all groups. Those that the caches had never seen grow as the footprint does, the others with the groups."""
+def _scaled(seen: Seen, scale: float, touched: float, compulsory: float, last: int) -> tuple[tuple[float, ...], ...]:
+    """Lines by level of all groups. Those that the caches had never seen grow as the footprint does, the others with the groups; with a footprint
+    that fits the last cache they are there from an earlier launch.
+    """
     memory = seen.lines[3]
-    cold = min(compulsory, float(sum(memory)))
-    share = cold / sum(memory) if sum(memory) else 0.0
-    last = tuple(n * ((1 - share) * scale + share * touched / max(1.0, compulsory)) for n in memory)
-    return (*(tuple(n * scale for n in level) for level in seen.lines[:3]), last)
+    share = min(1.0, compulsory / sum(memory)) if sum(memory) else 0.0
+    grown = tuple(n * ((1 - share) * scale + share * touched / max(1.0, compulsory)) for n in memory)
+    first, second, third = (tuple(n * scale for n in level) for level in seen.lines[:3])
+    if touched * 64 < last:
+        return (first, second, tuple(a + b for a, b in zip(third, grown, strict=True)), (0.0, 0.0, 0.0))
+    return (first, second, third, grown)
 
 
 def _follow(launch: NDRange, library: Path, code: Traced, caches: Sequence[tuple[int, int]]) -> tuple[Seen, Seen, int]:

@@ -25,9 +25,12 @@ __attribute__((visibility("hidden"))) uint32_t trace_lanes[16];
 
 /* All that is told; the same as Told in host_code.py. */
 struct told {
-    uint64_t blocks_run, mispredicted, accesses;
+    uint64_t blocks_run, blocks_followed, mispredicted, accesses;
+    uint64_t shared_atomics; /* atomic operations on the buffers */
     uint64_t lines[LEVELS + 1][3]; /* by the level that had it (0: the first), after no order, a stride, or a neighbour */
     uint64_t written_back;         /* lines that left the last level changed */
+    uint64_t new_pages;            /* of 4 KiB, touched for the first time */
+    uint64_t pages[2];             /* accesses whose page the first table of translations did not have, and not the second either */
     uint64_t window_count, window_every;
     uint32_t windows[WINDOWS][WINDOW];
     uint32_t window_size[WINDOWS];
@@ -37,14 +40,14 @@ struct told {
 static struct told told;
 static uint64_t *events, *counts;
 static uint32_t block_count;
-static int follow = 1; /* 0: count blocks only */
+static uint64_t follow_all = UINT64_MAX, digested; /* words that are all followed; of later buffers every 16th, else blocks are counted only */
 
 struct level { uint32_t sets, ways; uint64_t *tag; uint64_t *used; uint8_t *dirty; uint64_t clock; };
-static struct level levels[LEVELS];
+static struct level levels[LEVELS], pages[2];
 static struct { uint64_t base, bytes; uint8_t *seen; } buffers[BUFFERS];
 static uint32_t buffer_count;
 static struct { int64_t line, stride; } stream[1 << 16];
-static uint8_t *writes;
+static uint8_t *writes, *page_seen; /* a bit for each page of the address space */
 
 static uint64_t previous_block, history_short, history_long;
 static uint32_t next_short[HISTORY], next_long[HISTORY], tag_long[HISTORY];
@@ -102,26 +105,33 @@ static int look(struct level *level, uint64_t line, int write)
     return -1;
 }
 
-static void fill(uint32_t at, uint64_t line, int write)
+/* Put a line where the oldest of its set is; the line that was there, plus one. */
+static uint64_t put(struct level *level, uint64_t line, int write, int *dirty)
 {
-    struct level *level = levels + at;
     uint64_t first = line % level->sets * level->ways, oldest = first;
     for (uint64_t w = first; w < first + level->ways; w++)
         if (level->used[w] < level->used[oldest]) oldest = w;
-    if (level->tag[oldest] && level->dirty[oldest]) {
-        uint64_t old = level->tag[oldest] - 1;
-        if (at + 1 == LEVELS) told.written_back++;
-        else if (look(level + 1, old, 1) < 0) fill(at + 1, old, 1);
-    }
+    uint64_t old = level->tag[oldest];
+    *dirty = level->dirty[oldest];
     level->tag[oldest] = line + 1;
     level->used[oldest] = ++level->clock;
     level->dirty[oldest] = (uint8_t)write;
+    return old;
+}
+
+static void fill(uint32_t at, uint64_t line, int write)
+{
+    int dirty;
+    uint64_t old = put(levels + at, line, write, &dirty);
+    if (!old || !dirty) return;
+    if (at + 1 == LEVELS) told.written_back++;
+    else if (look(levels + at + 1, old - 1, 1) < 0) fill(at + 1, old - 1, 1);
 }
 
 static void touch(uint64_t address, uint32_t site)
 {
     uint64_t line = address >> 6;
-    int write = writes[site];
+    int write = writes[site] & 1;
     told.accesses++;
     for (uint32_t b = 0; b < buffer_count; b++)
         if (address - buffers[b].base < buffers[b].bytes) {
@@ -129,8 +139,18 @@ static void touch(uint64_t address, uint32_t site)
             *seen |= (uint8_t)(1 | write << 1);
             told.footprint[b][0] += !(was & 1);
             told.footprint[b][1] += !(was & 2) && write;
+            told.shared_atomics += writes[site] >> 1;
             break;
         }
+    if (look(pages, address >> 12, 0) < 0) {
+        int dirty, missed = look(pages + 1, address >> 12, 0) < 0;
+        told.pages[missed]++;
+        put(pages, address >> 12, 0, &dirty);
+        if (missed) put(pages + 1, address >> 12, 0, &dirty);
+        uint8_t bit = (uint8_t)(1u << (address >> 12 & 7));
+        told.new_pages += !(page_seen[address >> 15] & bit);
+        page_seen[address >> 15] |= bit;
+    }
     uint32_t had = 0;
     while (had < LEVELS && look(levels + had, line, had == 0 && write) < 0) had++;
     int64_t stride = (int64_t)line - stream[site].line;
@@ -142,6 +162,8 @@ static void touch(uint64_t address, uint32_t site)
 
 static void digest(uint64_t *end)
 {
+    int follow = digested < follow_all || digested / EVENTS % 16 == 0;
+    digested += (uint64_t)(end - events);
     for (uint64_t *e = events; e < end; e++) {
         uint32_t site = (uint32_t)(*e >> 48);
         if (site == 0xFFFF) {
@@ -149,6 +171,7 @@ static void digest(uint64_t *end)
             counts[block]++;
             told.blocks_run++;
             if (!follow) continue;
+            told.blocks_followed++;
             predict(block);
             window(block);
         } else if (follow) touch(*e & 0xFFFFFFFFFFFFu, site);
@@ -167,7 +190,17 @@ static void full(int number, siginfo_t *info, void *context)
     machine->uc_mcontext.gregs[REG_RCX] = (greg_t)events;
 }
 
-/* Begin with empty caches of `sizes[k]` bytes and `ways[k]` ways; `stores[i]` says whether instruction i writes. 0 if there is memory. */
+static void level(struct level *level, uint64_t lines, uint32_t ways)
+{
+    level->ways = ways;
+    level->sets = (uint32_t)(lines / ways);
+    level->tag = calloc(lines, 8);
+    level->used = calloc(lines, 8);
+    level->dirty = calloc(lines, 1);
+}
+
+/* Begin with empty caches of `sizes[k]` bytes and `ways[k]` ways; `stores[i]` is 1 if instruction i writes, 3 if
+ * it is an atomic operation. 0 if there is memory. */
 int trace_begin(uint32_t blocks, uint32_t sites, const uint8_t *stores, const uint64_t *sizes, const uint32_t *ways)
 {
     struct sigaction action = {0};
@@ -175,6 +208,8 @@ int trace_begin(uint32_t blocks, uint32_t sites, const uint8_t *stores, const ui
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     events = mmap(NULL, EVENTS * sizeof *events + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (events == MAP_FAILED) return 1;
+    page_seen = mmap(NULL, (size_t)1 << 32, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (page_seen == MAP_FAILED) return 1;
     mprotect(events + EVENTS, 4096, PROT_NONE);
     sigaltstack(&alternate, NULL);
     action.sa_sigaction = full;
@@ -185,14 +220,9 @@ int trace_begin(uint32_t blocks, uint32_t sites, const uint8_t *stores, const ui
     counts = calloc(blocks, sizeof *counts);
     writes = malloc(sites + 1);
     memcpy(writes, stores, sites);
-    for (uint32_t k = 0; k < LEVELS; k++) {
-        uint64_t lines = sizes[k] / 64;
-        levels[k].ways = ways[k];
-        levels[k].sets = (uint32_t)(lines / ways[k]);
-        levels[k].tag = calloc(lines, 8);
-        levels[k].used = calloc(lines, 8);
-        levels[k].dirty = calloc(lines, 1);
-    }
+    for (uint32_t k = 0; k < LEVELS; k++) level(levels + k, sizes[k] / 64, ways[k]);
+    level(pages, 64, 4); /* Zen 3: 64 and 2048 pages; Intel's and Arm's are near */
+    level(pages + 1, 2048, 8);
     told.window_every = 4 * WINDOW;
     return 0;
 }
@@ -215,7 +245,7 @@ const struct told *trace_told(uint64_t *block_counts)
     return &told;
 }
 
-void trace_follow(int all) { digest(trace_next); trace_next = events; follow = all; }
+void trace_limit(uint64_t words) { follow_all = words; }
 
 /* Forget what was counted, and keep what the caches hold. */
 void trace_warm(void)
