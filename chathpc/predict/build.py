@@ -366,7 +366,7 @@ def build(
 
 def default_machine() -> tuple[Path, ...]:
     """The C sources that stand in for the runtime of CUDA and for the device."""
-    return tuple(path for path in sorted(MACHINE.glob("*.c")) if not path.name.startswith("openmp"))
+    return (MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
 
 
 def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path:
