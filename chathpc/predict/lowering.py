@@ -759,7 +759,7 @@ def _branch(
     parts = [each for each in _pieces(rest[: label.start()] if label else rest) if each]
     if opcode == "RET":
         symbol = label[1] if label else function
-        record.operands = [operand(parts[0])]
+        record.operands = [operand(parts[0].split()[0])]
         if "ABS" in modifiers or symbol not in places:
             record.flags |= _BY_ADDRESS
         else:
