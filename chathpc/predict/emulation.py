@@ -130,26 +130,18 @@ def read(path: Path, lowered: Lowered, l2_bytes: int) -> tuple[list[Followed], t
     return found, tuple(missing)
 
 
-def _totals(one: Mapping[str, list[list[int]]], blocks: int, ordered: int, sampled: int) -> Iterator[tuple[int, float, float, float, float]]:
+def _totals(one: Mapping[str, list[list[int]]], scale: float) -> Iterator[tuple[int, float, float, float, float]]:
     """For each instruction: warps, threads, sectors and passes of all blocks."""
-    rest = blocks - ordered
-    scale = blocks / ordered if ordered and not sampled else 1.0
-    factors = {"counts": scale, "sample": rest / sampled if sampled else 0.0}
-    sums: dict[int, list[float]] = {}
-    for key, factor in factors.items():
-        for index, *values in one.get(key, ()):
-            into = sums.setdefault(index, [0.0] * 4)
-            for at, value in enumerate(values):
-                into[at] += factor * value
-    for index, (warps, threads, sectors, passes) in sums.items():
-        yield index, warps, threads, sectors, passes
+    for index, warps, threads, sectors, passes in one["counts"]:
+        yield index, scale * warps, scale * threads, scale * sectors, scale * passes
 
 
 def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowered, l2_bytes: int) -> Followed:
     grid, block = _three(one["grid"]), _three(one["block"])
     blocks = grid[0] * grid[1] * grid[2]
-    ordered, sampled = int(str(one["ordered"])), int(str(one["sampled"]))
-    cut = bool(one["cut"])
+    begun, sampled = int(str(one["begun"])), int(str(one["sampled"]))
+    exact, cut = bool(one["complete"]), bool(one["cut"])
+    scale = 1.0 if exact else blocks / (sampled or begun or blocks)
     operations: Counter[str] = Counter()
     issued: Counter[str] = Counter()
     requests: Counter[str] = Counter()
@@ -159,7 +151,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     by_instruction = {}
     barriers = 0.0
     all_warps = 0.0
-    for index, warps, threads, sectors, passes in _totals(one, blocks, max(ordered, 0), sampled):  # type: ignore[arg-type]
+    for index, warps, threads, sectors, passes in _totals(one, scale):  # type: ignore[arg-type]
         word = words[index]
         by_instruction[index] = threads
         operations[word.kind] += word.operations * (warps if word.per_warp else threads)
@@ -172,7 +164,6 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
             requests[word.request] += warps
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
-    exact = bool(one["complete"])
     spread = _WHOLE if exact else _CUT if cut else _SAMPLED
     traffic = _traffic(one, all_warps, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
@@ -190,8 +181,8 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         footprint_read=traffic[2], footprint_written=traffic[3],
         dram_read=Range(read, read / over, read * over),
         dram_written=Range(traffic[1], traffic[1] / over, traffic[1] * over),
-        longest=float(str(one["longest"])), emulated=min(1.0, (ordered + sampled) / blocks) if blocks else 1.0,
-        warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, ordered, sampled),
+        longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
+        warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
     return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes))
 
@@ -233,12 +224,12 @@ def _written_back(distinct: float, l2_bytes: int) -> float:
     return max(_EARLY * distinct, distinct - _DIRTY * l2_bytes)
 
 
-def _assumptions(one: Mapping[str, object], blocks: int, ordered: int, sampled: int) -> tuple[str, ...]:
+def _assumptions(one: Mapping[str, object], blocks: int, sampled: int) -> tuple[str, ...]:
     found = []
     if one["cut"]:
-        found.append(f"The launch was too long to be followed to its end: {ordered:,} of {blocks:,} blocks were.")
+        found.append(f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end.")
     elif sampled:
-        found.append(f"{ordered:,} of {blocks:,} blocks were followed in order and {sampled:,} spread over the rest.")
+        found.append(f"{sampled:,} of {blocks:,} blocks, spread over the grid, stand for all.")
     if int(str(one["skipped"])):
         found.append(f"{one['skipped']} launches before it were not followed to their end: what they compute was taken as it was.")
     if int(str(one["faults"])):
