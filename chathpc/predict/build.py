@@ -373,7 +373,7 @@ def build(
 
 def default_machine() -> tuple[Path, ...]:
     """The C sources that stand in for the runtime of CUDA and for the device."""
-    return tuple(path for path in sorted(MACHINE.glob("*.c")) if not path.name.startswith("openmp"))
+    return (MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
 
 
 def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path:
@@ -594,18 +594,18 @@ def stage(folder: Path, target: Path, outside: Sequence[str] = ()) -> Path:
     folder = folder.resolve()
     shutil.rmtree(target, ignore_errors=True)
     (target / folder.relative_to("/")).mkdir(parents=True)
-    for path in itertools.islice(_files(folder), _MOST_FILES):
+    for path in itertools.islice(_files(folder, target), _MOST_FILES):
         _linked(path, target / path.relative_to("/"))
     for named in _targets(folder, outside):
-        for path in itertools.islice(_files(named), _MOST_FILES) if named.is_dir() else [named]:
+        for path in itertools.islice(_files(named, target), _MOST_FILES) if named.is_dir() else [named]:
             _linked(path, target / path.relative_to("/"))
     return target / folder.relative_to("/")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """All folders and files below, those that are not hidden."""
+def _files(folder: Path, without: Path) -> Iterator[Path]:
+    """All folders and files below, those that are not hidden, and not those in `without`, which may lie below too."""
     for where, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and Path(where, name) != without.resolve())
         yield from (Path(where, name) for name in (*folders, *sorted(files)) if not name.startswith("."))
 
 

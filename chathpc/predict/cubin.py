@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ _PARAM_CBANK, _KPARAM_INFO, _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE, _MAX_THREAD
 #: Formats of an attribute: no value, one byte, two bytes, or so many bytes as its size says.
 _SIZED = 4
 _ENTRY = 0x10
-_NOBITS = 8
+#: Kinds of sections and symbols.
+_NOBITS, _RELA, _REL = 8, 4, 9
+_OBJECT = 1
 _HINT = "Compile it again: nvcc -cubin."
 
 
@@ -44,12 +47,13 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class AddressOf:
-    """The address of a symbol that a constant bank holds at `place`."""
+    """The address of a symbol that a constant bank, or the variable `holder` if that is named, holds at `place`."""
 
     bank: int
     place: int
     symbol: str
     addend: int
+    holder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,7 @@ def _variables(sections: Sequence[_Section], symbols: Sequence[_Symbol]) -> list
         if section.name not in (".nv.constant3", ".nv.global", ".nv.global.init"):
             continue
         for symbol in symbols:
-            if symbol.section != number or symbol.kind != 1:
+            if symbol.section != number or symbol.kind != _OBJECT:
                 continue
             if section.name == ".nv.constant3":
                 found.append(Variable(symbol.name, symbol.size, 3, symbol.value, b""))
@@ -211,15 +215,17 @@ def _variables(sections: Sequence[_Section], symbols: Sequence[_Symbol]) -> list
 def _addresses(sections: Sequence[_Section], symbols: Sequence[_Symbol]) -> list[AddressOf]:
     found = []
     for section in sections:
-        if section.kind not in (4, 9) or not sections[section.info].name.startswith(".nv.constant"):
+        name = sections[section.info].name if section.kind in (_REL, _RELA) else ""
+        constant = re.match(r"\.nv\.constant([1-9])", name)
+        if constant is None and name != ".nv.global.init":
             continue
-        bank = int(sections[section.info].name.removeprefix(".nv.constant")[0])
-        if bank == 0:
-            continue
-        if section.kind == 4:
-            entries = [(place, info, addend) for place, info, addend in struct.iter_unpack("<QQq", section.data)]
-        else:
-            entries = [(place, info, 0) for place, info in struct.iter_unpack("<QQ", section.data)]
-        for place, info, addend in entries:
-            found.append(AddressOf(bank, place, symbols[info >> 32].name, addend))
+        held = [] if constant else [one for one in symbols if one.section == section.info and one.kind == _OBJECT]
+        form = "<QQ" if section.kind == _REL else "<QQq"
+        for place, info, *addend in struct.iter_unpack(form, section.data):
+            symbol, more = symbols[info >> 32].name, addend[0] if addend else 0
+            if constant:
+                found.append(AddressOf(int(constant[1]), place, symbol, more))
+            for one in held:
+                if one.value <= place <= one.value + one.size - 8:
+                    found.append(AddressOf(0, place - one.value, symbol, more, one.name))
     return found

@@ -27,8 +27,8 @@ MAGIC = 0x31504843
 NONE, REGISTER, UNIFORM, IMMEDIATE, CONSTANT, PREDICATE, UNIFORM_PREDICATE, BARRIER = range(8)
 _NEGATE, _ABSOLUTE, _INVERT, _LOW, _HIGH, _WIDE, _BYTE, _SECOND = 1, 2, 4, 8, 16, 32, 64, 128
 _CARRY, _SIGNED, _HI, _WRAP, _LEFT, _LONG, _EXTEND = 1, 2, 4, 8, 16, 32, 64
-_SATURATE, _BFLOAT, _FLOAT, _EX, _ONES, _SHIFT, _BY_ADDRESS = 512, 1024, 2048, 4096, 8192, 16384, 65536
-_TYPES = {"U8": 0, "S8": 1, "U16": 2, "S16": 3, "U32": 4, "S32": 5, "U64": 6, "S64": 7, "F16": 8, "F32": 9, "F64": 10, "BF16": 11}
+_SATURATE, _BFLOAT, _FLOAT, _EX, _ONES, _SHIFT, _HALF, _BY_ADDRESS = 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
+_TYPES = {"U8": 0, "S8": 1, "U16": 2, "S16": 3, "U32": 4, "S32": 5, "U64": 6, "S64": 7, "F16": 8, "F32": 9, "F64": 10, "BF16": 11, "S4": 12, "U4": 13}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _COMPARE = {
     name: number
@@ -49,15 +49,22 @@ _SPECIAL = {
     "SR_GLOBALTIMERLO": 7,
 }  # fmt: skip
 _SPACES = {"LDG": 0, "STG": 0, "LDS": 1, "STS": 1, "LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOMG": 0, "RED": 0, "ATOMS": 1, "ATOM": 4}
+_QUERIED = {"G": 0, "S": 1, "L": 2}
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM_OF = {
     f"U{name}": name
     for name in "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS".split()
 } | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R"}  # fmt: skip
-#: Registers that a matrix operation writes.
-_MATRIX_RESULTS = {"HMMA.16816.F16": 2, "HMMA.1688.F16": 2}
+#: Rows and depth of matrix operations; each has eight columns.
+_SHAPES = {
+    "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
+}  # fmt: skip
 #: A kernel that calls itself has no bound for its stack; so much do we give.
 _RECURSION = 1 << 14
+
+#: Functions that the device's runtime brings: the interpreter's number of the first, and their names in its order.
+_BUILT_IN = 0x07000000
+_FUNCTIONS_OF_DEVICE = ("vprintf", "malloc", "free", "__assertfail")
 
 _REGISTER = re.compile(r"(R|UR|P|UP|B)(\d+|Z|T|R)((?:\.\w+)*)$")
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\s*\[(.*)\]$")
@@ -404,6 +411,7 @@ def _simple(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> Non
 
 @_handles("P2R")
 def _predicates_to_register(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = next((8 * int(each[1]) for each in modifiers if re.match(r"B\d", each)), 0)
     record.operands = [operand(parts[0]), *(operand(each) for each in parts[2:4])]
 
 
@@ -454,6 +462,7 @@ def _bytes(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
     else:
         record.flags |= (0 if "U32" in modifiers or "U8" in modifiers else _SIGNED) | (_WRAP if record.operation.endswith("4") else 0)
         record.operation = "VABSDIFF"
+        record.sub = int("ACC" in modifiers)
     record.operands = [operand(each) for each in parts[:4]]
 
 
@@ -463,7 +472,9 @@ def _real(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.flags |= _SATURATE if "SAT" in modifiers else 0
     if record.operation == "MUFU":
         record.sub = _FUNCTIONS.index(modifiers[0]) if modifiers and modifiers[0] in _FUNCTIONS else 0
-    record.operands = [operand(parts[0]), *(operand(each, real=True) for each in parts[1:4])]
+    # The upper half of a double stands for one.
+    wide = record.operation == "MUFU" and modifiers[0].endswith("64H")
+    record.operands = [operand(parts[0]), *(operand(each, real=True, wide=wide) for each in parts[1:4])]
 
 
 @_handles("FSET")
@@ -476,6 +487,7 @@ def _set_real(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> N
 
 @_handles("DADD", "DMUL", "DFMA")
 def _double(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub2 = next((_ROUND[each] for each in modifiers if each in _ROUND), 0)
     record.operands = [operand(parts[0]), *(_doubled(operand(each, wide=True)) for each in parts[1:4])]
 
 
@@ -602,12 +614,19 @@ def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -
     record.operands = [operand(parts[0]), *address(parts[1])]
 
 
-@_handles("HMMA", "IMMA", "DMMA", "BMMA")
+@_handles("HMMA", "IMMA", "DMMA")
 def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    name = ".".join((record.operation, *modifiers[:2]))
-    record.operation = "MATRIX"
-    record.sub = _MATRIX_RESULTS.get(name, 4)
-    record.operands = [operand(parts[0])]
+    rows, depth = next((_SHAPES[each] for each in modifiers if each in _SHAPES), (0, 0))
+    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or ["TF32" if "TF32" in modifiers else "F16"]
+    if record.operation == "DMMA":
+        types = ["F64"]
+    elif record.operation == "HMMA" and "F16" in modifiers:
+        record.flags |= _HALF
+    kinds = [_TYPES[{"TF32": "F32"}.get(each, each)] for each in types]
+    record.flags |= _SATURATE if "SAT" in modifiers else 0
+    record.operation = "MATRIX" if rows and "SP" not in modifiers else "UNKNOWN"
+    record.width, record.sub2, record.type, record.sub = rows, depth, kinds[0], kinds[-1]
+    record.operands = [operand(each) for each in parts[:4]]
 
 
 @_handles("TEX", "TLD", "TLD4", "TXQ", "TXD", "TMML", "SULD", "SUST", "SURED", "SUATOM")
@@ -622,6 +641,8 @@ def _texture(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> No
 @_handles("BSSY", "BSYNC", "BREAK")
 def _converge(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.operands = [next((operand(each) for each in parts if re.match(r"B\d", each)), Operand(BARRIER))]
+    if record.operation == "BREAK":
+        record.operands += [operand(each) for each in parts if _is_predicate(each)]
 
 
 @_handles("BMOV")
@@ -648,7 +669,19 @@ def _sync_warp(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> 
     record.operands = [operand(values[0]) if values else Operand(IMMEDIATE, 0, 0, 0xFFFFFFFF)]
 
 
-@_handles("B2R", "LEPC")
+@_handles("QSPC")
+def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = next((_QUERIED[each] for each in modifiers if each in _QUERIED), 0)
+    base, *rest = address(parts[2])
+    record.operands = [_NOTHING, replace(base, modifiers=_WIDE), *rest, _result(parts[0])]
+
+
+@_handles("B2R")
+def _barrier_result(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.operands = [operand(parts[0]), *(_result(each) for each in parts[1:2])]
+
+
+@_handles("LEPC")
 def _plain(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.operands = [operand(each) for each in parts[:2]]
 
@@ -726,7 +759,7 @@ def _branch(
     parts = [each for each in _pieces(rest[: label.start()] if label else rest) if each]
     if opcode == "RET":
         symbol = label[1] if label else function
-        record.operands = [operand(parts[0])]
+        record.operands = [operand(parts[0].split()[0])]
         if "ABS" in modifiers or symbol not in places:
             record.flags |= _BY_ADDRESS
         else:
@@ -744,16 +777,19 @@ def _branch(
         record.operands = [operand(match[1])] if match else []
         record.target = int(match[2], 16) if match and match[2] else 0
         return
-    if "DIV" in modifiers:
-        record.operation = "YIELD"
-        return
-    registers = [each for each in parts if re.match(r"U?R\d+", each)]
-    if opcode == "CALL" and target is None and registers:
-        record.operands = [operand(registers[0])]
-        record.flags |= _BY_ADDRESS
+    registers = [operand(each) for each in parts if re.match(r"~?U?R(\d+|Z)", each)]
+    if opcode == "CALL" and registers:
+        record.operands = registers[:1]
+        if "ABS" in modifiers or target is None:
+            record.flags |= _BY_ADDRESS
+        else:
+            record.target = target
         return
     predicates = [operand(each) for each in parts if _is_predicate(each)]
     record.operands = predicates[:1] if opcode != "CALL" else []
+    if registers:
+        record.sub = {"DIV": 1, "CONV": 2}[next(each for each in modifiers if each in ("DIV", "CONV"))]
+        record.operands = [*(predicates[:1] or [_NOTHING]), registers[0]]
     record.target = target if target is not None else index + 1
 
 
@@ -790,11 +826,15 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
         if literals:
             variables.append(_variable("", number, len(literals), 2, 0, literals))
         for one in cubin.addresses:
-            place = places.get(one.symbol)
-            if place is None and one.symbol not in known:
-                continue
-            source, value = (0xFFFFFFFF, place.entry * 16) if place else (known[one.symbol], one.addend)
-            fixes.append(struct.pack("<IIIIIQ", 0, number << 8 | one.bank, one.place, 2, source, value & (2**64 - 1)))
+            source, value = 0xFFFFFFFF, one.addend
+            if one.symbol in known:
+                source = known[one.symbol]
+            elif one.symbol in places:
+                value += places[one.symbol].entry * 16
+            else:
+                value = 16 * (_BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255))
+            where = (2, known[one.holder]) if one.holder else (0, number << 8 | one.bank)
+            fixes.append(struct.pack("<IIIIIQ", *where, one.place, 2, source, value & (2**64 - 1)))
         for one_code in code:
             functions.append((one_code.kernel, places[one_code.kernel].entry, len(one_code.lines)))
             everything.append(one_code)

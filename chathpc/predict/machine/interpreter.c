@@ -13,6 +13,7 @@
 #include "machine.h"
 
 #include <fcntl.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,8 +25,8 @@
 
 typedef uint8_t u8;
 typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
+typedef uint32_t u32 __attribute__((may_alias)); /* registers hold floats as well */
+typedef uint64_t u64 __attribute__((may_alias));
 typedef int32_t s32;
 typedef int64_t s64;
 
@@ -40,7 +41,7 @@ enum kind { K_NONE, K_REGISTER, K_UNIFORM, K_IMMEDIATE, K_CONSTANT, K_PREDICATE,
 enum { M_NEGATE = 1, M_ABSOLUTE = 2, M_INVERT = 4, M_LOW = 8, M_HIGH = 16, M_WIDE = 32, M_BYTE = 64 /* and 128: which byte */ };
 enum { F_CARRY = 1, F_SIGNED = 2, F_HIGH = 4, F_WRAP = 8, F_LEFT = 16, F_LONG = 32, F_EXTEND = 64, F_UNIFORM = 128, F_BFLOAT = 1024,
        F_FLOAT = 2048, F_EX = 4096, F_ONES = 8192, F_SHIFT = 16384, F_SATURATE = 512, F_RETURNS = 32768, F_ABSOLUTE = 65536 };
-enum { T_U8, T_S8, T_U16, T_S16, T_U32, T_S32, T_U64, T_S64, T_F16, T_F32, T_F64, T_BF16 };
+enum { T_U8, T_S8, T_U16, T_S16, T_U32, T_S32, T_U64, T_S64, T_F16, T_F32, T_F64, T_BF16, T_S4, T_U4 };
 enum { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONSTANT, SPACE_GENERIC };
 
 struct operand { u8 kind, modifiers; u16 index; u32 value; };
@@ -123,13 +124,19 @@ static u32 cache_sets, cache_time;
 static u64 dram_read, dram_written, mapped_read, mapped_written, sectors_read, sectors_written; /* in sectors */
 static u64 footprint_read, footprint_written;
 
-static void cache_cold(u64 bytes)
+/* An empty cache of that size. */
+static void cache_sized(u64 bytes)
 {
     cache_sets = (u32)(bytes / (128 * WAYS));
     if (cache_sets < 1) cache_sets = 1;
     free(cache);
     cache = calloc((size_t)cache_sets * WAYS, sizeof *cache);
     cache_time = 0;
+}
+
+static void cache_cold(u64 bytes)
+{
+    cache_sized(bytes);
     dram_read = dram_written = mapped_read = mapped_written = sectors_read = sectors_written = 0;
     footprint_read = footprint_written = 0;
     for (u32 i = 0; i < allocation_count; i++) {
@@ -197,8 +204,9 @@ struct warp {
     struct group groups[32];
     u32 group_count, live, index;
     u8 *local;
-    bool waits;
-    u8 waits_at;
+    bool waits, upper;
+    u8 waits_at, reduces, starved;
+    u32 highest;
     u64 steps;
 };
 struct block {
@@ -206,8 +214,9 @@ struct block {
     struct warp *warps;
     u8 *shared;
     u32 shared_bytes;
-    u32 arrived[16], expected[16], reduced[16];
+    u32 arrived[16], expected[16], reduced[16], came[16];
     u32 result;
+    bool all;
     bool done;
     u64 steps;
 };
@@ -223,6 +232,9 @@ static u32 current_pc;
 #define SHARED_WINDOW 0x0001000000000000ull
 #define LOCAL_WINDOW 0x0002000000000000ull
 #define WINDOW 0x0000000001000000ull
+#define STARVED 4 /* turns of a group that waits for those behind it; then it has FAIR instructions */
+#define FAIR 64
+#define HEAP (1ull << 32) /* of device malloc: addresses, not memory */
 #define LANES for (int l = 0; l < 32; l++)
 typedef u32 row[32] __attribute__((aligned(64)));
 
@@ -239,7 +251,7 @@ static inline float bits_float(u32 x) { float v; memcpy(&v, &x, 4); return v; }
 static inline u64 double_bits(double x) { u64 v; memcpy(&v, &x, 8); return v; }
 static inline double bits_double(u64 x) { double v; memcpy(&v, &x, 8); return v; }
 static inline float half_float(u16 x) { _Float16 v; memcpy(&v, &x, 2); return (float)v; }
-static inline u16 float_half(float x) { _Float16 v = (_Float16)x; u16 r; memcpy(&r, &v, 2); return r; }
+static inline u16 float_half(float x) { if (x != x) return 0x7fff; _Float16 v = (_Float16)x; u16 r; memcpy(&r, &v, 2); return r; }
 static inline float bf_float(u16 x) { return bits_float((u32)x << 16); }
 static inline u16 float_bf(float x)
 {
@@ -454,6 +466,13 @@ static void set_compared(struct warp *w, const struct instruction *i, u32 found,
 }
 
 enum { ROUND_NEAREST, ROUND_UP, ROUND_DOWN, ROUND_ZERO };
+static __attribute__((noinline)) void round_to(int how)
+{
+    static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    fesetround(modes[how & 3]);
+}
+/* What is in an array is there, and the compiler moves no operation on it to the other side. */
+#define BARRIER(array) __asm__ volatile("" : "+m"(array) : : "memory")
 static inline float rounded(double exact, int how)
 {
     float r = (float)exact;
@@ -701,6 +720,8 @@ static void atomic(struct block *b, struct warp *w, const struct instruction *i,
 
 /* ------------------------------------------------------------------------------------------------ instructions */
 
+enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
+
 enum { SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LANEID, SR_CLOCK, SR_EQMASK, SR_LTMASK, SR_LEMASK,
        SR_GTMASK, SR_GEMASK, SR_ZERO, SR_SMID, SR_WARPID, SR_NCTAID_X, SR_SWINHI, SR_LWINHI, SR_TID };
 
@@ -804,11 +825,32 @@ static void read_as_double(struct warp *w, const struct operand *o, int type, do
     }
 }
 
+/* A whole number as the nearest float, or the next one in a direction; through a double it would be rounded twice. */
+static float rounded_whole(u64 magnitude, bool negative, int how)
+{
+    float r = (float)magnitude;
+    bool above = r >= 18446744073709551616.0f || (u64)r > magnitude, exact = !above && (u64)r == magnitude;
+    if (how == ROUND_NEAREST || exact) return negative ? -r : r;
+    bool up = how == ROUND_ZERO ? false : (how == ROUND_UP) != negative;
+    if (above != up) r = bits_float(float_bits(r) + (up ? 1 : -1));
+    return negative ? -r : r;
+}
+
 static void convert(struct warp *w, const struct instruction *i, u32 mask)
 {
     /* type: of the result; sub: of the source; sub2: rounding */
     double x[32];
     row out;
+    if (i->type == T_F32 && (i->sub == T_U64 || i->sub == T_S64)) {
+        u64 wide[32];
+        source64(w, &i->o[1], wide);
+        LANES {
+            bool negative = i->sub == T_S64 && wide[l] >> 63;
+            out[l] = float_bits(rounded_whole(negative ? -wide[l] : wide[l], negative, i->sub2));
+        }
+        put(w, &i->o[0], out, mask);
+        return;
+    }
     read_as_double(w, &i->o[1], i->sub, x);
     switch (i->type) {
     case T_F64: {
@@ -870,6 +912,63 @@ static void shuffle(struct warp *w, const struct instruction *i, u32 mask)
     }
     put(w, &i->o[1], out, mask);
     set_predicate(w, &i->o[0], ok, mask);
+}
+
+/* Element `at` of a register that holds several. */
+static double element(u32 v, u32 at, int type)
+{
+    switch (type) {
+    case T_F16: return half_float((u16)(v >> 16 * at));
+    case T_BF16: return bf_float((u16)(v >> 16 * at));
+    case T_F32: return bits_float(v & 0xffffe000u); /* TF32 has ten bits of fraction */
+    case T_S8: return (int8_t)(v >> 8 * at);
+    case T_U8: return (u8)(v >> 8 * at);
+    case T_S4: return (s32)(v << (28 - 4 * at)) >> 28;
+    default: return v >> 4 * at & 15;
+    }
+}
+
+/* D = A·B + C of a warp. The fragments as the PTX ISA draws them (mma.m16n8k*, mma.m8n8k*): lane l holds of A the row l/4 (and, eight
+ * further, of the second register) and of each 4·p columns the p from l%4·p on, p being the elements of a register; of B the same
+ * with rows and columns exchanged; of C and D two columns from l%4·2 on.
+ * width: rows; sub2: k; type, sub: of A and B; o: D, A, B, C. */
+static void matrix(struct warp *w, const struct instruction *i, u32 mask)
+{
+    static const u8 elements[] = {[T_U8] = 4, [T_S8] = 4, [T_F16] = 2, [T_BF16] = 2, [T_F32] = 1, [T_F64] = 1, [T_S4] = 8, [T_U4] = 8};
+    static double a[16][64], b[64][8];
+    u32 rows_ = i->width, depth = i->sub2, per = elements[i->type], size = i->type == T_F64 ? 2 : 1, halves = rows_ / 8;
+    row out[4];
+    if (mask != ~0u) return;
+    for (u32 l = 0; l < 32; l++) {
+        u32 g = l / 4, t = l % 4;
+        for (u32 r = 0; r < halves * depth / (4 * per); r++)
+            for (u32 k = 0; k < per; k++) {
+                u32 column = t * per + k + 4 * per * (r / halves), at = i->o[1].index + r * size;
+                a[g + 8 * (r % halves)][column] = size == 2 ? bits_double((u64)row_of(w, at + 1)[l] << 32 | row_of(w, at)[l]) : element(row_of(w, at)[l], k, i->type);
+            }
+        for (u32 r = 0; r < depth / (4 * per); r++)
+            for (u32 k = 0; k < per; k++) {
+                u32 line = t * per + k + 4 * per * r, at = i->o[2].index + r * size;
+                b[line][g] = size == 2 ? bits_double((u64)row_of(w, at + 1)[l] << 32 | row_of(w, at)[l]) : element(row_of(w, at)[l], k, i->sub);
+            }
+    }
+    bool whole_ = i->type != T_F16 && i->type != T_BF16 && i->type != T_F32 && i->type != T_F64, half = i->flags & F_RETURNS;
+    LANES for (u32 r = 0; r < 2 * halves; r++) {
+        u32 line = (u32)l / 4 + 8 * (r / 2), column = (u32)l % 4 * 2 + r % 2, at = i->o[3].index >= zero_row ? zero_row : i->o[3].index + (half ? r / 2 : r * size);
+        u32 was = row_of(w, at)[l];
+        double sum = half ? half_float((u16)(was >> 16 * (r % 2))) : whole_ ? (s32)was : size == 2 ? bits_double((u64)row_of(w, at < zero_row ? at + 1 : at)[l] << 32 | was) : bits_float(was);
+        for (u32 k = 0; k < depth; k++) sum += a[line][k] * b[k][column];
+        if (half) {
+            u32 other = r % 2 ? out[r / 2][l] : 0;
+            out[r / 2][l] = other | (u32)float_half((float)sum) << 16 * (r % 2);
+        } else if (size == 2) out[2 * r][l] = (u32)double_bits(sum), out[2 * r + 1][l] = (u32)(double_bits(sum) >> 32);
+        else if (!whole_) out[r][l] = float_bits((float)sum);
+        else {
+            if (i->flags & F_SATURATE) sum = sum > 2147483647.0 ? 2147483647.0 : sum < -2147483648.0 ? -2147483648.0 : sum;
+            out[r][l] = (u32)(s64)sum;
+        }
+    }
+    for (u32 r = 0; r < (half ? halves : 2 * halves * size); r++) put_next(w, &i->o[0], (int)r, out[r], mask);
 }
 
 /* One instruction that neither branches nor waits, for the lanes of `mask`. */
@@ -1127,7 +1226,7 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         LANES {
             u32 v = 0;
             for (u32 k = 0; k < 7; k++) v |= (w->predicates[k] >> l & 1) << k;
-            out[l] = (a[l] & ~bits) | (v & bits);
+            out[l] = (a[l] & ~(bits << i->sub)) | (v & bits) << i->sub;
         }
         put(w, &i->o[0], out, mask);
         break;
@@ -1238,9 +1337,15 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         const u32 *a = source(w, &i->o[1], va), *c = source(w, &i->o[2], vb), *d = source(w, &i->o[3], vc);
         LANES {
             if (i->flags & F_WRAP) {
-                u32 sum = d[l];
-                for (int k = 0; k < 32; k += 8) sum += (u32)abs((s32)(u8)(a[l] >> k) - (s32)(u8)(c[l] >> k));
-                out[l] = sum;
+                /* of four bytes each: added up, or each in its place */
+                u32 sum = d[l], places = 0;
+                for (int k = 0; k < 32; k += 8) {
+                    bool is_signed = i->flags & F_SIGNED;
+                    s32 x = is_signed ? (int8_t)(a[l] >> k) : (u8)(a[l] >> k), y = is_signed ? (int8_t)(c[l] >> k) : (u8)(c[l] >> k);
+                    sum += (u32)abs(x - y);
+                    places |= (u32)(u8)abs(x - y) << k;
+                }
+                out[l] = i->sub ? sum : places;
             } else if (i->flags & F_SIGNED) out[l] = ((s32)a[l] > (s32)c[l] ? a[l] - c[l] : c[l] - a[l]) + d[l];
             else out[l] = (a[l] > c[l] ? a[l] - c[l] : c[l] - a[l]) + d[l];
         }
@@ -1251,14 +1356,14 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         float fa[32], fb[32], fc[32], r[32] __attribute__((aligned(64)));
         const float *a = source_float(w, &i->o[1], fa), *c = source_float(w, &i->o[2], fb), *d = NULL;
         if (i->operation == OP_FFMA) d = source_float(w, &i->o[3], fc);
-        if (i->sub2 == ROUND_NEAREST) {
-            if (i->operation == OP_FADD) LANES r[l] = a[l] + c[l];
-            else if (i->operation == OP_FMUL) LANES r[l] = a[l] * c[l];
-            else LANES r[l] = __builtin_fmaf(a[l], c[l], d[l]);
-        } else LANES {
-            double exact = i->operation == OP_FADD ? (double)a[l] + c[l] : i->operation == OP_FMUL ? (double)a[l] * c[l] : fma(a[l], c[l], d[l]);
-            r[l] = rounded(exact, i->sub2);
-        }
+        if (i->sub2) round_to(i->sub2);
+        BARRIER(fa);
+        BARRIER(fb);
+        if (i->operation == OP_FADD) LANES r[l] = a[l] + c[l];
+        else if (i->operation == OP_FMUL) LANES r[l] = a[l] * c[l];
+        else LANES r[l] = __builtin_fmaf(a[l], c[l], d[l]);
+        BARRIER(r);
+        if (i->sub2) round_to(ROUND_NEAREST);
         if (i->flags & F_SATURATE) LANES r[l] = r[l] > 0 ? (r[l] < 1 ? r[l] : 1) : 0;
         put_float(w, &i->o[0], r, mask);
         break;
@@ -1300,7 +1405,7 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         LANES {
             /* true where the quotient or a step towards it may leave the range: exponents as the slow way of division tests them */
             s32 x = (s32)(float_bits(a[l]) >> 23 & 255), y = (s32)(float_bits(c[l]) >> 23 & 255);
-            bool slow = y == 0 || y >= 253 || x == 255 || (x && (x - y >= 126 || x - y <= -125 || x <= 24));
+            bool slow = y == 0 || y >= 253 || x <= 24 || x == 255 || x - y >= 126 || x - y <= -125;
             found |= (u32)slow << l;
         }
         set_predicate(w, &i->o[0], found, mask);
@@ -1310,12 +1415,15 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         double a[32], c[32], d[32], r[32];
         source_double(w, &i->o[1], a);
         source_double(w, &i->o[2], c);
+        if (i->operation == OP_DFMA) source_double(w, &i->o[3], d);
+        if (i->sub2) round_to(i->sub2);
+        BARRIER(a);
+        BARRIER(c);
         if (i->operation == OP_DADD) LANES r[l] = a[l] + c[l];
         else if (i->operation == OP_DMUL) LANES r[l] = a[l] * c[l];
-        else {
-            source_double(w, &i->o[3], d);
-            LANES r[l] = __builtin_fma(a[l], c[l], d[l]);
-        }
+        else LANES r[l] = __builtin_fma(a[l], c[l], d[l]);
+        BARRIER(r);
+        if (i->sub2) round_to(ROUND_NEAREST);
         put64(w, &i->o[0], (const u64 *)r, mask);
         break;
     }
@@ -1391,8 +1499,8 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         for (u32 k = 0; k < (i->width + 3u) / 4; k++) {
             LANES {
                 u32 v = constant32(&i->o[4], (u32)at[l] + 4 * k);
-                if (i->type == T_U8) v = (u8)(constant32(&i->o[4], (u32)at[l] & ~3u) >> (8 * (at[l] & 3)));
-                else if (i->type == T_S8) v = (u32)(s32)(int8_t)(constant32(&i->o[4], (u32)at[l] & ~3u) >> (8 * (at[l] & 3)));
+                if (i->type == T_U8) v = (u8)v;
+                else if (i->type == T_S8) v = (u32)(s32)(int8_t)v;
                 else if (i->type == T_U16) v = (u16)v;
                 else if (i->type == T_S16) v = (u32)(s32)(int16_t)v;
                 out[l] = v;
@@ -1438,10 +1546,23 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         }
         break;
     }
-    case OP_MATRIX: case OP_TEXTURE:
+    case OP_MATRIX: matrix(w, i, mask); break;
+    case OP_TEXTURE:
         LANES out[l] = 0;
         for (int k = 0; k < (i->sub ? i->sub : 1); k++) put_next(w, &i->o[0], k, out, mask);
         break;
+    case OP_QSPC: {
+        /* whether a generic address lies in the space `sub` */
+        u64 at[32];
+        u32 found = 0;
+        addresses(w, i, at);
+        LANES {
+            int space = at[l] - SHARED_WINDOW < WINDOW ? SPACE_SHARED : at[l] - LOCAL_WINDOW < WINDOW ? SPACE_LOCAL : SPACE_GLOBAL;
+            found |= (u32)(space == i->sub) << l;
+        }
+        set_predicate(w, &i->o[4], found, mask);
+        break;
+    }
     case OP_BMOV_OUT:
         LANES out[l] = w->barriers[i->o[1].index & 15];
         put(w, &i->o[0], out, mask);
@@ -1453,8 +1574,10 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         break;
     }
     case OP_B2R:
+        /* The count, and whether all or any said yes, of the reduction that code before it asked for. */
         LANES out[l] = b->result;
         put(w, &i->o[0], out, mask);
+        set_predicate(w, &i->o[1], (w->reduces == BAR_AND ? b->all : b->result != 0) ? ~0u : 0, mask);
         break;
     case OP_LEPC: {
         LANES out[l] = current_pc * 16;
@@ -1469,7 +1592,6 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
 
 /* ------------------------------------------------------------------------------------------------ flow */
 
-enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 enum { AT_BARRIER = AT_WARPSYNC + 1 };
 
 static void drop(struct warp *w, u32 at) { w->groups[at] = w->groups[--w->group_count]; }
@@ -1521,13 +1643,53 @@ static void leave(struct warp *w, u32 lanes)
     release(w);
 }
 
-/* The group that goes next: the lowest address, so that those behind catch up. */
+/* The group that goes next: the lowest address, so that those behind catch up; the highest if it has not moved for
+ * some turns: those behind may spin until it has done something. */
 static struct group *chosen(struct warp *w)
 {
     struct group *best = NULL;
     for (u32 k = 0; k < w->group_count; k++)
-        if (w->groups[k].state == READY && (!best || w->groups[k].pc < best->pc)) best = &w->groups[k];
+        if (w->groups[k].state == READY && (!best || (w->groups[k].pc < best->pc) != w->upper)) best = &w->groups[k];
     return best;
+}
+
+/* Functions that the device's runtime brings, by the number that lowering.py gives them: arguments in R4 and on, the address to
+ * return to in R20. */
+enum { BUILT_IN = 0x07000000 };
+enum { B_PRINTF, B_MALLOC, B_FREE, B_ASSERT };
+
+static u64 device_heap(u64 bytes)
+{
+    static u8 *heap;
+    static u64 used;
+    if (!heap) {
+        heap = mmap(NULL, HEAP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (heap == MAP_FAILED) return heap = NULL, 0;
+        machine_allocated(heap, HEAP, MACHINE_DEVICE);
+    }
+    if (bytes > HEAP - used) return 0;
+    u64 found = (u64)heap + used;
+    used += (bytes + 15) & ~15ull;
+    return found;
+}
+
+static void scatter(struct warp *w, u32 mask, const u32 *target);
+
+static void built_in(struct warp *w, u32 which, u32 mask)
+{
+    row back;
+    u32 *low = row_of(w, 4), *high = row_of(w, 5);
+    if (which == B_ASSERT) {
+        leave(w, mask);
+        return;
+    }
+    LANES if (mask >> l & 1) {
+        u64 found = which == B_MALLOC ? device_heap((u64)high[l] << 32 | low[l]) : 0;
+        if (which != B_FREE) low[l] = (u32)found, high[l] = (u32)(found >> 32);
+    }
+    if (which > B_ASSERT) unknown_operations++;
+    LANES back[l] = row_of(w, 20)[l] >> 4;
+    scatter(w, mask, back);
 }
 
 /* Send lanes to where each one's `target` says. */
@@ -1537,6 +1699,7 @@ static void scatter(struct warp *w, u32 mask, const u32 *target)
         u32 to = target[__builtin_ctz(mask)], same = 0;
         LANES if (mask >> l & 1 && target[l] == to) same |= 1u << l;
         if (to < code_count) add_group(w, same, to);
+        else if (to >= BUILT_IN && to < BUILT_IN + 256) built_in(w, to - BUILT_IN, same);
         else faults++, leave(w, same);
         mask &= ~same;
     }
@@ -1545,6 +1708,14 @@ static void scatter(struct warp *w, u32 mask, const u32 *target)
 /* Run a warp until it waits, ends, or has had its turn. */
 static void run_warp(struct block *b, struct warp *w, u32 turn)
 {
+    if (w->group_count > 1) {
+        u32 highest = 0;
+        for (u32 k = 0; k < w->group_count; k++)
+            if (w->groups[k].state == READY && w->groups[k].pc > highest) highest = w->groups[k].pc;
+        w->starved = highest == w->highest ? w->starved + 1 : 0;
+        w->highest = highest;
+        if (w->starved >= STARVED) w->upper = true, w->starved = 0, turn = FAIR;
+    }
     while (turn) {
         struct group *g = chosen(w);
         if (!g) {
@@ -1553,6 +1724,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
             for (u32 k = 0; k < w->group_count; k++) waits |= w->groups[k].state == AT_BARRIER;
             if (waits) {
                 w->waits = true;
+                w->upper = false;
                 return;
             }
             /* Nobody can go on: what they wait for will not come. */
@@ -1586,6 +1758,12 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 pc++;
             } else switch (i->operation) {
             case OP_BRA: {
+                if (i->sub) {
+                    /* Only if the lanes that the operand names are not all here (DIV), or are (CONV). */
+                    u32 wanted = scalar(w, &i->o[1]);
+                    if (i->o[1].modifiers & M_INVERT) wanted = ~wanted;
+                    if (((wanted & w->live & ~mask) == 0) != (i->sub == 2)) on = 0;
+                }
                 if (i->o[0].kind != K_NONE) on &= predicate(w, &i->o[0]);
                 if (on == mask) pc = (u32)i->target;
                 else if (on) {
@@ -1631,6 +1809,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 pc++;
                 break;
             case OP_BREAK:
+                if (i->o[1].kind != K_NONE) on &= predicate(w, &i->o[1]);
                 w->barriers[i->o[0].index & 15] &= ~on;
                 g->pc = ++pc;
                 if (!alone) {
@@ -1665,6 +1844,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
             case OP_BAR: {
                 u32 id = scalar(w, &i->o[0]) & 15, threads = i->o[1].kind == K_NONE ? 0 : i->o[1].kind == K_REGISTER ? row_of(w, i->o[1].index)[__builtin_ctz(mask)] : scalar(w, &i->o[1]);
                 if (i->o[0].kind == K_REGISTER) id = row_of(w, i->o[0].index)[__builtin_ctz(mask)] & 15;
+                b->came[id] += (u32)__builtin_popcount(mask);
                 if (i->sub >= BAR_POPC) b->reduced[id] += (u32)__builtin_popcount(mask & predicate(w, &i->o[2]));
                 if (threads) b->expected[id] = threads;
                 if (i->sub == BAR_ARRIVE) {
@@ -1675,6 +1855,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 g->pc = pc + 1;
                 g->state = AT_BARRIER;
                 w->waits_at = (u8)id;
+                w->reduces = i->sub;
                 goto again;
             }
             default: pc++; /* YIELD */
@@ -1696,6 +1877,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
         }
     again:;
     }
+    w->upper = false;
 }
 
 static void open_barriers(struct block *b)
@@ -1720,6 +1902,8 @@ static void open_barriers(struct block *b)
         }
         if (!open) continue;
         b->result = b->reduced[id];
+        b->all = b->result == b->came[id];
+        b->came[id] = 0;
         b->reduced[id] = b->arrived[id] = b->expected[id] = 0;
         for (u32 k = 0; k < b->warp_count; k++) {
             struct warp *w = &b->warps[k];
@@ -1776,6 +1960,7 @@ static void begin_block(struct block *b, u32 number, u32 slot, const struct kern
     memset(b->arrived, 0, sizeof b->arrived);
     memset(b->expected, 0, sizeof b->expected);
     memset(b->reduced, 0, sizeof b->reduced);
+    memset(b->came, 0, sizeof b->came);
     memset(b->shared, 0, b->shared_bytes);
     for (u32 k = 0; k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
@@ -1790,7 +1975,8 @@ static void begin_block(struct block *b, u32 number, u32 slot, const struct kern
         w->groups[0] = (struct group){lanes, kernel->entry, READY, 0, 0};
         w->live = lanes;
         w->index = k;
-        w->waits = false;
+        w->waits = w->upper = false;
+        w->highest = w->starved = 0;
         w->steps = 0;
     }
 }
@@ -1838,6 +2024,7 @@ static void checkpoint(void)
 struct outcome { u32 ordered, sampled; bool complete, cut; double seconds; u64 *first_warps, *first_threads, *first_sectors, *first_passes; };
 
 #define TURN 2048
+#define ALONE 2000000
 
 static struct outcome follow(const struct kernel *kernel, u32 shared, double seconds, bool wanted)
 {
@@ -1858,6 +2045,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     if (slots > blocks) slots = blocks;
     if (slots > (1ull << 29) / bytes) slots = (u32)((1ull << 29) / bytes);
     if (!slots) slots = 1;
+    u32 resident = per * device->multiprocessors < blocks ? per * device->multiprocessors : blocks;
     struct block *running = calloc(slots, sizeof *running);
     checkpoint_count = 0;
     checkpoint_interval = TURN;
@@ -1865,13 +2053,16 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
 
     make_block(&running[0], shared);
     begin_block(&running[0], 0, 0, kernel);
-    while (!running[0].done && (first = now() - begin) < 0.25 * seconds) run_block(&running[0], TURN);
+    /* Not for long: it may wait for the others. */
+    while (!running[0].done && steps < ALONE && (first = now() - begin) < 0.25 * seconds) run_block(&running[0], TURN);
     first = now() - begin;
     u32 next = 1, active = 1, finished = running[0].done ? 1 : 0, used = 1;
     if (finished && first * slots > 0.4 * seconds) {
         slots = (u32)(0.4 * seconds / first);
         if (!slots) slots = 1;
     }
+    /* Fewer blocks than the device would hold at a time get their part of the cache. */
+    if (slots < resident) cache_sized(device->l2_bytes * (u64)slots / resident);
     double ordered_until = finished && first * blocks > seconds ? 0.55 * seconds : seconds;
     u64 last_checkpoint = 0;
     bool issuing = true;
@@ -1947,7 +2138,7 @@ static struct machine_device imitated = {
     "NVIDIA GeForce RTX 3080", 8, 6, 68, 1440000, 9501000, 320, 5242880, 49152, 101376, 102400, 65536, 1536, 16, 10ull << 30};
 static char **wanted_names;
 static u32 wanted_count, wanted_grid[3], wanted_block[3], wanted_occurrence;
-static bool wanted_shape, wanted_all;
+static bool wanted_shape, wanted_all, whole; /* whole: every launch is followed to its end and recorded */
 static double wanted_seconds = 4, other_seconds = 3;
 static const char *folder;
 static FILE *results;
@@ -2000,6 +2191,7 @@ static void read_settings(void)
         } else if (!strcmp(key, "grid")) wanted_shape = true, sscanf(value, "%u %u %u", wanted_grid, wanted_grid + 1, wanted_grid + 2);
         else if (!strcmp(key, "block")) wanted_shape = true, sscanf(value, "%u %u %u", wanted_block, wanted_block + 1, wanted_block + 2);
         else if (!strcmp(key, "occurrence")) wanted_occurrence = (u32)number;
+        else if (!strcmp(key, "whole")) whole = number != 0;
         else if (!strcmp(key, "seconds")) wanted_seconds = strtod(value, NULL);
         else if (!strcmp(key, "other_seconds")) other_seconds = strtod(value, NULL);
         else if (!strcmp(key, "name")) snprintf(imitated.name, sizeof imitated.name, "%s", value);
@@ -2068,7 +2260,8 @@ static void load_code(void)
         u64 addend = get64();
         u64 value = addend + (variable == ~0u ? 0 : (u64)variables[variable].memory);
         u32 word = part ? (u32)(value >> 32) : (u32)value;
-        if (in_code) code[where].o[place].value = word;
+        if (in_code == 1) code[where].o[place].value = word;
+        else if (in_code == 2) memcpy(variables[where].memory + place, &value, 8);
         else {
             u32 m = where >> 8, bank = where & 255;
             if (!modules[m].banks[bank]) modules[m].banks[bank] = calloc(1, 65536 + 64), modules[m].bank_bytes[bank] = 65536;
@@ -2226,6 +2419,7 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     bool full = wanted_all ? wanted : final;
     double seconds = full ? wanted_seconds : 0.5 * (other_seconds - spent);
     if (!full && seconds > 1) seconds = 1;
+    if (whole) full = wanted = true, final = false, seconds = 1e9;
     if (!full && (seconds < 0.02 || occurrence > 200)) {
         skipped++;
         return 0;
