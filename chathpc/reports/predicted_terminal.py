@@ -44,7 +44,7 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
         f"grid {_shape(launch.grid)}, block {_shape(launch.block)}, {launch.registers} registers a thread, "
         f"{numbers.size(launch.shared)} of shared memory a block"
     )
-    others = [f"{KINDS[name]} {numbers.count(_whole(each.value))}" for name, each in kernel.operations.items() if name in ("special", "conversion")]
+    others = [f"{KINDS[name]} {numbers.count(_whole(each.value))}" for name, each in kernel.operations.items() if name in ("special", "conversion") and each.value]
     if others:
         yield "Also", " · ".join(others)
     found = kernel.bytes

@@ -73,11 +73,12 @@ def _fact(facts: Facts, kernel: Kernel, found: PredictedKernel) -> Fact:
         if found.kind
         else ""
     )
-    used = f", {numbers.percent(found.used)} of the bytes of its sectors used" if found.used is not None else ""
+    used = f" Threads use {numbers.percent(found.used)} of the sectors of device memory that they touch." if found.used is not None else ""
+    likely = min(max(round(100 * found.probability), 1), 99)
     text = (
-        f"Predicted for {kernel.short} on {found.device}, not measured: {found.bound}-bound ({numbers.percent(round(found.probability, 2))} likely)"
+        f"Predicted for {kernel.short} on {found.device}, not measured: {found.bound}-bound ({likely} % likely)"
         f"{intensity}; {numbers.seconds(value)} a launch ({numbers.seconds(low)} to {numbers.seconds(high)}), most of it for "
-        f"{_WORDS.get(found.limiter, f'{found.limiter} instructions')}{used}."
+        f"{_WORDS.get(found.limiter, f'{found.limiter} instructions')}.{used}"
     )
     return Fact(
         id="", kind=Kind.REMARK, subject=kernel.short, form=Form.NAME, value=value, unit="s", text=text, metric=None,
