@@ -449,7 +449,7 @@ def _match(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 
 @_handles("REDUX")
 def _reduce(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = next((_ATOMICS[each] for each in modifiers if each in _ATOMICS), 0)
+    record.sub = next((_ATOMICS[each] for each in modifiers if each in _ATOMICS), _ATOMICS["AND"])
     record.flags |= _SIGNED if "S32" in modifiers else 0
     record.operands = [operand(each) for each in parts[:2]]
 
@@ -586,7 +586,10 @@ def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> Non
     predicate = _result(parts.pop(0)) if _is_predicate(parts[0]) else _NOTHING
     at = next(number for number, each in enumerate(parts) if "[" in each)
     result = operand(parts[0]) if at else Operand(REGISTER, 0, 255)
-    record.operands = [result, *address(parts[at]), predicate, *(operand(each) for each in parts[at + 1 : at + 3])]
+    base, uniform, offset = address(parts[at])
+    if "E" in modifiers and not uniform.kind:  # some are printed without the .64 of their address
+        base = replace(base, modifiers=_WIDE)
+    record.operands = [result, base, uniform, offset, predicate, *(operand(each) for each in parts[at + 1 : at + 3])]
 
 
 @_handles("LDC")
