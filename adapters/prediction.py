@@ -40,7 +40,9 @@ def read(path: Path) -> Profile:
     """All kernels of the prediction, in a profile without measurements. AdapterError for what has not the schema's form."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise AdapterError(f"more than {_LARGEST >> 20} MiB", path=path, hint="Predict single kernels: --kernel NAME.")
+            raise AdapterError(
+                f"more than {_LARGEST >> 20} MiB", path=path, hint="Predict single kernels: --kernel NAME."
+            )
         data = json.loads(path.read_bytes())
         device = clean(str(data["device"]["name"]))[:_LONGEST_NAME]
         found = tuple(_kernel(each, device) for each in data["kernels"][:_KERNELS])
@@ -48,7 +50,9 @@ def read(path: Path) -> Profile:
         raise AdapterError(f"cannot be read ({error.strerror})", path=path) from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         said = clean(" ".join(str(error).split()))[:200]
-        raise AdapterError(f"has not the form of {_SCHEMA} ({type(error).__name__}: {said})", path=path, hint=_AGAIN) from error
+        raise AdapterError(
+            f"has not the form of {_SCHEMA} ({type(error).__name__}: {said})", path=path, hint=_AGAIN
+        ) from error
     if not found:
         raise AdapterError("no kernel in this prediction", path=path, hint=_AGAIN)
     tree, values, _ = TreeBuilder().finish([], 1)

@@ -54,27 +54,55 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 @click.command("predict")
 @click.argument("program", metavar="SOURCE...|FOLDER", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--kernel", metavar="NAME", help="One kernel, such as gemm or 'ns::gemm<float>'; default: the first launch of each.")
-@click.option("--args", "arguments", metavar="WORDS", help="Arguments of the program. Default: those of `make run`, else none.")
-@click.option("--device", metavar="NAME", default="rtx3080", show_default=True, help="GPU of the catalogue, a YAML file, or own: this machine's.")
+@click.option(
+    "--kernel", metavar="NAME", help="One kernel, such as gemm or 'ns::gemm<float>'; default: the first launch of each."
+)
+@click.option(
+    "--args", "arguments", metavar="WORDS", help="Arguments of the program. Default: those of `make run`, else none."
+)
+@click.option(
+    "--device",
+    metavar="NAME",
+    default="rtx3080",
+    show_default=True,
+    help="GPU of the catalogue, a YAML file, or own: this machine's.",
+)
 @click.option("-D", "definitions", metavar="NAME[=V]", multiple=True, help="Definition for the compiler.")
 @click.option("-I", "includes", metavar="DIR", multiple=True, help="Folder of headers for the compiler.")
 @click.option("--flags", metavar="WORDS", default="", help="More options of the compiler. Default: -O3.")
 @click.option("--make", "variables", type=_Named(), multiple=True, help="With FOLDER: a variable of make.")
 @click.option("--grid", type=_Three(), help="Blocks of the launch: chooses one, or says what it is without a main.")
 @click.option("--block", type=_Three(), help="Threads of a block, likewise.")
-@click.option("--shared", metavar="BYTES", type=click.IntRange(0, 1 << 20), default=0, help="Dynamic shared memory of a launch without a main.")
+@click.option(
+    "--shared",
+    metavar="BYTES",
+    type=click.IntRange(0, 1 << 20),
+    default=0,
+    help="Dynamic shared memory of a launch without a main.",
+)
 @click.option(
     "--param", "values", type=_Named(), multiple=True,
     help="Parameter of a kernel without a main: n=1024; for pointers elements and content: x=n*n:random (zero, iota, random).",
 )  # fmt: skip
-@click.option("--launch", "occurrence", metavar="N", type=click.IntRange(min=1), default=1, show_default=True, help="Which launch of the kernel.")
-@click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Take grid, block and kernel from this profile.")
+@click.option(
+    "--launch",
+    "occurrence",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Which launch of the kernel.",
+)
+@click.option(
+    "--profile", metavar="PATH", type=click.Path(path_type=Path), help="Take grid, block and kernel from this profile."
+)
 @click.option(
     "--seconds", metavar="N", type=click.FloatRange(0.1, 600), default=3.0, show_default=True,
     help="How long a launch is followed before the rest is taken to go on alike.",
 )  # fmt: skip
-@click.option("--llm", metavar="SPEC", help="Model that estimates arguments and sizes that were not given; default: none.")
+@click.option(
+    "--llm", metavar="SPEC", help="Model that estimates arguments and sizes that were not given; default: none."
+)
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option("--no-sandbox", is_flag=True, help="Run the program's host part with all your rights.")
 @output_options(PREDICTION_FORMATS)
@@ -133,7 +161,11 @@ def command(
         from chathpc.reports import prediction_renderers
         from chathpc.sandbox import choose
 
-        words = (*(f"-D{each}" for each in definitions), *(f"-I{Path(each).resolve()}" for each in includes), *_words(flags, "--flags"))
+        words = (
+            *(f"-D{each}" for each in definitions),
+            *(f"-I{Path(each).resolve()}" for each in includes),
+            *_words(flags, "--flags"),
+        )
         if words and any(each.is_dir() for each in program):
             raise UsageError("Options of the compiler are for sources.", hint="With a folder: --make NAME=VALUE.")
         given = None if arguments is None else _words(arguments, "--args")

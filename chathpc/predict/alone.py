@@ -109,11 +109,15 @@ def described(
             raise UsageError(f"{content} is no content of {each.name}.", hint="There are zero, iota and random.")
         count = _value(size, values, each.name) if size else _BUFFER // each.width
         if not 0 < count * each.width <= _LARGEST:
-            raise UsageError(f"{each.name} has {count:,.0f} elements.", hint=f"A buffer has between 1 and {_LARGEST:,} bytes.")
+            raise UsageError(
+                f"{each.name} has {count:,.0f} elements.", hint=f"A buffer has between 1 and {_LARGEST:,} bytes."
+            )
         if not size:
             assumptions.append(f"{each.name} was not given: a buffer of {_BUFFER >> 20} MiB of zeros.")
         below = max([1.0, *(values.values())]) if not each.real else 1.0
-        lines.append(f"buffer {int(count) * each.width} {each.width} {'f' if each.real else 'i'} {content or 'zero'} {below:.17g}")
+        lines.append(
+            f"buffer {int(count) * each.width} {each.width} {'f' if each.real else 'i'} {content or 'zero'} {below:.17g}"
+        )
     return Described("\n".join(lines) + "\n", tuple(assumptions))
 
 
@@ -137,7 +141,8 @@ def _value(text: str, names: Mapping[str, float], parameter: str) -> float:
         return _evaluated(ast.parse(text.strip(), mode="eval").body, names)
     except (SyntaxError, ValueError, KeyError, ZeroDivisionError, OverflowError, RecursionError, MemoryError):
         raise UsageError(
-            f"{text} is no value of {parameter}.", hint="Give a number; for a pointer elements and content: --param x=n*n:random"
+            f"{text} is no value of {parameter}.",
+            hint="Give a number; for a pointer elements and content: --param x=n*n:random",
         ) from None
 
 

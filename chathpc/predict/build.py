@@ -373,7 +373,7 @@ def build(
 
 def default_machine() -> tuple[Path, ...]:
     """The C sources that stand in for the runtime of CUDA and for the device."""
-    return (MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
+    return (MACHINE / "alone.c", MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
 
 
 def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path:
@@ -605,7 +605,9 @@ def stage(folder: Path, target: Path, outside: Sequence[str] = ()) -> Path:
 def _files(folder: Path, without: Path) -> Iterator[Path]:
     """All folders and files below, those that are not hidden, and not those in `without`, which may lie below too."""
     for where, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and Path(where, name) != without.resolve())
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and Path(where, name) != without.resolve()
+        )
         yield from (Path(where, name) for name in (*folders, *sorted(files)) if not name.startswith("."))
 
 

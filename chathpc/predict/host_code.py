@@ -160,7 +160,7 @@ def _access(name: str, pieces: list[str], at: int, block: int, atomic: bool) -> 
         if m := re.match(r"mov[sz]([bwl])[wlq]$", name):
             size = SUFFIX[m.group(1)]
     last = at == len(pieces) - 1
-    store = last and not COMPARES.match(name) and len(pieces) > 1 or last and len(pieces) == 1 and not COMPARES.match(name)
+    store = (last and not COMPARES.match(name) and len(pieces) > 1) or (last and len(pieces) == 1 and not COMPARES.match(name))
     load = not store or not re.match(r"(v?mov|v?pextr|v?extract|set|vcvtps2ph|vmaskmov|vpmaskmov)", name)
     return Site(block, size, load, store, atomic)
 

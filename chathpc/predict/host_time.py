@@ -64,14 +64,21 @@ def seconds(work: Work, host: Host, k: Constants, groups: int = 1, launches: int
         sum(n * cost * factor for n, cost, factor in zip(lines, costs, order, strict=True))
         for lines, costs in zip(work.lines[1:], host.lines, strict=True)
     )
-    cycles = k.core * work.cycles + k.branch * work.mispredicted + k.translation * work.pages[0] + k.walk * work.pages[1]
+    cycles = (
+        k.core * work.cycles + k.branch * work.mispredicted + k.translation * work.pages[0] + k.walk * work.pages[1]
+    )
     near = cycles * host.cycle + k.second * second + k.third * third + k.group * groups
     far = k.memory * memory + k.write_back * host.write_back * work.written_back
     alone = share == 1.0
     atomics = k.atomic * host.cycle * work.atomics
     # A line that several threads change goes to and fro between them: no gain from more threads.
     kept = 1.0 if work.contended else share
-    return 1e-9 * (k.launch * launches + share * near + far * (1.0 if alone else min(1.0, share * host.crowded * k.crowded)) + kept * atomics)
+    return 1e-9 * (
+        k.launch * launches
+        + share * near
+        + far * (1.0 if alone else min(1.0, share * host.crowded * k.crowded))
+        + kept * atomics
+    )
 
 
 def largest_share(groups: int, threads: int) -> float:
@@ -91,7 +98,17 @@ def measured(cpu: str, caches: Sequence[tuple[int, int]]) -> Host:
     """Measure this machine; takes about ten seconds."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "speed"
-        host_code.run([host_code.tool("clang", host_code.LLVM), "-O2", "-mavx2", "-o", str(program), str(MACHINE / "host_speed.c"), "-lpthread"])
+        host_code.run(
+            [
+                host_code.tool("clang", host_code.LLVM),
+                "-O2",
+                "-mavx2",
+                "-o",
+                str(program),
+                str(MACHINE / "host_speed.c"),
+                "-lpthread",
+            ]
+        )
         return host(host_code.run([str(program)]), cpu, caches)
 
 

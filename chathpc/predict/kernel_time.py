@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import ceil, exp, log
+from math import ceil, log
 from typing import Any
 
 from chathpc.packaged import table
@@ -70,12 +70,20 @@ def occupancy(launch: Launch, device: Device) -> Occupancy:
     if launch.blocks <= device.units * (blocks - 1):
         limiter = "grid"
     return Occupancy(
-        blocks, blocks * warps, min(blocks * warps / device.max_warps, 1.0), limiter, launch.blocks / (device.units * blocks)
+        blocks,
+        blocks * warps,
+        min(blocks * warps / device.max_warps, 1.0),
+        limiter,
+        launch.blocks / (device.units * blocks),
     )
 
 
 def limits(
-    counts: Counts, launch: Launch, device: Device, chain: Chain | None = None, fitted: Mapping[str, float] | None = None
+    counts: Counts,
+    launch: Launch,
+    device: Device,
+    chain: Chain | None = None,
+    fitted: Mapping[str, float] | None = None,
 ) -> Mapping[str, float]:
     """Seconds of each limit, without the launch. `chain`: waits of the warps where machine code told them, else they are estimated."""
     k = fitted or _fitted()["constants"]
@@ -91,7 +99,9 @@ def limits(
     parts = {"memory": counts.dram_bytes / (device.bandwidth * k["memory"])}
     touched = sum(value for name, value in counts.sectors.items() if "shared" not in name) * _SECTOR
     # Between what leaves L2 and what threads touch lies what L1 did not hold.
-    through = max(touched, 1.0) ** k["l1_misses"] * max(counts.dram_bytes, 1.0) ** (1 - k["l1_misses"]) if touched else 0.0
+    through = (
+        max(touched, 1.0) ** k["l1_misses"] * max(counts.dram_bytes, 1.0) ** (1 - k["l1_misses"]) if touched else 0.0
+    )
     parts["l2"] = through / (device.l2_rate * clock * k["l2"])
     requests = sum(value for name, value in counts.requests.items() if "shared" not in name)
     wavefronts = max(requests, touched / 128)
@@ -119,7 +129,12 @@ def _alone(counts: Counts, warps: float, chain: Chain | None, k: Mapping[str, fl
     missing = min(counts.dram_read.value / loads, 1.0) if loads else 1.0
     remote = k["l2_latency"] + missing * (k["memory_latency"] - k["l2_latency"])
     if chain is not None:
-        known = {"global": remote, "atomic": k["memory_latency"], "local": k["l1_latency"], "shared": k["shared_latency"]}
+        known = {
+            "global": remote,
+            "atomic": k["memory_latency"],
+            "local": k["l1_latency"],
+            "shared": k["shared_latency"],
+        }
         rest = sum(value * known.get(name, k["other_latency"]) for name, value in chain.waits.items())
         return (chain.cycles + rest) / warps
     near = sum(value for name, value in counts.requests.items() if "shared" in name or "local" in name)
@@ -130,7 +145,9 @@ def _alone(counts: Counts, warps: float, chain: Chain | None, k: Mapping[str, fl
     ) / warps  # fmt: skip
 
 
-def correction_features(parts: Mapping[str, float], held: Occupancy, counts: Counts, launch: Launch) -> tuple[float, ...]:
+def correction_features(
+    parts: Mapping[str, float], held: Occupancy, counts: Counts, launch: Launch
+) -> tuple[float, ...]:
     """What the learned correction looks at: how near each limit is to the whole, and how the launch fills the device (logarithms)."""
     whole = max(parts.values())
     near = [log(max(parts.get(name, 0.0) / whole, 1e-3)) for name in _PARTS]
@@ -153,14 +170,23 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
     parts = limits(counts, launch, device, chain)
     held = occupancy(launch, device)
     physical = combined(parts, found["constants"])
-    return Time(Range(physical, physical, physical), max(parts, key=lambda name: parts[name]), parts, held, physical, device.name)
+    return Time(
+        Range(physical, physical, physical),
+        max(parts, key=lambda name: parts[name]),
+        parts,
+        held,
+        physical,
+        device.name,
+    )
 
 
 def combined(parts: Mapping[str, float], k: Mapping[str, float]) -> float:
     """Seconds of the whole: limits overlap, but not fully (a power mean, as in Hong and Kim's and later models), and the launch."""
     power = k["overlap"]
     whole = max(parts.values())
-    return float(whole * sum((part / whole) ** power for part in parts.values() if part > 0) ** (1 / power) + k["launch"])
+    return float(
+        whole * sum((part / whole) ** power for part in parts.values() if part > 0) ** (1 / power) + k["launch"]
+    )
 
 
 @cache

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.errors import ChathpcError
 from chathpc.predict import host_code
 from chathpc.predict.host_code import LLVM, MACHINE, Seen, Traced, Work
 

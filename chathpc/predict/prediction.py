@@ -152,7 +152,9 @@ def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[
                 place = next((each for each in places if str(Path(each[0]).parent) in own), places[0])
                 by_line[place] = by_line.get(place, 0.0) + counts[number]
     hot = sorted(by_line, key=lambda place: -by_line[place])[:_LINES]
-    return tuple(HotLine(Path(file).name, line, by_line[file, line] / total, _text(Path(file), line)) for file, line in hot)
+    return tuple(
+        HotLine(Path(file).name, line, by_line[file, line] / total, _text(Path(file), line)) for file, line in hot
+    )
 
 
 def _text(path: Path, line: int) -> str:
@@ -195,13 +197,17 @@ def _describe(prepared: Prepared, chosen: str, asked: Asked, estimate: Estimate 
     grid, block = asked.grid or asked.alone_grid, asked.block or asked.alone_block
     if grid is None or block is None:
         raise UsageError(
-            f"There is no main that launches {title(chosen)}.", hint="Say how it is launched: --grid X,Y,Z --block X,Y,Z --param NAME=VALUE"
+            f"There is no main that launches {title(chosen)}.",
+            hint="Say how it is launched: --grid X,Y,Z --block X,Y,Z --param NAME=VALUE",
         )
     known = parameters(chosen, prepared.kernels[chosen], prepared.sources)
     given, assumed = dict(asked.values), []
     for each in known:
         if estimate is not None and each.name not in given and not each.pointer and not each.real and each.line:
-            found = estimate(Gap(each.name, "size", each.file, each.line, f"grid {grid}, block {block}", least=1), _around(each, prepared.sources))
+            found = estimate(
+                Gap(each.name, "size", each.file, each.line, f"grid {grid}, block {block}", least=1),
+                _around(each, prepared.sources),
+            )
             if found is not None:
                 given[each.name] = f"{found.estimate.value:.0f}"
                 assumed.append(found.assumption())
@@ -220,11 +226,15 @@ def _about_run(done: Completed, missing: Sequence[str], prepared: Prepared, devi
     if done.status == "timed-out":
         found.append(f"The program was stopped after {done.seconds:.0f} s: what it launches later is not here.")
     if missing:
-        found.append(f"The program calls {', '.join(missing[:5])}{' and more' if len(missing) > 5 else ''}, which did nothing.")
+        found.append(
+            f"The program calls {', '.join(missing[:5])}{' and more' if len(missing) > 5 else ''}, which did nothing."
+        )
     if prepared.lowered.unknown:
         found.append(f"Instructions that are not known do nothing: {', '.join(sorted(prepared.lowered.unknown)[:8])}.")
     if device.architecture != prepared.architecture:
-        found.append(f"The machine code is that for {prepared.architecture}; the compiler's for {device.name} differs somewhat.")
+        found.append(
+            f"The machine code is that for {prepared.architecture}; the compiler's for {device.name} differs somewhat."
+        )
     return found
 
 

@@ -89,7 +89,9 @@ def prepare(program: Program, work: Path, device: Device) -> Prepared:
         modules = [each for each in pool.map(lambda path: _module(path, toolkit), built.cubins) if each[0].kernels]
     lowered = lowering.lower(modules)
     if not lowered.kernels:
-        raise UsageError("The program has no kernels.", hint="Name the sources with __global__ functions or target regions.")
+        raise UsageError(
+            "The program has no kernels.", hint="Name the sources with __global__ functions or target regions."
+        )
     (work / "code").write_bytes(lowered.data)
     sources = tuple(unit.source for unit in recipe.units)
     kernels = {name: kernel for module, _ in modules for name, kernel in module.kernels.items()}
@@ -155,7 +157,9 @@ def _without_arguments(name: str) -> str:
 def _recipe(program: Program) -> tuple[cuda.Recipe, bool]:
     """Sources with flags, and whether they are for OpenMP offload."""
     if program.folder is not None:
-        if not any((program.folder / name).is_file() for name in ("Makefile", "makefile", "GNUmakefile", "Makefile.aomp")):
+        if not any(
+            (program.folder / name).is_file() for name in ("Makefile", "makefile", "GNUmakefile", "Makefile.aomp")
+        ):
             raise UsageError(f"{program.folder} has no Makefile.", hint="Name the sources: chathpc predict main.cu …")
         if not any(program.folder.rglob("*.cu")) and any(map(_offloads, _below(program.folder))):
             from chathpc.predict.build_openmp import openmp_recipe_of_makefile
@@ -164,7 +168,13 @@ def _recipe(program: Program) -> tuple[cuda.Recipe, bool]:
         return cuda.recipe_of_makefile(program.folder, program.variables), False
     for path in program.places:
         if not path.is_file() or path.suffix not in _SOURCES:
-            what = "is no source file of CUDA, C or C++" if path.is_file() else "does not exist" if not path.exists() else "is a folder beside other paths"
+            what = (
+                "is no source file of CUDA, C or C++"
+                if path.is_file()
+                else "does not exist"
+                if not path.exists()
+                else "is a folder beside other paths"
+            )
             raise UsageError(f"{path} {what}.", hint="Name sources (.cu, .cpp, .c), or one folder with a Makefile.")
     recipe = cuda.recipe_of_sources(program.places, program.flags)
     cuda_sources = any(path.suffix == ".cu" for path in program.places)
@@ -172,7 +182,9 @@ def _recipe(program: Program) -> tuple[cuda.Recipe, bool]:
 
 
 def _below(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*")) if path.suffix in (*_SOURCES, ".h", ".hpp") and path.is_file()][:200]
+    return [path for path in sorted(folder.rglob("*")) if path.suffix in (*_SOURCES, ".h", ".hpp") and path.is_file()][
+        :200
+    ]
 
 
 def _offloads(path: Path) -> bool:
@@ -210,7 +222,11 @@ def _version(tool: Path) -> str:
 def _settings(wanted: Wanted, device: Device, architecture: str) -> str:
     number = re.fullmatch(r"sm_(\d+)(\d)", device.architecture) or re.fullmatch(r"sm_(\d+)(\d)", architecture)
     lines = [f"want {name}" for name in wanted.kernels]
-    lines += [f"{name} {' '.join(map(str, shape))}" for name, shape in (("grid", wanted.grid), ("block", wanted.block)) if shape]
+    lines += [
+        f"{name} {' '.join(map(str, shape))}"
+        for name, shape in (("grid", wanted.grid), ("block", wanted.block))
+        if shape
+    ]
     facts = {
         "occurrence": wanted.occurrence, "seconds": wanted.seconds, "other_seconds": OTHERS, "name": device.name,
         "major": number[1] if number else 0, "minor": number[2] if number else 0, "multiprocessors": device.units,
@@ -220,4 +236,6 @@ def _settings(wanted: Wanted, device: Device, architecture: str) -> str:
         "registers_per_block": device.registers, "threads_per_multiprocessor": device.max_threads,
         "blocks_per_multiprocessor": device.max_blocks, "memory_bytes": round(device.memory),
     }  # fmt: skip
-    return "\n".join([*lines, *(f"{name} {value}" for name, value in facts.items() if value not in (0, "0", ""))]) + "\n"
+    return (
+        "\n".join([*lines, *(f"{name} {value}" for name, value in facts.items() if value not in (0, "0", ""))]) + "\n"
+    )

@@ -194,7 +194,11 @@ def _ranges(found: Mapping[str, Range]) -> dict[str, RangeRecord]:
 def _headline(found: Prediction) -> str:
     """The verdict in one sentence."""
     roofline, time = found.roofline, found.time
-    by = "memory bandwidth" if roofline.bound == "bandwidth" else f"{KINDS.get(roofline.limiter, roofline.limiter)} arithmetic"
+    by = (
+        "memory bandwidth"
+        if roofline.bound == "bandwidth"
+        else f"{KINDS.get(roofline.limiter, roofline.limiter)} arithmetic"
+    )
     low, value, high = (numbers.seconds(each) for each in (time.seconds.low, time.seconds.value, time.seconds.high))
     bounds = f" ({low} to {high})" if low != high else ""
     return (

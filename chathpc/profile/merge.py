@@ -45,7 +45,9 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     """
     if len(profiles) == 1:
         return profiles[0]
-    companions = [view for view in profiles if not view.metrics and (view.build is not None or view.code or view.predicted)]
+    companions = [
+        view for view in profiles if not view.metrics and (view.build is not None or view.code or view.predicted)
+    ]
     if companions:
         measured = [view for view in profiles if view not in companions]
         return with_companions(merge(measured) if measured else None, companions)

@@ -31,7 +31,10 @@ def _kernel(kernel: KernelRecord) -> Iterable[str]:
     yield "\n".join(f"- **{label}**: {prose(text)}" for label, text in facts(kernel))
     yield _table(
         ("share", "line", "source"),
-        [(numbers.percent_cell(each.share), code(f"{each.file}:{each.line}"), code(each.text) if each.text else "") for each in kernel.lines],
+        [
+            (numbers.percent_cell(each.share), code(f"{each.file}:{each.line}"), code(each.text) if each.text else "")
+            for each in kernel.lines
+        ],
     )
     yield "\n".join(prose(each) for each in kernel.change)
     if kernel.assumptions:

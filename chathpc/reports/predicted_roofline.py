@@ -33,7 +33,9 @@ def render(record: PredictionRecord, style: Style) -> str:
         f'aria-label="{title}" font-family="system-ui, sans-serif" font-size="12">\n'
         "<style>.g{stroke:#dcdce2}.r{fill:none;stroke-width:1.5}.t{fill:#1b1b22}.b{stroke:#1b1b22;fill:none;stroke-width:1.5}"
         "@media(prefers-color-scheme:dark){.g{stroke:#3a3a44}.t{fill:#ececf1}.b{stroke:#ececf1}}</style>\n"
-        f'<text class="t" x="{_LEFT}" y="22" font-size="14" font-weight="600">{title}</text>\n' + "\n".join(parts) + "\n</svg>\n"
+        f'<text class="t" x="{_LEFT}" y="22" font-size="14" font-weight="600">{title}</text>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
     )
 
 
@@ -43,8 +45,12 @@ class _Frame:
     def __init__(self, record: PredictionRecord, kernels: list[KernelRecord], kinds: list[str]) -> None:
         self.device = record.device
         self.kinds = [kind for kind in kinds or record.device.peaks if kind in record.device.peaks]
-        across = [each for kernel in kernels for roof in kernel.roofs for each in (roof.intensity, roof.balance) if each > 0]
-        up = [self.device.peaks[kind] for kind in self.kinds] + [_rate(kernel, roof) for kernel in kernels for roof in kernel.roofs]
+        across = [
+            each for kernel in kernels for roof in kernel.roofs for each in (roof.intensity, roof.balance) if each > 0
+        ]
+        up = [self.device.peaks[kind] for kind in self.kinds] + [
+            _rate(kernel, roof) for kernel in kernels for roof in kernel.roofs
+        ]
         self.x0, self.x1 = _decades(across or [1.0])
         self.y0, self.y1 = _decades([each for each in up if each > 0] or [1.0])
 
@@ -90,7 +96,9 @@ class _Frame:
             if operations <= 0 or roof.intensity <= 0:
                 continue
             x, colour = self.x(roof.intensity), _colour(roof.kind)
-            told = escape(clean(f"{kernel.kernel}: {KINDS.get(roof.kind, roof.kind)}, {numbers.number(roof.intensity)} per byte"))
+            told = escape(
+                clean(f"{kernel.kernel}: {KINDS.get(roof.kind, roof.kind)}, {numbers.number(roof.intensity)} per byte")
+            )
             yield f'<path stroke="{colour}" d="M{x} {self.y(operations / time.high)}V{self.y(operations / time.low)}"/>'
             yield f'<circle cx="{x}" cy="{self.y(_rate(kernel, roof))}" r="5" fill="{colour}"><title>{told}</title></circle>'
             if number == 0:

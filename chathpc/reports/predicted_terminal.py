@@ -25,7 +25,11 @@ def render(record: PredictionRecord, style: Style) -> str:
     page = Page(style)
     device = record.device
     tools = ", ".join(f"{name} {version}".strip() for name, version in record.tools.items())
-    page.paragraph(f"{record.program} · {device.name} · compiled by {tools} · predicted, nothing was measured", indent=0, style="dim")
+    page.paragraph(
+        f"{record.program} · {device.name} · compiled by {tools} · predicted, nothing was measured",
+        indent=0,
+        style="dim",
+    )
     page.blank()
     if len(record.kernels) > 1:
         _overview(page, record)
@@ -40,34 +44,55 @@ def render(record: PredictionRecord, style: Style) -> str:
 def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     """Labelled sentences of a kernel: launch, bytes, time; for every renderer."""
     launch = kernel.launch
-    yield "Launch", (
-        f"grid {_shape(launch.grid)}, block {_shape(launch.block)}, {launch.registers} registers a thread, "
-        f"{numbers.size(launch.shared)} of shared memory a block"
+    yield (
+        "Launch",
+        (
+            f"grid {_shape(launch.grid)}, block {_shape(launch.block)}, {launch.registers} registers a thread, "
+            f"{numbers.size(launch.shared)} of shared memory a block"
+        ),
     )
-    others = [f"{KINDS[name]} {numbers.count(_whole(each.value))}" for name, each in kernel.operations.items() if name in ("special", "conversion") and each.value]
+    others = [
+        f"{KINDS[name]} {numbers.count(_whole(each.value))}"
+        for name, each in kernel.operations.items()
+        if name in ("special", "conversion") and each.value
+    ]
     if others:
         yield "Also", " · ".join(others)
     found = kernel.bytes
-    yield "Memory", (
-        f"{_range(_sum(found.memory_read, found.memory_written), numbers.size)} to and from device memory "
-        f"({numbers.size(found.memory_read.value)} read, {numbers.size(found.memory_written.value)} written) · distinct: "
-        f"{numbers.size(found.footprint_read)} read, {numbers.size(found.footprint_written)} written"
+    yield (
+        "Memory",
+        (
+            f"{_range(_sum(found.memory_read, found.memory_written), numbers.size)} to and from device memory "
+            f"({numbers.size(found.memory_read.value)} read, {numbers.size(found.memory_written.value)} written) · distinct: "
+            f"{numbers.size(found.footprint_read)} read, {numbers.size(found.footprint_written)} written"
+        ),
     )
-    accesses = [_access(name, found.requested, found.sectors, found.requests) for name in sorted(found.requests) if not name.startswith("constant")]
+    accesses = [
+        _access(name, found.requested, found.sectors, found.requests)
+        for name in sorted(found.requests)
+        if not name.startswith("constant")
+    ]
     if accesses:
         yield "Requested", " · ".join(accesses)
     time = kernel.time
     longest = max(time.parts.values(), default=0.0)
-    parts = sorted((name for name in time.parts if time.parts[name] >= _SMALL * longest), key=lambda name: -time.parts[name])
-    yield "Time", f"{_range(time.seconds, numbers.seconds)}; alone would take: " + " · ".join(
-        f"{limit(name)} {numbers.seconds(time.parts[name])}" for name in parts[:_PARTS]
+    parts = sorted(
+        (name for name in time.parts if time.parts[name] >= _SMALL * longest), key=lambda name: -time.parts[name]
+    )
+    yield (
+        "Time",
+        f"{_range(time.seconds, numbers.seconds)}; alone would take: "
+        + " · ".join(f"{limit(name)} {numbers.seconds(time.parts[name])}" for name in parts[:_PARTS]),
     )
     whole = floor(time.waves)
     rest = time.waves - whole
     tail = f", the last {numbers.percent(rest)} full" if rest > 0.005 and whole else ""
-    yield "Occupancy", (
-        f"{numbers.percent(time.occupancy)}: {time.blocks} blocks ({time.warps} warps) on a multiprocessor, limited by {time.occupancy_limiter}; "
-        f"{numbers.number(time.waves)} waves{tail}"
+    yield (
+        "Occupancy",
+        (
+            f"{numbers.percent(time.occupancy)}: {time.blocks} blocks ({time.warps} warps) on a multiprocessor, limited by {time.occupancy_limiter}; "
+            f"{numbers.number(time.waves)} waves{tail}"
+        ),
     )
 
 
@@ -89,7 +114,13 @@ ROOFS = ("operations", "count", "intensity", "balance", "ratio", "of-peak")
 def overview_rows(record: PredictionRecord) -> list[tuple[str, ...]]:
     """Cells of the table of all kernels."""
     return [
-        (each.kernel, _range(each.time.seconds, numbers.seconds), each.bound, likely(each.probability), limit(each.time.limiter))
+        (
+            each.kernel,
+            _range(each.time.seconds, numbers.seconds),
+            each.bound,
+            likely(each.probability),
+            limit(each.time.limiter),
+        )
         for each in record.kernels[:_KERNELS]
     ]
 
@@ -105,7 +136,9 @@ def _overview(page: Page, record: PredictionRecord) -> None:
 
 def _kernel(page: Page, kernel: KernelRecord) -> None:
     page.blank()
-    page.flow([Text(kernel.bound.upper(), style="bold green"), Text(), page.sentence(kernel.headline, "bold")], indent=0)
+    page.flow(
+        [Text(kernel.bound.upper(), style="bold green"), Text(), page.sentence(kernel.headline, "bold")], indent=0
+    )
     page.blank()
     for line in table_lines(ROOFS, roof_rows(kernel), page.style, right=" ".join(ROOFS[1:])):
         page.row(Text.assemble(" " * INDENT, line))
@@ -125,7 +158,9 @@ def _kernel(page: Page, kernel: KernelRecord) -> None:
         page.paragraph(text, label="" if number else "Assumed", indent=INDENT if not number else INDENT + LABEL)
 
 
-def _access(name: str, requested: Mapping[str, float], sectors: Mapping[str, float], requests: Mapping[str, float]) -> str:
+def _access(
+    name: str, requested: Mapping[str, float], sectors: Mapping[str, float], requests: Mapping[str, float]
+) -> str:
     said = f"{name} {numbers.size(requested.get(name, 0.0))}"
     if name.startswith(("global", "local")) and sectors.get(name) and requested.get(name):
         used = min(requested[name] / (_SECTOR * sectors[name]), 1.0)

@@ -30,7 +30,12 @@ def written(folder: Path, content: object) -> Path:
 def test_what_predict_writes_is_read(tmp_path: Path) -> None:
     profile = opened(ADAPTER, written(tmp_path, prediction_renderers()["json"](sample(), Style())))
     (found,) = profile.predicted
-    assert (found.kernel, found.device, found.bound, found.limiter) == ("gemm<float>", "NVIDIA GeForce RTX 3080", "compute", "l1")
+    assert (found.kernel, found.device, found.bound, found.limiter) == (
+        "gemm<float>",
+        "NVIDIA GeForce RTX 3080",
+        "compute",
+        "l1",
+    )
     assert (found.kind, found.intensity, found.balance, found.seconds) == ("fp32", 64.0, 32.0, (12e-6, 10e-6, 15e-6))
     assert found.used == pytest.approx((1_048_576 + 65_536) / (32 * (65_536 + 2048)))
     assert "no measurements" in profile.insufficient

@@ -67,7 +67,10 @@ def test_the_text_of_a_prediction_is_one_screen() -> None:
 def test_several_kernels_stand_in_a_table_and_the_first_in_full() -> None:
     other = kernel(kernel="saxpy", headline="saxpy.")
     assert rendered("text", kernel(), other).startswith("gemm.cu")
-    assert ("saxpy." in rendered("text", kernel(), other), "saxpy." in rendered("text", kernel(), other, verbose=True)) == (False, True)
+    assert (
+        "saxpy." in rendered("text", kernel(), other),
+        "saxpy." in rendered("text", kernel(), other, verbose=True),
+    ) == (False, True)
 
 
 def test_markdown_shows_names_as_they_are() -> None:
@@ -113,7 +116,9 @@ def test_the_page_holds_picture_and_text_and_no_script() -> None:
         (("a.cu", "-o", "p.xyz"), 2, "unknown extension"),
     ],
 )
-def test_wrong_usage_ends_with_2_and_says_what_to_do(run: Run, tmp_path: Path, words: tuple[str, ...], code: int, said: str) -> None:
+def test_wrong_usage_ends_with_2_and_says_what_to_do(
+    run: Run, tmp_path: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
     (tmp_path / "a.txt").write_text("")
     (tmp_path / "a.cu").write_text("")
     if not any(word in ("--grid", "--param", "-o") for word in words):
@@ -139,14 +144,23 @@ def test_a_program_is_predicted_from_its_source(run: Run, tmp_path: Path) -> Non
     data = json.loads((tmp_path / "p.json").read_text())
     jsonschema.validate(data, json.loads(SCHEMA.read_text()))
     (found,) = data["kernels"]
-    assert (found["kernel"], found["bound"], found["operations"]["fp32"]["value"]) == ("saxpy", "bandwidth", 2 * 64 * 64)
+    assert (found["kernel"], found["bound"], found["operations"]["fp32"]["value"]) == (
+        "saxpy",
+        "bandwidth",
+        2 * 64 * 64,
+    )
     assert (data["compiled_for"], data["device"]["architecture"]) == ("sm_80", "sm_80")
 
 
 def test_what_a_profile_tells_is_taken_where_nothing_else_is_said() -> None:
     told = Profiled("void gemm<float>(int)", 64, 256, 1e-3)
     asked = told.asked(Asked())
-    assert (asked.kernel, asked.alone_grid, asked.alone_block, asked.grid) == ("gemm<float>", (64, 1, 1), (256, 1, 1), None)
+    assert (asked.kernel, asked.alone_grid, asked.alone_block, asked.grid) == (
+        "gemm<float>",
+        (64, 1, 1),
+        (256, 1, 1),
+        None,
+    )
     assert told.asked(Asked("other")).kernel == "other"
 
 

@@ -12,7 +12,16 @@ from tests.diagnosis.parts import diagnosed, finding, statements
 from tests.diagnosis.test_gpu import launch, program, timed
 
 FOUND = PredictedKernel(
-    "saxpy", "NVIDIA A100", "bandwidth", 0.987, "memory", (5e-3, 4e-3, 6e-3), kind="fp32", intensity=0.167, balance=12.5, used=1.0
+    "saxpy",
+    "NVIDIA A100",
+    "bandwidth",
+    0.987,
+    "memory",
+    (5e-3, 4e-3, 6e-3),
+    kind="fp32",
+    intensity=0.167,
+    balance=12.5,
+    used=1.0,
 )
 
 
@@ -54,4 +63,8 @@ def test_an_instance_is_found_by_its_own_name_only_if_that_is_the_only_one() -> 
 
 def test_a_prediction_of_other_kernels_changes_nothing() -> None:
     with_it, without = diagnosed(busy(replace(FOUND, kernel="other"))), diagnosed(busy())
-    assert (with_it.verdict, with_it.headline, with_it.findings) == (without.verdict, without.headline, without.findings)
+    assert (with_it.verdict, with_it.headline, with_it.findings) == (
+        without.verdict,
+        without.headline,
+        without.findings,
+    )

@@ -94,7 +94,10 @@ def test_a_prediction_is_the_same_after_it_was_written(three: dict[str, Predicti
 def test_a_program_that_ends_early_says_what_it_said(toolkit: None, tmp_path: Path) -> None:
     with pytest.raises(NotLaunchedError) as raised:
         predicted(tmp_path, Program((PROGRAMS / "three.cu",)), Asked("gemm"))
-    assert raised.value.message == "The program ended with status 1 without launching gemm. It said: usage: program SIZE ROUNDS"
+    assert (
+        raised.value.message
+        == "The program ended with status 1 without launching gemm. It said: usage: program SIZE ROUNDS"
+    )
     assert "--args" in raised.value.hint
 
 
@@ -117,7 +120,12 @@ def test_a_kernel_without_a_main_is_launched_as_described(toolkit: None, tmp_pat
 
 
 def test_kernels_are_found_by_every_name_that_users_give_them() -> None:
-    kernels = ("_Z4gemmIfEviPKT_S2_PS0_", "_Z4gemmIdEviPKT_S2_PS0_", "_ZN2ns5saxpyEi", "__omp_offloading_fd01_2e0df6_main_l42")
+    kernels = (
+        "_Z4gemmIfEviPKT_S2_PS0_",
+        "_Z4gemmIdEviPKT_S2_PS0_",
+        "_ZN2ns5saxpyEi",
+        "__omp_offloading_fd01_2e0df6_main_l42",
+    )
     assert [title(each) for each in kernels] == ["gemm<float>", "gemm<double>", "ns::saxpy", "main:42"]
     assert matching("gemm<double>", kernels) == kernels[1]
     assert matching("saxpy", kernels) == matching("ns::saxpy", kernels) == matching(kernels[2], kernels) == kernels[2]
@@ -143,7 +151,10 @@ def test_parameters_have_the_names_of_the_source_and_the_types_of_the_instance(t
     kernel = Kernel("_Z5scaleIdEvPT_S0_", ((0, 8), (8, 8)), 0x160, 8, 0, 0, 0)
     pytest.importorskip("tree_sitter_cuda")
     found = parameters(kernel.name, kernel, [source])
-    assert found == (Parameter("x", "double", True, 8, "alone.cu", 5), Parameter("by", "double", False, 8, "alone.cu", 5))
+    assert found == (
+        Parameter("x", "double", True, 8, "alone.cu", 5),
+        Parameter("by", "double", False, 8, "alone.cu", 5),
+    )
     assert [each.name for each in parameters(kernel.name, kernel, [])] == ["p0", "p1"]
 
 
@@ -162,7 +173,9 @@ def test_values_are_written_as_the_kernel_reads_them() -> None:
     assert lines()[-2] == "value 80000000"
 
 
-@pytest.mark.parametrize("given", [{"m": "1"}, {"n": "x"}, {"n": "().__class__"}, {"x": "0"}, {"x": "8:ones"}, {"n": "9**9"}, {"x": "1<<60"}])
+@pytest.mark.parametrize(
+    "given", [{"m": "1"}, {"n": "x"}, {"n": "().__class__"}, {"x": "0"}, {"x": "8:ones"}, {"n": "9**9"}, {"x": "1<<60"}]
+)
 def test_values_that_cannot_be_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         lines(**given)

@@ -46,7 +46,11 @@ def with_predictions(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     evidence = tuple(_fact(facts, kernel, found) for kernel, found in pairs)
     suspected = _cause(pairs[0][1])
     return [
-        replace(draft, evidence=(*draft.evidence, *evidence), suspected=(*draft.suspected, *([suspected] if suspected else [])))
+        replace(
+            draft,
+            evidence=(*draft.evidence, *evidence),
+            suspected=(*draft.suspected, *([suspected] if suspected else [])),
+        )
         if draft.cause == "gpu-kernel-bound"
         else draft
         for draft in drafts
@@ -73,7 +77,11 @@ def _fact(facts: Facts, kernel: Kernel, found: PredictedKernel) -> Fact:
         if found.kind
         else ""
     )
-    used = f" Threads use {numbers.percent(found.used)} of the sectors of device memory that they touch." if found.used is not None else ""
+    used = (
+        f" Threads use {numbers.percent(found.used)} of the sectors of device memory that they touch."
+        if found.used is not None
+        else ""
+    )
     likely = min(max(round(100 * found.probability), 1), 99)
     text = (
         f"Predicted for {kernel.short} on {found.device}, not measured: {found.bound}-bound ({likely} % likely)"
