@@ -114,6 +114,8 @@ def _word(text: str) -> _Word:
     count: float = operations
     if kind == "tensor":
         count = next((_SHAPES[each] for each in modifiers if each in _SHAPES), 4096)
+    if kind == "conversion" and {"F64", "S64", "U64"} & set(modifiers):
+        pipe = "fp64"  # of and to 64 bits: two a cycle on sm_86, a sixteenth of the others (CUDA C++ Programming Guide)
     if opcode == "HADD2" and "F32" in modifiers:
         kind, count, pipe = "conversion", 1, "fp16"
     width = next((_WIDTHS[each] for each in modifiers if each in _WIDTHS), 4)

@@ -54,9 +54,12 @@ _COMPARE = {
 _BOOLEAN = {"AND": 0, "OR": 1, "XOR": 2}
 _ROUND = {"RP": 1, "CEIL": 1, "RM": 2, "FLOOR": 2, "RZ": 3, "TRUNC": 3}
 _FUNCTIONS = ["RCP", "RSQ", "SQRT", "EX2", "LG2", "SIN", "COS", "TANH", "RCP64H", "RSQ64H"]
-_ATOMICS = {name: number for number, name in enumerate(["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC"])} | {
-    "SUM": 0
-}
+_ATOMICS = {
+    name: number
+    for number, name in enumerate(
+        ["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC"]
+    )
+} | {"SUM": 0}
 _SPECIAL = {
     "SR_TID.X": 0, "SR_TID.Y": 1, "SR_TID.Z": 2, "SR_CTAID.X": 3, "SR_CTAID.Y": 4, "SR_CTAID.Z": 5, "SR_LANEID": 6,
     "SR_CLOCKLO": 7, "SR_CLOCKHI": 13, "SR_EQMASK": 8, "SR_LTMASK": 9, "SR_LEMASK": 10, "SR_GTMASK": 11, "SR_GEMASK": 12,
@@ -724,7 +727,23 @@ def _plain(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 
 
 _PASSES = frozenset(
-    ["NOP", "YIELD", "NANOSLEEP", "MEMBAR", "ERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "PMTRIG", "BPT", "KILL", "WARPSYNCALL", "FENCE", "ACQBULK"]
+    [
+        "NOP",
+        "YIELD",
+        "NANOSLEEP",
+        "MEMBAR",
+        "ERRBAR",
+        "CCTL",
+        "CCTLL",
+        "DEPBAR",
+        "LDGDEPBAR",
+        "PMTRIG",
+        "BPT",
+        "KILL",
+        "WARPSYNCALL",
+        "FENCE",
+        "ACQBULK",
+    ]
 )
 
 
@@ -819,6 +838,8 @@ def _branch(
             target = places[label[1]].entry
     elif parts and _HEX.match(parts[-1]):
         target = here.entry + int(parts.pop(), 16) // 16
+    if target is None and label is not None and label[1] in _FUNCTIONS_OF_DEVICE:
+        target = _BUILT_IN + _FUNCTIONS_OF_DEVICE.index(label[1])
     if opcode in ("BRX", "JMX", "BRXU"):
         match = re.match(r"(U?R\d+)\s*(-?0x[0-9a-f]+)?", rest.strip())
         record.operands = [operand(match[1])] if match else []
