@@ -28,37 +28,19 @@ NONE, REGISTER, UNIFORM, IMMEDIATE, CONSTANT, PREDICATE, UNIFORM_PREDICATE, BARR
 _NEGATE, _ABSOLUTE, _INVERT, _LOW, _HIGH, _WIDE, _BYTE, _SECOND = 1, 2, 4, 8, 16, 32, 64, 128
 _CARRY, _SIGNED, _HI, _WRAP, _LEFT, _LONG, _EXTEND = 1, 2, 4, 8, 16, 32, 64
 _SATURATE, _BFLOAT, _FLOAT, _EX, _ONES, _SHIFT, _HALF, _BY_ADDRESS = 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
-_TYPES = {
-    "U8": 0,
-    "S8": 1,
-    "U16": 2,
-    "S16": 3,
-    "U32": 4,
-    "S32": 5,
-    "U64": 6,
-    "S64": 7,
-    "F16": 8,
-    "F32": 9,
-    "F64": 10,
-    "BF16": 11,
-    "S4": 12,
-    "U4": 13,
-}
+_TYPES = {"U8": 0, "S8": 1, "U16": 2, "S16": 3, "U32": 4, "S32": 5, "U64": 6, "S64": 7, "F16": 8, "F32": 9, "F64": 10, "BF16": 11, "S4": 12, "U4": 13}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _COMPARE = {
     name: number
     for number, name in enumerate(
-        ["F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T", "MAX", "MIN"]
+        "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T MAX MIN".split()
     )
 }  # fmt: skip
 _BOOLEAN = {"AND": 0, "OR": 1, "XOR": 2}
 _ROUND = {"RP": 1, "CEIL": 1, "RM": 2, "FLOOR": 2, "RZ": 3, "TRUNC": 3}
-_FUNCTIONS = ["RCP", "RSQ", "SQRT", "EX2", "LG2", "SIN", "COS", "TANH", "RCP64H", "RSQ64H"]
+_FUNCTIONS = "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H".split()
 _ATOMICS = {
-    name: number
-    for number, name in enumerate(
-        ["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC"]
-    )
+    name: number for number, name in enumerate("ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST POPC".split())
 } | {"SUM": 0}
 _SPECIAL = {
     "SR_TID.X": 0, "SR_TID.Y": 1, "SR_TID.Z": 2, "SR_CTAID.X": 3, "SR_CTAID.Y": 4, "SR_CTAID.Z": 5, "SR_LANEID": 6,
@@ -66,25 +48,11 @@ _SPECIAL = {
     "SRZ": 13, "SR_VIRTID": 14, "SR_SMID": 14, "SR_WARPID": 15, "SR_SWINHI": 17, "SR_LWINHI": 18, "SR_TID": 19,
     "SR_GLOBALTIMERLO": 7,
 }  # fmt: skip
-_SPACES = {
-    "LDG": 0,
-    "STG": 0,
-    "LDS": 1,
-    "STS": 1,
-    "LDL": 2,
-    "STL": 2,
-    "LD": 4,
-    "ST": 4,
-    "ATOMG": 0,
-    "RED": 0,
-    "ATOMS": 1,
-    "ATOM": 4,
-}
-_QUERIED = {"G": 0, "S": 1, "L": 2}
+_SPACES = {"LDG": 0, "STG": 0, "LDS": 1, "STS": 1, "LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOMG": 0, "RED": 0, "ATOMS": 1, "ATOM": 4}
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM_OF = {
     f"U{name}": name
-    for name in ["IADD3", "IMAD", "LEA", "LOP3", "SHF", "MOV", "SEL", "ISETP", "PRMT", "FLO", "POPC", "BREV", "BMSK", "SGXT", "PLOP3", "LDC", "F2FP", "IABS"]
+    for name in "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS".split()
 } | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R"}  # fmt: skip
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
@@ -201,9 +169,7 @@ def _register(match: re.Match[str], modifiers: int) -> Operand:
     elif ".B3" in suffix:
         modifiers |= _BYTE | _HIGH | _SECOND
     if kind in ("P", "UP"):
-        return Operand(
-            PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number)
-        )
+        return Operand(PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number))
     if kind == "B":
         return Operand(BARRIER, modifiers, int(number))
     if kind == "R":
@@ -321,235 +287,160 @@ def _result(text: str) -> Operand:
     return _NOTHING if found.index == 7 else found
 
 
-def _split(parts: list[str]) -> tuple[str, list[Operand], list[str], list[str]]:
-    """First result, predicates written after it, sources, predicates read at the end."""
-    first, rest = parts[0], parts[1:]
-    carries: list[Operand] = []
-    while rest and _is_predicate(rest[0]) and len(carries) < 2:
-        carries.append(_result(rest.pop(0)))
-    last: list[str] = []
-    while rest and _is_predicate(rest[-1]):
-        last.insert(0, rest.pop())
-    return first, carries, rest, last
+def _filled(found: list[Operand], count: int) -> list[Operand]:
+    return [*found[:count], *[_NOTHING] * (count - len(found))]
 
 
-@_handles("IADD3", "IMAD")
-def _integer(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    first, carries, sources, last = _split(parts)
-    carries += [_NOTHING] * (2 - len(carries))
-    if record.operation == "IMAD" and ("WIDE" in modifiers or "HI" in modifiers):
+def _arranged(parts: list[str], numbers: Callable[[list[str]], list[Operand]], *, result: bool = True) -> list[Operand]:
+    """The eight places of an instruction: result, three sources, two predicates that are written and two that are read."""
+    left = list(parts)
+    written: list[Operand] = []
+    first = _NOTHING
+    for behind in (False, True):
+        if behind and result:
+            first = operand(left.pop(0))
+        while left and _is_predicate(left[0]) and len(written) < 2:
+            written.append(_result(left.pop(0)))
+    read: list[Operand] = []
+    while left and _is_predicate(left[-1]):
+        read.insert(0, operand(left.pop()))
+    return [first, *_filled(numbers(left), 3), *_filled(written, 2), *_filled(read, 2)]
+
+
+def _integers(parts: list[str]) -> list[Operand]:
+    return [operand(each) for each in parts]
+
+
+def _reals(parts: list[str]) -> list[Operand]:
+    return [operand(each, real=True) for each in parts]
+
+
+def _upper_halves(parts: list[str]) -> list[Operand]:
+    """Upper halves of doubles, as they stand."""
+    return [operand(each, wide=True) for each in parts]
+
+
+def _doubles(parts: list[str]) -> list[Operand]:
+    """An immediate of a double holds its upper half."""
+    found = _upper_halves(parts)
+    return [replace(each, modifiers=each.modifiers | _WIDE) if each.kind == IMMEDIATE else each for each in found]
+
+
+def _half_pairs(parts: list[str], bfloat: bool) -> list[Operand]:
+    """Sources of half precision: immediates come in pairs."""
+    found, at = [], 0
+    while at < len(parts):
+        each = operand(parts[at], real=True)
+        if each.kind == IMMEDIATE and at + 1 < len(parts):
+            each = _halves(parts[at], parts[at + 1], bfloat)
+            at += 1
+        found.append(each)
+        at += 1
+    return found
+
+
+#: Operations whose operands stand in the usual order, and what their numbers are.
+_USUAL: dict[str, Callable[[list[str]], list[Operand]]] = {
+    **dict.fromkeys("IADD3 IMAD SHF IABS POPC BREV FLO MOV PRMT R2P BMSK SGXT SEL IMNMX ISETP MATCH REDUX SHFL I2IP".split(), _integers),
+    **dict.fromkeys("FADD FMUL FFMA MUFU FCHK FSETP FSEL FMNMX FSET F2FP".split(), _reals),
+    **dict.fromkeys("DADD DMUL DFMA DSETP".split(), _doubles),
+}
+_RENAMED = {"VIADD": "IADD3", "IADD": "IADD3", "VIMNMX": "IMNMX", "R2UR": "MOV", "VABSDIFF4": "VABSDIFF"}
+#: Operations that write no register but predicates.
+_NO_RESULT = frozenset("ISETP FSETP DSETP HSETP2 FCHK".split())
+_FLAGS = {
+    "X": _CARRY, "EX": _EX, "SH": _SHIFT, "RELU": _SHIFT, "SAT": _SATURATE, "W": _WRAP, "BF": _ONES, "HI": _HI, "L": _LEFT, "BF16": _BFLOAT,
+    "BF16_V2": _BFLOAT, "SX32": _EXTEND, "U64": _LONG, "S64": _LONG, "F32": _FLOAT,
+}  # fmt: skip
+
+
+def _first(modifiers: tuple[str, ...], numbers: Mapping[str, int], default: int = 0) -> int:
+    return next((numbers[each] for each in modifiers if each in numbers), default)
+
+
+def _usual(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    name, numbers = record.operation, _USUAL[record.operation]
+    record.sub2 = _first(modifiers, _ROUND)
+    if "SETP" in name or name == "FSET":
+        record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
+    elif name == "IMAD" and ("WIDE" in modifiers or "HI" in modifiers):
         record.operation = "IMAD_WIDE" if "WIDE" in modifiers else "IMAD_HI"
-        record.flags |= 0 if "U32" in modifiers else _SIGNED
-    if "X" in modifiers:
-        record.flags |= _CARRY
-    values = [operand(each) for each in sources] + [Operand(REGISTER, 0, 255)] * 3
-    record.operands = [operand(first), *carries, *values[:3], *(operand(each) for each in last[:2])]
+    elif name == "SHFL":
+        record.sub = _first(modifiers, {"IDX": 0, "UP": 1, "DOWN": 2, "BFLY": 3})
+    elif name == "MATCH":
+        record.sub = int("ANY" in modifiers)
+    elif name == "REDUX":
+        record.sub = _first(modifiers, _ATOMICS, _ATOMICS["AND"])
+        record.flags &= ~(0 if "S32" in modifiers else _SIGNED)
+    elif name == "I2IP":
+        record.type = _TYPES[modifiers[0]]
+    elif name == "MUFU":
+        record.sub = _FUNCTIONS.index(modifiers[0])
+        numbers = _upper_halves if modifiers[0].endswith("64H") else numbers
+    record.operands = _arranged(parts, numbers, result=name not in _NO_RESULT)
 
 
 @_handles("LEA")
 def _lea(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    first, carries, sources, last = _split(parts)
-    carry = carries[0] if carries else _NOTHING
-    high = Operand(REGISTER, 0, 255)
-    values = [operand(each) for each in sources]
-    if "HI" in modifiers:
-        record.operation = "LEA_HI"
-        if "SX32" in modifiers:
-            record.flags |= _EXTEND
-        elif len(values) >= 4:
-            high = values.pop(2)
-        if "X" in modifiers:
-            record.flags |= _CARRY
-    record.operands = [operand(first), carry, high, *values[:3], *(operand(each) for each in last[:1])]
+    """The shift comes last; what is shifted may have an upper word, before it."""
+    values = _integers([each for each in parts[1:] if not _is_predicate(each)])
+    record.sub = values.pop().value
+    record.operation = "LEA_HI" if "HI" in modifiers else "LEA"
+    places = _arranged(parts, _integers)
+    record.operands = [places[0], *_filled(values, 3), *places[4:]]
 
 
 @_handles("LOP3")
 def _lop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    predicate = _NOTHING
-    if _is_predicate(parts[0]):
-        predicate = _result(parts.pop(0))
-    result, *rest = parts
-    with_, table = _NOTHING, "0x0"
-    if _is_predicate(rest[-1]):
-        with_ = operand(rest.pop())
-    table = rest.pop()
-    record.sub = int(table, 16)
-    record.operands = [operand(result), predicate, _NOTHING, *(operand(each) for each in rest[:3]), with_]
+    at = max(n for n, each in enumerate(parts) if not _is_predicate(each))
+    record.sub = int(parts.pop(at), 16)
+    record.operands = _arranged(parts, _integers)
 
 
 @_handles("PLOP3")
 def _plop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operands = [_result(parts[0]), _result(parts[1]), *(operand(each) for each in parts[2:5])]
+    x, y, z = _integers(parts[2:5])
+    record.operands = [_NOTHING, _NOTHING, _NOTHING, z, _result(parts[0]), _result(parts[1]), x, y]
     record.sub, record.sub2 = int(parts[5], 16), int(parts[6], 16)
-
-
-@_handles("SHF")
-def _shift(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.flags |= (
-        (_LEFT if "L" in modifiers else 0)
-        | (_HI if "HI" in modifiers else 0)
-        | (_WRAP if "W" in modifiers else 0)
-        | (_SIGNED if "S32" in modifiers or "S64" in modifiers else 0)
-        | (_LONG if "U64" in modifiers or "S64" in modifiers else 0)
-    )
-    record.operands = [operand(parts[0]), _NOTHING, _NOTHING, *(operand(each) for each in parts[1:4])]
-
-
-def _compare(record: Record, modifiers: tuple[str, ...]) -> None:
-    record.sub = next((_COMPARE[each] for each in modifiers if each in _COMPARE), 0)
-    record.sub2 = next((_BOOLEAN[each] for each in modifiers if each in _BOOLEAN), 0)
-
-
-@_handles("ISETP", "FSETP", "DSETP", "HSETP2")
-def _set_predicate(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    _compare(record, modifiers)
-    record.flags |= (0 if "U32" in modifiers else _SIGNED) | (_EX if "EX" in modifiers else 0)
-    record.flags |= _BFLOAT if "BF16_V2" in modifiers else 0
-    if record.operation == "HSETP2":
-        sources = _half_operands(parts[2:], bool(record.flags & _BFLOAT))
-        record.operands = [_result(parts[0]), _result(parts[1]), *sources]
-        return
-    real = record.operation == "FSETP"
-    wide = record.operation == "DSETP"
-    record.operands = [_result(parts[0]), _result(parts[1])]
-    record.operands += [operand(each, real=real, wide=wide) for each in parts[2:4]]
-    if wide:
-        record.operands[2:4] = [_doubled(each) for each in record.operands[2:4]]
-    record.operands += [operand(each) for each in parts[4:6]]
-
-
-def _doubled(found: Operand) -> Operand:
-    """An immediate of a double holds its upper half."""
-    return replace(found, modifiers=found.modifiers | _WIDE) if found.kind == IMMEDIATE else found
-
-
-@_handles("SEL", "FSEL", "IMNMX", "VIMNMX", "FMNMX")
-def _select(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    real = record.operation in ("FSEL", "FMNMX")
-    if record.operation == "FSEL":
-        record.operation = "SEL"
-        record.flags |= _FLOAT
-    if record.operation == "VIMNMX":
-        record.operation = "IMNMX"
-    record.flags |= 0 if "U32" in modifiers else _SIGNED
-    record.operands = [operand(parts[0]), *(operand(each, real=real) for each in parts[1:3]), operand(parts[3])]
-
-
-@_handles("IABS", "POPC", "BREV", "FLO", "MOV", "R2UR", "PRMT", "R2P", "BMSK", "SGXT", "UR2UP")
-def _simple(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.flags |= (0 if "U32" in modifiers else _SIGNED) | (_SHIFT if "SH" in modifiers else 0)
-    record.flags |= _WRAP if "W" in modifiers else 0
-    record.operands = [operand(each) for each in parts[:4]]
 
 
 @_handles("P2R")
 def _predicates_to_register(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.sub = next((8 * int(each[1]) for each in modifiers if re.match(r"B\d", each)), 0)
-    record.operands = [operand(parts[0]), *(operand(each) for each in parts[2:4])]
+    record.operands = _integers([parts[0], *parts[2:4]])
 
 
 @_handles("S2R", "CS2R")
 def _special(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    if record.operation == "CS2R":
-        record.operation = "S2R"
-        record.flags |= 0 if "32" in modifiers else _LONG
+    record.flags |= _LONG if record.operation == "CS2R" and "32" not in modifiers else 0
+    record.operation = "S2R"
     record.sub = _SPECIAL.get(parts[1].strip(), 13)
     record.operands = [operand(parts[0])]
 
 
 @_handles("VOTE")
 def _vote(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = {"ALL": 0, "ANY": 1, "EQ": 2}.get(modifiers[0] if modifiers else "ALL", 0)
+    record.sub = _first(modifiers, {"ALL": 0, "ANY": 1, "EQ": 2})
     value = _NOTHING if _is_predicate(parts[0]) else operand(parts.pop(0))
-    record.operands = [value, _result(parts[0]) if len(parts) > 1 else _NOTHING, operand(parts[-1])]
+    written = _result(parts[0]) if len(parts) > 1 else _NOTHING
+    record.operands = [value, _NOTHING, _NOTHING, _NOTHING, written, _NOTHING, operand(parts[-1])]
 
 
-@_handles("SHFL")
-def _shuffle(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = {"IDX": 0, "UP": 1, "DOWN": 2, "BFLY": 3}.get(modifiers[0], 0)
-    if not _is_predicate(parts[0]):
-        parts.insert(0, "PT")
-    record.operands = [_result(parts[0]), *(operand(each) for each in parts[1:5])]
-
-
-@_handles("MATCH")
-def _match(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    predicate = _result(parts.pop(0)) if _is_predicate(parts[0]) else _NOTHING
-    record.sub = 1 if "ANY" in modifiers else 0
-    record.flags |= _LONG if "U64" in modifiers else 0
-    record.operands = [operand(parts[0]), operand(parts[1]), predicate]
-
-
-@_handles("REDUX")
-def _reduce(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = next((_ATOMICS[each] for each in modifiers if each in _ATOMICS), _ATOMICS["AND"])
-    record.flags |= _SIGNED if "S32" in modifiers else 0
-    record.operands = [operand(each) for each in parts[:2]]
-
-
-@_handles("IDP", "VABSDIFF", "VABSDIFF4")
+@_handles("IDP", "VABSDIFF")
 def _bytes(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = int("ACC" in modifiers)
     if record.operation == "IDP":
-        types = [each for each in modifiers if each in ("U8", "S8")]
-        record.flags |= (_SIGNED if types[:1] == ["S8"] else 0) | (_EXTEND if types[1:2] == ["S8"] else 0)
-    else:
-        record.flags |= (0 if "U32" in modifiers or "U8" in modifiers else _SIGNED) | (
-            _WRAP if record.operation.endswith("4") else 0
-        )
-        record.operation = "VABSDIFF"
-        record.sub = int("ACC" in modifiers)
-    record.operands = [operand(each) for each in parts[:4]]
+        first, second = (each for each in modifiers if each[1:].isdigit() and each[0] in "US")
+        record.flags = (_SIGNED if first[0] == "S" else 0) | (_EXTEND if second[0] == "S" else 0)
+        record.sub = _first(modifiers, {"LO": 1, "HI": 2})
+    record.operands = _arranged(parts, _integers)
 
 
-@_handles("FADD", "FMUL", "FFMA", "MUFU", "FCHK")
-def _real(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub2 = next((_ROUND[each] for each in modifiers if each in _ROUND), 0)
-    record.flags |= _SATURATE if "SAT" in modifiers else 0
-    if record.operation == "MUFU":
-        record.sub = _FUNCTIONS.index(modifiers[0]) if modifiers and modifiers[0] in _FUNCTIONS else 0
-    # The upper half of a double stands for one.
-    wide = record.operation == "MUFU" and modifiers[0].endswith("64H")
-    record.operands = [operand(parts[0]), *(operand(each, real=True, wide=wide) for each in parts[1:4])]
-
-
-@_handles("FSET")
-def _set_real(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    _compare(record, modifiers)
-    record.flags |= _ONES if "BF" in modifiers else 0
-    record.operands = [operand(parts[0]), _NOTHING, *(operand(each, real=True) for each in parts[1:3])]
-    record.operands += [operand(each) for each in parts[3:4]]
-
-
-@_handles("DADD", "DMUL", "DFMA")
-def _double(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub2 = next((_ROUND[each] for each in modifiers if each in _ROUND), 0)
-    record.operands = [operand(parts[0]), *(_doubled(operand(each, wide=True)) for each in parts[1:4])]
-
-
-def _half_operands(parts: Sequence[str], bfloat: bool) -> list[Operand]:
-    """Sources of half precision: immediates come in pairs."""
-    found, at = [], 0
-    while at < len(parts):
-        each = operand(parts[at], real=True)
-        if each.kind == IMMEDIATE and at + 1 < len(parts):
-            found.append(_halves(parts[at], parts[at + 1], bfloat))
-            at += 2
-        else:
-            found.append(each)
-            at += 1
-    return found
-
-
-@_handles("HADD2", "HMUL2", "HFMA2", "HSET2", "HMNMX2")
+@_handles("HADD2", "HMUL2", "HFMA2", "HMNMX2", "HSET2", "HSETP2")
 def _half(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    bfloat = "BF16_V2" in modifiers
-    record.flags |= (_BFLOAT if bfloat else 0) | (_FLOAT if "F32" in modifiers else 0)
-    record.flags |= (_SATURATE if "SAT" in modifiers else 0) | (_ONES if "BF" in modifiers else 0)
-    sources = _half_operands(parts[1:], bfloat)
-    if record.operation == "HSET2":
-        _compare(record, modifiers)
-        sources.insert(0, _NOTHING)
-    record.operands = [operand(parts[0]), *sources[:4]]
+    record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
+    bfloat = bool(record.flags & _BFLOAT)
+    record.operands = _arranged(parts, lambda texts: _half_pairs(texts, bfloat), result=record.operation not in _NO_RESULT)
 
 
 @_handles("F2F", "F2I", "I2F", "I2FP", "FRND", "I2I")
@@ -557,33 +448,25 @@ def _convert(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> No
     types = [each for each in modifiers if each in _TYPES]
     whole = [each for each in types if "F" not in each]
     real = [each for each in types if "F" in each]
-    record.sub2 = next((_ROUND[each] for each in modifiers if each in _ROUND), 0)
+    record.flags, record.sub2 = 0, _first(modifiers, _ROUND)
+    into, source = (types or ["F32"])[0], (types[1:] or types or ["F32"])[0]
     if record.operation in ("I2F", "I2FP"):
-        record.operation = "I2F"
         into, source = (real or ["F32"])[0], (whole or ["S32"])[0]
     elif record.operation == "F2I":
         into, source = (whole or ["S32"])[0], (real or ["F32"])[0]
     elif record.operation == "FRND":
         into = source = (real or ["F32"])[0]
-        record.flags |= _EXTEND
-    else:
-        into, source = (types or ["F32"])[0], (types[1:] or types or ["F32"])[0]
-        record.operation = "F2F"
+        record.flags = _EXTEND
+    record.operation = "CONVERT"
     record.type, record.sub = _TYPES[into], _TYPES[source]
-    value = operand(parts[-1], real=source in ("F32", "F16", "BF16"), wide=source == "F64")
-    record.operands = [operand(parts[0]), _doubled(value) if source == "F64" else value]
-
-
-@_handles("F2FP")
-def _pack(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.flags |= _BFLOAT if "BF16" in modifiers else 0
-    record.operands = [operand(parts[0]), *(operand(each, real=True) for each in parts[1:3])]
+    numbers = _doubles if source == "F64" else _reals if "F" in source else _integers
+    record.operands = [operand(parts[0]), *numbers(parts[-1:])]
 
 
 def _width(record: Record, modifiers: tuple[str, ...]) -> None:
     name = next((each for each in modifiers if each in _BYTES), "")
     record.width = _BYTES.get(name, 4)
-    record.type = _TYPES.get(name, 4)
+    record.type = _TYPES.get(name, _TYPES["U32"])
 
 
 @_handles("LDG", "LDS", "LDL", "LD")
@@ -608,15 +491,11 @@ def _store(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.sub2 = _SPACES[record.operation]
     record.operation = "ATOM"
-    record.sub = next((_ATOMICS[each] for each in modifiers if each in _ATOMICS), 0)
-    if "CAST" in modifiers:
-        record.sub = _ATOMICS["CAST"]
-    if "POPC" in modifiers:
-        record.sub = _ATOMICS["POPC"]
+    record.sub = _first(modifiers, {name: _ATOMICS[name] for name in ("CAST", "POPC")}, _first(modifiers, _ATOMICS))
     halves = {"F16x2": "F16", "BF16x2": "BF16", "BF16_V2": "BF16"}
     name = next((halves.get(each, each) for each in modifiers if halves.get(each, each) in _TYPES), "")
     wide = "64" in modifiers or name in ("U64", "S64", "F64")
-    record.type = _TYPES[name] if name else _TYPES["U64" if wide else "U32"]
+    record.type = _TYPES[name or ("U64" if wide else "U32")]
     record.width = 8 if wide else 4
     predicate = _result(parts.pop(0)) if _is_predicate(parts[0]) else _NOTHING
     at = next(number for number, each in enumerate(parts) if "[" in each)
@@ -624,30 +503,33 @@ def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> Non
     base, uniform, offset = address(parts[at])
     if "E" in modifiers and not uniform.kind:  # some are printed without the .64 of their address
         base = replace(base, modifiers=_WIDE)
-    record.operands = [result, base, uniform, offset, predicate, *(operand(each) for each in parts[at + 1 : at + 3])]
+    values = [*_integers(parts[at + 1 : at + 3]), Operand(REGISTER, 0, 255), Operand(REGISTER, 0, 255)]
+    record.operands = [result, base, uniform, offset, predicate, *values[:2]]
 
 
 @_handles("LDC")
 def _load_constant(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     _width(record, modifiers)
     match = re.match(r"c\[(0x[0-9a-f]+)\]\s*(\[.*\])", parts[1].strip())
-    bank = int(match[1], 16) if match else 0
-    where = address(match[2]) if match else (_NOTHING, _NOTHING, _NOTHING)
-    record.operands = [operand(parts[0]), *where, Operand(CONSTANT, 0, bank)]
+    if match is None:
+        raise ValueError(parts[1])
+    record.sub = int(match[1], 16)
+    record.operands = [operand(parts[0]), *address(match[2])]
 
 
 @_handles("LDGSTS")
 def _copy(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     _width(record, modifiers)
+    record.flags |= _WRAP if "ZFILL" in modifiers else 0
     base, _, offset = address(parts[0])
-    record.operands = [replace(base, value=offset.value), *address(parts[1])]
+    read = [operand(each) for each in parts[2:] if _is_predicate(each)]
+    record.operands = [replace(base, value=offset.value), *address(parts[1]), _NOTHING, _NOTHING, *read[:1]]
 
 
 @_handles("LDSM")
 def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.sub = next((int(each) for each in modifiers if each in ("2", "4")), 1)
     record.sub2 = _SPACES["LDS"]
-    record.width = 16
     record.flags |= _WRAP if any(each.startswith("MT") for each in modifiers) else 0
     record.operands = [operand(parts[0]), *address(parts[1])]
 
@@ -655,18 +537,14 @@ def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -
 @_handles("HMMA", "IMMA", "DMMA")
 def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     rows, depth = next((_SHAPES[each] for each in modifiers if each in _SHAPES), (0, 0))
-    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or [
-        "TF32" if "TF32" in modifiers else "F16"
-    ]
+    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or ["F32" if "TF32" in modifiers else "F16"]
     if record.operation == "DMMA":
         types = ["F64"]
     elif record.operation == "HMMA" and "F16" in modifiers:
         record.flags |= _HALF
-    kinds = [_TYPES[{"TF32": "F32"}.get(each, each)] for each in types]
-    record.flags |= _SATURATE if "SAT" in modifiers else 0
     record.operation = "MATRIX" if rows and "SP" not in modifiers else "UNKNOWN"
-    record.width, record.sub2, record.type, record.sub = rows, depth, kinds[0], kinds[-1]
-    record.operands = [operand(each) for each in parts[:4]]
+    record.width, record.sub2, record.type, record.sub = rows, depth, _TYPES[types[0]], _TYPES[types[-1]]
+    record.operands = _integers(parts[:4])
 
 
 @_handles("TEX", "TLD", "TLD4", "TXQ", "TXD", "TMML", "SULD", "SUST", "SURED", "SUATOM")
@@ -680,76 +558,50 @@ def _texture(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> No
 
 @_handles("BSSY", "BSYNC", "BREAK")
 def _converge(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operands = [next((operand(each) for each in parts if re.match(r"B\d", each)), Operand(BARRIER))]
-    if record.operation == "BREAK":
-        record.operands += [operand(each) for each in parts if _is_predicate(each)]
+    barrier = next((operand(each) for each in parts if re.match(r"B\d", each)), Operand(BARRIER))
+    predicates = [operand(each) for each in parts if _is_predicate(each)] if record.operation == "BREAK" else []
+    record.operands = [barrier, *[_NOTHING] * 5, *predicates[:1]]
 
 
 @_handles("BMOV")
 def _move_barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    inward = re.match(r"B\d", parts[0]) is not None
-    record.operation = "BMOV_IN" if inward else "BMOV_OUT"
+    record.operation = "BMOV_IN" if re.match(r"B\d", parts[0]) else "BMOV_OUT"
     record.flags |= _WRAP if "CLEAR" in modifiers else 0
-    record.operands = [operand(each) for each in parts[:2]]
+    record.operands = _integers(parts[:2])
 
 
 @_handles("BAR")
 def _barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    names = {"ARV": 1, "POPC": 2, "AND": 3, "OR": 4}
-    record.sub = next((names[each] for each in modifiers if each in names), 0)
+    record.sub = _first(modifiers, {"ARV": 1, "POPC": 2, "AND": 3, "OR": 4})
     predicates = [operand(each) for each in parts if _is_predicate(each)]
-    numbers = [operand(each) for each in parts if not _is_predicate(each)]
-    numbers += [_NOTHING] * (2 - len(numbers))
-    record.operands = [*numbers[:2], *predicates[:1]]
+    numbers = _filled([operand(each) for each in parts if not _is_predicate(each)], 3)
+    record.operands = [_NOTHING, *numbers, _NOTHING, _NOTHING, *predicates[:1]]
 
 
 @_handles("WARPSYNC")
 def _sync_warp(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     values = [each for each in parts if not _is_predicate(each) and "`" not in each]
-    record.operands = [operand(values[0]) if values else Operand(IMMEDIATE, 0, 0, 0xFFFFFFFF)]
+    record.operands = [_NOTHING, operand(values[0]) if values else Operand(IMMEDIATE, 0, 0, 0xFFFFFFFF)]
 
 
 @_handles("QSPC")
 def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = next((_QUERIED[each] for each in modifiers if each in _QUERIED), 0)
+    record.sub = _first(modifiers, {"G": 0, "S": 1, "L": 2})
     base, *rest = address(parts[2])
     record.operands = [_NOTHING, replace(base, modifiers=_WIDE), *rest, _result(parts[0])]
 
 
-@_handles("B2R")
-def _barrier_result(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operands = [operand(parts[0]), *(_result(each) for each in parts[1:2])]
-
-
-@_handles("LEPC")
-def _plain(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operands = [operand(each) for each in parts[:2]]
+@_handles("B2R", "LEPC")
+def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.operands = [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *(_result(each) for each in parts[1:2])]
 
 
 _PASSES = frozenset(
-    [
-        "NOP",
-        "YIELD",
-        "NANOSLEEP",
-        "MEMBAR",
-        "ERRBAR",
-        "CCTL",
-        "CCTLL",
-        "DEPBAR",
-        "LDGDEPBAR",
-        "PMTRIG",
-        "BPT",
-        "KILL",
-        "WARPSYNCALL",
-        "FENCE",
-        "ACQBULK",
-    ]
+    "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG BPT KILL WARPSYNCALL FENCE ACQBULK".split()
 )
 
 
-def record_of(
-    text: str, index: int, function: str, places: Mapping[str, Place]
-) -> tuple[Record, list[tuple[int, int, str, int]]]:
+def record_of(text: str, index: int, function: str, places: Mapping[str, Place]) -> tuple[Record, list[tuple[int, int, str, int]]]:
     """The record of one instruction, `index` among all; and addresses to be put in: operand, half (1: upper), variable, addend."""
     record = Record()
     text = text.strip().rstrip(";").strip()
@@ -772,11 +624,16 @@ def record_of(
     if opcode in _PASSES:
         record.operation = "YIELD"
         return record, []
-    handler = _HANDLERS.get(opcode)
+    opcode = _RENAMED.get(opcode, opcode)
+    handler = _usual if opcode in _USUAL else _HANDLERS.get(opcode)
     if handler is None:
         record.operation = "UNKNOWN"
         return record, []
     record.operation = opcode
+    for each in modifiers:
+        record.flags |= _FLAGS.get(each, 0)
+    record.flags |= 0 if {"U32", "U64", "U8"} & set(modifiers) else _SIGNED
+    record.flags |= _WRAP if word.startswith("VABSDIFF4") else 0
     fixes: list[tuple[int, int, str, int]] = []
     linked = _LINKED.search(rest)
     if linked is not None:
@@ -796,26 +653,15 @@ def record_of(
         else:
             fixes.append((slot, part, symbol, int(linked[3], 16) if linked[3] else 0))
     record.operands = [
-        replace(each, value=each.value + here.literals)
-        if each.kind == CONSTANT and each.index == 2 and opcode != "LDC"
-        else each
-        for each in record.operands
+        replace(each, value=each.value + here.literals) if each.kind == CONSTANT and each.index == 2 else each for each in record.operands
     ]
-    if opcode == "LDC" and record.operands[4].index == 2:
+    if opcode == "LDC" and record.sub == 2:
         record.operands[3] = replace(record.operands[3], value=record.operands[3].value + here.literals)
-    if uniform and record.operation == "MOV" and record.operands[0].kind == UNIFORM_PREDICATE:
-        record.operation = "UNKNOWN"
     return record, fixes
 
 
 def _branch(
-    record: Record,
-    opcode: str,
-    modifiers: tuple[str, ...],
-    rest: str,
-    index: int,
-    function: str,
-    places: Mapping[str, Place],
+    record: Record, opcode: str, modifiers: tuple[str, ...], rest: str, index: int, function: str, places: Mapping[str, Place]
 ) -> None:
     here = places[function]
     record.operation = {"JMP": "BRA", "JMX": "BRX", "BRXU": "BRX"}.get(opcode, opcode)
@@ -825,7 +671,7 @@ def _branch(
     parts = [each for each in _pieces(rest[: label.start()] if label else rest) if each]
     if opcode == "RET":
         symbol = label[1] if label else function
-        record.operands = [operand(parts[0].split()[0])]
+        record.operands = [_NOTHING, operand(parts[0].split()[0])]
         if "ABS" in modifiers or symbol not in places:
             record.flags |= _BY_ADDRESS
         else:
@@ -842,22 +688,20 @@ def _branch(
         target = _BUILT_IN + _FUNCTIONS_OF_DEVICE.index(label[1])
     if opcode in ("BRX", "JMX", "BRXU"):
         match = re.match(r"(U?R\d+)\s*(-?0x[0-9a-f]+)?", rest.strip())
-        record.operands = [operand(match[1])] if match else []
+        record.operands = [_NOTHING, operand(match[1])] if match else []
         record.target = int(match[2], 16) if match and match[2] else 0
         return
     registers = [operand(each) for each in parts if re.match(r"~?U?R(\d+|Z)", each)]
     if opcode == "CALL" and registers:
-        record.operands = registers[:1]
+        record.operands = [_NOTHING, registers[0]]
         if "ABS" in modifiers or target is None:
             record.flags |= _BY_ADDRESS
         else:
             record.target = target
         return
     predicates = [operand(each) for each in parts if _is_predicate(each)]
-    record.operands = predicates[:1] if opcode != "CALL" else []
-    if registers:
-        record.sub = {"DIV": 1, "CONV": 2}[next(each for each in modifiers if each in ("DIV", "CONV"))]
-        record.operands = [*(predicates[:1] or [_NOTHING]), registers[0]]
+    record.operands = [_NOTHING, *_filled(registers, 5), *(predicates[:1] if opcode != "CALL" else [])]
+    record.sub = _first(modifiers, {"DIV": 1, "CONV": 2})
     record.target = target if target is not None else index + 1
 
 
@@ -890,9 +734,7 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
         known: dict[str, int] = {}
         for variable in cubin.variables:
             known.setdefault(variable.name, len(variables))
-            variables.append(
-                _variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content)
-            )
+            variables.append(_variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content))
         if literals:
             variables.append(_variable("", number, len(literals), 2, 0, literals))
         for one in cubin.addresses:
@@ -902,9 +744,7 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
             elif one.symbol in places:
                 value += places[one.symbol].entry * 16
             else:
-                value = 16 * (
-                    _BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255)
-                )
+                value = 16 * (_BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255))
             where = (2, known[one.holder]) if one.holder else (0, number << 8 | one.bank)
             fixes.append(struct.pack("<IIIIIQ", *where, one.place, 2, source, value & (2**64 - 1)))
         for one_code in code:

@@ -22,13 +22,18 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
+/* Registers hold integers and floats: each may be read as the other. */
 typedef uint8_t u8;
 typedef uint16_t u16;
-typedef uint32_t u32 __attribute__((may_alias)); /* registers hold floats as well */
+typedef uint32_t u32 __attribute__((may_alias));
 typedef uint64_t u64 __attribute__((may_alias));
 typedef int32_t s32;
 typedef int64_t s64;
+typedef float real __attribute__((may_alias));
 
 enum operation {
 #define OP(name) OP_##name,
@@ -37,19 +42,19 @@ enum operation {
 };
 
 /* What lowering.py writes; both sides must agree. */
-enum kind { K_NONE, K_REGISTER, K_UNIFORM, K_IMMEDIATE, K_CONSTANT, K_PREDICATE, K_UNIFORM_PREDICATE, K_BARRIER, K_PAIR };
+enum kind { K_NONE, K_REGISTER, K_UNIFORM, K_IMMEDIATE, K_CONSTANT, K_PREDICATE, K_UNIFORM_PREDICATE, K_BARRIER };
 enum { M_NEGATE = 1, M_ABSOLUTE = 2, M_INVERT = 4, M_LOW = 8, M_HIGH = 16, M_WIDE = 32, M_BYTE = 64 /* and 128: which byte */ };
-enum { F_CARRY = 1, F_SIGNED = 2, F_HIGH = 4, F_WRAP = 8, F_LEFT = 16, F_LONG = 32, F_EXTEND = 64, F_UNIFORM = 128, F_BFLOAT = 1024,
-       F_FLOAT = 2048, F_EX = 4096, F_ONES = 8192, F_SHIFT = 16384, F_SATURATE = 512, F_RETURNS = 32768, F_ABSOLUTE = 65536 };
+enum { F_CARRY = 1, F_SIGNED = 2, F_HIGH = 4, F_WRAP = 8, F_LEFT = 16, F_LONG = 32, F_EXTEND = 64, F_SATURATE = 512, F_BFLOAT = 1024,
+       F_FLOAT = 2048, F_EX = 4096, F_ONES = 8192, F_SHIFT = 16384, F_HALF = 32768, F_ABSOLUTE = 65536 };
 enum { T_U8, T_S8, T_U16, T_S16, T_U32, T_S32, T_U64, T_S64, T_F16, T_F32, T_F64, T_BF16, T_S4, T_U4 };
 enum { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONSTANT, SPACE_GENERIC };
 
-struct operand { u8 kind, modifiers; u16 index; u32 value; };
+/* Of an instruction o[0] is the result, o[1] to o[3] the sources, o[4] and o[5] predicates written, o[6] and o[7] predicates read. */
+struct operand { u8 kind, modifiers; u16 index; u32 value, row; };
 struct instruction {
     u16 operation; u8 guard, guard_not; u32 flags; u8 sub, sub2, type, width; s32 target;
     struct operand o[8];
 };
-_Static_assert(sizeof(struct instruction) == 80, "as lowering.py packs it");
 
 struct parameter { u32 offset, size; };
 struct kernel {
@@ -57,7 +62,8 @@ struct kernel {
     struct parameter *parameters;
 };
 struct variable { char *name; u64 size; u8 *memory; u32 module; };
-struct module { u32 first, count; u8 *banks[8]; u32 bank_bytes[8]; };
+struct module { u32 first, count; u8 *banks[8]; };
+enum { BANK_BYTES = 65536 };
 
 static struct instruction *code;
 static u32 code_count;
@@ -74,71 +80,74 @@ struct allocation { u64 begin, end; u64 *read, *written; enum machine_space spac
 static struct allocation *allocations;
 static u32 allocation_count, allocation_room;
 
-void machine_allocated(void *base, size_t bytes, enum machine_space space)
+/* The first allocation that ends behind an address. */
+static u32 allocation_at(u64 address)
 {
-    u64 begin = (u64)base;
-    u32 at = 0;
-    if (!bytes) return;
-    if (allocation_count == allocation_room) {
-        allocation_room = allocation_room ? 2 * allocation_room : 64;
-        allocations = realloc(allocations, allocation_room * sizeof *allocations);
-    }
-    while (at < allocation_count && allocations[at].begin < begin) at++;
-    memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
-    allocations[at] = (struct allocation){begin, begin + bytes, NULL, NULL, space};
-    allocation_count++;
-}
-
-void machine_freed(void *base)
-{
-    for (u32 at = 0; at < allocation_count; at++)
-        if (allocations[at].begin == (u64)base) {
-            free(allocations[at].read);
-            free(allocations[at].written);
-            memmove(allocations + at, allocations + at + 1, (allocation_count - at - 1) * sizeof *allocations);
-            allocation_count--;
-            return;
-        }
-}
-
-static struct allocation *allocation_of(u64 address)
-{
-    static u32 last;
-    if (last < allocation_count && allocations[last].begin <= address && address < allocations[last].end) return allocations + last;
     u32 low = 0, high = allocation_count;
     while (low < high) {
         u32 middle = (low + high) / 2;
         if (allocations[middle].end <= address) low = middle + 1;
         else high = middle;
     }
-    if (low < allocation_count && allocations[low].begin <= address) return last = low, allocations + low;
-    return NULL;
+    return low;
+}
+
+void machine_allocated(void *base, size_t bytes, enum machine_space space)
+{
+    u32 at = allocation_at((u64)base);
+    if (!bytes) return;
+    if (allocation_count == allocation_room) {
+        allocation_room = allocation_room ? 2 * allocation_room : 64;
+        allocations = realloc(allocations, allocation_room * sizeof *allocations);
+    }
+    memmove(allocations + at + 1, allocations + at, (allocation_count++ - at) * sizeof *allocations);
+    allocations[at] = (struct allocation){(u64)base, (u64)base + bytes, NULL, NULL, space};
+}
+
+void machine_freed(void *base)
+{
+    u32 at = allocation_at((u64)base);
+    if (at == allocation_count || allocations[at].begin != (u64)base) return;
+    free(allocations[at].read);
+    free(allocations[at].written);
+    memmove(allocations + at, allocations + at + 1, (--allocation_count - at) * sizeof *allocations);
+}
+
+static inline struct allocation *allocation_of(u64 address)
+{
+    static u32 last;
+    if (last >= allocation_count || address < allocations[last].begin || address >= allocations[last].end) {
+        u32 at = allocation_at(address);
+        if (at == allocation_count || allocations[at].begin > address) return NULL;
+        last = at;
+    }
+    return allocations + last;
 }
 
 /* ------------------------------------------------------------------------------------------------ the L2 cache */
 
 #define WAYS 16
-struct line { u64 tag; u32 used; u8 valid, dirty; };
-static struct line *cache;
+struct set { u64 tags[WAYS]; u32 used[WAYS]; u8 valid[WAYS], dirty[WAYS]; };
+static struct set *cache;
 static u32 cache_sets, cache_time;
-static u64 dram_read, dram_written, mapped_read, mapped_written, sectors_read, sectors_written; /* in sectors */
-static u64 footprint_read, footprint_written;
+/* What has happened so far, in sectors but for the first: the order is that of "memory" in the results. */
+static struct traffic {
+    u64 steps, dram_read, dram_written, footprint_read, footprint_written, mapped_read, mapped_written, sectors_read, sectors_written;
+} traffic;
 
 /* An empty cache of that size. */
 static void cache_sized(u64 bytes)
 {
-    cache_sets = (u32)(bytes / (128 * WAYS));
-    if (cache_sets < 1) cache_sets = 1;
-    free(cache);
-    cache = calloc((size_t)cache_sets * WAYS, sizeof *cache);
+    u32 sets = (u32)(bytes / (128 * WAYS)) ? (u32)(bytes / (128 * WAYS)) : 1;
+    if (sets != cache_sets) cache = realloc(cache, (cache_sets = sets) * sizeof *cache);
+    memset(cache, 0, cache_sets * sizeof *cache);
     cache_time = 0;
 }
 
 static void cache_cold(u64 bytes)
 {
     cache_sized(bytes);
-    dram_read = dram_written = mapped_read = mapped_written = sectors_read = sectors_written = 0;
-    footprint_read = footprint_written = 0;
+    traffic = (struct traffic){0};
     for (u32 i = 0; i < allocation_count; i++) {
         free(allocations[i].read);
         free(allocations[i].written);
@@ -146,87 +155,95 @@ static void cache_cold(u64 bytes)
     }
 }
 
-/* One sector is read or written; true if it was in the cache. */
-static bool cache_access(u64 sector, bool write)
+/* Sectors of one line are read or written: `bits` says which of its four. Returns how many of them were not there. */
+static u32 cache_access(u64 line, u32 bits, bool write)
 {
-    u64 tag = (sector >> 2) + 1;
-    u32 set = (u32)(((tag * 0x9E3779B97F4A7C15ull) >> 32) * (u64)cache_sets >> 32);
-    struct line *lines = cache + (size_t)set * WAYS, *victim = lines;
-    u8 bit = (u8)(1 << (sector & 3));
-    cache_time++;
-    for (int way = 0; way < WAYS; way++) {
-        struct line *line = lines + way;
-        if (line->tag == tag) {
-            bool hit = line->valid & bit;
-            line->used = cache_time;
-            line->valid |= bit;
-            if (write) line->dirty |= bit;
-            return hit;
-        }
-        if (line->used < victim->used) victim = line;
+    u64 tag = line + 1;
+    struct set *set = cache + ((tag * 0x9E3779B97F4A7C15ull >> 32) * (u64)cache_sets >> 32);
+    u32 found = 0, way = 0;
+    for (u32 k = 0; k < WAYS; k++) found |= (u32)(set->tags[k] == tag) << k;
+    if (found) {
+        way = (u32)__builtin_ctz(found);
+        found = bits & set->valid[way];
+    } else {
+        for (u32 k = 1; k < WAYS; k++)
+            if (set->used[k] < set->used[way]) way = k;
+        traffic.dram_written += (u64)__builtin_popcount(set->dirty[way]);
+        set->tags[way] = tag;
+        set->valid[way] = set->dirty[way] = 0;
     }
-    dram_written += (u64)__builtin_popcount(victim->dirty);
-    *victim = (struct line){tag, cache_time, bit, write ? bit : 0};
-    return false;
+    set->used[way] = ++cache_time;
+    set->valid[way] |= (u8)bits;
+    if (write) set->dirty[way] |= (u8)bits;
+    return (u32)__builtin_popcount(bits & ~found);
 }
 
-static void touch(u64 sector, bool write, bool atomic)
+static void touch(struct allocation *owner, u64 line, u32 bits, bool write, bool atomic)
 {
-    struct allocation *at = allocation_of(sector << 5);
-    if (!at) at = allocation_of((sector << 5) + 31);
-    if (write) sectors_written++;
-    else sectors_read++;
-    if (at) {
-        u64 number = sector - (at->begin >> 5), **bits = write ? &at->written : &at->read;
-        if (!*bits) *bits = calloc(((at->end - at->begin) >> 11) + 2, 8);
-        if (!((*bits)[number >> 6] >> (number & 63) & 1)) {
-            (*bits)[number >> 6] |= 1ull << (number & 63);
-            if (write) footprint_written++;
-            else footprint_read++;
-        }
-        if (at->space == MACHINE_MAPPED) {
-            if (write) mapped_written++;
-            else mapped_read++;
+    u32 count = (u32)__builtin_popcount(bits);
+    if (!owner && !(owner = allocation_of(line << 7))) owner = allocation_of((line << 7) + 127);
+    *(write ? &traffic.sectors_written : &traffic.sectors_read) += count;
+    if (owner) {
+        u64 place = 4 * (line - (owner->begin >> 7)), **seen = write ? &owner->written : &owner->read;
+        if (!*seen) *seen = calloc(((owner->end - owner->begin) >> 11) + 3, 8);
+        u64 *word = *seen + (place >> 6), new = ((u64)bits << (place & 63)) & ~*word;
+        *word |= new;
+        *(write ? &traffic.footprint_written : &traffic.footprint_read) += (u64)__builtin_popcountll(new);
+        if (owner->space == MACHINE_MAPPED) {
+            *(write ? &traffic.mapped_written : &traffic.mapped_read) += count;
             return;
         }
     }
-    if (!cache_access(sector, write) && (!write || atomic)) dram_read++;
+    u32 missing = cache_access(line, bits, write);
+    if (!write || atomic) traffic.dram_read += missing;
 }
 
 /* ------------------------------------------------------------------------------------------------ warps and blocks */
 
-#define NO_BARRIER 255
-enum { READY, AT_CONVERGENCE, AT_WARPSYNC };
+/* A value of each lane of a warp. */
+typedef u32 row[32] __attribute__((aligned(64)));
+typedef u64 wide_row[32] __attribute__((aligned(64)));
+typedef real real_row[32] __attribute__((aligned(64)));
+typedef double double_row[32] __attribute__((aligned(64)));
+
+enum { READY, AT_CONVERGENCE, AT_WARPSYNC, AT_BARRIER };
 struct group { u32 mask, pc; u8 state, barrier; u32 wanted; };
+/* Rows of 32 lanes: uniform registers (each lane the same), zeros, what nobody reads, registers. Those from POOL on are the
+ * immediates and constants of the code. */
+enum { ROW_UNIFORM = 0, ROW_ZERO = 63, ROW_TRASH = 64, ROW_REGISTER = 65, POOL = 1 << 20 };
+/* Predicates: P0 to P7, UP0 to UP7, and one that is false. */
+enum { P_NONE = 16 };
 struct warp {
-    u32 *registers; /* [rows][32]; row `zero` holds RZ, the next takes what nobody reads */
-    u32 predicates[8], uniform[64], uniform_predicates[8], barriers[16];
+    u32 *rows[2]; /* of registers, and of the pool as if it began at 0 */
+    u32 predicates[32];
+    row barriers[16]; /* of each lane: who meets there */
     struct group groups[32];
-    u32 group_count, live, index;
-    u8 *local;
+    u32 group_count, live, index, highest;
+    u8 *local; /* words of the 32 lanes side by side, as the hardware has them */
     bool waits, upper;
     u8 waits_at, reduces, starved;
-    u32 highest;
     u64 steps;
 };
 struct block {
-    u32 x, y, z, number, warp_count, threads, slot;
+    u32 x, y, z, warp_count, slot;
     struct warp *warps;
     u8 *shared;
     u32 shared_bytes;
     u32 arrived[16], expected[16], reduced[16], came[16];
     u32 result;
-    bool all;
-    bool done;
-    u64 steps;
+    bool all, done;
 };
+struct count { u64 warps, threads, sectors, passes; };
 
-static u64 *count_warps, *count_threads, *count_sectors, *count_passes;
-static u32 rows, zero_row, local_bytes;
-static u8 constants[0x160 + 8192];
+static struct count *counts;
+static u32 local_bytes, registers; /* of a thread */
+static u8 constants[BANK_BYTES];
 static u32 grid_[3], block_[3];
 static struct module *module;
-static u64 faults, unknown_operations, steps, longest;
+static u32 *pool;
+static struct { u32 bank, value; } *pool_of; /* bank ~0: an immediate */
+static u32 pool_count, pool_room;
+static u64 faults, unknown_operations, longest;
 static u32 current_pc;
 
 #define SHARED_WINDOW 0x0001000000000000ull
@@ -235,8 +252,9 @@ static u32 current_pc;
 #define STARVED 4 /* turns of a group that waits for those behind it; then it has FAIR instructions */
 #define FAIR 64
 #define HEAP (1ull << 32) /* of device malloc: addresses, not memory */
-#define LANES for (int l = 0; l < 32; l++)
-typedef u32 row[32] __attribute__((aligned(64)));
+/* For each lane: at once where no lane depends on another, or one after the other. */
+#define LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
+#define ACTIVE(mask) for (int l = 0; l < 32; l++) if ((mask) >> l & 1)
 
 static double now(void)
 {
@@ -245,402 +263,395 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline u32 *row_of(struct warp *w, u32 index) { return w->registers + 32u * (index >= zero_row ? zero_row : index); }
 static inline u32 float_bits(float x) { u32 v; memcpy(&v, &x, 4); return v; }
 static inline float bits_float(u32 x) { float v; memcpy(&v, &x, 4); return v; }
 static inline u64 double_bits(double x) { u64 v; memcpy(&v, &x, 8); return v; }
 static inline double bits_double(u64 x) { double v; memcpy(&v, &x, 8); return v; }
 static inline float half_float(u16 x) { _Float16 v; memcpy(&v, &x, 2); return (float)v; }
-static inline u16 float_half(float x) { if (x != x) return 0x7fff; _Float16 v = (_Float16)x; u16 r; memcpy(&r, &v, 2); return r; }
+static inline u16 float_half(float x) { _Float16 v = (_Float16)x; u16 r; memcpy(&r, &v, 2); return x != x ? 0x7fff : r; }
 static inline float bf_float(u16 x) { return bits_float((u32)x << 16); }
-static inline u16 float_bf(float x)
-{
-    u32 v = float_bits(x);
-    if (x != x) return 0x7fff;
-    return (u16)((v + 0x7fff + (v >> 16 & 1)) >> 16);
-}
+static inline u16 float_bf(float x) { u32 v = float_bits(x); return x != x ? 0x7fff : (u16)((v + 0x7fff + (v >> 16 & 1)) >> 16); }
+static inline float to_float(u16 x, bool bfloat) { return bfloat ? bf_float(x) : half_float(x); }
+static inline u16 from_float(float x, bool bfloat) { return bfloat ? float_bf(x) : float_half(x); }
+/* Where one is no number the other is the result. */
+#define LESSER(a, b) ((a) < (b) || (b) != (b) ? (a) : (b))
+#define GREATER(a, b) ((a) > (b) || (b) != (b) ? (a) : (b))
 
-static u32 constant32(const struct operand *o, u32 offset)
+static u32 constant32(u32 bank, u32 offset)
 {
-    u32 bank = o->index, v = 0;
-    if (bank == 0) {
-        if (offset + 4 <= sizeof constants) memcpy(&v, constants + offset, 4);
-    } else if (bank < 8 && module->banks[bank] && offset + 4 <= module->bank_bytes[bank]) memcpy(&v, module->banks[bank] + offset, 4);
+    const u8 *from = bank == 0 ? constants : bank < 8 ? module->banks[bank] : NULL;
+    u32 v = 0;
+    if (from && offset <= BANK_BYTES - 4) memcpy(&v, from + offset, 4);
     return v;
 }
 
-static inline u32 scalar(struct warp *w, const struct operand *o)
+/* ------------------------------------------------------------------------------------------------ operands */
+
+static inline u32 *row_at(struct warp *w, u32 at) { return w->rows[at / POOL] + 32ull * at; }
+static inline u32 first_of(struct warp *w, const struct operand *o, u32 mask) { return row_at(w, o->row)[mask ? __builtin_ctz(mask) : 0]; }
+
+static const u32 *changed(const u32 *from, u32 modifiers, u32 *into)
 {
-    switch (o->kind) {
-    case K_UNIFORM: return o->index < 63 ? w->uniform[o->index] : 0;
-    case K_IMMEDIATE: return o->value;
-    case K_CONSTANT: return constant32(o, o->value);
-    default: return 0;
-    }
+    if (modifiers & M_BYTE) {
+        int shift = 8 * (int)(modifiers >> 7) + 16 * !!(modifiers & M_HIGH);
+        LANES into[l] = from[l] >> shift;
+    } else if (modifiers & M_INVERT) LANES into[l] = ~from[l];
+    else if (modifiers & M_NEGATE) LANES into[l] = -from[l];
+    else return from;
+    return into;
 }
 
-/* The 32 values of an operand, as integers: `buffer` is used where they are not a register as it stands. */
-static const u32 *source(struct warp *w, const struct operand *o, u32 *buffer)
+/* The 32 values of an operand, as integers or floats: `buffer` is used where they are not a row as it stands. */
+static inline const u32 *integers(struct warp *w, const struct operand *o, u32 *buffer)
 {
-    const u32 *found;
-    if (o->kind == K_REGISTER) {
-        found = row_of(w, o->index);
-        if (!(o->modifiers & (M_NEGATE | M_ABSOLUTE | M_INVERT | M_BYTE))) return found;
-    } else {
-        u32 v = scalar(w, o);
-        LANES buffer[l] = v;
-        found = buffer;
-        if (!o->modifiers) return found;
-    }
-    if (o->modifiers & M_BYTE) {
-        int shift = 8 * (o->modifiers >> 7) + 16 * !!(o->modifiers & M_HIGH);
-        LANES buffer[l] = found[l] >> shift;
-        return buffer;
-    }
-    if (o->modifiers & M_INVERT) LANES buffer[l] = ~found[l];
-    else if (o->modifiers & M_NEGATE) LANES buffer[l] = -found[l];
-    else LANES buffer[l] = found[l];
-    return buffer;
+    const u32 *found = row_at(w, o->row);
+    return o->modifiers ? changed(found, o->modifiers, buffer) : found;
 }
 
-static const float *source_float(struct warp *w, const struct operand *o, float *buffer)
+static inline const real *reals(struct warp *w, const struct operand *o, real *buffer)
 {
-    u32 *into = (u32 *)buffer;
-    const u32 *found;
-    if (o->kind == K_REGISTER) {
-        found = row_of(w, o->index);
-        if (!(o->modifiers & (M_NEGATE | M_ABSOLUTE))) return (const float *)found;
-    } else {
-        u32 v = scalar(w, o);
-        LANES into[l] = v;
-        found = into;
-    }
+    const u32 *found = row_at(w, o->row);
+    if (!(o->modifiers & (M_NEGATE | M_ABSOLUTE))) return (const real *)found;
     u32 clear = o->modifiers & M_ABSOLUTE ? 0x7fffffffu : ~0u, flip = o->modifiers & M_NEGATE ? 0x80000000u : 0;
-    LANES into[l] = (found[l] & clear) ^ flip;
+    LANES ((u32 *)buffer)[l] = (found[l] & clear) ^ flip;
     return buffer;
 }
 
-static void source64(struct warp *w, const struct operand *o, u64 *into)
+static void wides(struct warp *w, const struct operand *o, u64 *into)
 {
-    switch (o->kind) {
-    case K_REGISTER: {
-        const u32 *low = row_of(w, o->index), *high = row_of(w, o->index >= zero_row ? o->index : o->index + 1u);
+    const u32 *low = row_at(w, o->row);
+    if (o->kind == K_REGISTER || o->kind == K_UNIFORM) {
+        const u32 *high = o->row == ROW_ZERO ? low : low + 32;
         LANES into[l] = (u64)high[l] << 32 | low[l];
-        break;
+        return;
     }
-    case K_UNIFORM: {
-        u64 v = o->index < 62 ? (u64)w->uniform[o->index + 1] << 32 | w->uniform[o->index] : 0;
-        LANES into[l] = v;
-        break;
-    }
-    case K_CONSTANT: {
-        u64 v = (u64)constant32(o, o->value + 4) << 32 | constant32(o, o->value);
-        LANES into[l] = v;
-        break;
-    }
-    default: LANES into[l] = o->modifiers & M_WIDE ? (u64)o->value << 32 : (u64)(s64)(s32)o->value;
-    }
+    u64 v = o->kind == K_CONSTANT ? (u64)constant32(o->index, o->value + 4) << 32 | low[0] : o->modifiers & M_WIDE ? (u64)o->value << 32 : (u64)(s64)(s32)o->value;
+    LANES into[l] = v;
 }
 
-static void source_double(struct warp *w, const struct operand *o, double *into)
+static void doubles(struct warp *w, const struct operand *o, double *into)
 {
-    u64 *bits = (u64 *)into;
-    source64(w, o, bits);
-    u64 clear = o->modifiers & M_ABSOLUTE ? ~(1ull << 63) : ~0ull, flip = o->modifiers & M_NEGATE ? 1ull << 63 : 0;
+    u64 *bits = (u64 *)into, clear = o->modifiers & M_ABSOLUTE ? ~(1ull << 63) : ~0ull, flip = o->modifiers & M_NEGATE ? 1ull << 63 : 0;
+    wides(w, o, bits);
     LANES bits[l] = (bits[l] & clear) ^ flip;
 }
 
 /* Two halves of each of 32 values, as floats. */
-static void source_halves(struct warp *w, const struct operand *o, bool bfloat, float *low, float *high)
+static void halves(struct warp *w, const struct operand *o, bool bfloat, real *low, real *high)
 {
-    row buffer;
-    struct operand plain = *o;
-    plain.modifiers = 0;
-    const u32 *v = source(w, &plain, buffer);
+    const u32 *v = row_at(w, o->row);
+    u32 first = o->modifiers & M_HIGH ? 16 : 0, second = o->modifiers & M_LOW ? 0 : 16;
+    u32 clear = o->modifiers & M_ABSOLUTE ? 0x7fff : 0xffff, flip = o->modifiers & M_NEGATE ? 0x8000 : 0;
     LANES {
-        u16 first = (u16)v[l], second = (u16)(v[l] >> 16);
-        if (o->modifiers & M_LOW) second = first;
-        if (o->modifiers & M_HIGH) first = second;
-        low[l] = bfloat ? bf_float(first) : half_float(first);
-        high[l] = bfloat ? bf_float(second) : half_float(second);
-        if (o->modifiers & M_ABSOLUTE) low[l] = fabsf(low[l]), high[l] = fabsf(high[l]);
-        if (o->modifiers & M_NEGATE) low[l] = -low[l], high[l] = -high[l];
+        low[l] = to_float((u16)((v[l] >> first & clear) ^ flip), bfloat);
+        high[l] = to_float((u16)((v[l] >> second & clear) ^ flip), bfloat);
     }
 }
 
 static inline u32 predicate(struct warp *w, const struct operand *o)
 {
-    u32 v = ~0u;
-    if (o->kind == K_PREDICATE) v = w->predicates[o->index & 7];
-    else if (o->kind == K_UNIFORM_PREDICATE) v = w->uniform_predicates[o->index & 7];
-    else if (o->kind == K_NONE) return 0;
+    u32 v = w->predicates[o->row & 31];
     return o->modifiers & M_INVERT ? ~v : v;
 }
 
 static inline void set_predicate(struct warp *w, const struct operand *o, u32 value, u32 mask)
 {
-    if (o->kind == K_NONE || o->index >= 7) return;
-    if (o->kind == K_UNIFORM_PREDICATE) w->uniform_predicates[o->index] = mask && value >> __builtin_ctz(mask) & 1 ? ~0u : 0;
-    else w->predicates[o->index] = (w->predicates[o->index] & ~mask) | (value & mask);
+    if (o->row % 8 == 7 || o->row >= P_NONE || !mask) return;
+    if (o->row >= 8) value = value >> __builtin_ctz(mask) & 1 ? ~0u : 0, mask = ~0u;
+    w->predicates[o->row] = (w->predicates[o->row] & ~mask) | (value & mask);
 }
 
-static inline void put(struct warp *w, const struct operand *o, const u32 *value, u32 mask)
+/* Write a result, or the one `further` rows behind it. */
+static inline void put(struct warp *w, const struct operand *o, u32 further, const u32 *value, u32 mask)
 {
+    u32 *to = w->rows[0] + 32ull * (o->row + further);
+    if (o->row == ROW_TRASH) return;
     if (o->kind == K_UNIFORM) {
-        if (o->index < 63 && mask) w->uniform[o->index] = value[__builtin_ctz(mask)];
-        return;
-    }
-    if (o->kind != K_REGISTER || o->index >= zero_row) return;
-    u32 *to = w->registers + 32u * o->index;
-    if (mask == ~0u) {
-        LANES to[l] = value[l];
-        return;
-    }
-    LANES {
+        u32 v = value[mask ? __builtin_ctz(mask) : 0];
+        LANES to[l] = v;
+    } else if (mask == ~0u) LANES to[l] = value[l];
+    else LANES {
         u32 on = -(mask >> l & 1);
         to[l] = (value[l] & on) | (to[l] & ~on);
     }
 }
 
-static void put_next(struct warp *w, const struct operand *o, int further, const u32 *value, u32 mask)
-{
-    struct operand next = *o;
-    if (o->kind == K_REGISTER && o->index >= zero_row) return;
-    next.index = (u16)(next.index + further);
-    put(w, &next, value, mask);
-}
-
-static void put64(struct warp *w, const struct operand *o, const u64 *value, u32 mask)
+static void put_wide(struct warp *w, const struct operand *o, const u64 *value, u32 mask)
 {
     row half;
     LANES half[l] = (u32)value[l];
-    put(w, o, half, mask);
+    put(w, o, 0, half, mask);
     LANES half[l] = (u32)(value[l] >> 32);
-    put_next(w, o, 1, half, mask);
+    put(w, o, 1, half, mask);
 }
 
-static void put_float(struct warp *w, const struct operand *o, const float *value, u32 mask) { put(w, o, (const u32 *)value, mask); }
+/* A bit of each lane where a value is not zero. */
+static inline u32 set_lanes(const u32 *value)
+{
+    u32 found = 0;
+    LANES found |= (u32)(value[l] != 0) << l;
+    return found;
+}
 
 enum { CMP_F, CMP_LT, CMP_EQ, CMP_LE, CMP_GT, CMP_NE, CMP_GE, CMP_NUM, CMP_NAN, CMP_LTU, CMP_EQU, CMP_LEU, CMP_GTU, CMP_NEU,
        CMP_GEU, CMP_T, CMP_MAX, CMP_MIN };
-#define COMPARED(type)                                                                                                        \
-    static inline bool compared_##type(int how, type a, type b)                                                              \
-    {                                                                                                                         \
-        switch (how) {                                                                                                        \
-        case CMP_LT: return a < b;                                                                                            \
-        case CMP_EQ: return a == b;                                                                                           \
-        case CMP_LE: return a <= b;                                                                                           \
-        case CMP_GT: return a > b;                                                                                            \
-        case CMP_NE: return a < b || a > b;                                                                                   \
-        case CMP_GE: return a >= b;                                                                                           \
-        case CMP_NUM: return a == a && b == b;                                                                                \
-        case CMP_NAN: return a != a || b != b;                                                                                \
-        case CMP_LTU: return !(a >= b);                                                                                       \
-        case CMP_EQU: return !(a < b || a > b);                                                                               \
-        case CMP_LEU: return !(a > b);                                                                                        \
-        case CMP_GTU: return !(a <= b);                                                                                       \
-        case CMP_NEU: return !(a == b);                                                                                       \
-        case CMP_GEU: return !(a < b);                                                                                        \
-        case CMP_T: return true;                                                                                              \
-        case CMP_MAX: return a > b || b != b;                                                                                 \
-        case CMP_MIN: return a < b || b != b;                                                                                 \
-        default: return false;                                                                                                \
-        }                                                                                                                     \
+/* Compare two rows in one of the ways: a bit of each lane. */
+#define COMPARED(name, type)                                                                                                          \
+    static u32 name(u32 how, const type *a, const type *b)                                                                            \
+    {                                                                                                                                 \
+        u32 found = 0;                                                                                                                \
+        switch (how) {                                                                                                                \
+            WAY(LT, a[l] < b[l]) WAY(EQ, a[l] == b[l]) WAY(LE, a[l] <= b[l]) WAY(GT, a[l] > b[l]) WAY(GE, a[l] >= b[l])                \
+            WAY(NE, a[l] < b[l] || a[l] > b[l]) WAY(NUM, a[l] == a[l] && b[l] == b[l]) WAY(NAN, a[l] != a[l] || b[l] != b[l])          \
+            WAY(LTU, !(a[l] >= b[l])) WAY(EQU, !(a[l] < b[l] || a[l] > b[l])) WAY(LEU, !(a[l] > b[l])) WAY(GTU, !(a[l] <= b[l]))       \
+            WAY(NEU, a[l] != b[l]) WAY(GEU, !(a[l] < b[l])) WAY(T, true) WAY(MAX, a[l] > b[l] || b[l] != b[l])                         \
+            WAY(MIN, a[l] < b[l] || b[l] != b[l])                                                                                     \
+        }                                                                                                                             \
+        return found;                                                                                                                 \
     }
-COMPARED(float)
-COMPARED(double)
-COMPARED(s32)
-COMPARED(u32)
+#define WAY(name, holds) case CMP_##name: LANES found |= (u32)(holds) << l; break;
+COMPARED(compared_floats, real)
+COMPARED(compared_doubles, double)
+COMPARED(compared_signed, s32)
+COMPARED(compared_unsigned, u32)
 
-static inline u32 combined(int how, u32 a, u32 b) { return how == 0 ? a & b : how == 1 ? a | b : a ^ b; }
+static inline u32 combined(u32 how, u32 a, u32 b) { return how == 0 ? a & b : how == 1 ? a | b : a ^ b; }
 
 /* Comparisons give a predicate and, for the second result, its contrary. */
-static void set_compared(struct warp *w, const struct instruction *i, u32 found, u32 unordered, u32 mask)
+static void set_compared(struct warp *w, const struct instruction *i, u32 found, u32 second, u32 mask)
 {
-    u32 with = predicate(w, &i->o[4]);
-    if (i->o[4].kind == K_NONE) with = ~0u;
-    u32 second = i->sub == CMP_MAX || i->sub == CMP_MIN ? unordered : ~found;
-    u32 first_value = combined(i->sub2, found, with), second_value = combined(i->sub2, second, with);
-    set_predicate(w, &i->o[0], first_value, mask);
-    set_predicate(w, &i->o[1], second_value, mask);
+    u32 with = i->o[6].kind == K_NONE ? ~0u : predicate(w, &i->o[6]);
+    set_predicate(w, &i->o[4], combined(i->sub2, found, with), mask);
+    set_predicate(w, &i->o[5], combined(i->sub2, second, with), mask);
 }
 
 enum { ROUND_NEAREST, ROUND_UP, ROUND_DOWN, ROUND_ZERO };
-static __attribute__((noinline)) void round_to(int how)
+static __attribute__((noinline)) void round_to(u32 how)
 {
     static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     fesetround(modes[how & 3]);
 }
 /* What is in an array is there, and the compiler moves no operation on it to the other side. */
 #define BARRIER(array) __asm__ volatile("" : "+m"(array) : : "memory")
-static inline float rounded(double exact, int how)
-{
-    float r = (float)exact;
-    if (how == ROUND_NEAREST || (double)r == exact || exact != exact) return r;
-    bool above = (double)r > exact;
-    if (how == ROUND_UP) return above ? r : nextafterf(r, INFINITY);
-    if (how == ROUND_DOWN) return above ? nextafterf(r, -INFINITY) : r;
-    return (exact > 0) == above ? nextafterf(r, 0) : r;
-}
 
 /* ------------------------------------------------------------------------------------------------ memory */
+
+/* Where the lanes of a request go. `straight`: each lane's bytes follow those of the lane before it; `owner`: all of it is his. */
+struct access { wide_row at; u32 bytes, mask; u8 space; bool straight; u64 low, high; struct allocation *owner; };
 
 static void addresses(struct warp *w, const struct instruction *i, u64 *into)
 {
     /* o[1]: register (M_WIDE: a pair; value: shift), o[2]: uniform register, o[3]: offset */
-    u64 base = (u64)(s64)(s32)i->o[3].value;
-    if (i->o[2].kind == K_UNIFORM && i->o[2].index < 63)
-        base += i->o[2].modifiers & M_WIDE ? (u64)w->uniform[i->o[2].index + 1] << 32 | w->uniform[i->o[2].index] : w->uniform[i->o[2].index];
-    if (i->o[1].kind != K_REGISTER || i->o[1].index >= zero_row) {
-        LANES into[l] = base;
+    const u32 *low = row_at(w, i->o[1].row), *high = low + 32, *uniform = row_at(w, i->o[2].row);
+    u64 base = (u64)(s64)(s32)i->o[3].value + uniform[0];
+    if (i->o[2].modifiers & M_WIDE && i->o[2].row != ROW_ZERO) base += (u64)uniform[32] << 32;
+    if (i->o[1].row == ROW_ZERO) LANES into[l] = base;
+    else if (i->o[1].modifiers & M_WIDE) LANES into[l] = base + ((u64)high[l] << 32 | low[l]);
+    else {
+        u32 shift = i->o[1].value & 31;
+        LANES into[l] = base + ((u64)low[l] << shift);
+        if (i->sub2 == SPACE_SHARED || i->sub2 == SPACE_LOCAL) LANES into[l] &= 0xffffffffu;
+    }
+}
+
+static u8 space_of(u64 address) { return address - SHARED_WINDOW < WINDOW ? SPACE_SHARED : address - LOCAL_WINDOW < WINDOW ? SPACE_LOCAL : SPACE_GLOBAL; }
+
+/* The addresses of a request for the lanes of `mask`, not none. Generic ones become those of a space if all are of the same. */
+static void prepare(struct warp *w, const struct instruction *i, u32 space, u32 bytes, u32 mask, struct access *x)
+{
+    u32 first = (u32)__builtin_ctz(mask);
+    u64 begin, low = ~0ull, high = 0, bends = 0;
+    addresses(w, i, x->at);
+    if (space == SPACE_GENERIC) {
+        u8 one = space_of(x->at[first]);
+        bool same = true;
+        ACTIVE(mask) same &= space_of(x->at[l]) == one;
+        if (same) {
+            u64 window = one == SPACE_SHARED ? SHARED_WINDOW : one == SPACE_LOCAL ? LOCAL_WINDOW : 0;
+            LANES x->at[l] -= window;
+            space = one;
+        }
+    }
+    begin = x->at[first] - (u64)first * bytes;
+    LANES {
+        u64 on = -(u64)(mask >> l & 1);
+        bends |= (x->at[l] ^ (begin + (u64)l * bytes)) & on;
+    }
+    if (!bends) low = x->at[first], high = begin + (u64)bytes * (32 - (u32)__builtin_clz(mask));
+    else ACTIVE(mask) {
+        low = x->at[l] < low ? x->at[l] : low;
+        high = x->at[l] + bytes > high ? x->at[l] + bytes : high;
+    }
+    x->bytes = bytes, x->mask = mask, x->space = (u8)space, x->low = low, x->high = high;
+    x->straight = !bends && high > low && !(mask & (mask + (mask & -mask)));
+    x->owner = space == SPACE_GLOBAL ? allocation_of(low) : NULL;
+    if (x->owner && (high > x->owner->end || high < low)) x->owner = NULL;
+}
+
+/* Where lane l finds the four bytes (or fewer) of `part`; NULL if that is nobody's memory. */
+static inline u8 *place_of(struct block *b, struct warp *w, const struct access *x, int l, u32 part)
+{
+    u64 at = x->at[l];
+    u8 space = x->space;
+    if (space == SPACE_GENERIC) {
+        space = space_of(at);
+        at -= space == SPACE_SHARED ? SHARED_WINDOW : space == SPACE_LOCAL ? LOCAL_WINDOW : 0;
+    }
+    if (space == SPACE_SHARED) return at < b->shared_bytes && at + x->bytes <= b->shared_bytes ? b->shared + at + 4 * part : NULL;
+    if (space == SPACE_LOCAL) {
+        at += 4 * part;
+        return at < local_bytes ? w->local + (at >> 2) * 128 + 4 * (u32)l + (at & 3) : NULL;
+    }
+    if (!x->owner) {
+        struct allocation *owner = allocation_of(at);
+        if (!owner || at + x->bytes > owner->end) return NULL;
+    }
+    return (u8 *)at + 4 * part;
+}
+
+/* Distinct lines of a request, each with its sectors. */
+struct lines { u32 count; u64 line[128]; u32 bits[128]; };
+static void add_line(struct lines *lines, u64 line, u32 bits)
+{
+    static struct { u64 line; u32 stamp, at; } table[256];
+    static u32 stamp;
+    if (!lines->count) stamp++;
+    for (u32 k = (u32)(line * 0x9E3779B97F4A7C15ull >> 56);; k = (k + 1) & 255) {
+        if (table[k].stamp == stamp && table[k].line == line) {
+            lines->bits[table[k].at] |= bits;
+            return;
+        }
+        if (table[k].stamp == stamp) continue;
+        if (lines->count == 128) return;
+        table[k].line = line, table[k].stamp = stamp, table[k].at = lines->count;
+        lines->line[lines->count] = line, lines->bits[lines->count++] = bits;
         return;
     }
-    const u32 *low = row_of(w, i->o[1].index);
-    if (i->o[1].modifiers & M_WIDE) {
-        const u32 *high = row_of(w, i->o[1].index + 1u);
-        LANES into[l] = base + ((u64)high[l] << 32 | low[l]);
-    } else {
-        u32 shift = i->o[1].value;
-        LANES into[l] = base + ((u64)low[l] << shift);
-    }
-    if (i->sub2 == SPACE_SHARED || i->sub2 == SPACE_LOCAL)
-        LANES into[l] &= 0xffffffffu;
 }
 
-/* Where lane l of the warp finds `bytes` at an address; NULL if that is nobody's memory. */
-static inline u8 *memory_at(struct block *b, struct warp *w, int space, u64 address, u32 bytes, int l)
+/* Passes that shared memory, 32 banks of four bytes, takes; requests of 8 or 16 bytes go in two or four parts. */
+static u32 passes_of(const struct access *x)
 {
-    if (space == SPACE_GENERIC) {
-        if (address - SHARED_WINDOW < WINDOW) address -= SHARED_WINDOW, space = SPACE_SHARED;
-        else if (address - LOCAL_WINDOW < WINDOW) address -= LOCAL_WINDOW, space = SPACE_LOCAL;
-        else space = SPACE_GLOBAL;
+    u32 words = x->bytes > 4 ? x->bytes / 4 : 1, most = 1, taken = 0;
+    u64 word_of[32];
+    bool conflicts = false;
+    u8 uses[32] = {0};
+    struct lines distinct;
+    if (x->straight) return words;
+    ACTIVE(x->mask) {
+        u64 word = x->at[l] >> 2;
+        u32 bank = (u32)(word / words) & 31;
+        if (!(taken >> bank & 1)) taken |= 1u << bank, word_of[bank] = word;
+        else conflicts |= word_of[bank] != word;
     }
-    if (space == SPACE_SHARED) return address + bytes <= b->shared_bytes ? b->shared + address : NULL;
-    if (space == SPACE_LOCAL) return address + bytes <= local_bytes ? w->local + (u64)local_bytes * (u32)l + address : NULL;
-    struct allocation *at = allocation_of(address);
-    return at && address + bytes <= at->end ? (u8 *)address : NULL;
+    if (!conflicts) return words;
+    distinct.count = 0;
+    ACTIVE(x->mask) {
+        u32 before = distinct.count;
+        add_line(&distinct, x->at[l] >> 2, 0);
+        if (distinct.count == before) continue;
+        u8 used = ++uses[((x->at[l] >> 2) / words) & 31];
+        if (used > most) most = used;
+    }
+    return most > words ? most : words;
 }
 
-/* Count the sectors (global) or passes (shared memory, 32 banks of four bytes) that a request takes. */
-static void request(struct block *b, struct warp *w, int space, const u64 *address, u32 bytes, u32 mask, bool write, bool atomic)
+/* Count what a request takes: sectors, or passes of shared memory. */
+static void request(struct block *b, struct warp *w, const struct access *x, bool write, bool atomic)
 {
-    u64 seen[128];
-    u32 count = 0;
-    if (!mask) return;
-    if (space == SPACE_GENERIC) {
-        u64 one = address[__builtin_ctz(mask)];
-        space = one - SHARED_WINDOW < WINDOW ? SPACE_SHARED : one - LOCAL_WINDOW < WINDOW ? SPACE_LOCAL : SPACE_GLOBAL;
+    struct lines lines;
+    u8 space = x->space == SPACE_GENERIC ? space_of(x->at[__builtin_ctz(x->mask)]) : x->space;
+    u32 sectors = 0;
+    if (space == SPACE_SHARED) {
+        counts[current_pc].passes += passes_of(x);
+        return;
     }
+    if (space == SPACE_GLOBAL && x->straight) {
+        u64 from = x->low >> 5, to = (x->high - 1) >> 5;
+        counts[current_pc].sectors += to - from + 1;
+        for (u64 line = from >> 2; line <= to >> 2; line++) {
+            u32 bits = 15;
+            if (line == from >> 2) bits &= 15u << (from & 3);
+            if (line == to >> 2) bits &= 15u >> (3 - (to & 3));
+            touch(x->owner, line, bits, write, atomic);
+        }
+        return;
+    }
+    lines.count = 0;
     if (space == SPACE_GLOBAL) {
-        u64 highest = 0;
-        LANES if (mask >> l & 1) {
-            u64 first = address[l] >> 5, last = (address[l] + bytes - 1) >> 5;
-            for (u64 sector = first; sector <= last; sector++) {
-                u32 k = 0;
-                if (count && sector <= highest)
-                    for (k = count; k && seen[k - 1] != sector;) k--;
-                if (!k && count < 128) seen[count++] = sector;
-                if (sector > highest) highest = sector;
-            }
+        ACTIVE(x->mask) for (u64 sector = x->at[l] >> 5; sector <= (x->at[l] + x->bytes - 1) >> 5; sector++) add_line(&lines, sector >> 2, 1u << (sector & 3));
+    } else ACTIVE(x->mask) for (u32 part = 0; part < (x->bytes + 3) / 4; part++) add_line(&lines, (x->at[l] >> 2) + part, 1u << (l / 8));
+    for (u32 k = 0; k < lines.count; k++) {
+        sectors += (u32)__builtin_popcount(lines.bits[k]);
+        if (space == SPACE_GLOBAL) touch(x->owner, lines.line[k], lines.bits[k], write, atomic);
+        else {
+            /* A thread's own memory lies behind all other addresses. */
+            u32 missing = cache_access((1ull << 50) + ((u64)b->slot * 32 + w->index) * (local_bytes / 4) + lines.line[k], lines.bits[k], write);
+            if (!write) traffic.dram_read += missing;
         }
-        for (u32 k = 0; k < count; k++) touch(seen[k], write, atomic);
-        count_sectors[current_pc] += count;
-    } else if (space == SPACE_SHARED) {
-        u64 word_of[32];
-        u32 taken = 0, words = bytes > 4 ? bytes / 4 : 1, most = 1;
-        bool conflicts = false;
-        LANES if (mask >> l & 1) {
-            /* requests of 8 or 16 bytes go in two or four parts */
-            u64 word = address[l] >> 2;
-            u32 bank = (u32)(word / words) & 31;
-            if (!(taken >> bank & 1)) taken |= 1u << bank, word_of[bank] = word;
-            else if (word_of[bank] != word) conflicts = true;
-        }
-        if (conflicts) {
-            u8 uses[32] = {0};
-            LANES if (mask >> l & 1) {
-                u64 word = address[l] >> 2;
-                u32 k = count;
-                while (k && seen[k - 1] != word) k--;
-                if (!k) {
-                    seen[count++] = word;
-                    u8 used = ++uses[(word / words) & 31];
-                    if (used > most) most = used;
-                }
-            }
-        }
-        count_passes[current_pc] += most > words ? most : words;
-    } else if (space == SPACE_LOCAL) {
-        /* the hardware interleaves a thread's own memory: one word of all lanes lies in one line */
-        LANES if (mask >> l & 1) {
-            u64 line = address[l] >> 2;
-            u32 k = count;
-            while (k && seen[k - 1] != line) k--;
-            if (!k) seen[count++] = line;
-        }
-        u64 base = (1ull << 52) + (((u64)b->slot * 32 + w->index) * (local_bytes / 4)) * 4;
-        for (u32 k = 0; k < count; k++)
-            for (u32 part = 0; part < 4; part++)
-                if (mask >> (8 * part) & 0xff) {
-                    if (!cache_access(base + seen[k] * 4 + part, write) && !write) dram_read++;
-                    count_sectors[current_pc]++;
-                }
     }
+    counts[current_pc].sectors += sectors;
+}
+
+/* The memory behind a straight request of four bytes for all lanes; NULL if it is none. */
+static u8 *whole_row(struct block *b, const struct access *x)
+{
+    if (!x->straight || x->mask != ~0u || x->bytes != 4) return NULL;
+    if (x->owner) return (u8 *)x->low;
+    return x->space == SPACE_SHARED && x->high <= b->shared_bytes ? b->shared + x->low : NULL;
 }
 
 static void load(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
-    u64 at[32];
-    u32 got[4][32];
-    u32 bytes = i->width;
-    addresses(w, i, at);
-    request(b, w, i->sub2, at, bytes, mask, false, false);
-    LANES {
-        if (!(mask >> l & 1)) continue;
-        u8 *from = memory_at(b, w, i->sub2, at[l], bytes, l);
-        u32 v[4] = {0, 0, 0, 0};
-        if (!from) faults++;
-        else switch (i->type) {
-        case T_U8: v[0] = *from; break;
-        case T_S8: v[0] = (u32)(s32)(int8_t)*from; break;
-        case T_U16: { u16 x; memcpy(&x, from, 2); v[0] = x; break; }
-        case T_S16: { int16_t x; memcpy(&x, from, 2); v[0] = (u32)(s32)x; break; }
-        default: memcpy(v, from, bytes);
-        }
-        for (u32 k = 0; k < (bytes + 3) / 4; k++) got[k][l] = v[k];
+    struct access x;
+    row got;
+    u8 *from;
+    prepare(w, i, i->sub2, i->width, mask, &x);
+    request(b, w, &x, false, false);
+    if ((from = whole_row(b, &x))) {
+        memcpy(got, from, 128);
+        put(w, &i->o[0], 0, got, mask);
+        return;
     }
-    for (u32 k = 0; k < (bytes + 3) / 4; k++) put_next(w, &i->o[0], (int)k, got[k], mask);
+    for (u32 k = 0; k < (x.bytes + 3) / 4; k++) {
+        ACTIVE(mask) {
+            u32 v = 0;
+            if (!(from = place_of(b, w, &x, l, k))) faults++;
+            else switch (i->type) {
+            case T_U8: v = *from; break;
+            case T_S8: v = (u32)(s32)(int8_t)*from; break;
+            case T_U16: { u16 h; memcpy(&h, from, 2); v = h; break; }
+            case T_S16: { int16_t h; memcpy(&h, from, 2); v = (u32)(s32)h; break; }
+            default: memcpy(&v, from, 4);
+            }
+            got[l] = v;
+        }
+        put(w, &i->o[0], k, got, mask);
+    }
 }
 
 static void store(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
-    u64 at[32];
-    u32 bytes = i->width;
-    row buffers[4];
-    const u32 *from[4];
-    addresses(w, i, at);
-    request(b, w, i->sub2, at, bytes, mask, true, false);
-    for (u32 k = 0; k < (bytes + 3) / 4; k++) {
-        struct operand part = i->o[0];
-        if ((part.kind == K_REGISTER && part.index < zero_row) || part.kind == K_UNIFORM) part.index = (u16)(part.index + k);
-        from[k] = source(w, &part, buffers[k]);
-    }
-    LANES {
-        if (!(mask >> l & 1)) continue;
-        u8 *to = memory_at(b, w, i->sub2, at[l], bytes, l);
-        u32 v[4];
-        if (!to) {
-            faults++;
-            continue;
+    struct access x;
+    u8 *to;
+    prepare(w, i, i->sub2, i->width, mask, &x);
+    request(b, w, &x, true, false);
+    for (u32 k = 0; k < (x.bytes + 3) / 4; k++) {
+        const u32 *from = row_at(w, i->o[0].row == ROW_ZERO ? ROW_ZERO : i->o[0].row + k);
+        if ((to = whole_row(b, &x))) memcpy(to, from, 128);
+        else ACTIVE(mask) {
+            if ((to = place_of(b, w, &x, l, k))) memcpy(to, &from[l], x.bytes < 4 ? x.bytes : 4);
+            else faults++;
         }
-        for (u32 k = 0; k < (bytes + 3) / 4; k++) v[k] = from[k][l];
-        memcpy(to, v, bytes);
     }
 }
 
 enum { A_ADD, A_MIN, A_MAX, A_INC, A_DEC, A_AND, A_OR, A_XOR, A_EXCH, A_CAS, A_CAST, A_POPC };
 
-static u64 atomic_value(int how, int type, u64 old, u64 a, u64 c)
+/* Sum, lesser or greater of two numbers of a type. */
+#define REDUCED(type, a, b) (how == A_ADD ? (type)((type)(a) + (type)(b)) : how == A_MIN ? LESSER((type)(a), (type)(b)) : GREATER((type)(a), (type)(b)))
+
+static u64 atomic_value(u32 how, u32 type, u64 old, u64 a, u64 c)
 {
     switch (how) {
     case A_EXCH: return a;
@@ -653,90 +664,115 @@ static u64 atomic_value(int how, int type, u64 old, u64 a, u64 c)
     case A_POPC: return (u32)old + 1;
     default: break;
     }
-    bool lesser = how == A_MIN;
+    if (how == A_ADD && type < T_F16) return type >= T_U64 ? old + a : (u32)(old + a);
     switch (type) {
-    case T_F32: {
-        float x = bits_float((u32)old), y = bits_float((u32)a);
-        return float_bits(how == A_ADD ? x + y : lesser ? fminf(x, y) : fmaxf(x, y));
-    }
-    case T_F64: {
-        double x = bits_double(old), y = bits_double(a);
-        return double_bits(how == A_ADD ? x + y : lesser ? fmin(x, y) : fmax(x, y));
-    }
+    case T_F32: return float_bits(REDUCED(float, bits_float((u32)old), bits_float((u32)a)));
+    case T_F64: return double_bits(REDUCED(double, bits_double(old), bits_double(a)));
     case T_F16: case T_BF16: {
         u32 r = 0;
-        for (int part = 0; part < 32; part += 16) {
-            u16 x = (u16)(old >> part), y = (u16)(a >> part);
-            u16 z = type == T_F16 ? float_half(half_float(x) + half_float(y)) : float_bf(bf_float(x) + bf_float(y));
-            r |= (u32)z << part;
-        }
+        for (int part = 0; part < 32; part += 16)
+            r |= (u32)from_float(REDUCED(float, to_float((u16)(old >> part), type == T_BF16), to_float((u16)(a >> part), type == T_BF16)), type == T_BF16) << part;
         return r;
     }
-    case T_S32: return how == A_ADD ? (u32)((u32)old + (u32)a) : (u32)(lesser ? ((s32)old < (s32)a ? old : a) : ((s32)old > (s32)a ? old : a));
-    case T_S64: return how == A_ADD ? old + a : (lesser ? ((s64)old < (s64)a ? old : a) : ((s64)old > (s64)a ? old : a));
-    case T_U64: return how == A_ADD ? old + a : (lesser ? (old < a ? old : a) : (old > a ? old : a));
-    default: return how == A_ADD ? (u32)((u32)old + (u32)a) : (lesser ? ((u32)old < (u32)a ? (u32)old : (u32)a) : ((u32)old > (u32)a ? (u32)old : (u32)a));
+    case T_S32: return (u32)REDUCED(s32, old, a);
+    case T_S64: return (u64)REDUCED(s64, old, a);
+    case T_U64: return REDUCED(uint64_t, old, a);
+    default: return REDUCED(uint32_t, old, a);
     }
 }
 
 static void atomic(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
     /* o[0]: result, o[4]: predicate, o[5]: value, o[6]: second value */
-    u64 at[32], a[32], c[32], got[32];
-    u32 bytes = i->width;
-    row first, second;
-    addresses(w, i, at);
-    request(b, w, i->sub2, at, bytes, mask, false, true);
-    request(b, w, i->sub2, at, bytes, mask, true, true);
-    if (bytes == 8) {
-        source64(w, &i->o[5], a);
-        source64(w, &i->o[6], c);
-    } else {
-        const u32 *x = source(w, &i->o[5], first), *y = source(w, &i->o[6], second);
-        LANES a[l] = x[l], c[l] = y[l];
-    }
-    LANES {
-        got[l] = 0;
-        if (!(mask >> l & 1)) continue;
-        u8 *to = memory_at(b, w, i->sub2, at[l], bytes, l);
-        u64 old = 0;
+    struct access x;
+    wide_row a, c, got = {0};
+    prepare(w, i, i->sub2, i->width, mask, &x);
+    request(b, w, &x, false, true);
+    if (x.space != SPACE_SHARED) request(b, w, &x, true, true);
+    wides(w, &i->o[5], a);
+    wides(w, &i->o[6], c);
+    ACTIVE(mask) {
+        u8 *to = place_of(b, w, &x, l, 0);
+        u64 old = 0, most = i->width == 8 ? ~0ull : 0xffffffffu;
         if (!to) {
             faults++;
             continue;
         }
-        memcpy(&old, to, bytes);
-        u64 new = atomic_value(i->sub, i->type, old, a[l], c[l]);
-        memcpy(to, &new, bytes);
-        got[l] = i->sub == A_CAST ? (old == a[l]) : old;
+        memcpy(&old, to, i->width);
+        u64 new = atomic_value(i->sub, i->type, old, a[l] & most, c[l] & most);
+        memcpy(to, &new, i->width);
+        got[l] = i->sub == A_CAST ? old == (a[l] & most) : old;
     }
-    if (bytes == 8 && i->sub != A_CAST) put64(w, &i->o[0], got, mask);
+    if (i->width == 8 && i->sub != A_CAST) put_wide(w, &i->o[0], got, mask);
     else {
         row low;
         LANES low[l] = (u32)got[l];
-        put(w, &i->o[0], low, mask);
+        put(w, &i->o[0], 0, low, mask);
     }
     set_predicate(w, &i->o[4], ~0u, mask);
 }
 
-/* ------------------------------------------------------------------------------------------------ instructions */
+/* cp.async: o[0]: address in shared memory (value: offset), o[1..3]: address in global memory, o[6]: whether to copy, or else
+ * to do nothing or fill with zeros. */
+static void copy(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
+{
+    struct access x, y;
+    u32 skipped = i->o[6].kind == K_NONE ? 0 : mask & ~predicate(w, &i->o[6]);
+    const u32 *to = row_at(w, i->o[0].row);
+    if (mask & ~skipped) {
+        prepare(w, i, SPACE_GLOBAL, i->width, mask & ~skipped, &x);
+        request(b, w, &x, false, false);
+    }
+    y.space = SPACE_SHARED, y.bytes = i->width, y.mask = mask, y.straight = false;
+    LANES y.at[l] = (u64)to[l] + i->o[0].value;
+    ACTIVE(mask) {
+        bool zeros = skipped >> l & 1;
+        u8 *from = zeros ? NULL : place_of(b, w, &x, l, 0), *into = place_of(b, w, &y, l, 0);
+        if (zeros && into && i->flags & F_WRAP) memset(into, 0, i->width);
+        else if (from && into) memcpy(into, from, i->width);
+        else if (!zeros) faults++;
+    }
+}
 
-enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
+/* Each eight lanes give the rows of one 8x8 matrix of 16-bit values; sub: matrices; F_WRAP: transposed. */
+static void load_matrix(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
+{
+    struct access x;
+    row out;
+    prepare(w, i, SPACE_SHARED, 16, ~0u, &x);
+    counts[current_pc].passes += i->sub;
+    for (u32 k = 0; k < i->sub; k++) {
+        LANES out[l] = 0;
+        for (u32 l = 0; l < 32; l++)
+            for (u32 part = 0; part < 2; part++) {
+                u32 line = i->flags & F_WRAP ? 2 * (l & 3) + part : l / 4, column = i->flags & F_WRAP ? l / 4 : 2 * (l & 3) + part;
+                u8 *from = place_of(b, w, &x, (int)(8 * k + line), 0);
+                u16 v = 0;
+                if (from) memcpy(&v, from + 2 * column, 2);
+                else faults++;
+                out[l] |= (u32)v << 16 * part;
+            }
+        put(w, &i->o[0], k, out, mask);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ instructions */
 
 enum { SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LANEID, SR_CLOCK, SR_EQMASK, SR_LTMASK, SR_LEMASK,
        SR_GTMASK, SR_GEMASK, SR_ZERO, SR_SMID, SR_WARPID, SR_NCTAID_X, SR_SWINHI, SR_LWINHI, SR_TID };
 
-static u32 special(struct block *b, struct warp *w, u32 which, int l)
+static u32 special(struct block *b, struct warp *w, u32 which, u32 l)
 {
-    u32 thread = w->index * 32 + (u32)l;
+    u32 thread = w->index * 32 + l, x = thread % block_[0], y = thread / block_[0] % block_[1], z = thread / (block_[0] * block_[1]);
     switch (which) {
-    case SR_TID_X: return thread % block_[0];
-    case SR_TID_Y: return thread / block_[0] % block_[1];
-    case SR_TID_Z: return thread / (block_[0] * block_[1]);
-    case SR_TID: return thread % block_[0] | thread / block_[0] % block_[1] << 16 | thread / (block_[0] * block_[1]) << 26;
+    case SR_TID_X: return x;
+    case SR_TID_Y: return y;
+    case SR_TID_Z: return z;
+    case SR_TID: return x | y << 16 | z << 26;
     case SR_CTAID_X: return b->x;
     case SR_CTAID_Y: return b->y;
     case SR_CTAID_Z: return b->z;
-    case SR_LANEID: return (u32)l;
+    case SR_LANEID: return l;
     case SR_CLOCK: return (u32)(w->steps * 4);
     case SR_EQMASK: return 1u << l;
     case SR_LTMASK: return (1u << l) - 1;
@@ -745,6 +781,7 @@ static u32 special(struct block *b, struct warp *w, u32 which, int l)
     case SR_GEMASK: return ~((1u << l) - 1);
     case SR_SMID: return b->slot % machine_device()->multiprocessors;
     case SR_WARPID: return w->index;
+    case SR_NCTAID_X: return grid_[0];
     case SR_SWINHI: return (u32)(SHARED_WINDOW >> 32);
     case SR_LWINHI: return (u32)(LOCAL_WINDOW >> 32);
     default: return 0;
@@ -764,835 +801,640 @@ static inline u32 permuted(u32 a, u32 selector, u32 c)
     return r;
 }
 
-enum { MUFU_RCP, MUFU_RSQ, MUFU_SQRT, MUFU_EX2, MUFU_LG2, MUFU_SIN, MUFU_COS, MUFU_TANH, MUFU_RCP64H, MUFU_RSQ64H };
-static inline float special_function(int which, float x)
+static inline u32 reversed(u32 v)
 {
+    v = __builtin_bswap32(v);
+    v = (v >> 4 & 0x0f0f0f0fu) | (v & 0x0f0f0f0fu) << 4;
+    v = (v >> 2 & 0x33333333u) | (v & 0x33333333u) << 2;
+    return (v >> 1 & 0x55555555u) | (v & 0x55555555u) << 1;
+}
+
+static inline u32 shifted(u32 flags, u32 low, u32 high, u32 by)
+{
+    u32 most = flags & F_LONG ? 64 : 32, n = flags & F_WRAP ? by & (most - 1) : by > most ? most : by;
+    u64 v = (u64)high << 32 | low;
+    if (flags & F_LEFT) v = n > 63 ? 0 : v << n;
+    else if (flags & F_SIGNED) v = (u64)((s64)v >> (n > 63 ? 63 : n));
+    else v = n > 63 ? 0 : v >> n;
+    return flags & F_HIGH ? (u32)(v >> 32) : (u32)v;
+}
+
+/* The lowest bits of a number, with their sign if that is asked for. */
+static inline u32 extended(u32 v, u32 bits, bool is_signed)
+{
+    if (bits >= 32) return v;
+    if (!bits) return 0;
+    return is_signed ? (u32)((s32)(v << (32 - bits)) >> (32 - bits)) : v & ((1u << bits) - 1);
+}
+
+static inline u32 bounded(u32 v, s32 least, s32 most) { return (u32)((s32)v < least ? least : (s32)v > most ? most : (s32)v); }
+
+/* Parts of `bits` bits of two words, one by one: the sum of products, or of differences, or the differences each in its place. */
+static u32 by_parts(const struct instruction *i, u32 a, u32 c, u32 sum)
+{
+    u32 places = 0;
+    for (u32 k = 0; k < 4; k++) {
+        u32 wide = i->operation == OP_IDP && i->sub ? 16 : 8; /* two parts of 16 bits times the lower (1) or upper (2) two bytes */
+        if (wide == 16 && k > 1) break;
+        s32 x = (s32)extended(a >> wide * k, wide, i->flags & F_SIGNED);
+        s32 y = (s32)extended(c >> (8 * k + (wide == 16 && i->sub == 2 ? 16 : 0)), 8, i->flags & F_EXTEND);
+        sum += i->operation == OP_IDP ? (u32)(x * y) : (u32)abs(x - y);
+        places |= (u32)(u8)abs(x - y) << 8 * k;
+    }
+    return i->operation == OP_IDP || i->sub ? sum : places;
+}
+
+enum { MUFU_RCP, MUFU_RSQ, MUFU_SQRT, MUFU_EX2, MUFU_LG2, MUFU_SIN, MUFU_COS, MUFU_TANH, MUFU_RCP64H, MUFU_RSQ64H };
+static void special_function(u32 which, const real *x, real *r, u32 mask)
+{
+    const float turn = 6.28318530717958647692f;
     switch (which) {
-    case MUFU_RCP: return 1.0f / x;
-    case MUFU_RSQ: return 1.0f / sqrtf(x);
-    case MUFU_SQRT: return sqrtf(x);
-    case MUFU_EX2: return exp2f(x);
-    case MUFU_LG2: return log2f(x);
-    case MUFU_SIN: return sinf(x * 6.28318530717958647692f);
-    case MUFU_COS: return cosf(x * 6.28318530717958647692f);
-    case MUFU_TANH: return tanhf(x);
-    case MUFU_RCP64H: return bits_float((u32)(double_bits(1.0 / bits_double((u64)float_bits(x) << 32)) >> 32));
-    case MUFU_RSQ64H: return bits_float((u32)(double_bits(1.0 / sqrt(bits_double((u64)float_bits(x) << 32))) >> 32));
-    default: return 0;
+    case MUFU_RCP: LANES r[l] = 1.0f / x[l]; break;
+    case MUFU_RSQ: LANES r[l] = 1.0f / sqrtf(x[l]); break;
+    case MUFU_SQRT: LANES r[l] = sqrtf(x[l]); break;
+    case MUFU_EX2: ACTIVE(mask) r[l] = exp2f(x[l]); break;
+    case MUFU_LG2: ACTIVE(mask) r[l] = log2f(x[l]); break;
+    case MUFU_SIN: ACTIVE(mask) r[l] = sinf(x[l] * turn); break;
+    case MUFU_COS: ACTIVE(mask) r[l] = cosf(x[l] * turn); break;
+    case MUFU_TANH: ACTIVE(mask) r[l] = tanhf(x[l]); break;
+    default: /* the upper half of a double gives that of the result */
+        LANES {
+            double v = bits_double((u64)float_bits(x[l]) << 32);
+            r[l] = bits_float((u32)(double_bits(1.0 / (which == MUFU_RSQ64H ? sqrt(v) : v)) >> 32));
+        }
     }
 }
 
-static double round_double(double x, int how)
+static inline double round_double(double x, u32 how)
 {
     return how == ROUND_UP ? ceil(x) : how == ROUND_DOWN ? floor(x) : how == ROUND_ZERO ? trunc(x) : rint(x);
 }
 
-static void read_as_double(struct warp *w, const struct operand *o, int type, double *into)
-{
-    row buffer;
-    u64 wide[32];
-    if (type == T_F64) {
-        source_double(w, o, into);
-        return;
-    }
-    if (type == T_F32) {
-        float f[32];
-        const float *v = source_float(w, o, f);
-        LANES into[l] = (double)v[l];
-        return;
-    }
-    if (type == T_F16 || type == T_BF16) {
-        float low[32], high[32];
-        source_halves(w, o, type == T_BF16, low, high);
-        LANES into[l] = (double)low[l];
-        return;
-    }
-    if (type == T_U64 || type == T_S64) {
-        source64(w, o, wide);
-        LANES into[l] = type == T_U64 ? (double)wide[l] : (double)(s64)wide[l];
-        return;
-    }
-    const u32 *v = source(w, o, buffer);
-    LANES {
-        switch (type) {
-        case T_U8: into[l] = (u8)v[l]; break;
-        case T_S8: into[l] = (int8_t)v[l]; break;
-        case T_U16: into[l] = (u16)v[l]; break;
-        case T_S16: into[l] = (int16_t)v[l]; break;
-        case T_U32: into[l] = v[l]; break;
-        default: into[l] = (s32)v[l];
-        }
-    }
-}
-
 /* A whole number as the nearest float, or the next one in a direction; through a double it would be rounded twice. */
-static float rounded_whole(u64 magnitude, bool negative, int how)
+static float rounded_whole(u64 magnitude, bool negative, u32 how)
 {
     float r = (float)magnitude;
     bool above = r >= 18446744073709551616.0f || (u64)r > magnitude, exact = !above && (u64)r == magnitude;
-    if (how == ROUND_NEAREST || exact) return negative ? -r : r;
     bool up = how == ROUND_ZERO ? false : (how == ROUND_UP) != negative;
-    if (above != up) r = bits_float(float_bits(r) + (up ? 1 : -1));
+    if (how != ROUND_NEAREST && !exact && above != up) r = bits_float(float_bits(r) + (up ? 1 : -1));
     return negative ? -r : r;
 }
 
+static void read_as_double(struct warp *w, const struct operand *o, u32 type, double *into)
+{
+    real_row first, second;
+    wide_row wide;
+    row buffer;
+    switch (type) {
+    case T_F64: doubles(w, o, into); break;
+    case T_F32: {
+        const real *v = reals(w, o, first);
+        LANES into[l] = (double)v[l];
+        break;
+    }
+    case T_F16: case T_BF16:
+        halves(w, o, type == T_BF16, first, second);
+        LANES into[l] = (double)first[l];
+        break;
+    case T_U64: case T_S64:
+        wides(w, o, wide);
+        LANES into[l] = type == T_U64 ? (double)wide[l] : (double)(s64)wide[l];
+        break;
+    default: {
+        const u32 *v = integers(w, o, buffer), bits = type <= T_S8 ? 8 : type <= T_S16 ? 16 : 32;
+        bool is_signed = type & 1;
+        LANES {
+            u32 x = extended(v[l], bits, is_signed);
+            into[l] = is_signed ? (double)(s32)x : (double)x;
+        }
+    }
+    }
+}
+
+/* Conversions: type: of the result; sub: of the source; sub2: rounding; F_EXTEND: to a whole number of the same type. */
 static void convert(struct warp *w, const struct instruction *i, u32 mask)
 {
-    /* type: of the result; sub: of the source; sub2: rounding */
-    double x[32];
+    static const double least[] = {0, -128, 0, -32768, 0, -2147483648.0, 0, -9223372036854775808.0};
+    static const double most[] = {255, 127, 65535, 32767, 4294967295.0, 2147483647.0, 18446744073709551616.0, 9223372036854775808.0};
+    double_row x;
+    wide_row wide;
     row out;
-    if (i->type == T_F32 && (i->sub == T_U64 || i->sub == T_S64)) {
-        u64 wide[32];
-        source64(w, &i->o[1], wide);
+    read_as_double(w, &i->o[1], i->sub, x);
+    if (i->flags & F_EXTEND) LANES x[l] = round_double(x[l], i->sub2);
+    if (i->type == T_F64) LANES wide[l] = double_bits(x[l]);
+    else if (i->type == T_F32 && (i->sub == T_U64 || i->sub == T_S64)) {
+        wides(w, &i->o[1], wide);
         LANES {
             bool negative = i->sub == T_S64 && wide[l] >> 63;
             out[l] = float_bits(rounded_whole(negative ? -wide[l] : wide[l], negative, i->sub2));
         }
-        put(w, &i->o[0], out, mask);
-        return;
+    } else if (i->type == T_F32) {
+        if (i->sub2 && !(i->flags & F_EXTEND)) round_to(i->sub2);
+        BARRIER(x);
+        LANES ((real *)out)[l] = (float)x[l];
+        BARRIER(out);
+        if (i->sub2) round_to(ROUND_NEAREST);
+    } else if (i->type == T_F16 || i->type == T_BF16) LANES out[l] = from_float((float)x[l], i->type == T_BF16);
+    else LANES {
+        /* What is no number becomes 0, or the least of 64 bits. */
+        double v = round_double(x[l], i->sub2), low = least[i->type & 7], high = most[i->type & 7];
+        bool is_signed = i->type & 1;
+        if (!(v > low)) wide[l] = v != v && i->type < T_U64 ? 0 : v != v ? 1ull << 63 : (u64)(s64)low;
+        else if (v >= high) wide[l] = i->type == T_U64 ? ~0ull : i->type == T_S64 ? ~0ull >> 1 : (u64)(s64)high;
+        else wide[l] = is_signed ? (u64)(s64)v : (u64)v;
+        out[l] = (u32)wide[l];
     }
-    read_as_double(w, &i->o[1], i->sub, x);
-    switch (i->type) {
-    case T_F64: {
-        u64 wide[32];
-        if (i->sub == T_F64 && i->flags & F_EXTEND) LANES x[l] = round_double(x[l], i->sub2);
-        LANES wide[l] = double_bits(x[l]);
-        put64(w, &i->o[0], wide, mask);
-        return;
-    }
-    case T_F32:
-        if (i->flags & F_EXTEND) LANES out[l] = float_bits((float)round_double(x[l], i->sub2));
-        else LANES out[l] = float_bits(rounded(x[l], i->sub2));
-        break;
-    case T_F16: LANES out[l] = float_half((float)x[l]); break;
-    case T_BF16: LANES out[l] = float_bf((float)x[l]); break;
-    case T_U64: case T_S64: {
-        u64 wide[32];
-        LANES {
-            double v = round_double(x[l], i->sub2);
-            if (i->type == T_U64) wide[l] = v >= 18446744073709551615.0 ? ~0ull : v > 0 ? (u64)v : 0;
-            else wide[l] = v >= 9223372036854775807.0 ? 0x7fffffffffffffffull : v <= -9223372036854775808.0 ? 1ull << 63 : v == v ? (u64)(s64)v : 1ull << 63;
-        }
-        put64(w, &i->o[0], wide, mask);
-        return;
-    }
-    default: {
-        static const double low[] = {0, -128, 0, -32768, 0, -2147483648.0}, high[] = {255, 127, 65535, 32767, 4294967295.0, 2147483647.0};
-        LANES {
-            double v = round_double(x[l], i->sub2);
-            if (!(v == v)) v = 0;
-            v = v < low[i->type] ? low[i->type] : v > high[i->type] ? high[i->type] : v;
-            out[l] = i->type == T_U32 ? (u32)v : (u32)(s32)v;
-        }
-    }
-    }
-    put(w, &i->o[0], out, mask);
+    if (i->type == T_F64 || i->type == T_U64 || i->type == T_S64) put_wide(w, &i->o[0], wide, mask);
+    else put(w, &i->o[0], 0, out, mask);
 }
 
 static void shuffle(struct warp *w, const struct instruction *i, u32 mask)
 {
-    /* o[0]: predicate, o[1]: result, o[2]: value, o[3]: lane, o[4]: bounds */
+    /* o[1]: value, o[2]: lane, o[3]: bounds, o[4]: whether the lane is within them */
     row va, vb, vc, out;
-    const u32 *a = source(w, &i->o[2], va), *b = source(w, &i->o[3], vb), *c = source(w, &i->o[4], vc);
+    const u32 *a = integers(w, &i->o[1], va), *b = integers(w, &i->o[2], vb), *c = integers(w, &i->o[3], vc);
     u32 ok = 0;
-    LANES {
-        u32 segment = c[l] >> 8 & 31, bound = c[l] & 31, least = (u32)l & segment, most = least | (bound & ~segment);
-        s32 from = l;
-        u32 lane = b[l] & 31;
-        bool in;
-        switch (i->sub) {
-        case 0: from = (s32)(least | (lane & ~segment)); in = from <= (s32)most; break;
-        case 1: from = l - (s32)lane; in = from >= (s32)most; break;
-        case 2: from = l + (s32)lane; in = from <= (s32)most; break;
-        default: from = (s32)((u32)l ^ lane); in = from <= (s32)most; break;
-        }
-        if (!in) from = l;
+    for (s32 l = 0; l < 32; l++) {
+        u32 segment = c[l] >> 8 & 31, bound = c[l] & 31, least = (u32)l & segment, most = least | (bound & ~segment), lane = b[l] & 31;
+        s32 from = i->sub == 0 ? (s32)(least | (lane & ~segment)) : i->sub == 1 ? l - (s32)lane : i->sub == 2 ? l + (s32)lane : (s32)((u32)l ^ lane);
+        bool in = i->sub == 1 ? from >= (s32)most : from <= (s32)most;
         ok |= (u32)in << l;
-        out[l] = a[from & 31];
+        out[l] = a[(in ? from : l) & 31];
     }
-    put(w, &i->o[1], out, mask);
-    set_predicate(w, &i->o[0], ok, mask);
+    put(w, &i->o[0], 0, out, mask);
+    set_predicate(w, &i->o[4], ok, mask);
 }
 
 /* Element `at` of a register that holds several. */
-static double element(u32 v, u32 at, int type)
+static double element(u32 v, u32 at, u32 type)
 {
     switch (type) {
-    case T_F16: return half_float((u16)(v >> 16 * at));
-    case T_BF16: return bf_float((u16)(v >> 16 * at));
+    case T_F16: case T_BF16: return to_float((u16)(v >> 16 * at), type == T_BF16);
     case T_F32: return bits_float(v & 0xffffe000u); /* TF32 has ten bits of fraction */
-    case T_S8: return (int8_t)(v >> 8 * at);
-    case T_U8: return (u8)(v >> 8 * at);
-    case T_S4: return (s32)(v << (28 - 4 * at)) >> 28;
-    default: return v >> 4 * at & 15;
+    case T_S8: case T_U8: { u32 x = extended(v >> 8 * at, 8, type == T_S8); return (s32)x; }
+    default: { u32 x = extended(v >> 4 * at, 4, type == T_S4); return (s32)x; }
     }
 }
+
+static inline double double_at(struct warp *w, u32 at, u32 l) { return bits_double((u64)row_at(w, at == ROW_ZERO ? at : at + 1)[l] << 32 | row_at(w, at)[l]); }
 
 /* D = A·B + C of a warp. The fragments as the PTX ISA draws them (mma.m16n8k*, mma.m8n8k*): lane l holds of A the row l/4 (and, eight
  * further, of the second register) and of each 4·p columns the p from l%4·p on, p being the elements of a register; of B the same
  * with rows and columns exchanged; of C and D two columns from l%4·2 on.
- * width: rows; sub2: k; type, sub: of A and B; o: D, A, B, C. */
+ * width: rows; sub2: k; type, sub: of A and B; F_HALF: C and D are halves; o: D, A, B, C. */
 static void matrix(struct warp *w, const struct instruction *i, u32 mask)
 {
     static const u8 elements[] = {[T_U8] = 4, [T_S8] = 4, [T_F16] = 2, [T_BF16] = 2, [T_F32] = 1, [T_F64] = 1, [T_S4] = 8, [T_U4] = 8};
     static double a[16][64], b[64][8];
-    u32 rows_ = i->width, depth = i->sub2, per = elements[i->type], size = i->type == T_F64 ? 2 : 1, halves = rows_ / 8;
+    u32 depth = i->sub2, per = elements[i->type], size = i->type == T_F64 ? 2 : 1, parts = i->width / 8;
+    bool whole = i->type <= T_S8 || i->type >= T_S4, half = i->flags & F_HALF;
     row out[4];
-    if (mask != ~0u) return;
+    if (mask != ~0u || !per || i->width > 16 || depth > 64) return;
     for (u32 l = 0; l < 32; l++) {
         u32 g = l / 4, t = l % 4;
-        for (u32 r = 0; r < halves * depth / (4 * per); r++)
+        for (u32 r = 0; r < parts * depth / (4 * per); r++)
             for (u32 k = 0; k < per; k++) {
-                u32 column = t * per + k + 4 * per * (r / halves), at = i->o[1].index + r * size;
-                a[g + 8 * (r % halves)][column] = size == 2 ? bits_double((u64)row_of(w, at + 1)[l] << 32 | row_of(w, at)[l]) : element(row_of(w, at)[l], k, i->type);
+                u32 at = i->o[1].row + r * size;
+                a[g + 8 * (r % parts)][t * per + k + 4 * per * (r / parts)] = size == 2 ? double_at(w, at, l) : element(row_at(w, at)[l], k, i->type);
             }
         for (u32 r = 0; r < depth / (4 * per); r++)
             for (u32 k = 0; k < per; k++) {
-                u32 line = t * per + k + 4 * per * r, at = i->o[2].index + r * size;
-                b[line][g] = size == 2 ? bits_double((u64)row_of(w, at + 1)[l] << 32 | row_of(w, at)[l]) : element(row_of(w, at)[l], k, i->sub);
+                u32 at = i->o[2].row + r * size;
+                b[t * per + k + 4 * per * r][g] = size == 2 ? double_at(w, at, l) : element(row_at(w, at)[l], k, i->sub);
             }
     }
-    bool whole_ = i->type != T_F16 && i->type != T_BF16 && i->type != T_F32 && i->type != T_F64, half = i->flags & F_RETURNS;
-    LANES for (u32 r = 0; r < 2 * halves; r++) {
-        u32 line = (u32)l / 4 + 8 * (r / 2), column = (u32)l % 4 * 2 + r % 2, at = i->o[3].index >= zero_row ? zero_row : i->o[3].index + (half ? r / 2 : r * size);
-        u32 was = row_of(w, at)[l];
-        double sum = half ? half_float((u16)(was >> 16 * (r % 2))) : whole_ ? (s32)was : size == 2 ? bits_double((u64)row_of(w, at < zero_row ? at + 1 : at)[l] << 32 | was) : bits_float(was);
-        for (u32 k = 0; k < depth; k++) sum += a[line][k] * b[k][column];
-        if (half) {
-            u32 other = r % 2 ? out[r / 2][l] : 0;
-            out[r / 2][l] = other | (u32)float_half((float)sum) << 16 * (r % 2);
-        } else if (size == 2) out[2 * r][l] = (u32)double_bits(sum), out[2 * r + 1][l] = (u32)(double_bits(sum) >> 32);
-        else if (!whole_) out[r][l] = float_bits((float)sum);
-        else {
-            if (i->flags & F_SATURATE) sum = sum > 2147483647.0 ? 2147483647.0 : sum < -2147483648.0 ? -2147483648.0 : sum;
-            out[r][l] = (u32)(s64)sum;
+    for (u32 l = 0; l < 32; l++)
+        for (u32 r = 0; r < 2 * parts; r++) {
+            u32 line = l / 4 + 8 * (r / 2), column = l % 4 * 2 + r % 2, at = i->o[3].row == ROW_ZERO ? ROW_ZERO : i->o[3].row + (half ? r / 2 : r * size);
+            u32 was = row_at(w, at)[l];
+            double sum = half ? half_float((u16)(was >> 16 * (r % 2))) : whole ? (s32)was : size == 2 ? double_at(w, at, l) : bits_float(was);
+            for (u32 k = 0; k < depth; k++) sum += a[line][k] * b[k][column];
+            if (half) out[r / 2][l] = (r % 2 ? out[r / 2][l] : 0) | (u32)float_half((float)sum) << 16 * (r % 2);
+            else if (size == 2) out[2 * r][l] = (u32)double_bits(sum), out[2 * r + 1][l] = (u32)(double_bits(sum) >> 32);
+            else if (!whole) out[r][l] = float_bits((float)sum);
+            else if (i->flags & F_SATURATE) out[r][l] = (u32)(s32)(sum > 2147483647.0 ? 2147483647.0 : sum < -2147483648.0 ? -2147483648.0 : sum);
+            else out[r][l] = (u32)(s64)sum;
         }
-    }
-    for (u32 r = 0; r < (half ? halves : 2 * halves * size); r++) put_next(w, &i->o[0], (int)r, out[r], mask);
+    for (u32 r = 0; r < (half ? parts : 2 * parts * size); r++) put(w, &i->o[0], r, out[r], mask);
 }
 
-/* One instruction that neither branches nor waits, for the lanes of `mask`. */
-static void execute(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
+enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
+
+/* Operations on integers that give one row: o[1] to o[3] are a, c and d. */
+#define INTEGER(name, value) case OP_##name: LANES out[l] = (value); break;
+/* Operations on doubles or floats in a direction of rounding. */
+#define ROUNDED(array, statement) \
+    if (i->sub2) round_to(i->sub2); \
+    statement; \
+    BARRIER(array); \
+    if (i->sub2) round_to(ROUND_NEAREST);
+
+/* One instruction on integers, predicates or bits. False if it is none. */
+static bool execute_integers(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
-    row va, vb, vc, out;
+    const struct operand *o = i->o;
+    row va, vc, vd, out;
+    const u32 *a = integers(w, &o[1], va), *c = integers(w, &o[2], vc), *d = integers(w, &o[3], vd);
+    const u32 flags = i->flags, p = flags & F_CARRY ? predicate(w, &o[6]) : 0;
     switch (i->operation) {
-    case OP_NOP: break;
     case OP_IADD3: {
-        /* o: result, carry, carry, a, b, c, carry in, carry in */
-        u32 in = i->flags & F_CARRY ? 1 : 0, ones = 0;
-        struct operand x = i->o[3], y = i->o[4], z = i->o[5];
-        if (x.modifiers & M_NEGATE) ones++, x.modifiers = M_INVERT;
-        if (y.modifiers & M_NEGATE) ones++, y.modifiers = M_INVERT;
-        if (z.modifiers & M_NEGATE) ones++, z.modifiers = M_INVERT;
-        const u32 *a = source(w, &x, va), *c = source(w, &y, vb), *d = source(w, &z, vc);
-        u32 p = in ? predicate(w, &i->o[6]) : 0, q = in ? predicate(w, &i->o[7]) : 0;
-        if (i->o[1].kind == K_NONE && i->o[2].kind == K_NONE) {
-            if (!in) LANES out[l] = a[l] + c[l] + d[l] + ones;
-            else LANES out[l] = a[l] + c[l] + d[l] + ones + (p >> l & 1) + (q >> l & 1);
-        } else {
-            u32 carry = 0, more = 0;
-            LANES {
-                u64 sum = (u64)a[l] + c[l] + d[l] + ones + (p >> l & 1) + (q >> l & 1);
-                out[l] = (u32)sum;
-                carry |= (u32)(sum >> 32 > 0) << l;
-                more |= (u32)(sum >> 32 > 1) << l;
-            }
-            set_predicate(w, &i->o[1], carry, mask);
-            set_predicate(w, &i->o[2], more, mask);
+        if (o[4].kind == K_NONE && o[5].kind == K_NONE && !(flags & F_CARRY)) {
+            LANES out[l] = a[l] + c[l] + d[l];
+            break;
         }
-        put(w, &i->o[0], out, mask);
+        /* With carries -x is ~x + 1. */
+        u32 q = flags & F_CARRY ? predicate(w, &o[7]) : 0, carry = 0, more = 0, ones = 0, flip[3];
+        for (int k = 0; k < 3; k++) flip[k] = o[k + 1].modifiers & (M_NEGATE | M_INVERT) ? ~0u : 0, ones += o[k + 1].modifiers & M_NEGATE;
+        a = row_at(w, o[1].row), c = row_at(w, o[2].row), d = row_at(w, o[3].row);
+        LANES {
+            u64 sum = (u64)(a[l] ^ flip[0]) + (c[l] ^ flip[1]) + (d[l] ^ flip[2]) + ones + (p >> l & 1) + (q >> l & 1);
+            out[l] = (u32)sum;
+            carry |= (u32)(sum >> 32 > 0) << l;
+            more |= (u32)(sum >> 32 > 1) << l;
+        }
+        set_predicate(w, &o[4], carry, mask);
+        set_predicate(w, &o[5], more, mask);
         break;
     }
     case OP_IMAD: {
-        const u32 *a = source(w, &i->o[3], va), *c = source(w, &i->o[4], vb), *d = source(w, &i->o[5], vc);
-        u32 p = i->flags & F_CARRY ? predicate(w, &i->o[6]) : 0;
-        if (i->o[1].kind == K_NONE && !p) LANES out[l] = a[l] * c[l] + d[l];
-        else {
-            u32 carry = 0;
-            LANES {
-                u64 sum = (u64)(a[l] * c[l]) + d[l] + (p >> l & 1);
-                out[l] = (u32)sum;
-                carry |= (u32)(sum >> 32 & 1) << l;
-            }
-            set_predicate(w, &i->o[1], carry, mask);
-        }
-        put(w, &i->o[0], out, mask);
+        u32 carry = 0;
+        LANES out[l] = a[l] * c[l] + d[l] + (p >> l & 1);
+        if (o[4].kind == K_NONE) break;
+        LANES carry |= (u32)(((u64)(a[l] * c[l]) + d[l] + (p >> l & 1)) >> 32) << l;
+        set_predicate(w, &o[4], carry, mask);
         break;
     }
     case OP_IMAD_WIDE: case OP_IMAD_HI: {
-        u64 addend[32], wide[32];
-        const u32 *a = source(w, &i->o[3], va), *c = source(w, &i->o[4], vb);
-        u32 p = i->flags & F_CARRY ? predicate(w, &i->o[6]) : 0, carry = 0;
-        source64(w, &i->o[5], addend);
-        if (i->o[5].modifiers & M_NEGATE) LANES addend[l] = -addend[l];
-        if (i->o[5].modifiers & M_INVERT) LANES addend[l] = ~addend[l];
-        if (i->flags & F_SIGNED) LANES wide[l] = (u64)((s64)(s32)a[l] * (s64)(s32)c[l]) + addend[l] + (p >> l & 1);
+        wide_row addend, wide;
+        u32 carry = 0;
+        wides(w, &o[3], addend);
+        if (o[3].modifiers & M_NEGATE) LANES addend[l] = -addend[l];
+        if (o[3].modifiers & M_INVERT) LANES addend[l] = ~addend[l];
+        if (flags & F_SIGNED) LANES wide[l] = (u64)((s64)(s32)a[l] * (s64)(s32)c[l]) + addend[l] + (p >> l & 1);
         else LANES wide[l] = (u64)a[l] * c[l] + addend[l] + (p >> l & 1);
-        if (i->o[1].kind != K_NONE) {
-            LANES carry |= (u32)(wide[l] < addend[l] || (wide[l] == addend[l] && (p >> l & 1) && a[l] && c[l])) << l;
-            set_predicate(w, &i->o[1], carry, mask);
+        LANES carry |= (u32)(wide[l] < addend[l]) << l;
+        set_predicate(w, &o[4], carry, mask);
+        if (i->operation == OP_IMAD_WIDE) {
+            put_wide(w, &o[0], wide, mask);
+            return true;
         }
-        if (i->operation == OP_IMAD_WIDE) put64(w, &i->o[0], wide, mask);
-        else {
-            LANES out[l] = (u32)(wide[l] >> 32);
-            put(w, &i->o[0], out, mask);
-        }
+        LANES out[l] = (u32)(wide[l] >> 32);
         break;
     }
-    case OP_LEA: {
-        /* o: result, carry, -, a, b, shift */
-        u32 shift = scalar(w, &i->o[5]) & 31, ones = 0, carry = 0;
-        struct operand x = i->o[3];
-        bool negative = x.modifiers & M_NEGATE;
-        x.modifiers = 0;
-        const u32 *a = source(w, &x, va), *c = source(w, &i->o[4], vb);
-        if (negative) ones = 1;
+    case OP_LEA: case OP_LEA_HI: {
+        /* o[1] shifted by `sub`, o[2] added, o[3]: high word of what is shifted */
+        bool negative = o[1].modifiers & M_NEGATE, high = i->operation == OP_LEA_HI;
+        u32 carry = 0, shift = i->sub & 31;
+        a = row_at(w, o[1].row);
         LANES {
-            u32 shifted = a[l] << shift;
-            u64 sum = (u64)(negative ? ~shifted : shifted) + c[l] + ones;
+            u64 v = (flags & F_EXTEND ? (u64)(s64)(s32)a[l] : (u64)d[l] << 32 | a[l]) << shift;
+            u32 part = high ? (u32)((negative ? flags & F_CARRY ? ~v : -v : v) >> 32) : negative ? ~(u32)v : (u32)v;
+            u64 sum = (u64)part + c[l] + (high ? p >> l & 1 : negative);
             out[l] = (u32)sum;
-            carry |= (u32)(sum >> 32 & 1) << l;
+            carry |= (u32)(sum >> 32) << l;
         }
-        put(w, &i->o[0], out, mask);
-        set_predicate(w, &i->o[1], carry, mask);
-        break;
-    }
-    case OP_LEA_HI: {
-        /* o: result, carry, high word, a, b, shift, carry in */
-        u32 shift = scalar(w, &i->o[5]) & 31, carry = 0;
-        struct operand x = i->o[3];
-        bool negative = x.modifiers & M_NEGATE;
-        x.modifiers = 0;
-        const u32 *a = source(w, &x, va), *c = source(w, &i->o[4], vb), *h = source(w, &i->o[2], vc);
-        u32 p = i->flags & F_CARRY ? predicate(w, &i->o[6]) : 0;
-        LANES {
-            u64 v = i->flags & F_EXTEND ? (u64)(s64)(s32)a[l] : (u64)h[l] << 32 | a[l];
-            v <<= shift;
-            if (negative) v = i->flags & F_CARRY ? ~v : -v;
-            u64 sum = (v >> 32) + c[l] + (p >> l & 1);
-            out[l] = (u32)sum;
-            carry |= (u32)(sum >> 32 & 1) << l;
-        }
-        put(w, &i->o[0], out, mask);
-        set_predicate(w, &i->o[1], carry, mask);
+        set_predicate(w, &o[4], carry, mask);
         break;
     }
     case OP_LOP3: {
-        /* o: result, predicate, -, a, b, c, predicate in; sub: table */
-        const u32 *a = source(w, &i->o[3], va), *c = source(w, &i->o[4], vb), *d = source(w, &i->o[5], vc);
-        switch (i->sub) {
-        case 0xc0: LANES out[l] = a[l] & c[l]; break;
-        case 0xfc: LANES out[l] = a[l] | c[l]; break;
-        case 0x3c: LANES out[l] = a[l] ^ c[l]; break;
-        default: {
-            u32 t[8];
-            for (int k = 0; k < 8; k++) t[k] = -(i->sub >> k & 1u);
-            LANES {
-                u32 x = a[l], y = c[l], z = d[l];
-                out[l] = (t[0] & ~x & ~y & ~z) | (t[1] & ~x & ~y & z) | (t[2] & ~x & y & ~z) | (t[3] & ~x & y & z) |
-                         (t[4] & x & ~y & ~z) | (t[5] & x & ~y & z) | (t[6] & x & y & ~z) | (t[7] & x & y & z);
-            }
+        u32 t[8];
+        for (int k = 0; k < 8; k++) t[k] = -(i->sub >> k & 1u);
+        if (i->sub == 0xc0) LANES out[l] = a[l] & c[l];
+        else if (i->sub == 0xfc) LANES out[l] = a[l] | c[l];
+        else if (i->sub == 0x3c) LANES out[l] = a[l] ^ c[l];
+        else LANES {
+            u32 x = a[l], y = c[l], z = d[l];
+            out[l] = (~x & ((~y & ((t[0] & ~z) | (t[1] & z))) | (y & ((t[2] & ~z) | (t[3] & z))))) |
+                     (x & ((~y & ((t[4] & ~z) | (t[5] & z))) | (y & ((t[6] & ~z) | (t[7] & z)))));
         }
-        }
-        if (i->o[1].kind != K_NONE) {
-            u32 any = 0;
-            LANES any |= (u32)(out[l] != 0) << l;
-            set_predicate(w, &i->o[1], any | predicate(w, &i->o[6]), mask);
-        }
-        put(w, &i->o[0], out, mask);
+        if (o[4].kind != K_NONE) set_predicate(w, &o[4], set_lanes(out) | predicate(w, &o[6]), mask);
         break;
     }
     case OP_PLOP3: {
-        u32 x = predicate(w, &i->o[2]), y = predicate(w, &i->o[3]), z = predicate(w, &i->o[4]), first = 0, second = 0;
+        u32 x = predicate(w, &o[6]), y = predicate(w, &o[7]), z = predicate(w, &o[3]), first = 0, second = 0;
         for (u32 k = 0; k < 8; k++) {
             u32 here = (k & 4 ? x : ~x) & (k & 2 ? y : ~y) & (k & 1 ? z : ~z);
             if (i->sub >> k & 1) first |= here;
             if (i->sub2 >> k & 1) second |= here;
         }
-        set_predicate(w, &i->o[0], first, mask);
-        set_predicate(w, &i->o[1], second, mask);
-        break;
-    }
-    case OP_SHF: {
-        const u32 *a = source(w, &i->o[3], va), *s = source(w, &i->o[4], vb), *h = source(w, &i->o[5], vc);
-        u32 most = i->flags & F_LONG ? 64 : 32;
-        LANES {
-            u32 n = i->flags & F_WRAP ? s[l] & (most - 1) : s[l] > most ? most : s[l];
-            u64 v = (u64)h[l] << 32 | a[l];
-            if (i->flags & F_LEFT) v = n > 63 ? 0 : v << n;
-            else if (i->flags & F_SIGNED) v = (u64)((s64)v >> (n > 63 ? 63 : n));
-            else v = n > 63 ? 0 : v >> n;
-            out[l] = i->flags & F_HIGH ? (u32)(v >> 32) : (u32)v;
-        }
-        put(w, &i->o[0], out, mask);
-        break;
+        set_predicate(w, &o[4], first, mask);
+        set_predicate(w, &o[5], second, mask);
+        return true;
     }
     case OP_ISETP: {
-        const u32 *a = source(w, &i->o[2], va), *c = source(w, &i->o[3], vb);
-        u32 found = 0;
-        if (i->flags & F_SIGNED) {
-            switch (i->sub) {
-            case CMP_LT: LANES found |= (u32)((s32)a[l] < (s32)c[l]) << l; break;
-            case CMP_GE: LANES found |= (u32)((s32)a[l] >= (s32)c[l]) << l; break;
-            case CMP_EQ: LANES found |= (u32)(a[l] == c[l]) << l; break;
-            case CMP_NE: LANES found |= (u32)(a[l] != c[l]) << l; break;
-            default: LANES found |= (u32)compared_s32(i->sub, (s32)a[l], (s32)c[l]) << l;
-            }
-        } else LANES found |= (u32)compared_u32(i->sub, a[l], c[l]) << l;
-        if (i->flags & F_EX) {
-            u32 same = 0, low = predicate(w, &i->o[5]);
-            LANES same |= (u32)(a[l] == c[l]) << l;
-            if (i->sub == CMP_EQ) found &= low;
-            else if (i->sub == CMP_NE) found |= low;
-            else found = (found & ~same) | (low & same);
+        u32 found = flags & F_SIGNED ? compared_signed(i->sub, (const s32 *)a, (const s32 *)c) : compared_unsigned(i->sub, a, c);
+        if (flags & F_EX) {
+            u32 low = predicate(w, &o[7]), same = compared_unsigned(CMP_EQ, a, c);
+            found = i->sub == CMP_EQ ? found & low : i->sub == CMP_NE ? found | low : (found & ~same) | (low & same);
         }
-        set_compared(w, i, found, 0, mask);
-        break;
+        set_compared(w, i, found, ~found, mask);
+        return true;
     }
     case OP_SEL: {
-        const u32 *a, *c;
-        if (i->flags & F_FLOAT) a = (const u32 *)source_float(w, &i->o[1], (float *)va), c = (const u32 *)source_float(w, &i->o[2], (float *)vb);
-        else a = source(w, &i->o[1], va), c = source(w, &i->o[2], vb);
-        u32 p = predicate(w, &i->o[3]);
-        LANES {
-            u32 on = -(p >> l & 1);
-            out[l] = (a[l] & on) | (c[l] & ~on);
-        }
-        put(w, &i->o[0], out, mask);
+        u32 chosen = predicate(w, &o[6]);
+        LANES out[l] = chosen >> l & 1 ? a[l] : c[l];
         break;
     }
     case OP_IMNMX: {
-        const u32 *a = source(w, &i->o[1], va), *c = source(w, &i->o[2], vb);
-        u32 p = predicate(w, &i->o[3]);
-        LANES {
-            bool less = i->flags & F_SIGNED ? (s32)a[l] < (s32)c[l] : a[l] < c[l];
-            out[l] = (less == (bool)(p >> l & 1)) ? a[l] : c[l];
+        u32 lesser = predicate(w, &o[6]);
+        if (flags & F_SIGNED) LANES out[l] = ((s32)a[l] < (s32)c[l]) == (lesser >> l & 1) ? a[l] : c[l];
+        else LANES out[l] = (a[l] < c[l]) == (lesser >> l & 1) ? a[l] : c[l];
+        break;
+    }
+    /* two numbers as bytes (type) or shorts, and what was there moved up */
+    INTEGER(I2IP, d[l] << 16 | (i->type == T_U8 ? bounded(a[l], 0, 255) << 8 | bounded(c[l], 0, 255) : (bounded(a[l], -128, 127) & 0xff) << 8 | (bounded(c[l], -128, 127) & 0xff)))
+    INTEGER(SHF, shifted(flags, a[l], d[l], c[l]))
+    INTEGER(MOV, a[l])
+    INTEGER(IABS, (s32)a[l] < 0 ? -a[l] : a[l])
+    INTEGER(POPC, (u32)__builtin_popcount(a[l]))
+    INTEGER(BREV, reversed(a[l]))
+    case OP_PRMT:
+        if (o[2].kind != K_IMMEDIATE) LANES out[l] = permuted(a[l], c[l], d[l]);
+        else {
+            LANES out[l] = 0;
+            for (u32 k = 0; k < 4; k++) {
+                u32 pick = c[0] >> 4 * k & 15, by = 8 * (pick & 3), ones = pick & 8 ? 0xff : 0;
+                const u32 *from = pick & 4 ? d : a;
+                if (ones) LANES out[l] |= (-(from[l] >> by >> 7 & 1) & ones) << 8 * k;
+                else LANES out[l] |= (from[l] >> by & 0xff) << 8 * k;
+            }
         }
-        put(w, &i->o[0], out, mask);
         break;
-    }
-    case OP_IABS: {
-        const u32 *a = source(w, &i->o[1], va);
-        LANES out[l] = (s32)a[l] < 0 ? -a[l] : a[l];
-        put(w, &i->o[0], out, mask);
-        break;
-    }
-    case OP_POPC: {
-        const u32 *a = source(w, &i->o[1], va);
-        LANES out[l] = (u32)__builtin_popcount(a[l]);
-        put(w, &i->o[0], out, mask);
-        break;
-    }
-    case OP_FLO: {
-        const u32 *a = source(w, &i->o[1], va);
+    INTEGER(SGXT, extended(a[l], flags & F_WRAP ? c[l] & 31 : c[l], flags & F_SIGNED))
+    INTEGER(IDP, by_parts(i, a[l], c[l], d[l]))
+    case OP_FLO:
         LANES {
-            u32 v = i->flags & F_SIGNED && (s32)a[l] < 0 ? ~a[l] : a[l];
-            out[l] = v ? (i->flags & F_SHIFT ? (u32)__builtin_clz(v) : 31u - (u32)__builtin_clz(v)) : ~0u;
+            u32 v = flags & F_SIGNED && (s32)a[l] < 0 ? ~a[l] : a[l], zeros = v ? (u32)__builtin_clz(v) : 32;
+            out[l] = !v ? ~0u : flags & F_SHIFT ? zeros : 31 - zeros;
         }
-        put(w, &i->o[0], out, mask);
         break;
-    }
-    case OP_BREV: {
-        const u32 *a = source(w, &i->o[1], va);
+    case OP_BMSK:
         LANES {
-            u32 v = __builtin_bswap32(a[l]);
-            v = (v >> 4 & 0x0f0f0f0fu) | (v & 0x0f0f0f0fu) << 4;
-            v = (v >> 2 & 0x33333333u) | (v & 0x33333333u) << 2;
-            out[l] = (v >> 1 & 0x55555555u) | (v & 0x55555555u) << 1;
+            u32 first = flags & F_WRAP ? a[l] & 31 : a[l], count = flags & F_WRAP ? c[l] & 31 : c[l];
+            out[l] = first >= 32 ? 0 : (count >= 32 ? ~0u : (1u << count) - 1) << first;
         }
-        put(w, &i->o[0], out, mask);
         break;
-    }
-    case OP_PRMT: {
-        const u32 *a = source(w, &i->o[1], va), *s = source(w, &i->o[2], vb), *c = source(w, &i->o[3], vc);
-        LANES out[l] = permuted(a[l], s[l], c[l]);
-        put(w, &i->o[0], out, mask);
+    case OP_VABSDIFF:
+        if (flags & F_WRAP) LANES out[l] = by_parts(i, a[l], c[l], d[l]);
+        else if (flags & F_SIGNED) LANES out[l] = ((s32)a[l] > (s32)c[l] ? a[l] - c[l] : c[l] - a[l]) + d[l];
+        else LANES out[l] = (a[l] > c[l] ? a[l] - c[l] : c[l] - a[l]) + d[l];
         break;
-    }
-    case OP_R2P: {
-        const u32 *a = source(w, &i->o[1], va);
-        u32 bits = scalar(w, &i->o[2]);
+    case OP_R2P:
         for (u32 k = 0; k < 7; k++)
-            if (bits >> k & 1) {
+            if (c[0] >> k & 1) {
                 u32 v = 0;
                 LANES v |= (a[l] >> k & 1) << l;
                 w->predicates[k] = (w->predicates[k] & ~mask) | (v & mask);
             }
-        break;
-    }
-    case OP_P2R: {
-        const u32 *a = source(w, &i->o[1], va);
-        u32 bits = scalar(w, &i->o[2]);
+        return true;
+    case OP_P2R:
         LANES {
             u32 v = 0;
             for (u32 k = 0; k < 7; k++) v |= (w->predicates[k] >> l & 1) << k;
-            out[l] = (a[l] & ~(bits << i->sub)) | (v & bits) << i->sub;
+            out[l] = (a[l] & ~(c[0] << i->sub)) | (v & c[0]) << i->sub;
         }
-        put(w, &i->o[0], out, mask);
         break;
-    }
-    case OP_MOV:
-        put(w, &i->o[0], source(w, &i->o[1], va), mask);
-        break;
-    case OP_R2UR: {
-        const u32 *a = source(w, &i->o[1], va);
-        put(w, &i->o[0], a, mask);
-        break;
-    }
     case OP_S2R:
-        LANES out[l] = special(b, w, i->sub, l);
-        put(w, &i->o[0], out, mask);
-        if (i->flags & F_LONG) {
-            LANES out[l] = 0;
-            put_next(w, &i->o[0], 1, out, mask);
-        }
-        break;
+        for (u32 l = 0; l < 32; l++) out[l] = special(b, w, i->sub, l);
+        put(w, &o[0], 0, out, mask);
+        LANES out[l] = 0;
+        if (flags & F_LONG) put(w, &o[0], 1, out, mask);
+        return true;
     case OP_VOTE: {
-        /* o: result, predicate, predicate in; sub: all, any, equal */
-        u32 p = predicate(w, &i->o[2]) & mask;
-        bool holds = i->sub == 0 ? p == mask : i->sub == 1 ? p != 0 : p == mask || p == 0;
-        LANES out[l] = p;
-        put(w, &i->o[0], out, mask);
-        set_predicate(w, &i->o[1], holds ? ~0u : 0, mask);
+        /* sub: all, any, equal */
+        u32 yes = predicate(w, &o[6]) & mask;
+        LANES out[l] = yes;
+        set_predicate(w, &o[4], (i->sub == 1 ? yes != 0 : yes == mask || (i->sub == 2 && !yes)) ? ~0u : 0, mask);
         break;
     }
-    case OP_SHFL: shuffle(w, i, mask); break;
     case OP_MATCH: {
-        u64 a[32];
+        wide_row x;
         u32 all = ~0u;
-        if (i->flags & F_LONG) source64(w, &i->o[1], a);
-        else {
-            const u32 *v = source(w, &i->o[1], va);
-            LANES a[l] = v[l];
+        wides(w, &o[1], x);
+        if (!(flags & F_LONG)) LANES x[l] = a[l];
+        LANES out[l] = 0;
+        ACTIVE(mask) {
+            for (u32 k = 0; k < 32; k++) out[l] |= (u32)(mask >> k & 1 && x[k] == x[l]) << k;
+            if (out[l] != mask) all = 0;
         }
-        LANES {
-            u32 same = 0;
-            for (u32 k = 0; k < 32; k++)
-                if (mask >> k & 1 && a[k] == a[l]) same |= 1u << k;
-            out[l] = same;
-            if (mask >> l & 1 && same != mask) all = 0;
-        }
-        if (i->sub == 0) LANES out[l] = all ? mask : 0;
-        put(w, &i->o[0], out, mask);
-        set_predicate(w, &i->o[2], all, mask);
+        if (i->sub == 0) LANES out[l] = mask & all;
+        set_predicate(w, &o[4], all, mask);
         break;
     }
     case OP_REDUX: {
-        const u32 *a = source(w, &i->o[1], va);
-        u32 v = 0;
-        bool any = false;
-        LANES if (mask >> l & 1) {
-            u32 x = a[l];
-            if (!any) v = x;
-            else switch (i->sub) {
-            case A_ADD: v += x; break;
-            case A_AND: v &= x; break;
-            case A_OR: v |= x; break;
-            case A_XOR: v ^= x; break;
-            case A_MIN: v = i->flags & F_SIGNED ? ((s32)x < (s32)v ? x : v) : (x < v ? x : v); break;
-            default: v = i->flags & F_SIGNED ? ((s32)x > (s32)v ? x : v) : (x > v ? x : v);
-            }
-            any = true;
-        }
+        u32 v = a[__builtin_ctz(mask)];
+        ACTIVE(mask & (mask - 1)) v = (u32)atomic_value(i->sub, flags & F_SIGNED ? T_S32 : T_U32, v, a[l], 0);
         LANES out[l] = v;
-        put(w, &i->o[0], out, mask);
         break;
     }
-    case OP_BMSK: {
-        const u32 *a = source(w, &i->o[1], va), *c = source(w, &i->o[2], vb);
-        LANES {
-            u32 first = i->flags & F_WRAP ? a[l] & 31 : a[l], count = i->flags & F_WRAP ? c[l] & 31 : c[l];
-            u32 bits = count >= 32 ? ~0u : (1u << count) - 1;
-            out[l] = first >= 32 ? 0 : bits << first;
+    default: return false;
+    }
+    put(w, &o[0], 0, out, mask);
+    return true;
+}
+
+/* One instruction on floats. False if it is none. */
+static bool execute_floats(struct warp *w, const struct instruction *i, u32 mask)
+{
+    const struct operand *o = i->o;
+    real_row va, vc, vd, r;
+    const real *a = reals(w, &o[1], va), *c = reals(w, &o[2], vc), *d = reals(w, &o[3], vd);
+    u32 *out = (u32 *)r;
+    switch (i->operation) {
+    case OP_FADD: case OP_FMUL: case OP_FFMA:
+        if (i->sub2) {
+            round_to(i->sub2);
+            BARRIER(va);
+            BARRIER(vc);
         }
-        put(w, &i->o[0], out, mask);
-        break;
-    }
-    case OP_SGXT: {
-        const u32 *a = source(w, &i->o[1], va), *c = source(w, &i->o[2], vb);
-        LANES {
-            u32 n = i->flags & F_WRAP ? c[l] & 31 : c[l] > 32 ? 32 : c[l];
-            if (!n) out[l] = 0;
-            else if (n == 32) out[l] = a[l];
-            else out[l] = i->flags & F_SIGNED ? (u32)((s32)(a[l] << (32 - n)) >> (32 - n)) : a[l] & ((1u << n) - 1);
-        }
-        put(w, &i->o[0], out, mask);
-        break;
-    }
-    case OP_IDP: {
-        const u32 *a = source(w, &i->o[1], va), *c = source(w, &i->o[2], vb), *d = source(w, &i->o[3], vc);
-        LANES {
-            u32 sum = d[l];
-            for (int k = 0; k < 32; k += 8) {
-                s32 x = i->flags & F_SIGNED ? (int8_t)(a[l] >> k) : (s32)(u8)(a[l] >> k);
-                s32 y = i->flags & F_EXTEND ? (int8_t)(c[l] >> k) : (s32)(u8)(c[l] >> k);
-                sum += (u32)(x * y);
-            }
-            out[l] = sum;
-        }
-        put(w, &i->o[0], out, mask);
-        break;
-    }
-    case OP_VABSDIFF: {
-        const u32 *a = source(w, &i->o[1], va), *c = source(w, &i->o[2], vb), *d = source(w, &i->o[3], vc);
-        LANES {
-            if (i->flags & F_WRAP) {
-                /* of four bytes each: added up, or each in its place */
-                u32 sum = d[l], places = 0;
-                for (int k = 0; k < 32; k += 8) {
-                    bool is_signed = i->flags & F_SIGNED;
-                    s32 x = is_signed ? (int8_t)(a[l] >> k) : (u8)(a[l] >> k), y = is_signed ? (int8_t)(c[l] >> k) : (u8)(c[l] >> k);
-                    sum += (u32)abs(x - y);
-                    places |= (u32)(u8)abs(x - y) << k;
-                }
-                out[l] = i->sub ? sum : places;
-            } else if (i->flags & F_SIGNED) out[l] = ((s32)a[l] > (s32)c[l] ? a[l] - c[l] : c[l] - a[l]) + d[l];
-            else out[l] = (a[l] > c[l] ? a[l] - c[l] : c[l] - a[l]) + d[l];
-        }
-        put(w, &i->o[0], out, mask);
-        break;
-    }
-    case OP_FADD: case OP_FMUL: case OP_FFMA: {
-        float fa[32], fb[32], fc[32], r[32] __attribute__((aligned(64)));
-        const float *a = source_float(w, &i->o[1], fa), *c = source_float(w, &i->o[2], fb), *d = NULL;
-        if (i->operation == OP_FFMA) d = source_float(w, &i->o[3], fc);
-        if (i->sub2) round_to(i->sub2);
-        BARRIER(fa);
-        BARRIER(fb);
         if (i->operation == OP_FADD) LANES r[l] = a[l] + c[l];
         else if (i->operation == OP_FMUL) LANES r[l] = a[l] * c[l];
         else LANES r[l] = __builtin_fmaf(a[l], c[l], d[l]);
-        BARRIER(r);
-        if (i->sub2) round_to(ROUND_NEAREST);
+        if (i->sub2) {
+            BARRIER(r);
+            round_to(ROUND_NEAREST);
+        }
         if (i->flags & F_SATURATE) LANES r[l] = r[l] > 0 ? (r[l] < 1 ? r[l] : 1) : 0;
-        put_float(w, &i->o[0], r, mask);
+        break;
+    case OP_FSETP: {
+        u32 found = compared_floats(i->sub, a, c);
+        set_compared(w, i, found, ~found, mask);
+        return true;
+    }
+    case OP_FSET: {
+        u32 found = combined(i->sub2, compared_floats(i->sub, a, c), o[6].kind == K_NONE ? ~0u : predicate(w, &o[6]));
+        LANES out[l] = found >> l & 1 ? (i->flags & F_ONES ? 0x3f800000u : ~0u) : 0;
         break;
     }
-    case OP_FSETP: case OP_FSET: {
-        float fa[32], fb[32];
-        bool set = i->operation == OP_FSET;
-        const float *a = source_float(w, &i->o[2], fa), *c = source_float(w, &i->o[3], fb);
-        u32 found = 0;
-        LANES found |= (u32)compared_float(i->sub, a[l], c[l]) << l;
-        if (!set) set_compared(w, i, found, 0, mask);
-        else {
-            u32 with = i->o[4].kind == K_NONE ? ~0u : predicate(w, &i->o[4]);
-            found = combined(i->sub2, found, with);
-            LANES out[l] = found >> l & 1 ? (i->flags & F_ONES ? 0x3f800000u : ~0u) : 0;
-            put(w, &i->o[0], out, mask);
-        }
+    case OP_FSEL: {
+        u32 chosen = predicate(w, &o[6]);
+        LANES r[l] = chosen >> l & 1 ? a[l] : c[l];
         break;
     }
     case OP_FMNMX: {
-        float fa[32], fb[32], r[32] __attribute__((aligned(64)));
-        const float *a = source_float(w, &i->o[1], fa), *c = source_float(w, &i->o[2], fb);
-        u32 p = predicate(w, &i->o[3]);
-        LANES r[l] = p >> l & 1 ? fminf(a[l], c[l]) : fmaxf(a[l], c[l]);
-        put_float(w, &i->o[0], r, mask);
+        u32 lesser = predicate(w, &o[6]);
+        LANES r[l] = lesser >> l & 1 ? LESSER(a[l], c[l]) : GREATER(a[l], c[l]);
         break;
     }
-    case OP_MUFU: {
-        float fa[32], r[32] __attribute__((aligned(64)));
-        const float *a = source_float(w, &i->o[1], fa);
-        LANES r[l] = mask >> l & 1 ? special_function(i->sub, a[l]) : 0;
-        put_float(w, &i->o[0], r, mask);
-        break;
-    }
+    case OP_MUFU: special_function(i->sub, a, r, mask); break;
     case OP_FCHK: {
-        float fa[32], fb[32];
-        const float *a = source_float(w, &i->o[1], fa), *c = source_float(w, &i->o[2], fb);
+        /* true where the quotient or a step towards it may leave the range: exponents as the slow way of division tests them */
         u32 found = 0;
         LANES {
-            /* true where the quotient or a step towards it may leave the range: exponents as the slow way of division tests them */
             s32 x = (s32)(float_bits(a[l]) >> 23 & 255), y = (s32)(float_bits(c[l]) >> 23 & 255);
-            bool slow = y == 0 || y >= 253 || x <= 24 || x == 255 || x - y >= 126 || x - y <= -125;
-            found |= (u32)slow << l;
+            found |= (u32)(y == 0 || y >= 253 || x <= 24 || x == 255 || x - y >= 126 || x - y <= -125) << l;
         }
-        set_predicate(w, &i->o[0], found, mask);
-        break;
+        set_predicate(w, &o[4], found, mask);
+        return true;
     }
-    case OP_DADD: case OP_DMUL: case OP_DFMA: {
-        double a[32], c[32], d[32], r[32];
-        source_double(w, &i->o[1], a);
-        source_double(w, &i->o[2], c);
-        if (i->operation == OP_DFMA) source_double(w, &i->o[3], d);
-        if (i->sub2) round_to(i->sub2);
-        BARRIER(a);
-        BARRIER(c);
-        if (i->operation == OP_DADD) LANES r[l] = a[l] + c[l];
-        else if (i->operation == OP_DMUL) LANES r[l] = a[l] * c[l];
-        else LANES r[l] = __builtin_fma(a[l], c[l], d[l]);
-        BARRIER(r);
-        if (i->sub2) round_to(ROUND_NEAREST);
-        put64(w, &i->o[0], (const u64 *)r, mask);
+    case OP_F2FP:
+        LANES out[l] = (u32)from_float(c[l], i->flags & F_BFLOAT) | (u32)from_float(a[l], i->flags & F_BFLOAT) << 16;
         break;
+    default: return false;
     }
-    case OP_DSETP: {
-        double a[32], c[32];
-        u32 found = 0, unordered = 0;
-        source_double(w, &i->o[2], a);
-        source_double(w, &i->o[3], c);
-        LANES found |= (u32)compared_double(i->sub, a[l], c[l]) << l;
-        LANES unordered |= (u32)(a[l] != a[l] && c[l] != c[l]) << l;
-        set_compared(w, i, found, unordered, mask);
-        break;
+    put(w, &o[0], 0, out, mask);
+    return true;
+}
+
+static void execute_doubles(struct warp *w, const struct instruction *i, u32 mask)
+{
+    double_row a, c, d, r;
+    doubles(w, &i->o[1], a);
+    doubles(w, &i->o[2], c);
+    if (i->operation == OP_DSETP) {
+        u32 found = compared_doubles(i->sub, a, c), neither = compared_doubles(CMP_NAN, a, a) & compared_doubles(CMP_NAN, c, c);
+        set_compared(w, i, found, i->sub == CMP_MAX || i->sub == CMP_MIN ? neither : ~found, mask);
+        return;
     }
-    case OP_HADD2: case OP_HMUL2: case OP_HFMA2: case OP_HMNMX2: {
-        bool bf = i->flags & F_BFLOAT;
-        float al[32], ah[32], bl[32], bh[32], cl[32], ch[32];
-        source_halves(w, &i->o[1], bf, al, ah);
-        source_halves(w, &i->o[2], bf, bl, bh);
-        if (i->operation == OP_HFMA2) source_halves(w, &i->o[3], bf, cl, ch);
-        u32 p = i->operation == OP_HMNMX2 ? predicate(w, &i->o[3]) : 0;
-        LANES {
-            float x, y;
-            switch (i->operation) {
-            case OP_HADD2: x = al[l] + bl[l], y = ah[l] + bh[l]; break;
-            case OP_HMUL2: x = al[l] * bl[l], y = ah[l] * bh[l]; break;
-            case OP_HFMA2: x = fmaf(al[l], bl[l], cl[l]), y = fmaf(ah[l], bh[l], ch[l]); break;
-            default: x = p >> l & 1 ? fminf(al[l], bl[l]) : fmaxf(al[l], bl[l]), y = p >> l & 1 ? fminf(ah[l], bh[l]) : fmaxf(ah[l], bh[l]);
-            }
-            if (i->flags & F_SATURATE) x = x > 0 ? (x < 1 ? x : 1) : 0, y = y > 0 ? (y < 1 ? y : 1) : 0;
-            if (i->flags & F_FLOAT) out[l] = float_bits(x);
-            else out[l] = bf ? (u32)float_bf(x) | (u32)float_bf(y) << 16 : (u32)float_half(x) | (u32)float_half(y) << 16;
-        }
-        put(w, &i->o[0], out, mask);
-        break;
-    }
-    case OP_HSETP2: case OP_HSET2: {
-        bool bf = i->flags & F_BFLOAT;
-        float al[32], ah[32], bl[32], bh[32];
-        source_halves(w, &i->o[2], bf, al, ah);
-        source_halves(w, &i->o[3], bf, bl, bh);
-        u32 low = 0, high = 0, with = i->o[4].kind == K_NONE ? ~0u : predicate(w, &i->o[4]);
-        LANES {
-            low |= (u32)compared_float(i->sub, al[l], bl[l]) << l;
-            high |= (u32)compared_float(i->sub, ah[l], bh[l]) << l;
-        }
-        low = combined(i->sub2, low, with);
-        high = combined(i->sub2, high, with);
+    if (i->operation == OP_DFMA) doubles(w, &i->o[3], d);
+    if (i->sub2) round_to(i->sub2);
+    BARRIER(a);
+    BARRIER(c);
+    if (i->operation == OP_DADD) LANES r[l] = a[l] + c[l];
+    else if (i->operation == OP_DMUL) LANES r[l] = a[l] * c[l];
+    else LANES r[l] = __builtin_fma(a[l], c[l], d[l]);
+    BARRIER(r);
+    if (i->sub2) round_to(ROUND_NEAREST);
+    put_wide(w, &i->o[0], (const u64 *)r, mask);
+}
+
+/* Pairs of halves: arithmetic, comparisons to predicates (HSETP2) or to ones (HSET2). */
+static void execute_halves(struct warp *w, const struct instruction *i, u32 mask)
+{
+    const struct operand *o = i->o;
+    bool bf = i->flags & F_BFLOAT;
+    real_row a[2], c[2], d[2];
+    row out = {0};
+    u32 with = o[6].kind == K_NONE ? ~0u : predicate(w, &o[6]);
+    halves(w, &o[1], bf, a[0], a[1]);
+    halves(w, &o[2], bf, c[0], c[1]);
+    if (i->operation == OP_HSETP2 || i->operation == OP_HSET2) {
+        u32 low = combined(i->sub2, compared_floats(i->sub, a[0], c[0]), with), high = combined(i->sub2, compared_floats(i->sub, a[1], c[1]), with);
+        u32 one = i->flags & F_ONES ? (bf ? 0x3f80 : 0x3c00) : 0xffff;
         if (i->operation == OP_HSETP2) {
-            set_predicate(w, &i->o[0], low, mask);
-            set_predicate(w, &i->o[1], high, mask);
-        } else {
-            u32 one = i->flags & F_ONES ? (bf ? 0x3f80 : 0x3c00) : 0xffff;
-            LANES out[l] = (low >> l & 1 ? one : 0) | (high >> l & 1 ? one << 16 : 0);
-            put(w, &i->o[0], out, mask);
+            set_predicate(w, &o[4], low, mask);
+            set_predicate(w, &o[5], high, mask);
+            return;
         }
-        break;
+        LANES out[l] = (low >> l & 1 ? one : 0) | (high >> l & 1 ? one << 16 : 0);
+        put(w, &o[0], 0, out, mask);
+        return;
     }
-    case OP_F2F: case OP_F2I: case OP_I2F: case OP_FRND: convert(w, i, mask); break;
-    case OP_F2FP: {
-        float fa[32], fb[32];
-        const float *a = source_float(w, &i->o[1], fa), *c = source_float(w, &i->o[2], fb);
-        LANES out[l] = i->flags & F_BFLOAT ? (u32)float_bf(c[l]) | (u32)float_bf(a[l]) << 16 : (u32)float_half(c[l]) | (u32)float_half(a[l]) << 16;
-        put(w, &i->o[0], out, mask);
-        break;
+    if (i->operation == OP_HFMA2) halves(w, &o[3], bf, d[0], d[1]);
+    for (int part = 0; part < 2; part++) {
+        real *x = a[part], *y = c[part], *z = d[part];
+        if (i->operation == OP_HADD2) LANES x[l] = x[l] + y[l];
+        else if (i->operation == OP_HMUL2) LANES x[l] = x[l] * y[l];
+        else if (i->operation == OP_HFMA2) LANES x[l] = __builtin_fmaf(x[l], y[l], z[l]);
+        else LANES x[l] = with >> l & 1 ? LESSER(x[l], y[l]) : GREATER(x[l], y[l]);
+        if (i->flags & F_SATURATE) LANES x[l] = x[l] > 0 ? (x[l] < 1 ? x[l] : 1) : 0;
+        if (i->flags & F_SHIFT) LANES x[l] = x[l] > 0 ? x[l] : 0; /* .RELU */
+        if (i->flags & F_FLOAT) {
+            put(w, &o[0], 0, (const u32 *)x, mask);
+            return;
+        }
+        LANES out[l] |= (u32)from_float(x[l], bf) << 16 * part;
     }
-    case OP_LOAD: load(b, w, i, mask); break;
-    case OP_STORE: store(b, w, i, mask); break;
-    case OP_ATOM: atomic(b, w, i, mask); break;
+    put(w, &o[0], 0, out, mask);
+}
+
+/* One instruction that neither branches nor waits, for the lanes of `mask`, which are some. */
+static void execute(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
+{
+    const struct operand *o = i->o;
+    row out;
+    if (i->operation < OP_FADD) {
+        execute_integers(b, w, i, mask);
+        return;
+    }
+    switch (i->operation) {
+    case OP_DADD: case OP_DMUL: case OP_DFMA: case OP_DSETP: execute_doubles(w, i, mask); return;
+    case OP_HADD2: case OP_HMUL2: case OP_HFMA2: case OP_HMNMX2: case OP_HSETP2: case OP_HSET2: execute_halves(w, i, mask); return;
+    case OP_CONVERT: convert(w, i, mask); return;
+    case OP_SHFL: shuffle(w, i, mask); return;
+    case OP_LOAD: load(b, w, i, mask); return;
+    case OP_STORE: store(b, w, i, mask); return;
+    case OP_ATOM: atomic(b, w, i, mask); return;
+    case OP_LDGSTS: copy(b, w, i, mask); return;
+    case OP_LDSM: load_matrix(b, w, i, mask); return;
+    case OP_MATRIX: matrix(w, i, mask); return;
     case OP_LDC: {
-        /* o[1]: index register, o[2]: uniform, o[3]: offset, o[4].index: bank */
-        u64 at[32];
+        /* o[1]: index register, o[2]: uniform, o[3]: offset, sub: bank */
+        static const u8 bits[] = {[T_U8] = 8, [T_S8] = 8, [T_U16] = 16, [T_S16] = 16};
+        wide_row at;
         addresses(w, i, at);
         for (u32 k = 0; k < (i->width + 3u) / 4; k++) {
-            LANES {
-                u32 v = constant32(&i->o[4], (u32)at[l] + 4 * k);
-                if (i->type == T_U8) v = (u8)v;
-                else if (i->type == T_S8) v = (u32)(s32)(int8_t)v;
-                else if (i->type == T_U16) v = (u16)v;
-                else if (i->type == T_S16) v = (u32)(s32)(int16_t)v;
-                out[l] = v;
+            for (u32 l = 0; l < 32; l++) {
+                u32 v = constant32(i->sub, (u32)at[l] + 4 * k);
+                out[l] = i->type < T_U32 ? extended(v, bits[i->type], i->type & 1) : v;
             }
-            put_next(w, &i->o[0], (int)k, out, mask);
+            put(w, &o[0], k, out, mask);
         }
-        break;
+        return;
     }
-    case OP_LDGSTS: {
-        /* o[0]: address in shared memory (register, value: offset), o[1..3]: address in global memory */
-        u64 at[32], to[32];
-        addresses(w, i, at);
-        const u32 *shared = source(w, &(struct operand){K_REGISTER, 0, i->o[0].index, 0}, va);
-        LANES to[l] = shared[l] + i->o[0].value;
-        request(b, w, SPACE_GLOBAL, at, i->width, mask, false, false);
-        LANES if (mask >> l & 1) {
-            u8 *from = memory_at(b, w, SPACE_GLOBAL, at[l], i->width, l), *into = memory_at(b, w, SPACE_SHARED, to[l], i->width, l);
-            if (from && into) memcpy(into, from, i->width);
-            else faults++;
-        }
-        break;
-    }
-    case OP_LDSM: {
-        /* each eight lanes give the rows of one 8x8 matrix of 16-bit values; sub: matrices */
-        u64 at[32];
-        addresses(w, i, at);
-        count_passes[current_pc] += i->sub;
-        for (u32 k = 0; k < i->sub; k++) {
-            LANES {
-                u64 address = at[8 * k + (u32)l / 4] + 4 * ((u32)l & 3);
-                u8 *from = memory_at(b, w, SPACE_SHARED, address, 4, l);
-                out[l] = 0;
-                if (i->flags & F_WRAP) {
-                    u8 *x = memory_at(b, w, SPACE_SHARED, at[8 * k + 2 * ((u32)l & 3)] + 2 * ((u32)l / 4), 2, l);
-                    u8 *y = memory_at(b, w, SPACE_SHARED, at[8 * k + 2 * ((u32)l & 3) + 1] + 2 * ((u32)l / 4), 2, l);
-                    u16 p = 0, q = 0;
-                    if (x) memcpy(&p, x, 2);
-                    if (y) memcpy(&q, y, 2);
-                    out[l] = (u32)p | (u32)q << 16;
-                } else if (from) memcpy(&out[l], from, 4);
-            }
-            put_next(w, &i->o[0], (int)k, out, mask);
-        }
-        break;
-    }
-    case OP_MATRIX: matrix(w, i, mask); break;
-    case OP_TEXTURE:
-        LANES out[l] = 0;
-        for (int k = 0; k < (i->sub ? i->sub : 1); k++) put_next(w, &i->o[0], k, out, mask);
-        break;
     case OP_QSPC: {
         /* whether a generic address lies in the space `sub` */
-        u64 at[32];
+        wide_row at;
         u32 found = 0;
         addresses(w, i, at);
-        LANES {
-            int space = at[l] - SHARED_WINDOW < WINDOW ? SPACE_SHARED : at[l] - LOCAL_WINDOW < WINDOW ? SPACE_LOCAL : SPACE_GLOBAL;
-            found |= (u32)(space == i->sub) << l;
-        }
-        set_predicate(w, &i->o[4], found, mask);
-        break;
+        LANES found |= (u32)(space_of(at[l]) == i->sub) << l;
+        set_predicate(w, &o[4], found, mask);
+        return;
     }
-    case OP_BMOV_OUT:
-        LANES out[l] = w->barriers[i->o[1].index & 15];
-        put(w, &i->o[0], out, mask);
-        if (i->flags & F_WRAP) w->barriers[i->o[1].index & 15] = 0;
-        break;
+    case OP_TEXTURE:
+        LANES out[l] = 0;
+        for (u32 k = 0; k < i->sub; k++) put(w, &o[0], k, out, mask);
+        return;
+    case OP_BMOV_OUT: {
+        u32 *from = w->barriers[o[1].index & 15];
+        put(w, &o[0], 0, from, mask);
+        if (i->flags & F_WRAP) ACTIVE(mask) from[l] = 0;
+        return;
+    }
     case OP_BMOV_IN: {
-        const u32 *a = source(w, &i->o[1], va);
-        if (mask) w->barriers[i->o[0].index & 15] = a[__builtin_ctz(mask)];
-        break;
+        const u32 *from = integers(w, &o[1], out);
+        ACTIVE(mask) w->barriers[o[0].index & 15][l] = from[l];
+        return;
     }
     case OP_B2R:
         /* The count, and whether all or any said yes, of the reduction that code before it asked for. */
         LANES out[l] = b->result;
-        put(w, &i->o[0], out, mask);
-        set_predicate(w, &i->o[1], (w->reduces == BAR_AND ? b->all : b->result != 0) ? ~0u : 0, mask);
-        break;
-    case OP_LEPC: {
+        put(w, &o[0], 0, out, mask);
+        set_predicate(w, &o[4], (w->reduces == BAR_AND ? b->all : b->result != 0) ? ~0u : 0, mask);
+        return;
+    case OP_LEPC:
         LANES out[l] = current_pc * 16;
-        put(w, &i->o[0], out, mask);
+        put(w, &o[0], 0, out, mask);
         LANES out[l] = 0;
-        put_next(w, &i->o[0], 1, out, mask);
-        break;
-    }
-    default: unknown_operations++;
+        put(w, &o[0], 1, out, mask);
+        return;
+    case OP_NOP: return;
+    default:
+        if (!execute_floats(w, i, mask)) unknown_operations++;
     }
 }
 
 /* ------------------------------------------------------------------------------------------------ flow */
-
-enum { AT_BARRIER = AT_WARPSYNC + 1 };
 
 static void drop(struct warp *w, u32 at) { w->groups[at] = w->groups[--w->group_count]; }
 
@@ -1607,27 +1449,30 @@ static void add_group(struct warp *w, u32 mask, u32 pc)
     w->groups[w->group_count++] = (struct group){mask, pc, READY, 0, 0};
 }
 
+/* Let those groups of `state` go on that hold some of these lanes, `further` instructions on. */
+static void resume(struct warp *w, u8 state, u32 barrier, u32 lanes, u32 further)
+{
+    for (u32 k = 0; k < w->group_count;) {
+        struct group g = w->groups[k];
+        if (g.state == state && g.barrier == barrier && g.mask & lanes) {
+            drop(w, k);
+            add_group(w, g.mask, g.pc + further);
+            k = 0;
+        } else k++;
+    }
+}
+
 /* Let those go on who wait for lanes that are all there, or gone. */
 static void release(struct warp *w)
 {
     for (u32 k = 0; k < w->group_count; k++) {
-        struct group *g = &w->groups[k];
-        u32 there = 0, wanted;
-        if (g->state != AT_CONVERGENCE && g->state != AT_WARPSYNC) continue;
-        wanted = (g->state == AT_CONVERGENCE ? w->barriers[g->barrier] : g->wanted) & w->live;
+        struct group g = w->groups[k];
+        u32 there = 0, wanted = (g.state == AT_CONVERGENCE ? w->barriers[g.barrier][__builtin_ctz(g.mask)] : g.wanted) & w->live;
+        if (g.state != AT_CONVERGENCE && g.state != AT_WARPSYNC) continue;
         for (u32 j = 0; j < w->group_count; j++)
-            if (w->groups[j].state == g->state && (g->state == AT_WARPSYNC || w->groups[j].barrier == g->barrier))
-                there |= w->groups[j].mask;
+            if (w->groups[j].state == g.state && w->groups[j].barrier == g.barrier) there |= w->groups[j].mask;
         if ((there & wanted) != wanted) continue;
-        u8 state = g->state, barrier = g->barrier;
-        for (u32 j = 0; j < w->group_count;) {
-            struct group other = w->groups[j];
-            if (other.state == state && (state == AT_WARPSYNC || other.barrier == barrier)) {
-                drop(w, j);
-                add_group(w, other.mask, other.pc + 1);
-                j = 0;
-            } else j++;
-        }
+        resume(w, g.state, g.barrier, wanted | g.mask, 1);
         k = (u32)-1; /* begin again: the list has changed */
     }
 }
@@ -1643,8 +1488,8 @@ static void leave(struct warp *w, u32 lanes)
     release(w);
 }
 
-/* The group that goes next: the lowest address, so that those behind catch up; the highest if it has not moved for
- * some turns: those behind may spin until it has done something. */
+/* The group that goes next: the lowest address, so that those behind catch up; the highest if it has not moved for some turns:
+ * those behind may spin until it has done something. */
 static struct group *chosen(struct warp *w)
 {
     struct group *best = NULL;
@@ -1655,7 +1500,7 @@ static struct group *chosen(struct warp *w)
 
 /* Functions that the device's runtime brings, by the number that lowering.py gives them: arguments in R4 and on, the address to
  * return to in R20. */
-enum { BUILT_IN = 0x07000000 };
+enum { BUILT_IN = 0x07000000, BUILT_INS = 256 };
 enum { B_PRINTF, B_MALLOC, B_FREE, B_ASSERT };
 
 static u64 device_heap(u64 bytes)
@@ -1678,17 +1523,18 @@ static void scatter(struct warp *w, u32 mask, const u32 *target);
 static void built_in(struct warp *w, u32 which, u32 mask)
 {
     row back;
-    u32 *low = row_of(w, 4), *high = row_of(w, 5);
-    if (which == B_ASSERT) {
+    u32 *low = row_at(w, ROW_REGISTER + 4), *high = low + 32;
+    const u32 *from = row_at(w, ROW_REGISTER + 20);
+    if (which == B_ASSERT || registers < 21) {
         leave(w, mask);
         return;
     }
-    LANES if (mask >> l & 1) {
+    ACTIVE(mask) {
         u64 found = which == B_MALLOC ? device_heap((u64)high[l] << 32 | low[l]) : 0;
         if (which != B_FREE) low[l] = (u32)found, high[l] = (u32)(found >> 32);
     }
     if (which > B_ASSERT) unknown_operations++;
-    LANES back[l] = row_of(w, 20)[l] >> 4;
+    LANES back[l] = from[l] >> 4;
     scatter(w, mask, back);
 }
 
@@ -1697,17 +1543,18 @@ static void scatter(struct warp *w, u32 mask, const u32 *target)
 {
     while (mask) {
         u32 to = target[__builtin_ctz(mask)], same = 0;
-        LANES if (mask >> l & 1 && target[l] == to) same |= 1u << l;
-        if (to < code_count) add_group(w, same, to);
-        else if (to >= BUILT_IN && to < BUILT_IN + 256) built_in(w, to - BUILT_IN, same);
-        else faults++, leave(w, same);
+        ACTIVE(mask) same |= (u32)(target[l] == to) << l;
         mask &= ~same;
+        if (to < code_count) add_group(w, same, to);
+        else if (to >= BUILT_IN && to < BUILT_IN + BUILT_INS) built_in(w, to - BUILT_IN, same);
+        else faults++, leave(w, same);
     }
 }
 
 /* Run a warp until it waits, ends, or has had its turn. */
 static void run_warp(struct block *b, struct warp *w, u32 turn)
 {
+    w->upper = false;
     if (w->group_count > 1) {
         u32 highest = 0;
         for (u32 k = 0; k < w->group_count; k++)
@@ -1716,17 +1563,11 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
         w->highest = highest;
         if (w->starved >= STARVED) w->upper = true, w->starved = 0, turn = FAIR;
     }
-    while (turn) {
+    while (turn && w->live) {
         struct group *g = chosen(w);
         if (!g) {
-            bool waits = false;
-            if (!w->live) return;
-            for (u32 k = 0; k < w->group_count; k++) waits |= w->groups[k].state == AT_BARRIER;
-            if (waits) {
-                w->waits = true;
-                w->upper = false;
-                return;
-            }
+            for (u32 k = 0; k < w->group_count; k++) w->waits |= w->groups[k].state == AT_BARRIER;
+            if (w->waits) return;
             /* Nobody can go on: what they wait for will not come. */
             for (u32 k = 0; k < w->group_count; k++) w->groups[k].pc++, w->groups[k].state = READY;
             if (!w->group_count) w->live = 0;
@@ -1740,31 +1581,25 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 if (&w->groups[k] != g && w->groups[k].state == READY && w->groups[k].pc > pc && w->groups[k].pc < stop) stop = w->groups[k].pc;
         for (;;) {
             const struct instruction *i = code + pc;
-            u32 on = mask;
-            if (i->guard != 7) {
-                u32 p = i->guard >= 8 ? w->uniform_predicates[i->guard & 7] : w->predicates[i->guard];
-                on &= i->guard_not ? ~p : p;
-            }
+            const struct operand *o = i->o;
+            u32 on = mask, barrier = o[0].index & 15;
+            if (i->guard != 7) on &= i->guard_not ? ~w->predicates[i->guard & 15] : w->predicates[i->guard & 15];
             current_pc = pc;
-            count_warps[pc]++;
-            count_threads[pc] += (u32)__builtin_popcount(on);
+            counts[pc].warps++;
+            counts[pc].threads += (u32)__builtin_popcount(on);
             w->steps++;
             turn--;
-            if (i->operation < OP_BRA || i->operation >= OP_LEPC || i->operation == OP_B2R || i->operation == OP_BMOV_OUT || i->operation == OP_BMOV_IN) {
-                if (on) {
-                    if (i->flags & F_UNIFORM) on = mask;
-                    execute(b, w, i, on);
-                }
+            if (i->operation < OP_BRA) {
+                if (on) execute(b, w, i, on);
                 pc++;
             } else switch (i->operation) {
-            case OP_BRA: {
+            case OP_BRA:
                 if (i->sub) {
                     /* Only if the lanes that the operand names are not all here (DIV), or are (CONV). */
-                    u32 wanted = scalar(w, &i->o[1]);
-                    if (i->o[1].modifiers & M_INVERT) wanted = ~wanted;
+                    u32 wanted = row_at(w, o[1].row)[0] ^ (o[1].modifiers & M_INVERT ? ~0u : 0);
                     if (((wanted & w->live & ~mask) == 0) != (i->sub == 2)) on = 0;
                 }
-                if (i->o[0].kind != K_NONE) on &= predicate(w, &i->o[0]);
+                if (o[6].kind != K_NONE) on &= predicate(w, &o[6]);
                 if (on == mask) pc = (u32)i->target;
                 else if (on) {
                     g->mask = mask & ~on;
@@ -1777,7 +1612,6 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                     goto again;
                 }
                 break;
-            }
             case OP_EXIT:
                 if (on) {
                     g->pc = pc + 1;
@@ -1787,17 +1621,15 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 pc++;
                 break;
             case OP_CALL: case OP_RET: case OP_BRX: {
+                row target;
+                const u32 *v = row_at(w, o[1].row);
                 if (!on) {
                     pc++;
                     break;
                 }
-                row buffer, target;
-                if (i->o[0].kind == K_NONE) LANES target[l] = (u32)i->target;
-                else {
-                    const u32 *v = source(w, &i->o[0], buffer);
-                    if (i->operation == OP_BRX && !(i->flags & F_ABSOLUTE)) LANES target[l] = pc + 1 + (u32)(((s32)v[l] + i->target) >> 4);
-                    else LANES target[l] = (i->flags & F_ABSOLUTE ? 0 : (u32)i->target) + (v[l] >> 4);
-                }
+                if (i->operation == OP_BRX) LANES target[l] = pc + 1 + (u32)(((s32)v[l] + i->target) >> 4);
+                else if (o[1].kind == K_NONE) LANES target[l] = (u32)i->target;
+                else LANES target[l] = (i->flags & F_ABSOLUTE ? 0 : (u32)i->target) + (v[l] >> 4);
                 g->pc = pc + 1;
                 g->mask = mask & ~on;
                 if (!g->mask) drop(w, (u32)(g - w->groups));
@@ -1805,47 +1637,35 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 goto again;
             }
             case OP_BSSY:
-                w->barriers[i->o[0].index & 15] = on;
+                ACTIVE(on) w->barriers[barrier][l] = on;
                 pc++;
                 break;
             case OP_BREAK:
-                if (i->o[1].kind != K_NONE) on &= predicate(w, &i->o[1]);
-                w->barriers[i->o[0].index & 15] &= ~on;
+                if (o[6].kind != K_NONE) on &= predicate(w, &o[6]);
+                LANES w->barriers[barrier][l] &= ~on;
                 g->pc = ++pc;
                 if (!alone) {
                     release(w);
                     goto again;
                 }
                 break;
-            case OP_BSYNC:
-                if (alone && !(w->barriers[i->o[0].index & 15] & w->live & ~mask)) {
+            case OP_BSYNC: case OP_WARPSYNC: {
+                u32 first = (u32)__builtin_ctz(mask), wanted = (i->operation == OP_BSYNC ? w->barriers[barrier][first] : first_of(w, &o[1], mask)) & w->live;
+                if (!(wanted & ~mask)) {
                     pc++;
                     break;
                 }
                 g->pc = pc;
-                g->state = AT_CONVERGENCE;
-                g->barrier = i->o[0].index & 15;
-                release(w);
-                goto again;
-            case OP_WARPSYNC: {
-                row buffer;
-                const u32 *v = source(w, &i->o[0], buffer);
-                u32 wanted = v[__builtin_ctz(mask)] & w->live;
-                if (alone || !(wanted & ~mask)) {
-                    pc++;
-                    break;
-                }
-                g->pc = pc;
-                g->state = AT_WARPSYNC;
+                g->state = i->operation == OP_BSYNC ? AT_CONVERGENCE : AT_WARPSYNC;
+                g->barrier = i->operation == OP_BSYNC ? (u8)barrier : 0;
                 g->wanted = wanted;
                 release(w);
                 goto again;
             }
             case OP_BAR: {
-                u32 id = scalar(w, &i->o[0]) & 15, threads = i->o[1].kind == K_NONE ? 0 : i->o[1].kind == K_REGISTER ? row_of(w, i->o[1].index)[__builtin_ctz(mask)] : scalar(w, &i->o[1]);
-                if (i->o[0].kind == K_REGISTER) id = row_of(w, i->o[0].index)[__builtin_ctz(mask)] & 15;
+                u32 id = first_of(w, &o[1], mask) & 15, threads = o[2].kind == K_NONE ? 0 : first_of(w, &o[2], mask);
                 b->came[id] += (u32)__builtin_popcount(mask);
-                if (i->sub >= BAR_POPC) b->reduced[id] += (u32)__builtin_popcount(mask & predicate(w, &i->o[2]));
+                if (i->sub >= BAR_POPC) b->reduced[id] += (u32)__builtin_popcount(mask & predicate(w, &o[6]));
                 if (threads) b->expected[id] = threads;
                 if (i->sub == BAR_ARRIVE) {
                     b->arrived[id] += 32;
@@ -1854,6 +1674,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 }
                 g->pc = pc + 1;
                 g->state = AT_BARRIER;
+                g->barrier = 0;
                 w->waits_at = (u8)id;
                 w->reduces = i->sub;
                 goto again;
@@ -1877,71 +1698,49 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
         }
     again:;
     }
-    w->upper = false;
 }
 
 static void open_barriers(struct block *b)
 {
     for (u32 id = 0; id < 16; id++) {
         u32 waiting = 0, running = 0, elsewhere = 0;
+        bool others = false;
         for (u32 k = 0; k < b->warp_count; k++) {
             struct warp *w = &b->warps[k];
             if (!w->live) continue;
             if (!w->waits) running++;
             else if (w->waits_at == id) waiting++;
-            else elsewhere++;
+            else elsewhere++, others |= b->expected[w->waits_at] != 0;
         }
-        if (!waiting) continue;
-        bool open = b->expected[id] ? waiting * 32 + b->arrived[id] >= b->expected[id] || (!running && !elsewhere) : !running && !elsewhere;
         /* Warps that wait at different barriers which all expect everybody would wait forever. */
-        if (!open && !running && elsewhere && !b->expected[id]) {
-            bool others = false;
-            for (u32 k = 0; k < b->warp_count; k++)
-                if (b->warps[k].live && b->warps[k].waits && b->expected[b->warps[k].waits_at]) others = true;
-            open = !others;
-        }
-        if (!open) continue;
+        bool enough = b->expected[id] && waiting * 32 + b->arrived[id] >= b->expected[id];
+        if (!waiting || !(enough || (!running && (!elsewhere || (!b->expected[id] && !others))))) continue;
         b->result = b->reduced[id];
         b->all = b->result == b->came[id];
-        b->came[id] = 0;
-        b->reduced[id] = b->arrived[id] = b->expected[id] = 0;
+        b->reduced[id] = b->arrived[id] = b->expected[id] = b->came[id] = 0;
         for (u32 k = 0; k < b->warp_count; k++) {
             struct warp *w = &b->warps[k];
             if (!w->live || !w->waits || w->waits_at != id) continue;
             w->waits = false;
-            for (u32 j = 0; j < w->group_count;) {
-                struct group g = w->groups[j];
-                if (g.state == AT_BARRIER) {
-                    drop(w, j);
-                    add_group(w, g.mask, g.pc);
-                    j = 0;
-                } else j++;
-            }
+            resume(w, AT_BARRIER, 0, ~0u, 0);
         }
     }
 }
 
 static void run_block(struct block *b, u32 turn)
 {
-    bool any = false, ran = false;
+    bool any = false;
     for (u32 k = 0; k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
-        if (!w->live) continue;
-        any = true;
-        if (w->waits) continue;
+        any |= w->live != 0;
+        if (!w->live || w->waits) continue;
         u64 before = w->steps;
         run_warp(b, w, turn);
-        steps += w->steps - before;
-        ran |= w->steps != before;
+        traffic.steps += w->steps - before;
+        if (w->steps > longest) longest = w->steps;
     }
-    if (!any) {
-        b->done = true;
-        for (u32 k = 0; k < b->warp_count; k++)
-            if (b->warps[k].steps > longest) longest = b->warps[k].steps;
-        return;
-    }
-    open_barriers(b);
-    (void)ran;
+    b->done = !any;
+    if (any) open_barriers(b);
 }
 
 /* ------------------------------------------------------------------------------------------------ launches */
@@ -1949,11 +1748,9 @@ static void run_block(struct block *b, u32 turn)
 static void begin_block(struct block *b, u32 number, u32 slot, const struct kernel *kernel)
 {
     u32 threads = block_[0] * block_[1] * block_[2];
-    b->number = number;
     b->x = number % grid_[0];
     b->y = number / grid_[0] % grid_[1];
     b->z = number / (grid_[0] * grid_[1]);
-    b->threads = threads;
     b->slot = slot;
     b->done = false;
     b->result = 0;
@@ -1965,17 +1762,13 @@ static void begin_block(struct block *b, u32 number, u32 slot, const struct kern
     for (u32 k = 0; k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
         u32 lanes = threads - 32 * k >= 32 ? ~0u : (1u << (threads - 32 * k)) - 1;
-        memset(w->registers, 0, (size_t)rows * 128);
         memset(w->predicates, 0, sizeof w->predicates);
-        memset(w->uniform_predicates, 0, sizeof w->uniform_predicates);
-        memset(w->uniform, 0, sizeof w->uniform);
-        memset(w->barriers, 0, sizeof w->barriers);
-        w->predicates[7] = w->uniform_predicates[7] = ~0u;
+        w->predicates[7] = w->predicates[15] = ~0u;
         w->group_count = 1;
         w->groups[0] = (struct group){lanes, kernel->entry, READY, 0, 0};
         w->live = lanes;
         w->index = k;
-        w->waits = w->upper = false;
+        w->waits = false;
         w->highest = w->starved = 0;
         w->steps = 0;
     }
@@ -1986,9 +1779,13 @@ static void make_block(struct block *b, u32 shared)
     b->warp_count = (block_[0] * block_[1] * block_[2] + 31) / 32;
     b->shared_bytes = shared;
     b->shared = calloc(1, shared + 16);
-    b->warps = calloc(b->warp_count, sizeof *b->warps);
+    b->warps = aligned_alloc(64, b->warp_count * sizeof *b->warps);
+    memset(b->warps, 0, b->warp_count * sizeof *b->warps);
     for (u32 k = 0; k < b->warp_count; k++) {
-        b->warps[k].registers = aligned_alloc(64, (size_t)rows * 128);
+        size_t rows = ROW_REGISTER + registers;
+        b->warps[k].rows[0] = aligned_alloc(64, rows * 128);
+        memset(b->warps[k].rows[0], 0, rows * 128);
+        b->warps[k].rows[1] = pool - 32ull * POOL;
         b->warps[k].local = local_bytes ? calloc(32, local_bytes) : NULL;
     }
 }
@@ -1996,7 +1793,7 @@ static void make_block(struct block *b, u32 shared)
 static void free_block(struct block *b)
 {
     for (u32 k = 0; k < b->warp_count; k++) {
-        free(b->warps[k].registers);
+        free(b->warps[k].rows[0]);
         free(b->warps[k].local);
     }
     free(b->warps);
@@ -2004,79 +1801,97 @@ static void free_block(struct block *b)
 }
 
 #define CHECKPOINTS 64
-struct checkpoint { u64 v[9]; };
-static struct checkpoint checkpoints[CHECKPOINTS];
+static struct traffic checkpoints[CHECKPOINTS];
 static u32 checkpoint_count;
 static u64 checkpoint_interval;
 
 /* What memory has done so far, against the instructions followed; every other one goes when there is no room. */
 static void checkpoint(void)
 {
-    struct checkpoint here = {{steps, dram_read, dram_written, footprint_read, footprint_written, mapped_read, mapped_written, sectors_read, sectors_written}};
     if (checkpoint_count == CHECKPOINTS) {
         for (u32 k = 0; k < CHECKPOINTS / 2; k++) checkpoints[k] = checkpoints[2 * k + 1];
         checkpoint_count = CHECKPOINTS / 2;
         checkpoint_interval *= 2;
     }
-    checkpoints[checkpoint_count++] = here;
+    checkpoints[checkpoint_count++] = traffic;
 }
 
+/* `begun` and `finished`: blocks that were followed as the device would run them; `sampled`: those followed alone. */
 struct outcome { u32 begun, finished, sampled; bool complete, cut; double seconds; };
 
 #define TURN 2048
 
+static u32 least(u32 a, u32 b) { return a < b ? a : b; }
 static u32 greatest_common(u32 a, u32 b) { return b ? greatest_common(b, a % b) : a; }
 
 /* How many blocks the device holds at a time. */
-static u32 resident_blocks(const struct kernel *kernel, u32 warps, u32 shared)
+static u32 blocks_at_once(const struct kernel *kernel, u32 warps, u32 shared)
 {
     const struct machine_device *device = machine_device();
-    u32 per = device->threads_per_multiprocessor / (warps * 32);
-    u32 by_registers = 65536 / ((kernel->registers + 7) / 8 * 8 * warps * 32 + 1);
-    u32 by_shared = shared ? device->shared_per_multiprocessor / (shared + 1024) : 32;
-    if (by_registers < per) per = by_registers;
-    if (by_shared < per) per = by_shared;
-    if (device->blocks_per_multiprocessor < per) per = device->blocks_per_multiprocessor;
-    return (per ? per : 1) * device->multiprocessors;
+    u32 per = least(device->threads_per_multiprocessor / (warps * 32), device->blocks_per_multiprocessor);
+    per = least(per, 65536 / ((kernel->registers + 7) / 8 * 8 * warps * 32 + 1));
+    if (shared) per = least(per, device->shared_per_multiprocessor / (shared + 1024));
+    return least((per ? per : 1) * device->multiprocessors, grid_[0] * grid_[1] * grid_[2]);
 }
 
-/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. If that takes too long, it is left after half of the
- * time, and single blocks spread over the grid are followed to their end: they tell what all execute. */
+/* Single blocks, spread over the grid, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time. */
+static void sample(const struct kernel *kernel, struct block *b, double begin, double seconds, struct outcome *out)
+{
+    u32 blocks = grid_[0] * grid_[1] * grid_[2], stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
+    size_t size = code_count * sizeof *counts;
+    struct count *before = malloc(size);
+    memcpy(before, counts, size);
+    memset(counts, 0, size);
+    while (greatest_common(stride, blocks) != 1) stride++;
+    while (out->sampled < blocks && !out->cut && (now() - begin < seconds || (out->sampled < 3 && now() - begin < 1.5 * seconds))) {
+        begin_block(b, block, 0, kernel);
+        while (!b->done && !out->cut) {
+            run_block(b, TURN);
+            out->cut = now() - begin > 1.5 * seconds;
+        }
+        out->sampled += b->done;
+        block = (u32)(((u64)block + stride) % blocks);
+    }
+    if (!out->sampled) memcpy(counts, before, size);
+    /* Several say enough without the one that did not end. */
+    if (out->sampled > 2) out->cut = false;
+    free(before);
+}
+
+/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. Left after half of the time if it takes too long. */
 static struct outcome follow(const struct kernel *kernel, u32 shared, double seconds, bool wanted)
 {
     u32 blocks = grid_[0] * grid_[1] * grid_[2], warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
-    u64 bytes = (u64)warps * ((u64)rows * 128 + 32ull * local_bytes) + shared + 4096;
-    u32 resident = resident_blocks(kernel, warps, shared), slots, used = 0, next = 0, active = 1;
+    u64 bytes = (u64)warps * ((ROW_REGISTER + registers) * 128ull + 32ull * local_bytes + sizeof(struct warp)) + shared + 4096;
+    u32 resident = blocks_at_once(kernel, warps, shared), slots = resident, used = 0, next = 0;
     double begin = now(), until = wanted ? 0.5 * seconds : seconds;
     struct outcome out = {0};
-    if (resident > blocks) resident = blocks;
-    slots = resident > (1ull << 29) / bytes ? (u32)((1ull << 29) / bytes) : resident;
+    u64 last_checkpoint = 0;
+    bool active = true;
+    if (slots > (1ull << 29) / bytes) slots = (u32)((1ull << 29) / bytes);
     if (!slots) slots = 1;
     /* Fewer blocks than the device would hold get their part of the cache. */
     if (slots < resident) cache_sized(machine_device()->l2_bytes * (u64)slots / resident);
     struct block *running = calloc(slots, sizeof *running);
     checkpoint_count = 0;
     checkpoint_interval = TURN;
-    steps = longest = faults = unknown_operations = 0;
-    u64 last_checkpoint = 0;
+    longest = faults = unknown_operations = 0;
     while (active) {
-        active = 0;
+        active = false;
         for (u32 k = 0; k < slots; k++) {
             struct block *b = &running[k];
-            if (k == used && next < blocks) make_block(b, shared), used++;
+            if (k == used && next < blocks) make_block(b, shared), used++, begin_block(b, next++, k, kernel);
             else if (k >= used || (b->done && next >= blocks)) continue;
-            else if (!b->done) goto go_on;
-            begin_block(b, next++, k, kernel);
-        go_on:
+            else if (b->done) begin_block(b, next++, k, kernel);
             run_block(b, TURN);
-            if (b->done) out.finished++;
-            active = 1;
-            if (steps - last_checkpoint >= checkpoint_interval) checkpoint(), last_checkpoint = steps;
+            out.finished += b->done;
+            active = true;
+            if (traffic.steps - last_checkpoint >= checkpoint_interval) checkpoint(), last_checkpoint = traffic.steps;
             if ((k & 7) == 7 || k + 1 == slots) {
                 double t = now() - begin;
                 /* What would end in time goes on. */
-                if (t > until && (!out.finished || t / out.finished * blocks > seconds || t > seconds)) {
-                    active = 0;
+                if (t > until && (!out.finished || t > seconds || t / out.finished * blocks > seconds)) {
+                    active = false;
                     break;
                 }
             }
@@ -2085,27 +1900,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     checkpoint();
     out.begun = next;
     out.complete = out.finished == blocks;
-    if (wanted && !out.complete) {
-        u32 stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
-        size_t size = (size_t)code_count * 8;
-        u64 *kept[4], *all[4] = {count_warps, count_threads, count_sectors, count_passes};
-        while (greatest_common(stride, blocks) != 1) stride++;
-        for (int k = 0; k < 4; k++) kept[k] = malloc(size), memcpy(kept[k], all[k], size), memset(all[k], 0, size);
-        while (out.sampled < blocks && !out.cut && (now() - begin < seconds || (out.sampled < 3 && now() - begin < 1.5 * seconds))) {
-            begin_block(&running[0], block, 0, kernel);
-            while (!running[0].done && !out.cut) {
-                run_block(&running[0], TURN);
-                if (now() - begin > 1.5 * seconds) out.cut = true;
-            }
-            if (running[0].done) out.sampled++;
-            block = (u32)(((u64)block + stride) % blocks);
-        }
-        /* A block that did not end says less than what all have begun; several say enough without it. */
-        if (!out.sampled)
-            for (int k = 0; k < 4; k++) memcpy(all[k], kept[k], size);
-        else if (out.sampled > 2) out.cut = false;
-        for (int k = 0; k < 4; k++) free(kept[k]);
-    }
+    if (wanted && !out.complete) sample(kernel, &running[0], begin, seconds, &out);
     for (u32 k = 0; k < used; k++) free_block(&running[k]);
     free(running);
     out.seconds = now() - begin;
@@ -2123,28 +1918,27 @@ static double wanted_seconds = 4, other_seconds = 3;
 static const char *folder;
 static FILE *results;
 static u32 *occurrences;
-static bool loaded;
 static const u8 *blob;
-static size_t blob_at;
+static size_t blob_at, blob_bytes;
 
-static u32 get32(void) { u32 v; memcpy(&v, blob + blob_at, 4); blob_at += 4; return v; }
-static u64 get64(void) { u64 v; memcpy(&v, blob + blob_at, 8); blob_at += 8; return v; }
-static char *get_text(void)
+/* Zeros come behind the end of the file. */
+static void get(void *into, size_t bytes)
 {
-    u32 n = get32();
-    char *text = malloc(n + 1);
-    memcpy(text, blob + blob_at, n);
-    text[n] = 0;
-    blob_at += n;
-    return text;
+    memset(into, 0, bytes);
+    if (bytes <= blob_bytes - blob_at) memcpy(into, blob + blob_at, bytes), blob_at += bytes;
+    else blob_at = blob_bytes;
 }
-static u8 *get_bytes(u32 *count)
+static u32 get32(void) { u32 v; get(&v, 4); return v; }
+static u64 get64(void) { u64 v; get(&v, 8); return v; }
+/* A number of things of which each takes at least so many bytes of the file. */
+static u32 get_count(size_t each) { u32 n = get32(); return n <= (blob_bytes - blob_at) / each ? n : 0; }
+static char *get_text(u32 *count)
 {
-    *count = get32();
-    u8 *v = malloc(*count + 16);
-    memcpy(v, blob + blob_at, *count);
-    blob_at += *count;
-    return v;
+    u32 n = get_count(1);
+    char *text = calloc(1, n + 1);
+    get(text, n);
+    if (count) *count = n;
+    return text;
 }
 
 static void read_settings(void)
@@ -2155,11 +1949,8 @@ static void read_settings(void)
     if (!file) return;
     while (fgets(line, sizeof line, file)) {
         char *value = strchr(line, ' ');
-        if (!value) continue;
-        size_t n = (size_t)(value - line);
-        if (n >= sizeof key) continue;
-        memcpy(key, line, n);
-        key[n] = 0;
+        if (!value || value - line >= (ptrdiff_t)sizeof key) continue;
+        snprintf(key, sizeof key, "%.*s", (int)(value - line), line);
         value++;
         value[strcspn(value, "\n")] = 0;
         u64 number = strtoull(value, NULL, 10);
@@ -2182,9 +1973,48 @@ static void read_settings(void)
     fclose(file);
 }
 
+/* The row of the pool for an immediate (bank ~0) or constant. */
+static u32 pooled(u32 bank, u32 value)
+{
+    static u32 table[1 << 16];
+    for (u32 k = (bank * 31 + value) * 2654435761u >> 16;; k = (k + 1) & 0xffff) {
+        if (table[k] && pool_of[table[k] - 1].bank == bank && pool_of[table[k] - 1].value == value) return POOL + table[k] - 1;
+        if (table[k]) continue;
+        if (pool_count == pool_room) {
+            pool_room = pool_room ? 2 * pool_room : 1024;
+            pool_of = realloc(pool_of, pool_room * sizeof *pool_of);
+        }
+        pool_of[pool_count].bank = bank, pool_of[pool_count].value = value;
+        if (pool_count < 50000) table[k] = pool_count + 1;
+        return POOL + pool_count++;
+    }
+}
+
+/* Where an operand lies, and no number that leads outside of what there is. */
+static void settle(struct operand *o, u32 slot)
+{
+    switch (o->kind) {
+    case K_REGISTER: o->row = o->index < 255 ? ROW_REGISTER + o->index : slot ? ROW_ZERO : ROW_TRASH; break;
+    case K_UNIFORM: o->row = o->index < 63 ? ROW_UNIFORM + o->index : slot ? ROW_ZERO : ROW_TRASH; break;
+    case K_IMMEDIATE: o->row = pooled(~0u, o->value); break;
+    case K_CONSTANT: o->row = pooled(o->index, o->value); break;
+    case K_PREDICATE: o->row = o->index & 7; break;
+    case K_UNIFORM_PREDICATE: o->row = 8 + (o->index & 7); break;
+    default: o->row = slot >= 4 ? P_NONE : slot ? ROW_ZERO : ROW_TRASH;
+    }
+}
+
+static u8 *bank_of(u32 m, u32 bank)
+{
+    if (m >= module_count || bank >= 8) return NULL;
+    if (!modules[m].banks[bank]) modules[m].banks[bank] = calloc(1, BANK_BYTES + 64);
+    return modules[m].banks[bank];
+}
+
 /* Layout of the file "code": see lowering.py. */
 static void load_code(void)
 {
+    static bool loaded;
     char path[4096];
     if (loaded) return;
     loaded = true;
@@ -2196,80 +2026,74 @@ static void load_code(void)
     snprintf(path, sizeof path, "%s/code", folder);
     int fd = open(path, O_RDONLY);
     if (fd < 0) return;
-    off_t size = lseek(fd, 0, SEEK_END);
-    blob = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+    blob_bytes = (size_t)lseek(fd, 0, SEEK_END);
+    blob = mmap(NULL, blob_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (blob == MAP_FAILED || get32() != 0x31504843) return;
-    code_count = get32();
+    code_count = get_count(80);
     code = calloc(code_count + 1, sizeof *code);
-    memcpy(code, blob + blob_at, (size_t)code_count * sizeof *code);
-    blob_at += (size_t)code_count * sizeof *code;
-    module_count = get32();
-    modules = calloc(module_count, sizeof *modules);
-    for (u32 m = 0; m < module_count; m++) {
-        modules[m].first = get32();
-        modules[m].count = get32();
+    for (u32 k = 0; k < code_count; k++) {
+        get(&code[k], offsetof(struct instruction, o));
+        for (u32 j = 0; j < 8; j++) get(&code[k].o[j], offsetof(struct operand, row));
+        if (code[k].operation > OP_YIELD) code[k].operation = OP_UNKNOWN;
+        if (code[k].operation >= OP_BRA && (u32)code[k].target > code_count && code[k].operation != OP_BRX) code[k].target = (s32)code_count;
     }
-    variable_count = get32();
-    variables = calloc(variable_count, sizeof *variables);
+    module_count = get_count(8);
+    modules = calloc(module_count + 1, sizeof *modules);
+    for (u32 m = 0; m < module_count; m++) modules[m].first = get32(), modules[m].count = get32();
+    variable_count = get_count(28);
+    variables = calloc(variable_count + 1, sizeof *variables);
     for (u32 k = 0; k < variable_count; k++) {
         struct variable *v = &variables[k];
         u32 bank, offset, initial;
-        v->name = get_text();
+        v->name = get_text(NULL);
         v->module = get32();
         v->size = get64();
         bank = get32();
         offset = get32();
-        u8 *content = get_bytes(&initial);
+        char *content = get_text(&initial);
         if (bank == ~0u) {
-            v->memory = mmap(NULL, v->size + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            memcpy(v->memory, content, initial);
+            v->memory = mmap(NULL, v->size + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (v->memory == MAP_FAILED) v->memory = calloc(1, 64), v->size = 0;
             machine_allocated(v->memory, v->size, MACHINE_DEVICE);
         } else {
-            struct module *m = &modules[v->module];
-            if (!m->banks[bank]) m->banks[bank] = calloc(1, 65536 + 64), m->bank_bytes[bank] = 65536;
-            v->memory = m->banks[bank] + offset;
-            memcpy(v->memory, content, initial);
+            u8 *memory = bank_of(v->module, bank);
+            if (!memory || offset + v->size > BANK_BYTES) memory = calloc(1, v->size = 64), offset = 0;
+            v->memory = memory + offset;
         }
+        memcpy(v->memory, content, initial < v->size ? initial : v->size);
         free(content);
     }
-    u32 fixes = get32();
-    for (u32 k = 0; k < fixes; k++) {
-        /* The address of a variable or of code, wanted in a bank or in an operand. */
-        u32 in_code = get32(), where = get32(), place = get32(), part = get32(), variable = get32();
-        u64 addend = get64();
-        u64 value = addend + (variable == ~0u ? 0 : (u64)variables[variable].memory);
-        u32 word = part ? (u32)(value >> 32) : (u32)value;
-        if (in_code == 1) code[where].o[place].value = word;
-        else if (in_code == 2) memcpy(variables[where].memory + place, &value, 8);
-        else {
-            u32 m = where >> 8, bank = where & 255;
-            if (!modules[m].banks[bank]) modules[m].banks[bank] = calloc(1, 65536 + 64), modules[m].bank_bytes[bank] = 65536;
-            if (part == 2) memcpy(modules[m].banks[bank] + place, &value, 8);
-            else memcpy(modules[m].banks[bank] + place, &word, 4);
-        }
+    for (u32 fixes = get_count(28); fixes; fixes--) {
+        /* The address of a variable or of code, wanted in a bank (0), an operand (1) or a variable (2). */
+        u32 kind = get32(), where = get32(), place = get32(), part = get32(), variable = get32();
+        u64 value = get64() + (variable < variable_count ? (u64)variables[variable].memory : 0);
+        u8 *memory = kind == 2 && where < variable_count && place + 8ull <= variables[where].size ? variables[where].memory : kind == 0 ? bank_of(where >> 8, where & 255) : NULL;
+        if (kind == 1 && where < code_count) code[where].o[place & 7].value = part ? (u32)(value >> 32) : (u32)value;
+        else if (memory && place <= BANK_BYTES - 8) memcpy(memory + place, &value, 8);
     }
-    kernel_count = get32();
-    kernels = calloc(kernel_count, sizeof *kernels);
+    for (u32 k = 0; k < code_count; k++)
+        for (u32 j = 0; j < 8; j++) settle(&code[k].o[j], j == 0 && (code[k].operation == OP_STORE || code[k].operation == OP_LDGSTS) ? 1 : j);
+    pool = aligned_alloc(64, (pool_count + 2) * sizeof(row));
+    for (u32 k = 0; k < pool_count; k++) LANES pool[32 * k + (u32)l] = pool_of[k].value;
+    kernel_count = get_count(32);
+    kernels = calloc(kernel_count + 1, sizeof *kernels);
     occurrences = calloc(kernel_count + 1, sizeof *occurrences);
     for (u32 k = 0; k < kernel_count; k++) {
         struct kernel *one = &kernels[k];
-        one->name = get_text();
-        one->module = get32();
-        one->entry = get32();
+        one->name = get_text(NULL);
+        one->module = least(get32(), module_count);
+        one->entry = least(get32(), code_count);
         one->registers = get32();
         one->shared = get32();
         one->local = get32();
         one->max_threads = get32();
         one->parameter_base = get32();
-        one->parameter_count = get32();
+        one->parameter_count = get_count(8);
         one->parameters = calloc(one->parameter_count + 1, sizeof *one->parameters);
-        for (u32 j = 0; j < one->parameter_count; j++) one->parameters[j].offset = get32(), one->parameters[j].size = get32();
+        get(one->parameters, one->parameter_count * sizeof *one->parameters);
     }
-    count_warps = calloc(code_count + 1, 8);
-    count_threads = calloc(code_count + 1, 8);
-    count_sectors = calloc(code_count + 1, 8);
-    count_passes = calloc(code_count + 1, 8);
+    counts = calloc(code_count + 1, sizeof *counts);
 }
 
 const struct machine_device *machine_device(void)
@@ -2286,16 +2110,20 @@ static struct kernel *kernel_of(const char *name)
     return NULL;
 }
 
+/* Bytes of all parameters of a kernel. */
+static u32 parameter_bytes(const struct kernel *kernel)
+{
+    u32 bytes = 0;
+    for (u32 j = 0; j < kernel->parameter_count; j++)
+        if (kernel->parameters[j].offset + kernel->parameters[j].size > bytes) bytes = kernel->parameters[j].offset + kernel->parameters[j].size;
+    return bytes;
+}
+
 int machine_kernel(const char *name, struct machine_kernel *found)
 {
     struct kernel *kernel = kernel_of(name);
     if (!kernel) return 0;
-    u32 bytes = 0;
-    for (u32 j = 0; j < kernel->parameter_count; j++) {
-        u32 end = kernel->parameters[j].offset + kernel->parameters[j].size;
-        if (end > bytes) bytes = end;
-    }
-    *found = (struct machine_kernel){kernel->registers, kernel->shared, kernel->local, kernel->parameter_count, bytes, kernel->max_threads};
+    *found = (struct machine_kernel){kernel->registers, kernel->shared, kernel->local, kernel->parameter_count, parameter_bytes(kernel), kernel->max_threads};
     return 1;
 }
 
@@ -2323,58 +2151,101 @@ void machine_missing(const char *name)
     fflush(results);
 }
 
-static void write_counts(const char *key, const u64 *warps, const u64 *threads, const u64 *sectors, const u64 *passes)
+/* Numbers between brackets. */
+static void write_numbers(const u64 *numbers, u32 count)
 {
-    bool first = true;
-    fprintf(results, ", \"%s\": [", key);
+    for (u32 k = 0; k < count; k++) fprintf(results, "%c%llu", k ? ',' : '[', (unsigned long long)numbers[k]);
+    fputc(']', results);
+}
+
+static void write_counts(const char *key, const struct count *all)
+{
+    fprintf(results, ", \"%s\": ", key);
+    const char *before = "[";
     for (u32 k = 0; k < code_count; k++)
-        if (warps[k]) {
-            fprintf(results, "%s[%u,%llu,%llu,%llu,%llu]", first ? "" : ",", k, (unsigned long long)warps[k], (unsigned long long)threads[k],
-                    (unsigned long long)sectors[k], (unsigned long long)passes[k]);
-            first = false;
+        if (all[k].warps) {
+            fputs(before, results), before = ",";
+            write_numbers((u64[]){k, all[k].warps, all[k].threads, all[k].sectors, all[k].passes}, 5);
         }
-    fprintf(results, "]");
+    fputs(*before == '[' ? "[]" : "]", results);
 }
 
 static void write_launch(const struct kernel *kernel, const struct outcome *out, u32 dynamic, u32 occurrence, u32 skipped)
 {
-    u32 end = kernel->parameter_base;
-    fprintf(results, "{\"kernel\": \"%s\", \"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"dynamic_shared\": %u, \"occurrence\": %u",
-            kernel->name, grid_[0], grid_[1], grid_[2], block_[0], block_[1], block_[2], dynamic, occurrence);
-    fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u", kernel->registers, kernel->shared, kernel->local);
-    fprintf(results, ", \"begun\": %u, \"finished\": %u, \"sampled\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f, \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u",
-            out->begun, out->finished, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds,
-            (unsigned long long)faults, (unsigned long long)unknown_operations, (unsigned long long)longest, skipped);
-    for (u32 j = 0; j < kernel->parameter_count; j++)
-        if (kernel->parameter_base + kernel->parameters[j].offset + kernel->parameters[j].size > end) end = kernel->parameter_base + kernel->parameters[j].offset + kernel->parameters[j].size;
+    fprintf(results, "{\"kernel\": \"%s\", \"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"dynamic_shared\": %u, \"occurrence\": %u", kernel->name,
+            grid_[0], grid_[1], grid_[2], block_[0], block_[1], block_[2], dynamic, occurrence);
+    fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u, \"begun\": %u, \"finished\": %u, \"sampled\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f",
+            kernel->registers, kernel->shared, kernel->local, out->begun, out->finished, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds);
+    fprintf(results, ", \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u", (unsigned long long)faults,
+            (unsigned long long)unknown_operations, (unsigned long long)longest, skipped);
     fprintf(results, ", \"parameters\": [");
     for (u32 j = 0; j < kernel->parameter_count; j++) {
+        u32 from = kernel->parameter_base + kernel->parameters[j].offset;
         fprintf(results, "%s\"", j ? "," : "");
-        for (u32 k = 0; k < kernel->parameters[j].size && k < 64; k++) fprintf(results, "%02x", constants[kernel->parameter_base + kernel->parameters[j].offset + k]);
-        fprintf(results, "\"");
+        for (u32 k = 0; k < kernel->parameters[j].size && k < 64 && from + k < BANK_BYTES; k++) fprintf(results, "%02x", constants[from + k]);
+        fputc('"', results);
     }
     fprintf(results, "], \"memory\": [");
     for (u32 k = 0; k < checkpoint_count; k++) {
-        for (u32 j = 0; j < 9; j++) fprintf(results, j ? ",%llu" : k ? ",[%llu" : "[%llu", (unsigned long long)checkpoints[k].v[j]);
-        fprintf(results, "]");
+        if (k) fputc(',', results);
+        write_numbers((const u64 *)&checkpoints[k], sizeof *checkpoints / 8);
     }
-    fprintf(results, "], \"allocations\": [");
-    bool first = true;
+    fprintf(results, "], \"allocations\": ");
+    const char *before = "[";
     for (u32 k = 0; k < allocation_count; k++) {
         struct allocation *a = &allocations[k];
-        u64 read = 0, written = 0, words = ((a->end - a->begin) >> 11) + 2;
+        u64 read = 0, written = 0;
         if (!a->read && !a->written) continue;
-        for (u64 j = 0; j < words; j++) {
+        for (u64 j = 0; j < ((a->end - a->begin) >> 11) + 3; j++) {
             if (a->read) read += (u64)__builtin_popcountll(a->read[j]);
             if (a->written) written += (u64)__builtin_popcountll(a->written[j]);
         }
-        fprintf(results, "%s[%llu,%llu,%llu,%d]", first ? "" : ",", (unsigned long long)(a->end - a->begin), (unsigned long long)read, (unsigned long long)written, a->space);
-        first = false;
+        fputs(before, results), before = ",";
+        write_numbers((u64[]){a->end - a->begin, read, written, a->space}, 4);
     }
-    fprintf(results, "]");
-    write_counts("counts", count_warps, count_threads, count_sectors, count_passes);
+    fputs(*before == '[' ? "[]" : "]", results);
+    write_counts("counts", counts);
     fprintf(results, "}\n");
     fflush(results);
+}
+
+/* The constants of a launch: what the driver puts before the parameters, and those. */
+static void set_constants(const struct kernel *kernel, void *const *arguments)
+{
+    u32 windows[2] = {(u32)(SHARED_WINDOW >> 32), (u32)(LOCAL_WINDOW >> 32)};
+    memset(constants, 0, sizeof constants);
+    memcpy(constants, block_, 12);
+    memcpy(constants + 0xc, grid_, 12);
+    memcpy(constants + 0x1c, &windows[0], 4);
+    memcpy(constants + 0x24, &windows[1], 4);
+    memcpy(constants + 0x28, &local_bytes, 4);
+    for (u32 j = 0; j < kernel->parameter_count; j++) {
+        u64 at = (u64)kernel->parameter_base + kernel->parameters[j].offset;
+        if (at + kernel->parameters[j].size <= sizeof constants) memcpy(constants + at, arguments[j], kernel->parameters[j].size);
+    }
+    for (u32 k = 0; k < pool_count; k++) {
+        if (pool_of[k].bank == ~0u) continue;
+        u32 v = constant32(pool_of[k].bank, pool_of[k].value);
+        LANES pool[32 * k + (u32)l] = v;
+    }
+}
+
+/* How many registers the code of a kernel names, and of what it may call. */
+static u32 registers_named(const struct kernel *kernel)
+{
+    u32 end = module->first + module->count, most = kernel->registers;
+    for (u32 k = 0; k < kernel_count; k++)
+        if (kernels[k].entry > kernel->entry && kernels[k].entry < end) end = kernels[k].entry;
+    for (u32 pass = 0; pass < 2; pass++) {
+        bool leaves = false;
+        for (u32 k = pass ? 0 : kernel->entry; k < (pass ? code_count : end) && k < code_count; k++) {
+            leaves |= code[k].operation == OP_CALL && (code[k].o[1].kind != K_NONE || (u32)code[k].target < kernel->entry || (u32)code[k].target >= end);
+            for (u32 j = 0; j < 8; j++)
+                if (code[k].o[j].kind == K_REGISTER && code[k].o[j].index < 255 && code[k].o[j].index > most) most = code[k].o[j].index;
+        }
+        if (!leaves) break;
+    }
+    return most + 5; /* the last of four, and one more */
 }
 
 int machine_launch(const char *name, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared, void *const *arguments)
@@ -2401,26 +2272,14 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
         skipped++;
         return 0;
     }
+    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2]) return 0;
     memcpy(grid_, grid, sizeof grid_);
     memcpy(block_, block, sizeof block_);
     module = &modules[kernel->module];
-    zero_row = kernel->registers + 8 > 255 ? 255 : kernel->registers + 8;
-    rows = zero_row + 1;
-    local_bytes = (kernel->local + 1024 + 15) & ~15u;
-    memset(constants, 0, sizeof constants);
-    memcpy(constants, block_, 12);
-    memcpy(constants + 0xc, grid_, 12);
-    u32 window = (u32)(LOCAL_WINDOW >> 32), shared_window = (u32)(SHARED_WINDOW >> 32);
-    memcpy(constants + 0x24, &window, 4);
-    memcpy(constants + 0x1c, &shared_window, 4);
-    memcpy(constants + 0x28, &local_bytes, 4);
-    for (u32 j = 0; j < kernel->parameter_count; j++)
-        if (kernel->parameter_base + kernel->parameters[j].offset + kernel->parameters[j].size <= sizeof constants)
-            memcpy(constants + kernel->parameter_base + kernel->parameters[j].offset, arguments[j], kernel->parameters[j].size);
-    memset(count_warps, 0, (size_t)code_count * 8);
-    memset(count_threads, 0, (size_t)code_count * 8);
-    memset(count_sectors, 0, (size_t)code_count * 8);
-    memset(count_passes, 0, (size_t)code_count * 8);
+    registers = registers_named(kernel);
+    local_bytes = kernel->local ? (kernel->local + 1024 + 15) & ~15u : 0;
+    set_constants(kernel, arguments);
+    memset(counts, 0, code_count * sizeof *counts);
     cache_cold(imitated.l2_bytes);
     struct outcome out = follow(kernel, kernel->shared + dynamic_shared, seconds, full);
     if (!full) spent += out.seconds;
