@@ -71,13 +71,14 @@ _WHOLE_BYTES, _SAMPLED_BYTES, _CUT_BYTES = 1.3, 1.6, 4.0
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A launch that was followed, with the counts of each instruction by its place in the code (threads)."""
+    """A launch that was followed, with the threads and warps that executed each instruction, by its place in the code."""
 
     launch: Launch
     counts: Counts
     by_instruction: Mapping[int, float]
     mangled: str
     opcodes: Mapping[str, float]
+    warps_by_instruction: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +160,12 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     requested: defaultdict[str, float] = defaultdict(float)
     sectors_of: defaultdict[str, float] = defaultdict(float)
     opcodes: defaultdict[str, float] = defaultdict(float)
-    by_instruction = {}
+    by_instruction, warps_by_instruction = {}, {}
     barriers = 0.0
     all_warps = 0.0
     for index, warps, threads, sectors, passes in _totals(one, scale):  # type: ignore[arg-type]
         word = words[index]
-        by_instruction[index] = threads
+        by_instruction[index], warps_by_instruction[index] = threads, warps
         operations[word.kind] += word.operations * (warps if word.per_warp else threads)
         issued[word.pipe] += warps
         opcodes[word.opcode] += threads
@@ -195,7 +196,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
         warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
-    return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes))
+    return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes), warps_by_instruction)
 
 
 def _three(value: object) -> tuple[int, int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,8 +16,9 @@ from chathpc.predict.emulation import Followed
 from chathpc.predict.kernel_time import Time, predict_time
 from chathpc.predict.lowering import Lowered
 from chathpc.predict.open_values import Gap, OpenValue
-from chathpc.predict.program import Prepared, Program, Wanted, follow, matching, prepare, title
+from chathpc.predict.program import Prepared, Program, Wanted, follow, listed, matching, prepare, title
 from chathpc.predict.roofline import Roofline, classify
+from chathpc.profile.machine_code import CodeLine
 from chathpc.profile.text import clean
 from chathpc.sandbox.contract import Completed, Sandbox
 
@@ -101,10 +102,14 @@ def predict(
     progress("compiling the program")
     prepared = prepare(program, work, device)
     kernels = prepared.lowered.kernels
-    chosen = None if asked.kernel is None else matching(asked.kernel, kernels)
+    # An only kernel is as good as named: the program then ends where that was followed.
+    chosen = matching(asked.kernel, kernels) if asked.kernel is not None else kernels[0] if len(kernels) == 1 else None
     arguments, assumed = _arguments(program, prepared, asked, estimate)
     if prepared.alone:
-        chosen = chosen or (kernels[0] if len(kernels) == 1 else matching("", kernels))
+        if chosen is None:
+            raise UsageError(
+                f"There are {len(kernels)} kernels and no main.", hint=f"Name one as --kernel: {listed(kernels)}"
+            )
         assumed += _describe(prepared, chosen, asked, estimate)
     shape = (None, None) if prepared.alone else (asked.grid, asked.block)
     wanted = Wanted(("*",) if chosen is None else (chosen,), *shape, asked.occurrence, asked.seconds)
@@ -121,9 +126,11 @@ def predict(
 
 def _prediction(one: Followed, prepared: Prepared, device: Device, assumed: Sequence[str]) -> Prediction:
     launch = replace(one.launch, kernel=title(one.mangled))
+    lowered = prepared.lowered
+    time = predict_time(one.counts, launch, device)
     return Prediction(
         kernel=launch.kernel, mangled=one.mangled, launch=launch, counts=one.counts, roofline=classify(one.counts, device),
-        time=predict_time(one.counts, launch, device), lines=_hot_lines(one.by_instruction, prepared.lowered, prepared.sources),
+        time=time, lines=_hot_lines(one.by_instruction, lowered, prepared.sources),
         assumptions=tuple(dict.fromkeys((*one.counts.assumptions, *assumed))), device=device, architecture=prepared.architecture,
         tools=prepared.tools,
     )  # fmt: skip
@@ -144,17 +151,22 @@ def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[
     by_line: dict[tuple[str, int], float] = {}
     total = sum(counts.values())
     own = {str(path.parent) for path in sources}
-    for (_, entry, _), code in zip(lowered.functions, lowered.code, strict=True):
-        for number, line in enumerate(code.lines, entry):
-            if line.line > 0 and number in counts:
-                # Of inlined code of a library the line of the program that it is for.
-                places = [(line.file, line.line), *line.callers]
-                place = next((each for each in places if str(Path(each[0]).parent) in own), places[0])
-                by_line[place] = by_line.get(place, 0.0) + counts[number]
+    for number, line in _instructions(lowered):
+        if line.line > 0 and number in counts:
+            # Of inlined code of a library the line of the program that it is for.
+            places = [(line.file, line.line), *line.callers]
+            place = next((each for each in places if str(Path(each[0]).parent) in own), places[0])
+            by_line[place] = by_line.get(place, 0.0) + counts[number]
     hot = sorted(by_line, key=lambda place: -by_line[place])[:_LINES]
     return tuple(
         HotLine(Path(file).name, line, by_line[file, line] / total, _text(Path(file), line)) for file, line in hot
     )
+
+
+def _instructions(lowered: Lowered) -> Iterator[tuple[int, CodeLine]]:
+    """All instructions with their places in the code."""
+    for (_, entry, _), code in zip(lowered.functions, lowered.code, strict=True):
+        yield from enumerate(code.lines, entry)
 
 
 def _text(path: Path, line: int) -> str:

@@ -138,13 +138,14 @@ def matching(name: str, kernels: Sequence[str]) -> str:
     found = next((list(hits) for test in tests if (hits := tuple(filter(test, kernels)))), [])
     if len(found) == 1:
         return found[0]
-    listed = _listed(found or kernels)
+    names = listed(found or kernels)
     if found:
-        raise UsageError(f"{len(found)} kernels are called {name}.", hint=f"Name one as --kernel: {listed}")
-    raise UsageError(f"The program has no kernel {name}.", hint=f"It has: {listed}")
+        raise UsageError(f"{len(found)} kernels are called {name}.", hint=f"Name one as --kernel: {names}")
+    raise UsageError(f"The program has no kernel {name}.", hint=f"It has: {names}")
 
 
-def _listed(kernels: Sequence[str]) -> str:
+def listed(kernels: Sequence[str]) -> str:
+    """The names of kernels for an error."""
     names = sorted({title(each) for each in kernels})
     more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(f"'{each}'" for each in names[:_MOST_NAMES]) + more

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Renderer = Callable[[Report, Style], str]
     DiffRenderer = Callable[[Diff, Style], str]
     FixRenderer = Callable[[FixReport, Style], str]
-    PredictionRenderer = Callable[[PredictionRecord, Style], str]
+    PredictionRenderer = Callable[[PredictionRecord, Style], str | bytes]
 
 _MODULES = {
     "screen": "chathpc.reports.first_screen",
@@ -42,6 +42,7 @@ _PREDICTION_MODULES = {
     "markdown": "chathpc.reports.predicted_markdown",
     "json": "chathpc.reports.json",
     "svg": "chathpc.reports.predicted_roofline",
+    "png": "chathpc.reports.predicted_png",
     "html": "chathpc.reports.predicted_page",
 }
 PREDICTION_FORMATS = tuple(_PREDICTION_MODULES)

@@ -16,14 +16,14 @@ from chathpc.reports.style import Style
 _WIDTH, _HEIGHT = 760, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 44, 52
 #: Colours that differ for readers with any colour vision (Okabe and Ito 2008), on light and dark ground.
-_COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": "#cc79a7", "tensor": "#e69f00"}
+COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": "#cc79a7", "tensor": "#e69f00"}
 #: Kernels that are drawn.
-_MOST = 12
+MOST = 12
 
 
 def render(record: PredictionRecord, style: Style) -> str:
     """A file of SVG that needs nothing else."""
-    kernels = [each for each in record.kernels if each.roofs][:_MOST]
+    kernels = [each for each in record.kernels if each.roofs][:MOST]
     kinds = list(dict.fromkeys(roof.kind for each in kernels for roof in each.roofs))
     frame = _Frame(record, kernels, kinds)
     parts = [*frame.grid(), *frame.roofs(), *(mark for each in kernels for mark in frame.points(each))]
@@ -49,7 +49,7 @@ class _Frame:
             each for kernel in kernels for roof in kernel.roofs for each in (roof.intensity, roof.balance) if each > 0
         ]
         up = [self.device.peaks[kind] for kind in self.kinds] + [
-            _rate(kernel, roof) for kernel in kernels for roof in kernel.roofs
+            rate(kernel, roof) for kernel in kernels for roof in kernel.roofs
         ]
         self.x0, self.x1 = _decades(across or [1.0])
         self.y0, self.y1 = _decades([each for each in up if each > 0] or [1.0])
@@ -100,18 +100,19 @@ class _Frame:
                 clean(f"{kernel.kernel}: {KINDS.get(roof.kind, roof.kind)}, {numbers.number(roof.intensity)} per byte")
             )
             yield f'<path stroke="{colour}" d="M{x} {self.y(operations / time.high)}V{self.y(operations / time.low)}"/>'
-            yield f'<circle cx="{x}" cy="{self.y(_rate(kernel, roof))}" r="5" fill="{colour}"><title>{told}</title></circle>'
+            yield f'<circle cx="{x}" cy="{self.y(rate(kernel, roof))}" r="5" fill="{colour}"><title>{told}</title></circle>'
             if number == 0:
                 name = escape(clean(shorten(kernel.kernel, 32)))
-                yield f'<text class="t" x="{x + 9}" y="{self.y(_rate(kernel, roof)) + 4}">{name}</text>'
+                yield f'<text class="t" x="{x + 9}" y="{self.y(rate(kernel, roof)) + 4}">{name}</text>'
 
 
-def _rate(kernel: KernelRecord, roof: RoofRecord) -> float:
+def rate(kernel: KernelRecord, roof: RoofRecord) -> float:
+    """Predicted operations of a class per second."""
     return roof.operations.value / kernel.time.seconds.value
 
 
 def _colour(kind: str) -> str:
-    return _COLOURS.get(kind, "#7a7a85")
+    return COLOURS.get(kind, "#7a7a85")
 
 
 def _decades(values: list[float]) -> tuple[int, int]:

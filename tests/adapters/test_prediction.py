@@ -14,8 +14,6 @@ from chathpc.adapters.glance import Glance
 from chathpc.adapters.prediction import ADAPTER, read
 from chathpc.errors import AdapterError
 from chathpc.profile.merge import merge
-from chathpc.reports import prediction_renderers
-from chathpc.reports.style import Style
 from tests.adapters.opened import opened
 from tests.diagnosis.test_gpu import launch, program, timed
 from tests.predict.predicted import data, kernel, sample
@@ -28,7 +26,7 @@ def written(folder: Path, content: object) -> Path:
 
 
 def test_what_predict_writes_is_read(tmp_path: Path) -> None:
-    profile = opened(ADAPTER, written(tmp_path, prediction_renderers()["json"](sample(), Style())))
+    profile = opened(ADAPTER, written(tmp_path, sample().model_dump_json(by_alias=True)))
     (found,) = profile.predicted
     assert (found.kernel, found.device, found.bound, found.limiter) == (
         "gemm<float>",

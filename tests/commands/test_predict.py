@@ -55,7 +55,9 @@ shared memory.
 
 
 def rendered(form: str, *kernels: dict[str, Any], **style: Any) -> str:
-    return prediction_renderers()[form](sample(*kernels), Style(**style))
+    text = prediction_renderers()[form](sample(*kernels), Style(**style))
+    assert isinstance(text, str)
+    return text
 
 
 def test_the_text_of_a_prediction_is_one_screen() -> None:
@@ -92,6 +94,13 @@ def test_the_picture_has_a_roof_and_a_point_for_each_class() -> None:
     # 64 operations a byte lie right of the balance point of 33, 10.7 left of it.
     ridge = float(str(roofs[0].get("d"))[1:].split()[0])
     assert float(str(circles[0].get("cx"))) > ridge > float(str(circles[1].get("cx")))
+
+
+def test_the_picture_is_drawn_as_png_as_well() -> None:
+    pytest.importorskip("matplotlib")
+    picture = prediction_renderers()["png"](sample(kernel(kernel="a$b$")), Style())
+    assert isinstance(picture, bytes)
+    assert picture.startswith(b"\x89PNG")
 
 
 def test_the_page_holds_picture_and_text_and_no_script() -> None:
