@@ -85,6 +85,7 @@ _UNIFORM_OF = {
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
     "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
+    "8x8x4": (8, 4), "16x8x4": (16, 4), "16x8x8": (16, 8), "16x8x16": (16, 16),
 }  # fmt: skip
 #: A kernel that calls itself has no bound for its stack; so much do we give.
 _RECURSION = 1 << 14
@@ -378,7 +379,9 @@ _USUAL: dict[str, Callable[[list[str]], list[Operand]]] = {
     **dict.fromkeys("FADD FMUL FFMA MUFU FCHK FSETP FSEL FMNMX FSET F2FP".split(), _reals),
     **dict.fromkeys("DADD DMUL DFMA DSETP".split(), _doubles),
 }
-_RENAMED = {"VIADD": "IADD3", "IADD": "IADD3", "VIMNMX": "IMNMX", "R2UR": "MOV", "VABSDIFF4": "VABSDIFF"}
+_RENAMED = {
+    "VIADD": "IADD3", "IADD": "IADD3", "VIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "R2UR": "MOV", "VABSDIFF4": "VABSDIFF", "REDG": "RED",
+}  # fmt: skip
 #: Operations that write no register but predicates.
 _NO_RESULT = frozenset("ISETP FSETP DSETP HSETP2 FCHK".split())
 _FLAGS = {
@@ -630,11 +633,11 @@ def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> N
 
 @_handles("B2R", "LEPC")
 def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operands = [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *(_result(each) for each in parts[1:2])]
+    record.operands = [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *(_result(each) for each in parts[1:2] if _is_predicate(each))]
 
 
 _PASSES = frozenset(
-    "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG BPT KILL WARPSYNCALL FENCE ACQBULK".split()
+    "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG KILL WARPSYNCALL FENCE ACQBULK CGAERRBAR".split()
 )
 
 
@@ -657,6 +660,8 @@ def record_of(
     uniform = _UNIFORM_OF.get(opcode)
     opcode = uniform or opcode
     here = places[function]
+    if opcode == "BPT":  # a trap
+        opcode = "EXIT"
     if opcode in ("BRA", "JMP", "CALL", "RET", "BRX", "JMX", "BRXU", "EXIT"):
         _branch(record, opcode, tuple(modifiers), rest, index, function, places)
         return record, []
@@ -673,6 +678,7 @@ def record_of(
         record.flags |= _FLAGS.get(each, 0)
     record.flags |= 0 if {"U32", "U64", "U8"} & set(modifiers) else _SIGNED
     record.flags |= _WRAP if word.startswith("VABSDIFF4") else 0
+    record.sub = int(word.startswith("VIADDMNMX"))
     fixes: list[tuple[int, int, str, int]] = []
     linked = _LINKED.search(rest)
     if linked is not None:
@@ -680,6 +686,8 @@ def record_of(
     handler(record, tuple(modifiers), _pieces(rest))
     if record.operation not in OPERATIONS:
         record.operation = "UNKNOWN"
+    if opcode == "LEPC" and (label := _LABEL.search(rest)):
+        record.sub, record.target = 1, here.labels[label[1]]
     if linked is not None:
         part = 1 if linked[1] == "hi" else 0
         slot = next((n for n, each in enumerate(record.operands) if n and each.kind == IMMEDIATE and not each.value), 1)

@@ -127,7 +127,8 @@ static inline struct allocation *allocation_of(u64 address)
 /* ------------------------------------------------------------------------------------------------ the L2 cache */
 
 #define WAYS 16
-struct set { u64 tags[WAYS]; u32 used[WAYS]; u8 valid[WAYS], dirty[WAYS]; };
+/* A tag is a hash of the line's number: of 2^32 lines one is taken for another. */
+struct set { u32 tags[WAYS], used[WAYS]; u8 valid[WAYS], dirty[WAYS]; } __attribute__((aligned(64)));
 static struct set *cache;
 static u32 cache_sets, cache_time;
 /* What has happened so far, in sectors but for the first: the order is that of "memory" in the results. */
@@ -139,7 +140,7 @@ static struct traffic {
 static void cache_sized(u64 bytes)
 {
     u32 sets = (u32)(bytes / (128 * WAYS)) ? (u32)(bytes / (128 * WAYS)) : 1;
-    if (sets != cache_sets) cache = realloc(cache, (cache_sets = sets) * sizeof *cache);
+    if (sets != cache_sets) free(cache), cache = aligned_alloc(64, (cache_sets = sets) * sizeof *cache);
     memset(cache, 0, cache_sets * sizeof *cache);
     cache_time = 0;
 }
@@ -158,9 +159,9 @@ static void cache_cold(u64 bytes)
 /* Sectors of one line are read or written: `bits` says which of its four. Returns how many of them were not there. */
 static u32 cache_access(u64 line, u32 bits, bool write)
 {
-    u64 tag = line + 1;
-    struct set *set = cache + ((tag * 0x9E3779B97F4A7C15ull >> 32) * (u64)cache_sets >> 32);
-    u32 found = 0, way = 0;
+    u64 hash = (line + 1) * 0x9E3779B97F4A7C15ull;
+    struct set *set = cache + ((hash >> 32) * cache_sets >> 32);
+    u32 tag = (u32)(hash ^ line), found = 0, way = 0;
     for (u32 k = 0; k < WAYS; k++) found |= (u32)(set->tags[k] == tag) << k;
     if (found) {
         way = (u32)__builtin_ctz(found);
@@ -243,6 +244,7 @@ static struct module *module;
 static u32 *pool;
 static struct { u32 bank, value; } *pool_of; /* bank ~0: an immediate */
 static u32 pool_count, pool_room;
+static row *places[3]; /* of the threads of each warp in their block */
 static u64 faults, unknown_operations, longest;
 static u32 current_pc;
 
@@ -761,31 +763,31 @@ static void load_matrix(struct block *b, struct warp *w, const struct instructio
 enum { SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LANEID, SR_CLOCK, SR_EQMASK, SR_LTMASK, SR_LEMASK,
        SR_GTMASK, SR_GEMASK, SR_ZERO, SR_SMID, SR_WARPID, SR_NCTAID_X, SR_SWINHI, SR_LWINHI, SR_TID };
 
-static u32 special(struct block *b, struct warp *w, u32 which, u32 l)
+/* Special registers: of each lane, or the same for all. */
+static void special(struct block *b, struct warp *w, u32 which, u32 *into)
 {
-    u32 thread = w->index * 32 + l, x = thread % block_[0], y = thread / block_[0] % block_[1], z = thread / (block_[0] * block_[1]);
+    u32 v = 0;
     switch (which) {
-    case SR_TID_X: return x;
-    case SR_TID_Y: return y;
-    case SR_TID_Z: return z;
-    case SR_TID: return x | y << 16 | z << 26;
-    case SR_CTAID_X: return b->x;
-    case SR_CTAID_Y: return b->y;
-    case SR_CTAID_Z: return b->z;
-    case SR_LANEID: return l;
-    case SR_CLOCK: return (u32)(w->steps * 4);
-    case SR_EQMASK: return 1u << l;
-    case SR_LTMASK: return (1u << l) - 1;
-    case SR_LEMASK: return (2u << l) - 1;
-    case SR_GTMASK: return ~((2u << l) - 1);
-    case SR_GEMASK: return ~((1u << l) - 1);
-    case SR_SMID: return b->slot % machine_device()->multiprocessors;
-    case SR_WARPID: return w->index;
-    case SR_NCTAID_X: return grid_[0];
-    case SR_SWINHI: return (u32)(SHARED_WINDOW >> 32);
-    case SR_LWINHI: return (u32)(LOCAL_WINDOW >> 32);
-    default: return 0;
+    case SR_TID_X: case SR_TID_Y: case SR_TID_Z: memcpy(into, places[which][w->index], sizeof(row)); return;
+    case SR_TID: LANES into[l] = places[0][w->index][l] | places[1][w->index][l] << 16 | places[2][w->index][l] << 26; return;
+    case SR_LANEID: LANES into[l] = (u32)l; return;
+    case SR_EQMASK: LANES into[l] = 1u << l; return;
+    case SR_LTMASK: LANES into[l] = (1u << l) - 1; return;
+    case SR_LEMASK: LANES into[l] = (2u << l) - 1; return;
+    case SR_GTMASK: LANES into[l] = ~((2u << l) - 1); return;
+    case SR_GEMASK: LANES into[l] = ~((1u << l) - 1); return;
+    case SR_CTAID_X: v = b->x; break;
+    case SR_CTAID_Y: v = b->y; break;
+    case SR_CTAID_Z: v = b->z; break;
+    case SR_CLOCK: v = (u32)(w->steps * 4); break;
+    case SR_SMID: v = b->slot % machine_device()->multiprocessors; break;
+    case SR_WARPID: v = w->index; break;
+    case SR_NCTAID_X: v = grid_[0]; break;
+    case SR_SWINHI: v = (u32)(SHARED_WINDOW >> 32); break;
+    case SR_LWINHI: v = (u32)(LOCAL_WINDOW >> 32); break;
+    default: break;
     }
+    LANES into[l] = v;
 }
 
 static inline u32 permuted(u32 a, u32 selector, u32 c)
@@ -988,7 +990,7 @@ static void matrix(struct warp *w, const struct instruction *i, u32 mask)
     static double a[16][64], b[64][8];
     u32 depth = i->sub2, per = elements[i->type], size = i->type == T_F64 ? 2 : 1, parts = i->width / 8;
     bool whole = i->type <= T_S8 || i->type >= T_S4, half = i->flags & F_HALF;
-    row out[4];
+    row out[8];
     if (mask != ~0u || !per || i->width > 16 || depth > 64) return;
     for (u32 l = 0; l < 32; l++) {
         u32 g = l / 4, t = l % 4;
@@ -1137,6 +1139,11 @@ static bool execute_integers(struct block *b, struct warp *w, const struct instr
     }
     case OP_IMNMX: {
         u32 lesser = predicate(w, &o[6]);
+        if (i->sub) { /* of a sum */
+            LANES out[l] = a[l] + c[l];
+            memcpy(va, out, sizeof va);
+            a = va, c = d;
+        }
         if (flags & F_SIGNED) LANES out[l] = ((s32)a[l] < (s32)c[l]) == (lesser >> l & 1) ? a[l] : c[l];
         else LANES out[l] = (a[l] < c[l]) == (lesser >> l & 1) ? a[l] : c[l];
         break;
@@ -1195,7 +1202,7 @@ static bool execute_integers(struct block *b, struct warp *w, const struct instr
         }
         break;
     case OP_S2R:
-        for (u32 l = 0; l < 32; l++) out[l] = special(b, w, i->sub, l);
+        special(b, w, i->sub, out);
         put(w, &o[0], 0, out, mask);
         LANES out[l] = 0;
         if (flags & F_LONG) put(w, &o[0], 1, out, mask);
@@ -1423,7 +1430,7 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         set_predicate(w, &o[4], (w->reduces == BAR_AND ? b->all : b->result != 0) ? ~0u : 0, mask);
         return;
     case OP_LEPC:
-        LANES out[l] = current_pc * 16;
+        LANES out[l] = 16 * (i->sub ? (u32)i->target : current_pc);
         put(w, &o[0], 0, out, mask);
         LANES out[l] = 0;
         put(w, &o[0], 1, out, mask);
@@ -2209,6 +2216,21 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
     fflush(results);
 }
 
+/* Where the threads of a block lie in it. */
+static void set_places(void)
+{
+    u32 warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
+    for (int k = 0; k < 3; k++) {
+        free(places[k]);
+        places[k] = aligned_alloc(64, warps * sizeof(row));
+    }
+    for (u32 t = 0; t < 32 * warps; t++) {
+        places[0][t / 32][t % 32] = t % block_[0];
+        places[1][t / 32][t % 32] = t / block_[0] % block_[1];
+        places[2][t / 32][t % 32] = t / (block_[0] * block_[1]);
+    }
+}
+
 /* The constants of a launch: what the driver puts before the parameters, and those. */
 static void set_constants(const struct kernel *kernel, void *const *arguments)
 {
@@ -2279,6 +2301,7 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     registers = registers_named(kernel);
     local_bytes = kernel->local ? (kernel->local + 1024 + 15) & ~15u : 0;
     set_constants(kernel, arguments);
+    set_places();
     memset(counts, 0, code_count * sizeof *counts);
     cache_cold(imitated.l2_bytes);
     struct outcome out = follow(kernel, kernel->shared + dynamic_shared, seconds, full);
