@@ -306,6 +306,8 @@ def predict(
 
     With data: chathpc bench predict --task roofline --labels labels.csv --sources src/ --counts counts.jsonl --replay answers.jsonl
 
+    A hosted model sees names as your settings allow; the papers' models saw all of them (confidential: none).
+
     As a gate: --require source:mcc=0.314 --require chathpc:accuracy=80. Exit code 1 if a requirement is not met.
     """
     check_output(output, [each for each in (labels, counts, record, replay) if each is not None])

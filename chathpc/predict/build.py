@@ -21,6 +21,7 @@ from pathlib import Path
 
 from chathpc.errors import ChathpcError
 from chathpc.llm.places import cache_folder
+from chathpc.predict.absent import imagined_header, library_of
 from chathpc.sandbox import Completed, Limits, Request, Sandbox
 from chathpc.sandbox.limits import ALL_ADDRESSES
 
@@ -59,7 +60,10 @@ _LOST_MEMBERS = (
     "clockRate,deviceOverlap,kernelExecTimeoutEnabled,computeMode,maxTexture1DLinear,memoryClockRate"
     ",singleToDoublePrecisionPerfRatio,cooperativeMultiDeviceLaunch"
 )
-_ABSENT_HEADER = re.compile(r"fatal error: (\S+): No such file")
+#: What nvcc's preprocessor and clang say: the file that includes, and the header.
+_ABSENT_HEADER = re.compile(
+    r"^([^\s:]+):\d+:\d+: fatal error: '?([^':\s]+)'?(?:: No such file| file not found)", re.MULTILINE
+)
 #: Packages of the Python index that bring headers which the compiler alone does not.
 _PACKAGES = {
     "nvidia-cublas": "cublas",
@@ -75,13 +79,26 @@ _PACKAGES = {
 }
 #: What the headers of CUB and Thrust say since CUDA 13 to programs that ask for an older C++.
 _NEWER_STANDARD = "requires at least C++17"
+_OLDER_CPP = re.compile(r"^--?std=(c|gnu)\+\+(98|0[38xX]|1[014xyz])$")
+#: Of one source: so many things that it lacks are given to it, one after the other.
+_ATTEMPTS = 6
 #: cudaErrorNotSupported.
 _NOT_SUPPORTED = 801
-_MACHINE_FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-fno-strict-aliasing", "-g1", "-Wall")
+_MACHINE_FLAGS = (
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-g1",
+    "-Wall",
+)
 #: Of a run: the largest file and all output (bytes), and files of a folder that are shown to it.
 _LARGEST_FILE = 4 << 30
 _LARGEST_OUTPUT = 64 << 20
 _MOST_FILES = 10_000
+_MOST_SHOWN = 1_000
 _RUNNABLE = re.compile(r"\./[\w./+-]+")
 
 
@@ -356,7 +373,7 @@ def build(
 
 def default_machine() -> tuple[Path, ...]:
     """The C sources that stand in for the runtime of CUDA and for the device."""
-    return tuple(path for path in sorted(MACHINE.glob("*.c")) if not path.name.startswith("openmp"))
+    return (MACHINE / "alone.c", MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
 
 
 def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path:
@@ -370,32 +387,48 @@ def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path
             older += ["-Xcompiler", word.replace(",", r"\,")]
         command = [str(toolkit.nvcc), "-w", "-lineinfo", "-gencode", real, *older, *unit.flags]
     command += ["-c", str(unit.source), "-o", str(made)]
-    failure = f"{unit.source.name} does not compile."
-    try:
-        _checked(command, unit.folder, failure)
-    except BuildError as error:
-        if _NEWER_STANDARD not in error.log:
-            raise
-        newer = [
-            "-std=c++17" if re.fullmatch(r"--?std=(c|gnu)\+\+(0[38]|1[014xyz])", word) else word for word in command
-        ]
-        _checked(newer, unit.folder, failure)
+    compiled(command, unit.folder, f"{unit.source.name} does not compile.", made.with_suffix(".imagined"))
     return made
+
+
+def compiled(command: Sequence[str], folder: Path, failure: str, imagined: Path) -> None:
+    """Run a compiler's command, and again with what it lacks: a newer C++, headers of libraries, which are written to `imagined`.
+
+    Errors: BuildError, which begins with `failure`.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            return _checked(command, folder, failure)
+        except BuildError as error:
+            changed = _remedied(command, error.log, folder, imagined)
+            if changed is None:
+                raise
+            command = changed
+    return _checked(command, folder, failure)
+
+
+def _remedied(command: Sequence[str], log: str, folder: Path, imagined: Path) -> list[str] | None:
+    """The command with what its `log` asks for; None if that is nothing that can be given."""
+    if _NEWER_STANDARD in log:
+        newer = [_OLDER_CPP.sub("-std=c++17", word) for word in command]
+        return newer if newer != list(command) else None
+    absent = _ABSENT_HEADER.search(log)
+    prefix = absent and library_of(absent[2])
+    given = f"-I{imagined}"
+    if not absent or not prefix or (given in command and (imagined / absent[2]).is_file()):
+        return None
+    folders = {folder, (folder / absent[1]).parent}
+    texts = [path.read_text("utf-8", errors="replace") for beside in folders for path in sorted(beside.glob("*.[ch]*"))]
+    imagined.mkdir(exist_ok=True)
+    for name in {absent[2], *(path.name for path in imagined.iterdir() if library_of(path.name) == prefix)}:
+        (imagined / name).write_text(imagined_header(prefix, texts), "utf-8")
+    return [*(word for word in command if word != given), given]
 
 
 def _device_link(objects: Sequence[Path], work: Path, toolkit: Toolkit, architecture: str) -> Path:
     """Link relocatable device code. Errors: BuildError."""
     made = work / "device.o"
-    command = [
-        str(toolkit.nvcc),
-        f"-arch={architecture}",
-        "-cudart",
-        "none",
-        "-dlink",
-        *map(str, objects),
-        "-o",
-        str(made),
-    ]
+    command = [str(toolkit.nvcc), f"-arch={architecture}", "-dlink", *map(str, objects), "-o", str(made)]
     _checked([*command, f"-L{toolkit.library}", "-lcudadevrt"], work, "The device code does not link.")
     return made
 
@@ -406,7 +439,7 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
     The executable, and the names of such functions. Errors: BuildError, also where a function of the program itself is undefined.
     """
     made = work / "program"
-    command = ["g++", *map(str, objects), "-o", str(made), "-Wl,--no-demangle", "-no-pie", *options]
+    command = ["g++", *map(str, objects), "-o", str(made), "-Wl,--no-demangle", *options]
     done = _call(command, work, _COMPILE_SECONDS)
     if not done.returncode:
         return made, ()
@@ -415,7 +448,7 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
     missing = tuple(name for name in undefined if name not in streams)
     if not undefined or not all(_NVIDIA_FUNCTION.fullmatch(name) for name in missing):
         raise BuildError("The program does not link.", done.stderr)
-    source = work / "missing.c"
+    source = work / "missing.cpp"
     source.write_text(_stubs(missing), "utf-8")
     defined = [f"-Wl,--defsym={name}={base}" for name, base in streams.items()]
     _checked([*command, str(source), *defined], work, "The program does not link.")
@@ -423,13 +456,13 @@ def _link(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[
 
 
 def _stubs(names: Sequence[str]) -> str:
-    """C functions of these names. Those of the runtime fail, as they would on a device that cannot do it; those of libraries
+    """C++ source of functions with these names. Those of the runtime fail, as they would on a device that cannot do it; those of libraries
     say that they succeeded (0 is success in all of them), so that the program goes on to its own kernels.
     """
-    text = ["void machine_missing(const char *name);"]
+    text = ['extern "C" void machine_missing(const char *name);']
     for name in names:
         failure = _NOT_SUPPORTED if name.startswith("cuda") else 0
-        text.append(f'int {name}(void) {{ machine_missing("{name}"); return {failure}; }}')
+        text.append(f'extern "C" int {name}(void) {{ machine_missing("{name}"); return {failure}; }}')
     return "\n".join(text) + "\n"
 
 
@@ -450,7 +483,9 @@ def _cubins(objects: Sequence[Path], work: Path, toolkit: Toolkit) -> tuple[Path
 def machine_objects(sources: Sequence[Path], toolkit: Toolkit, cache: Path) -> tuple[Path, ...]:
     """Objects of our own C sources, compiled once and kept in `cache` by what they are made of. Errors: BuildError."""
     headers = sorted({header for source in sources for header in source.parent.glob("*.h")})
-    compiler = _call(["gcc", "--version"], cache.parent, _MAKE_SECONDS).stdout
+    # A home folder is shared by machines whose processors differ: what -march=native means is part of the name.
+    asked = (["gcc", "--version"], ["gcc", "-march=native", "-Q", "--help=target"])
+    compiler = [_call(command, Path("/"), _MAKE_SECONDS).stdout for command in asked]
     digest = hashlib.sha256(repr((_MACHINE_FLAGS, toolkit.older, compiler, str(toolkit.root))).encode())
     for path in (*headers, toolkit.include / "cuda_runtime_api.h", toolkit.include / "driver_types.h"):
         digest.update(path.read_bytes())
@@ -462,16 +497,8 @@ def machine_objects(sources: Sequence[Path], toolkit: Toolkit, cache: Path) -> t
         if not target.is_file():
             cache.mkdir(parents=True, exist_ok=True)
             part = target.with_suffix(f".{os.getpid()}.part")
-            command = [
-                "gcc",
-                *_MACHINE_FLAGS,
-                f"-I{MACHINE}",
-                f"-I{toolkit.include}",
-                "-c",
-                str(source),
-                "-o",
-                str(part),
-            ]
+            includes = (f"-I{MACHINE}", f"-I{toolkit.include}")
+            command = ["gcc", *_MACHINE_FLAGS, *toolkit.older, *includes, "-c", str(source), "-o", str(part)]
             _checked(command, cache, f"{source.name} of chathpc does not compile.")
             part.rename(target)
         made.append(target)
@@ -506,9 +533,11 @@ def _checked(command: Sequence[str], folder: Path, failure: str) -> None:
         raise BuildError(f"{failure} It took longer than {_COMPILE_SECONDS:.0f} s.", "") from None
     if done.returncode:
         log = done.stdout + done.stderr
-        first = next((line for line in log.splitlines() if re.search(r"\b(error|fatal)\b", line)), "")
+        first = next(
+            (line for line in log.splitlines() if re.search(r"\b(error|fatal|undefined reference)\b", line)), ""
+        )
         absent = _ABSENT_HEADER.search(log)
-        package = next((name for name, header in _PACKAGES.items() if absent and re.match(header, absent[1])), "")
+        package = next((name for name, header in _PACKAGES.items() if absent and re.match(header, absent[2])), "")
         raise BuildError(f"{failure} {first}".strip(), log, hint=f"pip install {package}" if package else "")
 
 
@@ -529,50 +558,57 @@ def run(
 
     It reads its own folder, and files outside that `arguments` or literals of `sources` name by a path that begins with "../".
     """
-    folder = stage(built.folder, work / "stage", _outside(arguments, sources))
-    limits = Limits(seconds=seconds, memory=ALL_ADDRESSES, file=_LARGEST_FILE, output=_LARGEST_OUTPUT)
+    outside = _outside(arguments, sources)
+    folder = stage(built.folder, work / "stage", outside)
+    shown = [path for path in built.folder.iterdir() if not path.name.startswith(".")][:_MOST_SHOWN]
+    command = shlex.join([str(built.executable), *arguments])
     request = Request(
-        command=(
-            "/bin/sh",
-            "-c",
-            f"cd {shlex.quote(str(folder))} && exec " + shlex.join([str(built.executable), *arguments]),
-        ),
+        command=("/bin/sh", "-c", f"cd {shlex.quote(str(folder))} && exec {command}"),
         folder=work,
-        readable=tuple(dict.fromkeys((built.folder, *_targets(built.folder, _outside(arguments, sources))))),
+        readable=tuple(dict.fromkeys(path.resolve() for path in (*shown, *_targets(built.folder, outside)))),
         environment={"LC_ALL": "C", "PATH": "/usr/local/bin:/usr/bin:/bin", **environment},
-        limits=limits,
+        limits=Limits(seconds=seconds, memory=ALL_ADDRESSES, file=_LARGEST_FILE, output=_LARGEST_OUTPUT),
     )
     return sandbox.run(request)
 
 
 def _outside(arguments: Sequence[str], sources: Sequence[Path]) -> tuple[str, ...]:
-    """Paths that lead out of the program's folder, as the command line and the text of the sources name them."""
-    literals = [
-        found
-        for path in sources
-        for found in re.findall(r'"(\.\./[^"\n%]+)"', path.read_text("utf-8", errors="replace"))
-    ]
+    """Paths that lead out of the program's folder, as the command line names them and the text of sources and of headers beside them."""
+    beside = {header for folder in {path.parent for path in sources} for header in folder.glob("*.[ch]*")}
+    texts = (path.read_text("utf-8", errors="replace") for path in sorted({*sources, *beside}) if path.is_file())
+    literals = [found for text in texts for found in re.findall(r'"(\.\./[^"\n%]+)"', text)]
     return tuple(name for name in dict.fromkeys((*arguments, *literals)) if name.startswith("../"))
 
 
 def _targets(folder: Path, names: Sequence[str]) -> list[Path]:
     """What these names mean from `folder`, where it exists."""
     found = (Path(os.path.normpath(folder / name)) for name in names)
-    return [path.resolve() for path in found if path.exists()]
+    return [path for path in found if path.exists()]
 
 
 def stage(folder: Path, target: Path, outside: Sequence[str] = ()) -> Path:
-    """A tree below `target` that looks like `folder` and what `outside` names from there: own folders, links to the files."""
-    own = target / folder.resolve().relative_to("/")
+    """A tree below `target` that looks like `folder` and what `outside` names from there: own folders, links to the files.
+
+    Hidden files are left out.
+    """
+    folder = folder.resolve()
     shutil.rmtree(target, ignore_errors=True)
-    own.mkdir(parents=True)
-    for path in itertools.islice(sorted(folder.rglob("*")), _MOST_FILES):
-        _linked(path, own / path.relative_to(folder))
-    for name in outside:
-        path = Path(os.path.normpath(folder.resolve() / name))
-        if path.exists():
+    (target / folder.relative_to("/")).mkdir(parents=True)
+    for path in itertools.islice(_files(folder, target), _MOST_FILES):
+        _linked(path, target / path.relative_to("/"))
+    for named in _targets(folder, outside):
+        for path in itertools.islice(_files(named, target), _MOST_FILES) if named.is_dir() else [named]:
             _linked(path, target / path.relative_to("/"))
-    return own
+    return target / folder.relative_to("/")
+
+
+def _files(folder: Path, without: Path) -> Iterator[Path]:
+    """All folders and files below, those that are not hidden, and not those in `without`, which may lie below too."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and Path(where, name) != without.resolve()
+        )
+        yield from (Path(where, name) for name in (*folders, *sorted(files)) if not name.startswith("."))
 
 
 def _linked(path: Path, made: Path) -> None:

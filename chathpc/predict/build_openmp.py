@@ -46,6 +46,8 @@ _DECIDED = re.compile(
     r"|--offload-.*|-foffload.*|-fopenmp.*|-f?no-stack-protector|-W.*|-g\d?|-ggdb\d?|-save-temps|-ferror-limit=.*"
     r"|--cuda-.*|--libomptarget-.*|-ffp-model=.*|-xHost|-ipo|-target|-Xopenmp-target.*"
 )
+#: How the names of target regions begin.
+_REGION = b"__omp_offloading_"
 _C_COMPILER = re.compile(r"(\w+-)*(cc|gcc|clang|icx|icc|mpicc|nvc)(-[\d.]+)?")
 
 
@@ -80,7 +82,9 @@ def find_clang(environ: Mapping[str, str] = os.environ) -> Clang:
         library = resources.parent.parent
         if resources.name.split(".")[0] == str(_RELEASE) and any(library.glob("libomptarget-nvptx-*.bc")):
             return Clang(programs, library)
-    raise ClangMissingError(f"clang {_RELEASE} with its OpenMP runtime for NVIDIA's devices was not found.", hint=_REMEDY)
+    raise ClangMissingError(
+        f"clang {_RELEASE} with its OpenMP runtime for NVIDIA's devices was not found.", hint=_REMEDY
+    )
 
 
 def openmp_recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None = None) -> Recipe:
@@ -101,13 +105,15 @@ def openmp_recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None 
             path = (where / source).resolve()
             units.setdefault(path, Unit(path, kept, where, words[0]))
     if not units:
-        raise BuildError(f"{folder}: {name} names no compiler's command.", "", hint="Name the sources: chathpc predict main.cpp …")
+        raise BuildError(
+            f"{folder}: {name} names no compiler's command.", "", hint="Name the sources: chathpc predict main.cpp …"
+        )
     return Recipe(tuple(units.values()), tuple(link))
 
 
 def openmp_machine() -> tuple[Path, ...]:
     """The C sources that stand in for LLVM's runtime of OpenMP offload and for the device."""
-    return tuple(path for path in sorted(MACHINE.glob("*.c")) if not path.name.startswith("cuda"))
+    return (MACHINE / "interpreter.c", MACHINE / "openmp_target.c")
 
 
 def build_openmp(
@@ -186,7 +192,11 @@ def _cubins(executable: Path, work: Path, clang: Clang, architecture: str) -> tu
     made.parent.mkdir(exist_ok=True)
     made.unlink(missing_ok=True)
     chosen = f"--image=file={made},kind=openmp,triple=nvptx64-nvidia-cuda,arch={architecture}"
-    _checked([str(clang.programs / "clang-offload-packager"), str(executable), chosen], work, "The program's device code is not found.")
-    if not made.is_file():
+    _checked(
+        [str(clang.programs / "clang-offload-packager"), str(executable), chosen],
+        work,
+        "The program's device code is not found.",
+    )
+    if not made.is_file() or _REGION not in made.read_bytes():
         raise BuildError("The program has no device code: no target region was compiled.", "")
     return (made,)

@@ -90,7 +90,7 @@ def read(path: Path) -> Cubin:
     """Read a cubin. AdapterError for a file that is none or is cut off."""
     try:
         return _read(path.read_bytes())
-    except (struct.error, IndexError, UnicodeDecodeError) as error:
+    except (struct.error, IndexError, KeyError, ValueError, OverflowError) as error:
         raise AdapterError(f"is no whole cubin ({error})", path=path, hint=_HINT) from error
     except OSError as error:
         raise AdapterError(f"cannot be read ({error.strerror})", path=path, hint=_HINT) from error

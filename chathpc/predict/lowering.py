@@ -28,7 +28,22 @@ NONE, REGISTER, UNIFORM, IMMEDIATE, CONSTANT, PREDICATE, UNIFORM_PREDICATE, BARR
 _NEGATE, _ABSOLUTE, _INVERT, _LOW, _HIGH, _WIDE, _BYTE, _SECOND = 1, 2, 4, 8, 16, 32, 64, 128
 _CARRY, _SIGNED, _HI, _WRAP, _LEFT, _LONG, _EXTEND = 1, 2, 4, 8, 16, 32, 64
 _SATURATE, _BFLOAT, _FLOAT, _EX, _ONES, _SHIFT, _HALF, _BY_ADDRESS = 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
-_TYPES = {"U8": 0, "S8": 1, "U16": 2, "S16": 3, "U32": 4, "S32": 5, "U64": 6, "S64": 7, "F16": 8, "F32": 9, "F64": 10, "BF16": 11, "S4": 12, "U4": 13}
+_TYPES = {
+    "U8": 0,
+    "S8": 1,
+    "U16": 2,
+    "S16": 3,
+    "U32": 4,
+    "S32": 5,
+    "U64": 6,
+    "S64": 7,
+    "F16": 8,
+    "F32": 9,
+    "F64": 10,
+    "BF16": 11,
+    "S4": 12,
+    "U4": 13,
+}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _COMPARE = {
     name: number
@@ -39,16 +54,29 @@ _COMPARE = {
 _BOOLEAN = {"AND": 0, "OR": 1, "XOR": 2}
 _ROUND = {"RP": 1, "CEIL": 1, "RM": 2, "FLOOR": 2, "RZ": 3, "TRUNC": 3}
 _FUNCTIONS = "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H".split()
-_ATOMICS = {
-    name: number for number, name in enumerate("ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST POPC".split())
-} | {"SUM": 0}
+_ATOMICS = {name: number for number, name in enumerate("ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST POPC".split())} | {
+    "SUM": 0
+}
 _SPECIAL = {
     "SR_TID.X": 0, "SR_TID.Y": 1, "SR_TID.Z": 2, "SR_CTAID.X": 3, "SR_CTAID.Y": 4, "SR_CTAID.Z": 5, "SR_LANEID": 6,
     "SR_CLOCKLO": 7, "SR_CLOCKHI": 13, "SR_EQMASK": 8, "SR_LTMASK": 9, "SR_LEMASK": 10, "SR_GTMASK": 11, "SR_GEMASK": 12,
     "SRZ": 13, "SR_VIRTID": 14, "SR_SMID": 14, "SR_WARPID": 15, "SR_SWINHI": 17, "SR_LWINHI": 18, "SR_TID": 19,
     "SR_GLOBALTIMERLO": 7,
 }  # fmt: skip
-_SPACES = {"LDG": 0, "STG": 0, "LDS": 1, "STS": 1, "LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOMG": 0, "RED": 0, "ATOMS": 1, "ATOM": 4}
+_SPACES = {
+    "LDG": 0,
+    "STG": 0,
+    "LDS": 1,
+    "STS": 1,
+    "LDL": 2,
+    "STL": 2,
+    "LD": 4,
+    "ST": 4,
+    "ATOMG": 0,
+    "RED": 0,
+    "ATOMS": 1,
+    "ATOM": 4,
+}
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM_OF = {
     f"U{name}": name
@@ -170,7 +198,9 @@ def _register(match: re.Match[str], modifiers: int) -> Operand:
     elif ".B3" in suffix:
         modifiers |= _BYTE | _HIGH | _SECOND
     if kind in ("P", "UP"):
-        return Operand(PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number))
+        return Operand(
+            PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number)
+        )
     if kind == "B":
         return Operand(BARRIER, modifiers, int(number))
     if kind == "R":
@@ -342,7 +372,10 @@ def _half_pairs(parts: list[str], bfloat: bool) -> list[Operand]:
 
 #: Operations whose operands stand in the usual order, and what their numbers are.
 _USUAL: dict[str, Callable[[list[str]], list[Operand]]] = {
-    **dict.fromkeys("IADD3 IMAD SHF IABS POPC BREV FLO MOV PRMT R2P BMSK SGXT SEL IMNMX ISETP MATCH REDUX SHFL I2IP".split(), _integers),
+    **dict.fromkeys(
+        "IADD3 IMAD SHF IABS POPC BREV FLO MOV PRMT R2P BMSK SGXT SEL IMNMX ISETP MATCH REDUX SHFL I2IP".split(),
+        _integers,
+    ),
     **dict.fromkeys("FADD FMUL FFMA MUFU FCHK FSETP FSEL FMNMX FSET F2FP".split(), _reals),
     **dict.fromkeys("DADD DMUL DFMA DSETP".split(), _doubles),
 }
@@ -443,7 +476,9 @@ def _bytes(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 def _half(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
     bfloat = bool(record.flags & _BFLOAT)
-    record.operands = _arranged(parts, lambda texts: _half_pairs(texts, bfloat), result=record.operation not in _NO_RESULT)
+    record.operands = _arranged(
+        parts, lambda texts: _half_pairs(texts, bfloat), result=record.operation not in _NO_RESULT
+    )
 
 
 @_handles("F2F", "F2I", "I2F", "I2FP", "FRND", "I2I")
@@ -540,7 +575,9 @@ def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -
 @_handles("HMMA", "IMMA", "DMMA")
 def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     rows, depth = next((_SHAPES[each] for each in modifiers if each in _SHAPES), (0, 0))
-    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or ["F32" if "TF32" in modifiers else "F16"]
+    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or [
+        "F32" if "TF32" in modifiers else "F16"
+    ]
     if record.operation == "DMMA":
         types = ["F64"]
     elif record.operation == "HMMA" and "F16" in modifiers:
@@ -604,7 +641,9 @@ _PASSES = frozenset(
 )
 
 
-def record_of(text: str, index: int, function: str, places: Mapping[str, Place]) -> tuple[Record, list[tuple[int, int, str, int]]]:
+def record_of(
+    text: str, index: int, function: str, places: Mapping[str, Place]
+) -> tuple[Record, list[tuple[int, int, str, int]]]:
     """The record of one instruction, `index` among all; and addresses to be put in: operand, half (1: upper), variable, addend."""
     record = Record()
     text = text.strip().rstrip(";").strip()
@@ -661,7 +700,8 @@ def record_of(text: str, index: int, function: str, places: Mapping[str, Place])
         else:
             fixes.append((slot, part, symbol, int(linked[3], 16) if linked[3] else 0))
     record.operands = [
-        replace(each, value=each.value + here.literals) if each.kind == CONSTANT and each.index == 2 else each for each in record.operands
+        replace(each, value=each.value + here.literals) if each.kind == CONSTANT and each.index == 2 else each
+        for each in record.operands
     ]
     if opcode == "LDC" and record.sub == 2:
         record.operands[3] = replace(record.operands[3], value=record.operands[3].value + here.literals)
@@ -669,7 +709,13 @@ def record_of(text: str, index: int, function: str, places: Mapping[str, Place])
 
 
 def _branch(
-    record: Record, opcode: str, modifiers: tuple[str, ...], rest: str, index: int, function: str, places: Mapping[str, Place]
+    record: Record,
+    opcode: str,
+    modifiers: tuple[str, ...],
+    rest: str,
+    index: int,
+    function: str,
+    places: Mapping[str, Place],
 ) -> None:
     here = places[function]
     record.operation = {"JMP": "BRA", "JMX": "BRX", "BRXU": "BRX"}.get(opcode, opcode)
@@ -692,6 +738,8 @@ def _branch(
             target = places[label[1]].entry
     elif parts and _HEX.match(parts[-1]):
         target = here.entry + int(parts.pop(), 16) // 16
+    if target is None and label is not None and label[1] in _FUNCTIONS_OF_DEVICE:
+        target = _BUILT_IN + _FUNCTIONS_OF_DEVICE.index(label[1])
     if opcode in ("BRX", "JMX", "BRXU"):
         match = re.match(r"(U?R\d+)\s*(-?0x[0-9a-f]+)?", rest.strip())
         record.operands = [_NOTHING, operand(match[1])] if match else []
@@ -740,7 +788,9 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
         known: dict[str, int] = {}
         for variable in cubin.variables:
             known.setdefault(variable.name, len(variables))
-            variables.append(_variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content))
+            variables.append(
+                _variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content)
+            )
         if literals:
             variables.append(_variable("", number, len(literals), 2, 0, literals))
         for one in cubin.addresses:
@@ -750,7 +800,9 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
             elif one.symbol in places:
                 value += places[one.symbol].entry * 16
             else:
-                value = 16 * (_BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255))
+                value = 16 * (
+                    _BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255)
+                )
             where = (2, known[one.holder]) if one.holder else (0, number << 8 | one.bank)
             fixes.append(struct.pack("<IIIIIQ", *where, one.place, 2, source, value & (2**64 - 1)))
         for one_code in code:

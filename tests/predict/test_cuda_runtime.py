@@ -49,7 +49,17 @@ def said(tmp_path: Path, toolkit: Toolkit, objects: tuple[Path, ...], body: str,
     """The lines that a program with this main prints."""
     source, program = tmp_path / "main.cpp", tmp_path / "main"
     source.write_text(f"{HEAD}{head}\nint main() {{\n{body}\n}}\n")
-    command = ["g++", "-w", f"-I{toolkit.include}", str(source), *map(str, objects), "-o", str(program), "-lpthread"]
+    command = [
+        "g++",
+        "-w",
+        f"-I{toolkit.include}",
+        str(source),
+        *map(str, objects),
+        "-o",
+        str(program),
+        "-lpthread",
+        "-lm",
+    ]
     subprocess.run(command, check=True)
     return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=60).stdout.splitlines()
 
@@ -240,3 +250,27 @@ def test_a_launch_within_the_arguments_of_another_has_its_own_configuration(
         """,
     )
     assert lines == ["4 5 6", "1 2 3", "cudaErrorMissingConfiguration"]
+
+
+@pytest.mark.proprietary
+def test_random_numbers_of_the_host_have_the_moments_that_were_asked_for(
+    tmp_path: Path, toolkit: Toolkit, objects: tuple[Path, ...]
+) -> None:
+    lines = said(
+        tmp_path,
+        toolkit,
+        objects,
+        """
+        enum { COUNT = 100000 }; float *to; cudaMalloc((void **)&to, COUNT * sizeof(float));
+        printf("%d %d\\n", curandGenerateUniform(0, to, COUNT), curandGenerateUniform(0, to, COUNT + 1));
+        double sum = 0, low = 9, high = -9; for (int i = 0; i < COUNT; i++) {
+            sum += to[i]; low = to[i] < low ? to[i] : low; high = to[i] > high ? to[i] : high;
+        }
+        printf("%d %d %d\\n", low > 0 && low < 1e-3, high <= 1 && high > 0.999, sum / COUNT > 0.497 && sum / COUNT < 0.503);
+        curandGenerateNormal(0, to, COUNT, 3, 2); sum = 0; double squares = 0;
+        for (int i = 0; i < COUNT; i++) { sum += to[i]; squares += to[i] * to[i]; }
+        printf("%.1f %.1f\\n", sum / COUNT, squares / COUNT - sum / COUNT * sum / COUNT);
+        """,
+        head='extern "C" int curandGenerateUniform(void *, float *, size_t); extern "C" int curandGenerateNormal(void *, float *, size_t, float, float);',
+    )
+    assert lines == [f"allocated {400000} 0", "0 1", "1 1 1", "3.0 4.0"]

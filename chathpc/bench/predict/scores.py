@@ -87,7 +87,8 @@ class Published:
     matrix: Confusion | None = None
 
 
-#: Bolet et al. 2025, by kind of question here. Its fine-tuned model (GPT-4o mini) has no equal here: what stands beside it is the
+#: Bolet et al. 2025, by kind of question here. Its questions do not say what ours do, that integer instructions have a roofline of their own
+#: and count; its fine-tuned model (GPT-4o mini) has no equal here: what stands beside it is the
 #: question with our counts beside the source.
 PUBLISHED = {
     "generated": Published("reasoning models", 1.0, 1.0, 1.0),

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1014,3 +1015,33 @@ const char *cudaGetErrorString(cudaError_t error) {
         if (errors[i].error == error) return errors[i].text;
     return "unrecognized error code";
 }
+
+/* -- cuRAND's generators on the host: kernels branch on such numbers, so zeros would mislead. Always the same series ------- */
+
+static double uniform(void) { /* in (0, 1], by SplitMix64 (Steele, Lea, Flood 2014) */
+    static uint64_t state;
+    uint64_t z = state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (double)(((z ^ (z >> 31)) >> 11) + 1) * 0x1p-53;
+}
+
+static double normal(double mean, double deviation) { /* Box and Muller 1958 */
+    double radius = sqrt(-2 * log(uniform()));
+    return mean + deviation * radius * cos(6.283185307179586 * uniform());
+}
+
+#define RANDOM(name, type, value, ...)                                                                                      \
+    int name(void *generator, type *to, size_t count __VA_ARGS__) {                                                         \
+        if (!inside(to, count * sizeof *to)) return 1;                                                                      \
+        for (size_t i = 0; i < count; i++) to[i] = (type)(value);                                                           \
+        return 0;                                                                                                           \
+    }
+#define MOMENTS(type) , type mean, type deviation
+RANDOM(curandGenerate, uint32_t, 4294967295.0 * uniform())
+RANDOM(curandGenerateUniform, float, uniform())
+RANDOM(curandGenerateUniformDouble, double, uniform())
+RANDOM(curandGenerateNormal, float, normal(mean, deviation), MOMENTS(float))
+RANDOM(curandGenerateNormalDouble, double, normal(mean, deviation), MOMENTS(double))
+RANDOM(curandGenerateLogNormal, float, exp(normal(mean, deviation)), MOMENTS(float))
+RANDOM(curandGenerateLogNormalDouble, double, exp(normal(mean, deviation)), MOMENTS(double))

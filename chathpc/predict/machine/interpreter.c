@@ -136,12 +136,18 @@ static struct traffic {
     u64 steps, dram_read, dram_written, footprint_read, footprint_written, mapped_read, mapped_written, sectors_read, sectors_written;
 } traffic;
 
-static void cache_cold(u64 bytes)
+/* An empty cache of that size. */
+static void cache_sized(u64 bytes)
 {
     u32 sets = (u32)(bytes / (128 * WAYS)) ? (u32)(bytes / (128 * WAYS)) : 1;
     if (sets != cache_sets) free(cache), cache = aligned_alloc(64, (cache_sets = sets) * sizeof *cache);
     memset(cache, 0, cache_sets * sizeof *cache);
     cache_time = 0;
+}
+
+static void cache_cold(u64 bytes)
+{
+    cache_sized(bytes);
     traffic = (struct traffic){0};
     for (u32 i = 0; i < allocation_count; i++) {
         free(allocations[i].read);
@@ -1819,88 +1825,91 @@ static void checkpoint(void)
     checkpoints[checkpoint_count++] = traffic;
 }
 
-/* `before` are the counts of what was followed in order, if single blocks came then. */
-struct outcome { u32 ordered, sampled; bool complete, cut; double seconds; struct count *before; };
+/* `begun` and `finished`: blocks that were followed as the device would run them; `sampled`: those followed alone. */
+struct outcome { u32 begun, finished, sampled; bool complete, cut; double seconds; };
 
 #define TURN 2048
-#define ALONE 2000000
 
 static u32 least(u32 a, u32 b) { return a < b ? a : b; }
+static u32 greatest_common(u32 a, u32 b) { return b ? greatest_common(b, a % b) : a; }
 
-/* How many blocks the device holds at a time, and no more than have room here. */
-static u32 blocks_at_once(const struct kernel *kernel, u32 shared)
+/* How many blocks the device holds at a time. */
+static u32 blocks_at_once(const struct kernel *kernel, u32 warps, u32 shared)
 {
     const struct machine_device *device = machine_device();
-    u32 warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
-    u64 bytes = (u64)warps * ((ROW_REGISTER + registers) * 128ull + 32ull * local_bytes + sizeof(struct warp)) + shared + 4096, room = (1ull << 29) / bytes;
     u32 per = least(device->threads_per_multiprocessor / (warps * 32), device->blocks_per_multiprocessor);
     per = least(per, 65536 / ((kernel->registers + 7) / 8 * 8 * warps * 32 + 1));
     if (shared) per = least(per, device->shared_per_multiprocessor / (shared + 1024));
-    per = least((per ? per : 1) * device->multiprocessors, room < 1 ? 1 : room > 1 << 20 ? 1 << 20 : (u32)room);
-    return least(per, grid_[0] * grid_[1] * grid_[2]);
+    return least((per ? per : 1) * device->multiprocessors, grid_[0] * grid_[1] * grid_[2]);
 }
 
+/* Single blocks, spread over the grid, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time. */
+static void sample(const struct kernel *kernel, struct block *b, double begin, double seconds, struct outcome *out)
+{
+    u32 blocks = grid_[0] * grid_[1] * grid_[2], stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
+    size_t size = code_count * sizeof *counts;
+    struct count *before = malloc(size);
+    memcpy(before, counts, size);
+    memset(counts, 0, size);
+    while (greatest_common(stride, blocks) != 1) stride++;
+    while (out->sampled < blocks && !out->cut && (now() - begin < seconds || (out->sampled < 3 && now() - begin < 1.5 * seconds))) {
+        begin_block(b, block, 0, kernel);
+        while (!b->done && !out->cut) {
+            run_block(b, TURN);
+            out->cut = now() - begin > 1.5 * seconds;
+        }
+        out->sampled += b->done;
+        block = (u32)(((u64)block + stride) % blocks);
+    }
+    if (!out->sampled) memcpy(counts, before, size);
+    /* Several say enough without the one that did not end. */
+    if (out->sampled > 2) out->cut = false;
+    free(before);
+}
+
+/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. Left after half of the time if it takes too long. */
 static struct outcome follow(const struct kernel *kernel, u32 shared, double seconds, bool wanted)
 {
-    u32 blocks = grid_[0] * grid_[1] * grid_[2], slots = blocks_at_once(kernel, shared), next = 1, active = 1, used = 1, finished;
-    double begin = now(), first = 0, ordered_until;
+    u32 blocks = grid_[0] * grid_[1] * grid_[2], warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
+    u64 bytes = (u64)warps * ((ROW_REGISTER + registers) * 128ull + 32ull * local_bytes + sizeof(struct warp)) + shared + 4096;
+    u32 resident = blocks_at_once(kernel, warps, shared), slots = resident, used = 0, next = 0;
+    double begin = now(), until = wanted ? 0.5 * seconds : seconds;
     struct outcome out = {0};
-    struct block *running = calloc(slots, sizeof *running);
     u64 last_checkpoint = 0;
-    bool issuing = true;
+    bool active = true;
+    if (slots > (1ull << 29) / bytes) slots = (u32)((1ull << 29) / bytes);
+    if (!slots) slots = 1;
+    /* Fewer blocks than the device would hold get their part of the cache. */
+    if (slots < resident) cache_sized(machine_device()->l2_bytes * (u64)slots / resident);
+    struct block *running = calloc(slots, sizeof *running);
     checkpoint_count = 0;
     checkpoint_interval = TURN;
     longest = faults = unknown_operations = 0;
-
-    make_block(&running[0], shared);
-    begin_block(&running[0], 0, 0, kernel);
-    /* Not for long: it may wait for the others. */
-    while (!running[0].done && traffic.steps < ALONE && now() - begin < 0.25 * seconds) run_block(&running[0], TURN);
-    first = now() - begin;
-    finished = running[0].done ? 1 : 0;
-    if (finished && first * slots > 0.4 * seconds) slots = (u32)(0.4 * seconds / first) ? (u32)(0.4 * seconds / first) : 1;
-    ordered_until = finished && first * blocks > seconds ? 0.55 * seconds : seconds;
-    while (active && !out.cut) {
-        double t = now() - begin;
-        if (t > 0.25 * seconds && finished && t * blocks / finished > seconds) ordered_until = 0.5 * seconds;
-        active = 0;
-        for (u32 k = 0; k < slots && !out.cut; k++) {
+    while (active) {
+        active = false;
+        for (u32 k = 0; k < slots; k++) {
             struct block *b = &running[k];
-            if ((k & 15) == 0) {
-                t = now() - begin;
-                issuing &= t <= ordered_until;
-                out.cut = t > 1.5 * seconds;
-            }
-            if (k >= used || b->done) {
-                if (!issuing || next >= blocks) continue;
-                if (k >= used) make_block(b, shared), used++;
-                begin_block(b, next++, k, kernel);
-            }
+            if (k == used && next < blocks) make_block(b, shared), used++, begin_block(b, next++, k, kernel);
+            else if (k >= used || (b->done && next >= blocks)) continue;
+            else if (b->done) begin_block(b, next++, k, kernel);
             run_block(b, TURN);
+            out.finished += b->done;
+            active = true;
             if (traffic.steps - last_checkpoint >= checkpoint_interval) checkpoint(), last_checkpoint = traffic.steps;
-            finished += b->done;
-            active |= !b->done || (issuing && next < blocks);
+            if ((k & 7) == 7 || k + 1 == slots) {
+                double t = now() - begin;
+                /* What would end in time goes on. */
+                if (t > until && (!out.finished || t > seconds || t / out.finished * blocks > seconds)) {
+                    active = false;
+                    break;
+                }
+            }
         }
     }
     checkpoint();
-    out.ordered = finished;
-    out.complete = finished == blocks;
-    if (wanted && !out.complete && !out.cut && finished) {
-        /* Single blocks spread over the rest. */
-        u32 rest = blocks - next;
-        double mean = (now() - begin) / finished;
-        u32 many = (u32)((seconds - (now() - begin)) / mean);
-        out.before = malloc(code_count * sizeof *counts);
-        memcpy(out.before, counts, code_count * sizeof *counts);
-        memset(counts, 0, code_count * sizeof *counts);
-        many = least(many < 3 ? 3 : many, rest);
-        for (u32 k = 0; k < many && !out.cut; k++) {
-            begin_block(&running[0], next + (u32)(((double)k + 0.5) * rest / many), 0, kernel);
-            while (!running[0].done && now() - begin < 1.5 * seconds) run_block(&running[0], TURN);
-            if (running[0].done) out.sampled++;
-            else out.cut = true;
-        }
-    }
+    out.begun = next;
+    out.complete = out.finished == blocks;
+    if (wanted && !out.complete) sample(kernel, &running[0], begin, seconds, &out);
     for (u32 k = 0; k < used; k++) free_block(&running[k]);
     free(running);
     out.seconds = now() - begin;
@@ -2174,8 +2183,8 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
 {
     fprintf(results, "{\"kernel\": \"%s\", \"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"dynamic_shared\": %u, \"occurrence\": %u", kernel->name,
             grid_[0], grid_[1], grid_[2], block_[0], block_[1], block_[2], dynamic, occurrence);
-    fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u, \"ordered\": %u, \"sampled\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f",
-            kernel->registers, kernel->shared, kernel->local, out->ordered, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds);
+    fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u, \"begun\": %u, \"finished\": %u, \"sampled\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f",
+            kernel->registers, kernel->shared, kernel->local, out->begun, out->finished, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds);
     fprintf(results, ", \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u", (unsigned long long)faults,
             (unsigned long long)unknown_operations, (unsigned long long)longest, skipped);
     fprintf(results, ", \"parameters\": [");
@@ -2204,8 +2213,7 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
         write_numbers((u64[]){a->end - a->begin, read, written, a->space}, 4);
     }
     fputs(*before == '[' ? "[]" : "]", results);
-    write_counts("counts", out->before ? out->before : counts);
-    if (out->before) write_counts("sample", counts);
+    write_counts("counts", counts);
     fprintf(results, "}\n");
     fflush(results);
 }
@@ -2302,7 +2310,6 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     if (!full) spent += out.seconds;
     if (!full && !out.complete) skipped++;
     if (wanted && results && (full || recorded < 8)) write_launch(kernel, &out, dynamic_shared, occurrence, skipped), recorded++;
-    free(out.before);
     if (final) {
         fflush(NULL);
         _exit(0);

@@ -310,8 +310,7 @@ void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t 
     all->component[all->count++] = (struct component){base, begin, size, type, name};
 }
 
-/* `part`: the entries are what a mapper made of one, whose first is the object that the one is in and does not count again. */
-typedef void (*data_function)(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers, int part);
+typedef void (*data_function)(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers);
 
 /* Ask the program's own mapper for the parts of an object and apply `function` to them. */
 static void by_mapper(data_function function, void *mapper, void *base, void *begin, int64_t size, int64_t type) {
@@ -327,7 +326,7 @@ static void by_mapper(data_function function, void *mapper, void *base, void *be
         sizes[i] = all.component[i].size;
         types[i] = all.component[i].type;
     }
-    function((int32_t)all.count, bases, begins, sizes, types, NULL, 1);
+    function((int32_t)all.count, bases, begins, sizes, types, NULL);
     free(bases), free(begins), free(sizes), free(types), free(all.component);
 }
 
@@ -337,7 +336,7 @@ static size_t padding(int32_t at, int32_t count, void **begins, const int64_t *t
     return combined ? (uintptr_t)begins[at] % MEMBER_ALIGNMENT : 0;
 }
 
-static void data_begin(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers, int part) {
+static void data_begin(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
     for (int32_t i = 0; i < count; i++) {
         int64_t type = types[i];
         if (type & (TYPE_LITERAL | TYPE_PRIVATE))
@@ -349,7 +348,7 @@ static void data_begin(int32_t count, void **bases, void **begins, int64_t *size
         size_t pad = padding(i, count, begins, types);
         char *begin = (char *)begins[i] - pad, *base = bases[i];
         size_t bytes = (size_t)sizes[i] + pad;
-        int counted = PARENT(type) < 0 && !(part && i == 0), fresh, fresh_pointer;
+        int counted = PARENT(type) < 0, fresh, fresh_pointer;
         void **pointer = NULL;
         if (shared_memory) {
             if (type & TYPE_RETURN_PARAM && type & TYPE_PTR_AND_OBJ)
@@ -382,7 +381,7 @@ static void data_begin(int32_t count, void **bases, void **begins, int64_t *size
     }
 }
 
-static void data_end(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers, int part) {
+static void data_end(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
     for (int32_t i = count; i-- > 0;) {
         int64_t type = types[i];
         if (type & (TYPE_LITERAL | TYPE_PRIVATE) || shared_memory)
@@ -397,7 +396,7 @@ static void data_end(int32_t count, void **bases, void **begins, int64_t *sizes,
         struct mapping *mapping = find(begin, bytes, (type & TYPE_IMPLICIT) != 0);
         if (!mapping)
             continue;
-        int counted = (PARENT(type) < 0 || type & TYPE_PTR_AND_OBJ) && !(part && i == 0);
+        int counted = PARENT(type) < 0 || type & TYPE_PTR_AND_OBJ;
         if (counted && mapping->references != FOREVER)
             mapping->references = type & TYPE_DELETE ? 0 : mapping->references - 1;
         /* A member goes with its struct, whose entry comes later in this order and still holds the last reference. */
@@ -423,7 +422,7 @@ static void update_section(char *base, const uint64_t (*dimension)[3], int64_t d
         update_section(base, dimension, dimensions, type, offset + (one[0] + i) * one[2], at + 1);
 }
 
-static void data_update(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers, int part) {
+static void data_update(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
     for (int32_t i = 0; i < count; i++) {
         int64_t type = types[i];
         if (type & (TYPE_LITERAL | TYPE_PRIVATE) || shared_memory)
@@ -449,7 +448,7 @@ static void data_update(int32_t count, void **bases, void **begins, int64_t *siz
 static void locked(data_function function, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
     pthread_mutex_lock(&lock);
     prepare();
-    function(count, bases, begins, sizes, types, mappers, 0);
+    function(count, bases, begins, sizes, types, mappers);
     pthread_mutex_unlock(&lock);
 }
 
@@ -525,6 +524,22 @@ static uint32_t teams_of(const struct kernel_environment *environment, uint32_t 
     return teams < DEFAULT_TEAMS ? (uint32_t)teams : DEFAULT_TEAMS;
 }
 
+/* Where host and device share memory, a kernel may touch all that the host may write now. */
+static void share_memory(void) {
+    static void *shared[4096];
+    static size_t count;
+    while (count)
+        machine_freed(shared[--count]);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long begin, end;
+    char rights[8];
+    while (maps && count < sizeof shared / sizeof *shared && fscanf(maps, "%lx-%lx %7s%*[^\n]", &begin, &end, rights) == 3)
+        if (rights[0] == 'r' && rights[1] == 'w' && !on_device((void *)begin))
+            machine_allocated(shared[count++] = (void *)begin, end - begin, MACHINE_MANAGED);
+    if (maps)
+        fclose(maps);
+}
+
 /* Device address of an argument that is mapped. LLVM hands on NULL for what is not; memory of the device itself stays as it is. */
 static char *argument_of(char *base, char *begin, int64_t size, int64_t type) {
     if (type & TYPE_PTR_AND_OBJ)
@@ -547,12 +562,12 @@ static void capture(char *pointer, char *value, int64_t size, char *host_parent,
 static int launch(const char *kernel, struct launch_arguments *all, uint32_t teams_clause, uint32_t thread_limit) {
     int32_t count = (int32_t)all->count;
     char **values = malloc((size_t)(count + 1) * sizeof *values), **own = malloc((size_t)(count + 1) * sizeof *own);
-    void **pointers = malloc((size_t)(count + 1) * sizeof *pointers);
+    void **pointers = calloc((size_t)(count + 2), sizeof *pointers); /* a NULL behind the last */
     int32_t *position = malloc((size_t)(count + 1) * sizeof *position);
     if (!values || !own || !pointers || !position)
         abort();
     int32_t parameters = 1, owned = 0;
-    data_begin(count, all->bases, all->begins, all->sizes, all->types, all->mappers, 0);
+    data_begin(count, all->bases, all->begins, all->sizes, all->types, all->mappers);
     for (int32_t i = 0; i < count; i++) {
         int64_t type = all->types[i];
         char *base = all->bases[i], *begin = all->begins[i];
@@ -594,8 +609,10 @@ static int launch(const char *kernel, struct launch_arguments *all, uint32_t tea
     uint32_t threads = threads_of(&environment, thread_limit, most);
     uint32_t teams = teams_of(&environment, teams_clause, all->trips, &threads, thread_limit > 0);
     const uint32_t grid[3] = {teams, 1, 1}, block[3] = {threads, 1, 1};
+    if (shared_memory)
+        share_memory();
     int missing = machine_launch(kernel, grid, block, all->dynamic_shared, pointers);
-    data_end(count, all->bases, all->begins, all->sizes, all->types, all->mappers, 0);
+    data_end(count, all->bases, all->begins, all->sizes, all->types, all->mappers);
     while (owned)
         release(own[--owned]);
     release(room);
@@ -655,18 +672,14 @@ int omp_get_device_num(void) { return DEVICES; }
 
 void *omp_target_alloc(size_t bytes, int device) {
     pthread_mutex_lock(&lock);
-    void *base = device == DEVICES || shared_memory ? malloc(bytes) : allocate(bytes);
-    if (base && shared_memory)
-        machine_allocated(base, bytes, MACHINE_MANAGED);
+    void *base = device == DEVICES ? malloc(bytes) : allocate(bytes);
     pthread_mutex_unlock(&lock);
     return base;
 }
 
 void omp_target_free(void *base, int device) {
     pthread_mutex_lock(&lock);
-    if (shared_memory)
-        machine_freed(base);
-    if (device == DEVICES || shared_memory)
+    if (device == DEVICES)
         free(base);
     else
         release(base);
