@@ -367,7 +367,7 @@ static inline void set_predicate(struct warp *w, const struct operand *o, u32 va
 static inline void put(struct warp *w, const struct operand *o, u32 further, const u32 *value, u32 mask)
 {
     u32 *to = w->rows[0] + 32ull * (o->row + further);
-    if (o->row == ROW_TRASH) return;
+    if (o->row == ROW_TRASH || o->row + further == ROW_ZERO) return;
     if (o->kind == K_UNIFORM) {
         u32 v = value[mask ? __builtin_ctz(mask) : 0];
         LANES to[l] = v;
@@ -1299,8 +1299,8 @@ static bool execute_floats(struct warp *w, const struct instruction *i, u32 mask
         break;
     default: return false;
     }
-    /* What is no number is always the same one. */
-    if (i->operation < OP_FSEL) LANES out[l] = r[l] != r[l] ? 0x7fffffffu : out[l];
+    /* What is no number is always the same one; halves of doubles only look so. */
+    if (i->operation < OP_MUFU || (i->operation == OP_MUFU && i->sub < MUFU_RCP64H)) LANES out[l] = r[l] != r[l] ? 0x7fffffffu : out[l];
     put(w, &o[0], 0, out, mask);
     return true;
 }
@@ -1999,10 +1999,24 @@ static u32 pooled(u32 bank, u32 value)
     }
 }
 
-/* Where an operand lies, and no number that leads outside of what there is. */
+/* Whether the numbers of an instruction are such as it may have. */
+static bool sane(const struct instruction *i)
+{
+    bool power = i->width && i->width <= 16 && !(i->width & (i->width - 1));
+    switch (i->operation) {
+    case OP_LOAD: case OP_STORE: case OP_LDC: case OP_LDGSTS: return power;
+    case OP_ATOM: return i->width == 4 || i->width == 8;
+    case OP_LDSM: case OP_TEXTURE: return i->sub <= 4;
+    case OP_CONVERT: return i->type <= T_BF16 && i->sub <= T_BF16;
+    case OP_MATRIX: return i->type <= T_U4 && i->sub <= T_U4 && (i->width == 8 || i->width == 16) && i->sub2 <= 64;
+    default: return i->operation <= OP_YIELD;
+    }
+}
+
+/* Where an operand lies; only a value that is stored may be an immediate in the place of the result. */
 static void settle(struct operand *o, u32 slot)
 {
-    switch (o->kind) {
+    switch (slot || o->kind == K_REGISTER || o->kind == K_UNIFORM ? o->kind : K_NONE) {
     case K_REGISTER: o->row = o->index < 255 ? ROW_REGISTER + o->index : slot ? ROW_ZERO : ROW_TRASH; break;
     case K_UNIFORM: o->row = o->index < 63 ? ROW_UNIFORM + o->index : slot ? ROW_ZERO : ROW_TRASH; break;
     case K_IMMEDIATE: o->row = pooled(~0u, o->value); break;
@@ -2044,7 +2058,7 @@ static void load_code(void)
     for (u32 k = 0; k < code_count; k++) {
         get(&code[k], offsetof(struct instruction, o));
         for (u32 j = 0; j < 8; j++) get(&code[k].o[j], offsetof(struct operand, row));
-        if (code[k].operation > OP_YIELD) code[k].operation = OP_UNKNOWN;
+        if (!sane(&code[k])) code[k].operation = OP_UNKNOWN;
         bool anywhere = code[k].operation < OP_BRA || code[k].operation == OP_BRX || code[k].operation == OP_CALL; /* others go where the code is */
         if (!anywhere && (u32)code[k].target > code_count) code[k].target = (s32)code_count;
     }
