@@ -167,7 +167,7 @@ def _follow(launch: NDRange, library: Path, code: Traced, caches: Sequence[tuple
     keep: list[object] = []
     # pocl hands variables in local memory over as further arguments; it does not say of what size.
     for argument in (*launch.arguments, *(Local(LARGEST_LOCAL) for _ in range(8))):
-        if isinstance(argument, Local) or isinstance(argument, np.ndarray):
+        if isinstance(argument, (Local, np.ndarray)):
             size = argument.bytes if isinstance(argument, Local) else argument.nbytes
             room = np.zeros(size + 4096, np.uint8)
             at = -(-room.ctypes.data // 4096) * 4096 if size >= 4096 else -(-room.ctypes.data // 64) * 64
