@@ -1299,6 +1299,8 @@ static bool execute_floats(struct warp *w, const struct instruction *i, u32 mask
         break;
     default: return false;
     }
+    /* What is no number is always the same one. */
+    if (i->operation < OP_FSEL) LANES out[l] = r[l] != r[l] ? 0x7fffffffu : out[l];
     put(w, &o[0], 0, out, mask);
     return true;
 }
@@ -2043,7 +2045,8 @@ static void load_code(void)
         get(&code[k], offsetof(struct instruction, o));
         for (u32 j = 0; j < 8; j++) get(&code[k].o[j], offsetof(struct operand, row));
         if (code[k].operation > OP_YIELD) code[k].operation = OP_UNKNOWN;
-        if (code[k].operation >= OP_BRA && (u32)code[k].target > code_count && code[k].operation != OP_BRX) code[k].target = (s32)code_count;
+        bool anywhere = code[k].operation < OP_BRA || code[k].operation == OP_BRX || code[k].operation == OP_CALL; /* others go where the code is */
+        if (!anywhere && (u32)code[k].target > code_count) code[k].target = (s32)code_count;
     }
     module_count = get_count(8);
     modules = calloc(module_count + 1, sizeof *modules);
