@@ -367,7 +367,7 @@ static inline void set_predicate(struct warp *w, const struct operand *o, u32 va
 static inline void put(struct warp *w, const struct operand *o, u32 further, const u32 *value, u32 mask)
 {
     u32 *to = w->rows[0] + 32ull * (o->row + further);
-    if (o->row == ROW_TRASH) return;
+    if (o->row == ROW_TRASH || o->row + further == ROW_ZERO) return;
     if (o->kind == K_UNIFORM) {
         u32 v = value[mask ? __builtin_ctz(mask) : 0];
         LANES to[l] = v;
@@ -1299,8 +1299,8 @@ static bool execute_floats(struct warp *w, const struct instruction *i, u32 mask
         break;
     default: return false;
     }
-    /* What is no number is always the same one. */
-    if (i->operation < OP_FSEL) LANES out[l] = r[l] != r[l] ? 0x7fffffffu : out[l];
+    /* What is no number is always the same one; halves of doubles only look so. */
+    if (i->operation < OP_MUFU || (i->operation == OP_MUFU && i->sub < MUFU_RCP64H)) LANES out[l] = r[l] != r[l] ? 0x7fffffffu : out[l];
     put(w, &o[0], 0, out, mask);
     return true;
 }
