@@ -29,7 +29,9 @@ MEMORY = re.compile(r"(%[fg]s:)?([\w.$@+*-]*)\(([^()]*)\)")
 PIECE = re.compile(r",\s*(?![^()]*\))")
 BRANCH = re.compile(r"^(j[a-z]+|retq?|ud2)\b")
 # Instructions whose last operand is not written.
-COMPARES = re.compile(r"^(cmp[bwlq]?|test[bwlq]?|bt[wlq]?|v?u?comis[sd]|vptest|vtestp[sd]|push[wlq]?|mul[bwlq]|i?div[bwlq]|imul[bwlq])$")
+COMPARES = re.compile(
+    r"^(cmp[bwlq]?|test[bwlq]?|bt[wlq]?|v?u?comis[sd]|vptest|vtestp[sd]|push[wlq]?|mul[bwlq]|i?div[bwlq]|imul[bwlq])$"
+)
 LANES = {"xmm": 16, "ymm": 32, "zmm": 64}
 FOLLOWED = 20_000_000  # blocks and accesses of a program that are all followed; of the rest a sixteenth
 T = TypeVar("T")
@@ -160,7 +162,9 @@ def _access(name: str, pieces: list[str], at: int, block: int, atomic: bool) -> 
         if m := re.match(r"mov[sz]([bwl])[wlq]$", name):
             size = SUFFIX[m.group(1)]
     last = at == len(pieces) - 1
-    store = (last and not COMPARES.match(name) and len(pieces) > 1) or (last and len(pieces) == 1 and not COMPARES.match(name))
+    store = (last and not COMPARES.match(name) and len(pieces) > 1) or (
+        last and len(pieces) == 1 and not COMPARES.match(name)
+    )
     load = not store or not re.match(r"(v?mov|v?pextr|v?extract|set|vcvtps2ph|vmaskmov|vpmaskmov)", name)
     return Site(block, size, load, store, atomic)
 
@@ -265,7 +269,9 @@ def traced(assembly: str) -> Traced:
                 continue
             if len(sites) >= 0xFFFE:
                 raise ChathpcError("The code has too many accesses to memory to be followed.")
-            sites.append(_access(name, pieces, at, len(blocks) - 1, stripped.startswith("lock") or name.startswith("xchg")))
+            sites.append(
+                _access(name, pieces, at, len(blocks) - 1, stripped.startswith("lock") or name.startswith("xchg"))
+            )
             gather = re.search(r",%[xy]mm", inside.replace(" ", ""))
             out += _note_gather(found, name, len(sites) - 1) if gather else _note_access(found, len(sites) - 1)
         out.append("\t" + stripped.replace("\t", " ", 1) if "\t" not in text else "\t" + stripped)
@@ -294,7 +300,11 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None, se
     """Standard output of a tool. ChathpcError: it is not there, or failed."""
     try:
         done = subprocess.run(
-            list(command), capture_output=True, text=True, timeout=seconds, env=dict(environment) if environment else None
+            list(command),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            env=dict(environment) if environment else None,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ChathpcError(f"{Path(command[0]).name} could not be run: {error}") from error
@@ -367,7 +377,11 @@ def apart(work: Callable[[], T], seconds: float) -> T:
 
 
 def program(
-    sources: Sequence[Path], arguments: Sequence[str], caches: Sequence[tuple[int, int]], cpu: str, options: Sequence[str] = ("-O2",)
+    sources: Sequence[Path],
+    arguments: Sequence[str],
+    caches: Sequence[tuple[int, int]],
+    cpu: str,
+    options: Sequence[str] = ("-O2",),
 ) -> Work:
     """Follow a whole program in C, from `main`, with its command line. What its libraries do is not followed."""
     compiler = tool("clang", LLVM[::-1])
@@ -409,7 +423,9 @@ def program(
 
 def count(code: Traced, seen: Seen, start: str | tuple[str, ...]) -> float:
     """How many instructions that begin so were run."""
-    return float(sum(n * sum(i.startswith(start) for i in b.instructions) for n, b in zip(seen.counts, code.blocks, strict=True)))
+    return float(
+        sum(n * sum(i.startswith(start) for i in b.instructions) for n, b in zip(seen.counts, code.blocks, strict=True))
+    )
 
 
 def core_cycles(code: Traced, seen: Seen, tool: str, cpu: str) -> float:
@@ -423,13 +439,17 @@ def core_cycles(code: Traced, seen: Seen, tool: str, cpu: str) -> float:
         sizes.append(len(body))
         text += [f"# LLVM-MCA-BEGIN w{k}", *body, "# LLVM-MCA-END"]
     done = subprocess.run(
-        [tool, f"-mcpu={cpu}", "-iterations=1", "-json"], input="\n".join(text) + "\n", capture_output=True, text=True, timeout=300
+        [tool, f"-mcpu={cpu}", "-iterations=1", "-json"],
+        input="\n".join(text) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     if done.returncode:
         raise ChathpcError(f"llvm-mca failed: {done.stderr.strip()[-300:]}")
     regions = json.loads(done.stdout)["CodeRegions"]
     cycles = sum(region["SummaryView"]["TotalCycles"] for region in regions)
-    return instructions * cycles / max(1, sum(sizes))
+    return float(instructions * cycles / max(1, sum(sizes)))
 
 
 def tool(name: str, versions: Sequence[str]) -> str:

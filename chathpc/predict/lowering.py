@@ -633,7 +633,13 @@ def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> N
 
 @_handles("B2R", "LEPC")
 def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operands = [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *(_result(each) for each in parts[1:2] if _is_predicate(each))]
+    record.operands = [
+        operand(parts[0]),
+        _NOTHING,
+        _NOTHING,
+        _NOTHING,
+        *(_result(each) for each in parts[1:2] if _is_predicate(each)),
+    ]
 
 
 _PASSES = frozenset(
@@ -686,8 +692,8 @@ def record_of(
     handler(record, tuple(modifiers), _pieces(rest))
     if record.operation not in OPERATIONS:
         record.operation = "UNKNOWN"
-    if opcode == "LEPC" and (label := _LABEL.search(rest)):
-        record.sub, record.target = 1, here.labels[label[1]]
+    if opcode == "LEPC" and (named := _LABEL.search(rest)):
+        record.sub, record.target = 1, here.labels[named[1]]
     if linked is not None:
         part = 1 if linked[1] == "hi" else 0
         slot = next((n for n, each in enumerate(record.operands) if n and each.kind == IMMEDIATE and not each.value), 1)

@@ -72,12 +72,22 @@ def _helper() -> tempfile.TemporaryDirectory[str]:
 def compiled(launch: NDRange, folder: Path) -> str:
     """Assembly of the function that runs a work-group of the launch, as pocl compiles it. ChathpcError: pocl is not there, or the source is wrong."""
     kinds = [
-        f"local:{a.bytes}" if isinstance(a, Local) else f"buffer:{a.nbytes}" if isinstance(a, np.ndarray) else f"value:{a.nbytes}"
+        f"local:{a.bytes}"
+        if isinstance(a, Local)
+        else f"buffer:{a.nbytes}"
+        if isinstance(a, np.ndarray)
+        else f"value:{a.nbytes}"
         for a in launch.arguments
     ]
     numbers = [str(n) for n in (len(launch.items), *launch.items, *launch.local)]
-    environment = {**os.environ, "POCL_CACHE_DIR": f"{_helper().name}/cache", "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1"}
-    library = host_code.run([f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment)
+    environment = {
+        **os.environ,
+        "POCL_CACHE_DIR": f"{_helper().name}/cache",
+        "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1",
+    }
+    library = host_code.run(
+        [f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment
+    )
     code = Path(library.strip().splitlines()[-1]).parent / "parallel.bc"
     llc = host_code.tool("llc", LLVM)
     assembly = folder / "kernel.s"
@@ -167,7 +177,7 @@ def _follow(launch: NDRange, library: Path, code: Traced, caches: Sequence[tuple
     keep: list[object] = []
     # pocl hands variables in local memory over as further arguments; it does not say of what size.
     for argument in (*launch.arguments, *(Local(LARGEST_LOCAL) for _ in range(8))):
-        if isinstance(argument, Local) or isinstance(argument, np.ndarray):
+        if isinstance(argument, (Local, np.ndarray)):
             size = argument.bytes if isinstance(argument, Local) else argument.nbytes
             room = np.zeros(size + 4096, np.uint8)
             at = -(-room.ctypes.data // 4096) * 4096 if size >= 4096 else -(-room.ctypes.data // 64) * 64

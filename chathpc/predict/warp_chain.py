@@ -7,8 +7,10 @@ is there (110 to 112) or its operands were read (113 to 115; 7 is none), and whi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from chathpc.profile.machine_code import CodeLine
 
 __all__ = ["NOMINAL", "Chain", "chain"]
 
@@ -25,7 +27,8 @@ _CLASSES = {
     "CS2R": "register", "HMMA": "tensor", "IMMA": "tensor", "DMMA": "tensor", "BAR": "barrier", "VOTE": "special", "MATCH": "special",
 }  # fmt: skip
 _NONE = 7
-_BYTES = 16
+#: Cycles until the operands of an instruction that takes long are read.
+_OPERANDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +39,44 @@ class Chain:
     waits: Mapping[str, float] = field(default_factory=dict)
 
 
-def chain(code: bytes, operations: Sequence[str], warps: Sequence[float]) -> Chain:
-    """The waiting of a kernel whose instructions are `code` (16 bytes each), `operations` their names as nvdisasm writes them and
-    `warps` how many warps issued each. Walks through the code in the order of its addresses, which is that of execution but for loops:
-    what a loop's end leaves open for its begin is not seen.
+def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
+    """The waiting of a launch whose instructions are `code`, each with how many warps issued it; None if the compiler's control bits
+    are not known. Walks through the code in the order of its addresses, which is that of execution but for loops: what a loop's end
+    leaves open for its begin is not seen.
     """
     cycles, now = 0.0, 0.0
     waits: dict[str, float] = {}
     ready: dict[int, tuple[float, str]] = {}
-    for place, (operation, times) in enumerate(zip(operations, warps, strict=True)):
-        control = int.from_bytes(code[place * _BYTES : (place + 1) * _BYTES], "little") >> 105
-        if not times:
+    for line, warps in code:
+        if not warps:
             continue
-        kind = _class_of(operation)
-        for barrier in [each for each in ready if control >> 11 >> each & 1]:
+        if line.control < 0:
+            return None
+        kind = _class_of(line.text)
+        for barrier in [each for each in ready if line.control >> 11 >> each & 1]:
             at, cause = ready.pop(barrier)
             if at > now:
-                waits[cause] = waits.get(cause, 0.0) + times * (at - now) / NOMINAL[cause]
+                waits[cause] = waits.get(cause, 0.0) + warps * (at - now) / NOMINAL[cause]
                 now = at
-        stall = max(control & 15, 1)
-        cycles += times * stall
-        for barrier, latency in ((control >> 5 & 7, NOMINAL[kind]), (control >> 8 & 7, min(NOMINAL[kind], 20.0))):
+        stall = max(line.control & 15, 1)
+        cycles += warps * stall
+        for barrier, latency in (
+            (line.control >> 5 & 7, NOMINAL[kind]),
+            (line.control >> 8 & 7, min(NOMINAL[kind], _OPERANDS)),
+        ):
             if barrier != _NONE:
-                at, cause = ready.get(barrier, (0.0, kind))
-                ready[barrier] = max((at, cause), (now + latency, kind))
+                ready[barrier] = max(ready.get(barrier, (0.0, kind)), (now + latency, kind))
         if kind == "barrier":
-            waits[kind] = waits.get(kind, 0.0) + times
+            waits[kind] = waits.get(kind, 0.0) + warps
         now += stall
     return Chain(cycles, waits)
 
 
-def _class_of(operation: str) -> str:
-    name = operation.split(".")[0]
+def _class_of(text: str) -> str:
+    name = next((word for word in text.split() if not word.startswith("@")), "").split(".")[0]
     if name in _CLASSES:
         return _CLASSES[name]
-    if name.startswith("D") and name[1:] in {"ADD", "MUL", "FMA", "SETP", "MNMX"}:
+    if name[:1] == "D" and name[1:] in {"ADD", "MUL", "FMA", "SETP", "MNMX"}:
         return "fp64"
     # Conversions and what else tells its end by a barrier takes about as long as a special function.
     return "special"

@@ -153,7 +153,10 @@ def samples() -> list[Sample]:
     for line in WORK.read_text().splitlines():
         row = json.loads(line)
         name, groups = row.pop("launch"), row.pop("groups")
-        row = {k: tuple(tuple(x) if isinstance(x, list) else x for x in v) if isinstance(v, list) else v for k, v in row.items()}
+        row = {
+            k: tuple(tuple(x) if isinstance(x, list) else x for x in v) if isinstance(v, list) else v
+            for k, v in row.items()
+        }
         if time_row := measured.get(name):
             seconds = float(time_row["seconds"])
             found.append(Sample(name, time_row["kernel"], time_row["regime"], groups, Work(**row), seconds))
@@ -184,7 +187,9 @@ def fit(known: Sequence[Sample], host: Host) -> Constants:
     return Constants(*np.exp(_least_squares(residuals, start)))
 
 
-def _least_squares(f: Callable[[NDArray[np.float64]], NDArray[np.float64]], p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _least_squares(
+    f: Callable[[NDArray[np.float64]], NDArray[np.float64]], p: NDArray[np.float64]
+) -> NDArray[np.float64]:
     damping, r = 1e-2, f(p)
     for _ in range(40):
         slope = np.stack([(f(p + 1e-4 * e) - r) / 1e-4 for e in np.eye(len(p))], 1)
@@ -240,7 +245,9 @@ def table(detail: bool = False) -> None:
         held += int(np.sum((unseen * low <= truth) & (truth <= unseen * high) & (of == k)))
     if detail:
         for i, s in enumerate(every):
-            print(f"{s.name:42} {s.seconds * 1e6:10.1f} us  plain {plain[i] / s.seconds:5.2f}  unseen {unseen[i] / s.seconds:5.2f}  followed {s.work.followed:.2f}")
+            print(
+                f"{s.name:42} {s.seconds * 1e6:10.1f} us  plain {plain[i] / s.seconds:5.2f}  unseen {unseen[i] / s.seconds:5.2f}  followed {s.work.followed:.2f}"
+            )
     rows = [
         ("nothing fitted, all kernels", plain, development | True),
         ("seen: fitted to development, development", seen, development),
@@ -258,7 +265,9 @@ def table(detail: bool = False) -> None:
     for k, kernel in enumerate(kernels):
         bias = np.exp(np.mean(np.log(unseen[of == k] / truth[of == k])))
         held_out = "held out" if kernel in launches.HELD_OUT else ""
-        print(f"  {kernel:18} {np.mean(np.abs(unseen[of == k] / truth[of == k] - 1)):6.1%}  bias x {bias:.2f}  {held_out}")
+        print(
+            f"  {kernel:18} {np.mean(np.abs(unseen[of == k] / truth[of == k] - 1)):6.1%}  bias x {bias:.2f}  {held_out}"
+        )
     print("constants:", {name: round(value, 3) for name, value in host_time.named(fit(every, host)).items()})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.device import MOST_KERNELS, Kernel, kernel_place, kernels
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Form, Kind
@@ -24,8 +25,6 @@ _WORDS = {
     "memory": "device memory", "l2": "the L2 cache", "l1": "L1 and shared memory", "issue": "instruction issue", "latency": "waiting",
     "atomic": "atomics", "mapped": "host memory",
 }  # fmt: skip
-#: Below this part of the bytes of sectors that threads ask for, accesses are called uncoalesced: half of each sector is lost.
-_USED = 0.5
 #: Kernels whose prediction is told.
 _MOST = 3
 
@@ -65,7 +64,11 @@ def _of(kernel: Kernel, predicted: Sequence[PredictedKernel]) -> PredictedKernel
 
 
 def _cause(found: PredictedKernel) -> str:
-    if found.used is not None and found.used < _USED and found.limiter in ("memory", "l1", "l2"):
+    if (
+        found.used is not None
+        and 1 - found.used > cause("gpu-uncoalesced-access").threshold("min_excess")
+        and found.limiter in ("memory", "l1", "l2")
+    ):
         return "gpu-uncoalesced-access"
     return _CAUSES.get(found.limiter, "")
 
