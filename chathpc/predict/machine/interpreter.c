@@ -254,6 +254,7 @@ static u32 current_pc;
 #define STARVED 4 /* turns of a group that waits for those behind it; then it has FAIR instructions */
 #define FAIR 64
 #define HEAP (1ull << 32) /* of device malloc: addresses, not memory */
+#define ARENA (1ull << 32) /* of blocks, likewise */
 /* For each lane: at once where no lane depends on another, or one after the other. */
 #define LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
 #define ACTIVE(mask) for (int l = 0; l < 32; l++) if ((mask) >> l & 1)
@@ -1807,30 +1808,38 @@ static void begin_block(struct block *b, u32 number, u32 slot, const struct kern
     }
 }
 
-static void make_block(struct block *b, u32 shared)
+/* Memory of blocks, kept from launch to launch: its pages are there then. NULL if there is no more. */
+static u8 *arena;
+static u64 arena_used;
+static void *taken(u64 bytes)
 {
-    b->warp_count = (block_[0] * block_[1] * block_[2] + 31) / 32;
-    b->shared_bytes = shared;
-    b->shared = calloc(1, shared + 16);
-    b->warps = aligned_alloc(64, b->warp_count * sizeof *b->warps);
-    memset(b->warps, 0, b->warp_count * sizeof *b->warps);
-    for (u32 k = 0; k < b->warp_count; k++) {
-        size_t rows = ROW_REGISTER + registers;
-        b->warps[k].rows[0] = aligned_alloc(64, rows * 128);
-        memset(b->warps[k].rows[0], 0, rows * 128);
-        b->warps[k].rows[1] = pool - 32ull * POOL;
-        b->warps[k].local = local_bytes ? calloc(32, local_bytes) : NULL;
+    if (!arena) {
+        arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (arena == MAP_FAILED) arena = NULL;
     }
+    bytes = (bytes + 63) & ~63ull;
+    if (!arena || bytes > ARENA - arena_used) return NULL;
+    arena_used += bytes;
+    return arena + arena_used - bytes;
 }
 
-static void free_block(struct block *b)
+/* A block that a launch may use for one after the other of its own. False if there is no memory for it. */
+static bool make_block(struct block *b, u32 shared)
 {
-    for (u32 k = 0; k < b->warp_count; k++) {
-        free(b->warps[k].rows[0]);
-        free(b->warps[k].local);
+    bool enough;
+    b->warp_count = (block_[0] * block_[1] * block_[2] + 31) / 32;
+    b->shared_bytes = shared;
+    b->shared = taken(shared + 16);
+    enough = (b->warps = taken(b->warp_count * sizeof *b->warps)) && b->shared;
+    for (u32 k = 0; enough && k < b->warp_count; k++) {
+        struct warp *w = &b->warps[k];
+        w->rows[0] = taken((ROW_REGISTER + registers) * 128ull);
+        w->rows[1] = pool - 32ull * POOL;
+        w->local = taken(32ull * local_bytes);
+        enough = w->rows[0] && w->local;
+        if (enough) memset(w->rows[0] + 32 * ROW_ZERO, 0, 128);
     }
-    free(b->warps);
-    free(b->shared);
+    return enough;
 }
 
 #define CHECKPOINTS 64
@@ -1913,7 +1922,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
         active = false;
         for (u32 k = 0; k < slots; k++) {
             struct block *b = &running[k];
-            if (k == used && next < blocks) make_block(b, shared), used++, begin_block(b, next++, k, kernel);
+            if (k == used && next < blocks && make_block(b, shared)) used++, begin_block(b, next++, k, kernel);
             else if (k >= used || (b->done && next >= blocks)) continue;
             else if (b->done) begin_block(b, next++, k, kernel);
             run_block(b, TURN);
@@ -1933,8 +1942,8 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     checkpoint();
     out.begun = next;
     out.complete = out.finished == blocks;
-    if (wanted && !out.complete) sample(kernel, &running[0], begin, seconds, &out);
-    for (u32 k = 0; k < used; k++) free_block(&running[k]);
+    if (wanted && !out.complete && used) sample(kernel, &running[0], begin, seconds, &out);
+    arena_used = 0;
     free(running);
     out.seconds = now() - begin;
     return out;
