@@ -61,6 +61,18 @@ __global__ void endless(volatile int *flag)
 {
     while (!*flag) {}
 }
+// Too long to be followed, but it can be told how long.
+__global__ void prolonged(long long n, int m, float *out)
+{
+    float x = threadIdx.x;
+#pragma unroll 1
+    for (long long i = 0; i < n; i++) {
+        __syncthreads();
+#pragma unroll 1
+        for (int j = 0; j < m; j++) FMA(x);
+    }
+    out[threadIdx.x] = x;
+}
 // Each block waits for the others: all must be under way.
 __global__ void met(int *arrived)
 {
@@ -83,7 +95,8 @@ int main(int count, char **words)
     cudaMemset(b, 0, 1 << 20);
     cudaMemcpy(where, places, sizeof places, cudaMemcpyHostToDevice);
     if (count > 1) {
-        endless<<<4, 32>>>((int *)a);
+        if (words[1][0] == 'e') endless<<<4, 32>>>((int *)a);
+        else prolonged<<<2, 64>>>(10000000000ll, 7, (float *)a);
         return 0;
     }
     counted<<<3, 64>>>(100, (float *)b);

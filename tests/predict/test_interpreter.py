@@ -94,6 +94,17 @@ def test_a_kernel_without_end_is_left_when_its_time_is_over(patterns: Interprete
     assert not launches[0]["complete"]
 
 
+def test_a_loop_that_cannot_be_followed_is_counted_to_its_end(patterns: Interpreted) -> None:
+    done, launches = patterns.run("want *\nseconds 0.3\n", "prolonged")
+    assert done.returncode == 0
+    assert launches[0]["sampled"] == 1
+    assert launches[0]["extrapolated"] > 0.99
+    # Of one block of two warps: ten thousand millions of iterations, seven each.
+    (warps, threads, _, _), *_ = patterns.counts(launches[0], "FFMA")
+    assert warps == pytest.approx(2 * 7e10, rel=1e-3)
+    assert threads == pytest.approx(64 * 7e10, rel=1e-3)
+
+
 def test_odd_instructions_end_without_a_crash(patterns: Interpreted) -> None:
     chance = random.Random(1)
     path = patterns.executable.parent / "code"

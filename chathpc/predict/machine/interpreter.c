@@ -1585,6 +1585,59 @@ static void scatter(struct warp *w, u32 mask, const u32 *target)
     }
 }
 
+/* Loops as they are seen while `probing`: the branch back of a warp, how far the numbers that decide it were apart the first two
+ * times and the last one, and how often it was taken. */
+struct loop { u32 pc, warp, seen, mask; s64 first[32], second[32], last[32]; };
+enum { LOOPS = 256 };
+static struct loop loops[LOOPS];
+static u32 loop_count;
+static bool probing;
+
+/* The comparison that gives predicate `row`, back from `pc`; code_count if there is none before the beginning of the loop. */
+static u32 decider(u32 row, u32 pc, u32 begin)
+{
+    for (; row < 7 && pc > begin; pc--)
+        if (code[pc - 1].o[4].row == row || code[pc - 1].o[5].row == row) return code[pc - 1].operation == OP_ISETP ? pc - 1 : code_count;
+    return code_count;
+}
+
+static void note_loop(struct warp *w, u32 pc, u32 on)
+{
+    const struct instruction *i = code + pc;
+    u32 at = decider(i->guard != 7 ? i->guard : i->o[6].row, pc, (u32)i->target), low = code_count, k = 0;
+    row va, vc, la, lc;
+    if (at == code_count) return;
+    if (code[at].flags & F_EX && (low = decider(code[at].o[7].row, at, 0)) == code_count) return;
+    while (k < loop_count && (loops[k].pc != pc || loops[k].warp != w->index)) k++;
+    if (k == LOOPS) return;
+    struct loop *loop = &loops[k];
+    if (k == loop_count) loop_count++, *loop = (struct loop){.pc = pc, .warp = w->index, .mask = on};
+    const struct operand *o = code[at].o, *p = code[low == code_count ? at : low].o;
+    const u32 *a = integers(w, &o[1], va), *c = integers(w, &o[2], vc), *b = integers(w, &p[1], la), *d = integers(w, &p[2], lc);
+    bool is_signed = code[at].flags & F_SIGNED;
+    loop->mask &= on;
+    for (int l = 0; l < 32; l++) {
+        s64 apart = low != code_count ? (s64)(((u64)a[l] << 32 | b[l]) - ((u64)c[l] << 32 | d[l])) : is_signed ? (s64)(s32)a[l] - (s32)c[l] : (s64)a[l] - (s64)c[l];
+        if (loop->seen == 0) loop->first[l] = apart;
+        if (loop->seen == 1) loop->second[l] = apart;
+        loop->last[l] = apart;
+    }
+    loop->seen++;
+}
+
+/* How often a loop will be taken still: the most of its lanes; 0 if its numbers do not come closer by the same step each time. */
+static u64 iterations_left(const struct loop *loop)
+{
+    u64 most = 0;
+    ACTIVE(loop->seen > 2 ? loop->mask : 0) {
+        s64 step = loop->second[l] - loop->first[l], last = loop->last[l];
+        if (!step || (last < 0) != (step > 0) || loop->last[l] - loop->first[l] != step * (s64)(loop->seen - 1)) continue;
+        u64 left = (u64)(last < 0 ? -last : last) / (u64)(step < 0 ? -step : step);
+        if (left > most) most = left;
+    }
+    return most;
+}
+
 /* Run a warp until it waits, ends, or has had its turn. */
 static void run_warp(struct block *b, struct warp *w, u32 turn)
 {
@@ -1634,6 +1687,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                     if (((wanted & w->live & ~mask) == 0) != (i->sub == 2)) on = 0;
                 }
                 if (o[6].kind != K_NONE) on &= predicate(w, &o[6]);
+                if (probing && on && (u32)i->target <= pc) note_loop(w, pc, on);
                 if (on == mask) pc = (u32)i->target;
                 else if (on) {
                     g->mask = mask & ~on;
@@ -1859,7 +1913,7 @@ static void checkpoint(void)
 }
 
 /* `begun` and `finished`: blocks that were followed as the device would run them; `sampled`: those followed alone. */
-struct outcome { u32 begun, finished, sampled; bool complete, cut; double seconds; };
+struct outcome { u32 begun, finished, sampled; bool complete, cut; double seconds, extrapolated; };
 
 #define TURN 2048
 
@@ -1876,7 +1930,48 @@ static u32 blocks_at_once(const struct kernel *kernel, u32 warps, u32 shared)
     return least((per ? per : 1) * device->multiprocessors, grid_[0] * grid_[1] * grid_[2]);
 }
 
-/* Single blocks, spread over the grid, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time. */
+/* Follow a block some time longer, and add to the counts what the loops that it is in have still to do, each going on as it does now: the
+ * outermost of each warp whose end can be told. Returns the share of the counts that was added; 0 if that of some warp cannot. */
+static double extrapolate(struct block *b, double seconds)
+{
+    size_t size = code_count * sizeof *counts;
+    struct count *before = malloc(size);
+    double begin = now(), all = 0, added = 0;
+    bool known = true;
+    memcpy(before, counts, size);
+    probing = true;
+    loop_count = 0;
+    while (!b->done && now() - begin < seconds) run_block(b, TURN);
+    probing = false;
+    for (u32 k = 0; k < b->warp_count; k++) {
+        struct loop *outer = NULL;
+        for (u32 j = 0; b->warps[k].live && j < loop_count; j++)
+            if (loops[j].warp == k && iterations_left(&loops[j]) && (!outer || loops[j].pc - (u32)code[loops[j].pc].target > outer->pc - (u32)code[outer->pc].target)) outer = &loops[j];
+        known &= !b->warps[k].live || outer;
+        for (u32 j = 0; j < loop_count; j++)
+            if (loops[j].warp == k && &loops[j] != outer) loops[j].seen = 0;
+    }
+    for (u32 j = 0; j < loop_count; j++) {
+        u64 left = 0, seen = 0;
+        for (u32 k = j; k < loop_count; k++)
+            if (loops[k].pc == loops[j].pc && loops[k].seen) left += iterations_left(&loops[k]), seen += loops[k].seen;
+        for (u32 at = (u32)code[loops[j].pc].target; seen && at <= loops[j].pc; at++) {
+            double factor = (double)left / (double)seen;
+            struct count *into = &counts[at], *was = &before[at];
+            added += factor * (double)(into->warps - was->warps);
+            into->warps += (u64)(factor * (double)(into->warps - was->warps)), into->threads += (u64)(factor * (double)(into->threads - was->threads));
+            into->sectors += (u64)(factor * (double)(into->sectors - was->sectors)), into->passes += (u64)(factor * (double)(into->passes - was->passes));
+        }
+        for (u32 k = j + 1; k < loop_count; k++)
+            if (loops[k].pc == loops[j].pc) loops[k].seen = 0;
+    }
+    for (u32 k = 0; k < code_count; k++) all += (double)counts[k].warps;
+    free(before);
+    return known && all ? added / all : 0;
+}
+
+/* Single blocks, spread over the grid, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time and
+ * what is left of it cannot be told. */
 static void sample(const struct kernel *kernel, struct block *b, double begin, double seconds, struct outcome *out)
 {
     u32 blocks = grid_[0] * grid_[1] * grid_[2], stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
@@ -1891,12 +1986,13 @@ static void sample(const struct kernel *kernel, struct block *b, double begin, d
             run_block(b, TURN);
             out->cut = now() - begin > 1.5 * seconds;
         }
-        out->sampled += b->done;
+        if (!b->done && out->sampled < 3) out->extrapolated = extrapolate(b, 0.25 * seconds);
+        out->sampled += b->done || out->extrapolated > 0;
         block = (u32)(((u64)block + stride) % blocks);
     }
     if (!out->sampled) memcpy(counts, before, size);
     /* Several say enough without the one that did not end. */
-    if (out->sampled > 2) out->cut = false;
+    if (out->sampled > 2 && !out->extrapolated) out->cut = false;
     free(before);
 }
 
@@ -2235,7 +2331,7 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
             kernel->registers, kernel->shared, kernel->local, out->begun, out->finished, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds);
     fprintf(results, ", \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u", (unsigned long long)faults,
             (unsigned long long)unknown_operations, (unsigned long long)longest, skipped);
-    fprintf(results, ", \"parameters\": [");
+    fprintf(results, ", \"extrapolated\": %.4f, \"parameters\": [", out->extrapolated);
     for (u32 j = 0; j < kernel->parameter_count; j++) {
         u32 from = kernel->parameter_base + kernel->parameters[j].offset;
         fprintf(results, "%s\"", j ? "," : "");
