@@ -16,72 +16,38 @@ from pathlib import Path
 from chathpc.predict.cubin import Cubin
 from chathpc.profile.machine_code import MachineCode
 
+
+def _numbered(names: str | Iterable[str]) -> dict[str, int]:
+    """Names with their place in the list, as the interpreter's own lists have them."""
+    return {name: number for number, name in enumerate(names.split() if isinstance(names, str) else names)}
+
+
 #: Numbers of the operations, as machine/operations.h orders them.
-OPERATIONS = {
-    name: number
-    for number, name in enumerate(
-        re.findall(r"OP\((\w+)\)", files("chathpc.predict").joinpath("machine/operations.h").read_text())
-    )
-}
+OPERATIONS = _numbered(re.findall(r"OP\((\w+)\)", files("chathpc.predict").joinpath("machine/operations.h").read_text()))
 MAGIC = 0x31504843
 NONE, REGISTER, UNIFORM, IMMEDIATE, CONSTANT, PREDICATE, UNIFORM_PREDICATE, BARRIER = range(8)
 _NEGATE, _ABSOLUTE, _INVERT, _LOW, _HIGH, _WIDE, _BYTE, _SECOND = 1, 2, 4, 8, 16, 32, 64, 128
 _CARRY, _SIGNED, _HI, _WRAP, _LEFT, _LONG, _EXTEND = 1, 2, 4, 8, 16, 32, 64
 _SATURATE, _BFLOAT, _FLOAT, _EX, _ONES, _SHIFT, _HALF, _BY_ADDRESS = 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
-_TYPES = {
-    "U8": 0,
-    "S8": 1,
-    "U16": 2,
-    "S16": 3,
-    "U32": 4,
-    "S32": 5,
-    "U64": 6,
-    "S64": 7,
-    "F16": 8,
-    "F32": 9,
-    "F64": 10,
-    "BF16": 11,
-    "S4": 12,
-    "U4": 13,
-}
+_TYPES = _numbered("U8 S8 U16 S16 U32 S32 U64 S64 F16 F32 F64 BF16 S4 U4")
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
-_COMPARE = {
-    name: number
-    for number, name in enumerate(
-        "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T MAX MIN".split()
-    )
-}  # fmt: skip
+_COMPARE = _numbered("F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T MAX MIN")
 _BOOLEAN = {"AND": 0, "OR": 1, "XOR": 2}
 _ROUND = {"RP": 1, "CEIL": 1, "RM": 2, "FLOOR": 2, "RZ": 3, "TRUNC": 3}
-_FUNCTIONS = "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H".split()
-_ATOMICS = {name: number for number, name in enumerate("ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST POPC".split())} | {
-    "SUM": 0
-}
+_FUNCTIONS = _numbered("RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H")
+_ATOMICS = _numbered("ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST POPC") | {"SUM": 0}
 _SPECIAL = {
     "SR_TID.X": 0, "SR_TID.Y": 1, "SR_TID.Z": 2, "SR_CTAID.X": 3, "SR_CTAID.Y": 4, "SR_CTAID.Z": 5, "SR_LANEID": 6,
     "SR_CLOCKLO": 7, "SR_CLOCKHI": 13, "SR_EQMASK": 8, "SR_LTMASK": 9, "SR_LEMASK": 10, "SR_GTMASK": 11, "SR_GEMASK": 12,
     "SRZ": 13, "SR_VIRTID": 14, "SR_SMID": 14, "SR_WARPID": 15, "SR_SWINHI": 17, "SR_LWINHI": 18, "SR_TID": 19,
     "SR_GLOBALTIMERLO": 7,
 }  # fmt: skip
-_SPACES = {
-    "LDG": 0,
-    "STG": 0,
-    "LDS": 1,
-    "STS": 1,
-    "LDL": 2,
-    "STL": 2,
-    "LD": 4,
-    "ST": 4,
-    "ATOMG": 0,
-    "RED": 0,
-    "ATOMS": 1,
-    "ATOM": 4,
-}
+#: Where an operation goes: global (0), shared, local memory, or (4) wherever its address says.
+_SPACES = dict.fromkeys(("LDG", "STG", "ATOMG", "RED"), 0) | dict.fromkeys(("LDS", "STS", "ATOMS"), 1)
+_SPACES |= {"LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOM": 4}
 #: Operations of the uniform datapath are those of the others on other registers.
-_UNIFORM_OF = {
-    f"U{name}": name
-    for name in "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS".split()
-} | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R"}  # fmt: skip
+_UNIFORM = "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS"
+_UNIFORM_OF = {f"U{name}": name for name in _numbered(_UNIFORM)} | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R"}
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
     "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
@@ -99,6 +65,8 @@ _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\s*\[(.*)\]$")
 _HEX = re.compile(r"-?0x[0-9a-f]+$", re.IGNORECASE)
 _LABEL = re.compile(r"`\(([^()]+)\)")
 _LINKED = re.compile(r"32@(lo|hi)\(\(?([^()+]+?)(?:\s*\+\s*([^()@]+)(?:@srel)?)?\)?\)")
+#: What means something else in each function: labels, addresses, its literals, jumps.
+_OF_ITS_PLACE = re.compile(r"`|32@|c\[0x2\]|\b(BR[AX]|JM[PX]|CALL|RET)")
 _SPECIALS = {"INF": 0x7F800000, "QNAN": 0x7FC00000, "SNAN": 0x7F800001, "NAN": 0x7FC00000}
 
 
@@ -113,7 +81,7 @@ class Operand:
 
 
 _NOTHING = Operand()
-_ALWAYS = Operand(PREDICATE, 0, 7)
+_ZERO = Operand(REGISTER, 0, 255)
 
 
 @dataclass(slots=True)
@@ -172,40 +140,27 @@ def operand(text: str, *, real: bool = False, wide: bool = False) -> Operand:
     if text.startswith("|"):
         modifiers |= _ABSOLUTE
         text = text.replace("|", "", 2)
-    text = text.removesuffix(".reuse").replace(".reuse", "")
-    match = _REGISTER.match(text)
-    if match is not None:
+    text = text.replace(".reuse", "")
+    if match := _REGISTER.match(text):
         return _register(match, modifiers)
-    match = _CONSTANT.match(text)
-    if match is not None:
+    if match := _CONSTANT.match(text):
         inner = match[2].strip()
-        if _HEX.match(inner):
-            return Operand(CONSTANT, modifiers, int(match[1], 16), int(inner, 16))
-        return Operand(CONSTANT, modifiers, int(match[1], 16), 0)
+        return Operand(CONSTANT, modifiers, int(match[1], 16), int(inner, 16) if _HEX.match(inner) else 0)
     return Operand(IMMEDIATE, modifiers, 0, _number(text, real, wide))
 
 
+#: What is written behind a register: a half for both, or a part of it.
+_SUFFIXES = {
+    ".H0_H0": _LOW, ".H1_H1": _HIGH, ".B1": _BYTE | _SECOND, ".B2": _BYTE | _HIGH, ".H1": _BYTE | _HIGH, ".B3": _BYTE | _HIGH | _SECOND,
+}  # fmt: skip
+#: Kinds of registers, and the number of the one that holds zeros, or is true.
+_KINDS = {"R": (REGISTER, 255), "UR": (UNIFORM, 63), "P": (PREDICATE, 7), "UP": (UNIFORM_PREDICATE, 7), "B": (BARRIER, 0)}
+
+
 def _register(match: re.Match[str], modifiers: int) -> Operand:
-    kind, number, suffix = match[1], match[2], match[3]
-    if ".H0_H0" in suffix:
-        modifiers |= _LOW
-    if ".H1_H1" in suffix:
-        modifiers |= _HIGH
-    if ".B1" in suffix:
-        modifiers |= _BYTE | _SECOND
-    elif ".B2" in suffix or suffix.endswith(".H1"):
-        modifiers |= _BYTE | _HIGH
-    elif ".B3" in suffix:
-        modifiers |= _BYTE | _HIGH | _SECOND
-    if kind in ("P", "UP"):
-        return Operand(
-            PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number)
-        )
-    if kind == "B":
-        return Operand(BARRIER, modifiers, int(number))
-    if kind == "R":
-        return Operand(REGISTER, modifiers, 255 if number == "Z" else int(number))
-    return Operand(UNIFORM, modifiers, 63 if number == "Z" else int(number))
+    kind, constant = _KINDS[match[1]]
+    modifiers |= _SUFFIXES.get(match[3].removesuffix(".64"), 0)
+    return Operand(kind, modifiers, int(match[2]) if match[2].isdigit() else constant)
 
 
 def _is_number(text: str) -> bool:
@@ -272,26 +227,19 @@ def _pieces(text: str) -> list[str]:
 def address(text: str) -> tuple[Operand, Operand, Operand]:
     """Register, uniform register and offset of an address in brackets: `[R2.64+UR4+0x10]`, `[R9.X4+0x8]`, `desc[UR4][R2.64]`."""
     inner = text[text.rindex("[") + 1 : text.rindex("]")]
-    base, uniform, offset = Operand(REGISTER, 0, 255), _NOTHING, 0
-    for part in inner.replace("+-", "+~").split("+"):
-        part = part.strip()
-        sign = -1 if part.startswith("~") or (part.startswith("-") and not part.startswith("-R")) else 1
-        part = part.lstrip("~-")
-        if part.startswith("R"):
+    base, uniform, offset = _ZERO, _NOTHING, 0
+    for sign, part in re.findall(r"([+-]*)\s*([^+-]+)", inner):
+        match = re.match(r"(U?)R(\d+|Z)((?:\.\w+)*)", part)
+        wide = _WIDE if ".64" in part else 0
+        if match is None:
+            offset += -int(part, 16) if "-" in sign else int(part, 16)
+        elif match[1] and match[2] != "Z":
+            # The base comes before it: a pair or, where that is said to be of 32 bits, the lower part of the sum.
+            uniform = Operand(UNIFORM, wide or base.modifiers & _WIDE or (_WIDE if ".U32" in inner else 0), int(match[2]))
+        elif not match[1]:
             scale = re.search(r"\.X(\d+)", part)
-            match = re.match(r"R(\d+|Z)", part)
-            if match is None:
-                continue
             shift = int(scale[1]).bit_length() - 1 if scale else 0
-            base = Operand(REGISTER, _WIDE if ".64" in part else 0, 255 if match[1] == "Z" else int(match[1]), shift)
-        elif part.startswith("UR"):
-            number = re.match(r"UR(\d+|Z)", part)
-            if number is not None and number[1] != "Z":
-                uniform = Operand(UNIFORM, _WIDE if ".64" in part or base.modifiers & _WIDE else 0, int(number[1]))
-        elif part:
-            offset += sign * int(part, 16)
-    if uniform.kind and not uniform.modifiers & _WIDE and base.kind and ".U32" in inner:
-        uniform = replace(uniform, modifiers=_WIDE)
+            base = Operand(REGISTER, wide, 255 if match[2] == "Z" else int(match[2]), shift)
     return base, uniform, Operand(IMMEDIATE, 0, 0, offset & 0xFFFFFFFF)
 
 
@@ -411,7 +359,7 @@ def _usual(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
     elif name == "I2IP":
         record.type = _TYPES[modifiers[0]]
     elif name == "MUFU":
-        record.sub = _FUNCTIONS.index(modifiers[0])
+        record.sub = _FUNCTIONS[modifiers[0]]
         numbers = _upper_halves if modifiers[0].endswith("64H") else numbers
     record.operands = _arranged(parts, numbers, result=name not in _NO_RESULT)
 
@@ -537,11 +485,11 @@ def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> Non
     record.width = 8 if wide else 4
     predicate = _result(parts.pop(0)) if _is_predicate(parts[0]) else _NOTHING
     at = next(number for number, each in enumerate(parts) if "[" in each)
-    result = operand(parts[0]) if at else Operand(REGISTER, 0, 255)
+    result = operand(parts[0]) if at else _ZERO
     base, uniform, offset = address(parts[at])
     if "E" in modifiers and not uniform.kind:  # some are printed without the .64 of their address
         base = replace(base, modifiers=_WIDE)
-    values = [*_integers(parts[at + 1 : at + 3]), Operand(REGISTER, 0, 255), Operand(REGISTER, 0, 255)]
+    values = [*_integers(parts[at + 1 : at + 3]), _ZERO, _ZERO]
     record.operands = [result, base, uniform, offset, predicate, *values[:2]]
 
 
@@ -633,13 +581,8 @@ def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> N
 
 @_handles("B2R", "LEPC")
 def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operands = [
-        operand(parts[0]),
-        _NOTHING,
-        _NOTHING,
-        _NOTHING,
-        *(_result(each) for each in parts[1:2] if _is_predicate(each)),
-    ]
+    written = [_result(each) for each in parts[1:2] if _is_predicate(each)]
+    record.operands = [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *written]
 
 
 _PASSES = frozenset(
@@ -788,6 +731,7 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
     functions: list[tuple[str, int, int]] = []
     everything: list[MachineCode] = []
     unknown: dict[str, int] = {}
+    packed: dict[str, bytes] = {}
     at = 0
     for number, (cubin, code) in enumerate(modules):
         places, end, literals = _named(code, cubin, at, 0)
@@ -816,14 +760,19 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
             everything.append(one_code)
             for n, line in enumerate(one_code.lines):
                 index = places[one_code.kernel].entry + n
+                if line.text in packed:
+                    records.append(packed[line.text])
+                    continue
                 try:
                     record, wanted = record_of(line.text, index, one_code.kernel, places)
                 except (ValueError, IndexError, KeyError, StopIteration):
                     record, wanted = Record("UNKNOWN"), []
+                records.append(record.pack())
                 if record.operation == "UNKNOWN":
                     word = _opcode(line.text)
                     unknown[word] = unknown.get(word, 0) + 1
-                records.append(record.pack())
+                elif not _OF_ITS_PLACE.search(line.text):
+                    packed[line.text] = records[-1]
                 for slot, part, symbol, addend in wanted:
                     if symbol in known:
                         fixes.append(struct.pack("<IIIIIQ", 1, index, slot, part, known[symbol], addend))
