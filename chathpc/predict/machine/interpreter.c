@@ -156,11 +156,14 @@ static void cache_cold(u64 bytes)
     }
 }
 
+static inline struct set *set_of(u64 hash) { return cache + ((hash >> 32) * cache_sets >> 32); }
+static inline u64 hash_of(u64 line) { return (line + 1) * 0x9E3779B97F4A7C15ull; }
+
 /* Sectors of one line are read or written: `bits` says which of its four. Returns how many of them were not there. */
 static u32 cache_access(u64 line, u32 bits, bool write)
 {
-    u64 hash = (line + 1) * 0x9E3779B97F4A7C15ull;
-    struct set *set = cache + ((hash >> 32) * cache_sets >> 32);
+    u64 hash = hash_of(line);
+    struct set *set = set_of(hash);
     u32 tag = (u32)(hash ^ line), found = 0, way = 0;
     for (u32 k = 0; k < WAYS; k++) found |= (u32)(set->tags[k] == tag) << k;
     if (found) {
@@ -487,6 +490,7 @@ static void prepare(struct warp *w, const struct instruction *i, u32 space, u32 
     }
     x->bytes = bytes, x->mask = mask, x->space = (u8)space, x->low = low, x->high = high;
     x->straight = !bends && high > low && !(mask & (mask + (mask & -mask)));
+    if (space == SPACE_GLOBAL) __builtin_prefetch(set_of(hash_of(low >> 7)));
     x->owner = space == SPACE_GLOBAL ? allocation_of(low) : NULL;
     if (x->owner && (high > x->owner->end || high < low)) x->owner = NULL;
 }
@@ -596,30 +600,29 @@ static void request(struct block *b, struct warp *w, const struct access *x, boo
     counts[current_pc].sectors += sectors;
 }
 
-/* The memory behind a straight request of four bytes for all lanes; NULL if it is none. */
-static u8 *whole_row(struct block *b, const struct access *x)
+/* Whether all lanes of a request find memory; lane l then at *origin + its address. */
+static bool reached(struct block *b, const struct access *x, u8 **origin)
 {
-    if (!x->straight || x->mask != ~0u || x->bytes != 4) return NULL;
-    if (x->owner) return (u8 *)x->low;
-    return x->space == SPACE_SHARED && x->high <= b->shared_bytes ? b->shared + x->low : NULL;
+    *origin = x->space == SPACE_SHARED ? b->shared : NULL;
+    return x->owner || (x->space == SPACE_SHARED && x->high > x->low && x->high <= b->shared_bytes);
 }
 
 static void load(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
     struct access x;
     row got;
-    u8 *from;
+    u8 *from, *origin;
+    u32 words = (i->width + 3) / 4;
     prepare(w, i, i->sub2, i->width, mask, &x);
     request(b, w, &x, false, false);
-    if ((from = whole_row(b, &x))) {
-        memcpy(got, from, 128);
-        put(w, &i->o[0], 0, got, mask);
-        return;
-    }
-    for (u32 k = 0; k < (x.bytes + 3) / 4; k++) {
-        ACTIVE(mask) {
+    bool all = reached(b, &x, &origin), whole = all && x.straight && mask == ~0u && i->width >= 4;
+    for (u32 k = 0; k < words; k++) {
+        const u32 *line = (const u32 *)(origin + x.low) + k;
+        if (whole && words == 1) memcpy(got, line, sizeof got);
+        else if (whole) LANES got[l] = line[(u32)l * words];
+        else ACTIVE(mask) {
             u32 v = 0;
-            if (!(from = place_of(b, w, &x, l, k))) faults++;
+            if (!(from = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) faults++;
             else switch (i->type) {
             case T_U8: v = *from; break;
             case T_S8: v = (u32)(s32)(int8_t)*from; break;
@@ -636,14 +639,18 @@ static void load(struct block *b, struct warp *w, const struct instruction *i, u
 static void store(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
     struct access x;
-    u8 *to;
+    u8 *to, *origin;
+    u32 words = (i->width + 3) / 4;
     prepare(w, i, i->sub2, i->width, mask, &x);
     request(b, w, &x, true, false);
-    for (u32 k = 0; k < (x.bytes + 3) / 4; k++) {
+    bool all = reached(b, &x, &origin), whole = all && x.straight && mask == ~0u && i->width >= 4;
+    for (u32 k = 0; k < words; k++) {
         const u32 *from = row_at(w, i->o[0].row == ROW_ZERO ? ROW_ZERO : i->o[0].row + k);
-        if ((to = whole_row(b, &x))) memcpy(to, from, 128);
+        u32 *line = (u32 *)(origin + x.low) + k;
+        if (whole && words == 1) memcpy(line, from, sizeof(row));
+        else if (whole) LANES line[(u32)l * words] = from[l];
         else ACTIVE(mask) {
-            if ((to = place_of(b, w, &x, l, k))) memcpy(to, &from[l], x.bytes < 4 ? x.bytes : 4);
+            if ((to = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) memcpy(to, &from[l], x.bytes < 4 ? x.bytes : 4);
             else faults++;
         }
     }
