@@ -846,18 +846,42 @@ static u32 by_parts(const struct instruction *i, u32 a, u32 c, u32 sum)
     return i->operation == OP_IDP || i->sub ? sum : places;
 }
 
+/* As exact as the device's own, 2^-22, and for all lanes at once: series of 2^x, log2 and sin(2 pi x) on a short range. */
+static inline float two_to(float x)
+{
+    float bounded = x > 256 ? 256 : x < -256 ? -256 : x, n = rintf(bounded), t = (bounded - n) * 0.69314718056f;
+    float r = 1 + t * (1 + t * (0.5f + t * (1 / 6.0f + t * (1 / 24.0f + t * (1 / 120.0f + t * (1 / 720.0f + t / 5040))))));
+    s32 first = (s32)n / 2, second = (s32)n - first; /* by two factors: each is a normal number */
+    r *= bits_float((u32)(first + 127) << 23);
+    r *= bits_float((u32)(second + 127) << 23);
+    return x != x ? x : r;
+}
+
+static inline float log_two(float x)
+{
+    s32 bits = (s32)float_bits(x), exponent = (bits - 0x3f3504f3) >> 23; /* from the root of a half on */
+    float m = bits_float((u32)(bits - exponent * 0x800000)), t = (m - 1) / (m + 1), q = t * t;
+    float r = (float)exponent + t * 2.8853900818f * (1 + q * (1 / 3.0f + q * (1 / 5.0f + q * (1 / 7.0f + q / 9))));
+    return x > 0 ? (x < INFINITY ? r : x) : x == 0 ? -INFINITY : NAN;
+}
+
+static inline float sine(float turns)
+{
+    float r = turns - rintf(turns), y = (r > 0.25f ? 0.5f - r : r < -0.25f ? -0.5f - r : r) * 6.28318530717958647692f, q = y * y;
+    return y * (1 - q * (1 / 6.0f - q * (1 / 120.0f - q * (1 / 5040.0f - q * (1 / 362880.0f - q / 39916800)))));
+}
+
 enum { MUFU_RCP, MUFU_RSQ, MUFU_SQRT, MUFU_EX2, MUFU_LG2, MUFU_SIN, MUFU_COS, MUFU_TANH, MUFU_RCP64H, MUFU_RSQ64H };
 static void special_function(u32 which, const real *x, real *r, u32 mask)
 {
-    const float turn = 6.28318530717958647692f;
     switch (which) {
     case MUFU_RCP: LANES r[l] = 1.0f / x[l]; break;
     case MUFU_RSQ: LANES r[l] = 1.0f / sqrtf(x[l]); break;
     case MUFU_SQRT: LANES r[l] = sqrtf(x[l]); break;
-    case MUFU_EX2: ACTIVE(mask) r[l] = exp2f(x[l]); break;
-    case MUFU_LG2: ACTIVE(mask) r[l] = log2f(x[l]); break;
-    case MUFU_SIN: ACTIVE(mask) r[l] = sinf(x[l] * turn); break;
-    case MUFU_COS: ACTIVE(mask) r[l] = cosf(x[l] * turn); break;
+    case MUFU_EX2: LANES r[l] = two_to(x[l]); break;
+    case MUFU_LG2: LANES r[l] = log_two(x[l]); break;
+    case MUFU_SIN: LANES r[l] = sine(x[l]); break;
+    case MUFU_COS: LANES r[l] = sine(x[l] - rintf(x[l]) + 0.25f); break;
     case MUFU_TANH: ACTIVE(mask) r[l] = tanhf(x[l]); break;
     default: /* the upper half of a double gives that of the result */
         LANES {
@@ -1999,10 +2023,24 @@ static u32 pooled(u32 bank, u32 value)
     }
 }
 
-/* Where an operand lies, and no number that leads outside of what there is. */
+/* Whether the numbers of an instruction are such as it may have. */
+static bool sane(const struct instruction *i)
+{
+    bool power = i->width && i->width <= 16 && !(i->width & (i->width - 1));
+    switch (i->operation) {
+    case OP_LOAD: case OP_STORE: case OP_LDC: case OP_LDGSTS: return power;
+    case OP_ATOM: return i->width == 4 || i->width == 8;
+    case OP_LDSM: case OP_TEXTURE: return i->sub <= 4;
+    case OP_CONVERT: return i->type <= T_BF16 && i->sub <= T_BF16;
+    case OP_MATRIX: return i->type <= T_U4 && i->sub <= T_U4 && (i->width == 8 || i->width == 16) && i->sub2 <= 64;
+    default: return i->operation <= OP_YIELD;
+    }
+}
+
+/* Where an operand lies; only a value that is stored may be an immediate in the place of the result. */
 static void settle(struct operand *o, u32 slot)
 {
-    switch (o->kind) {
+    switch (slot || o->kind == K_REGISTER || o->kind == K_UNIFORM ? o->kind : K_NONE) {
     case K_REGISTER: o->row = o->index < 255 ? ROW_REGISTER + o->index : slot ? ROW_ZERO : ROW_TRASH; break;
     case K_UNIFORM: o->row = o->index < 63 ? ROW_UNIFORM + o->index : slot ? ROW_ZERO : ROW_TRASH; break;
     case K_IMMEDIATE: o->row = pooled(~0u, o->value); break;
@@ -2044,7 +2082,7 @@ static void load_code(void)
     for (u32 k = 0; k < code_count; k++) {
         get(&code[k], offsetof(struct instruction, o));
         for (u32 j = 0; j < 8; j++) get(&code[k].o[j], offsetof(struct operand, row));
-        if (code[k].operation > OP_YIELD) code[k].operation = OP_UNKNOWN;
+        if (!sane(&code[k])) code[k].operation = OP_UNKNOWN;
         bool anywhere = code[k].operation < OP_BRA || code[k].operation == OP_BRX || code[k].operation == OP_CALL; /* others go where the code is */
         if (!anywhere && (u32)code[k].target > code_count) code[k].target = (s32)code_count;
     }
