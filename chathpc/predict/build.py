@@ -21,6 +21,7 @@ from pathlib import Path
 
 from chathpc.errors import ChathpcError
 from chathpc.llm.places import cache_folder
+from chathpc.predict.absent import imagined_header, library_of
 from chathpc.sandbox import Completed, Limits, Request, Sandbox
 from chathpc.sandbox.limits import ALL_ADDRESSES
 
@@ -59,7 +60,10 @@ _LOST_MEMBERS = (
     "clockRate,deviceOverlap,kernelExecTimeoutEnabled,computeMode,maxTexture1DLinear,memoryClockRate"
     ",singleToDoublePrecisionPerfRatio,cooperativeMultiDeviceLaunch"
 )
-_ABSENT_HEADER = re.compile(r"fatal error: (\S+): No such file")
+#: What nvcc's preprocessor and clang say: the file that includes, and the header.
+_ABSENT_HEADER = re.compile(
+    r"^([^\s:]+):\d+:\d+: fatal error: '?([^':\s]+)'?(?:: No such file| file not found)", re.MULTILINE
+)
 #: Packages of the Python index that bring headers which the compiler alone does not.
 _PACKAGES = {
     "nvidia-cublas": "cublas",
@@ -75,9 +79,21 @@ _PACKAGES = {
 }
 #: What the headers of CUB and Thrust say since CUDA 13 to programs that ask for an older C++.
 _NEWER_STANDARD = "requires at least C++17"
+_OLDER_CPP = re.compile(r"^--?std=(c|gnu)\+\+(98|0[38xX]|1[014xyz])$")
+#: Of one source: so many things that it lacks are given to it, one after the other.
+_ATTEMPTS = 6
 #: cudaErrorNotSupported.
 _NOT_SUPPORTED = 801
-_MACHINE_FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-fno-strict-aliasing", "-g1", "-Wall")
+_MACHINE_FLAGS = (
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-g1",
+    "-Wall",
+)
 #: Of a run: the largest file and all output (bytes), and files of a folder that are shown to it.
 _LARGEST_FILE = 4 << 30
 _LARGEST_OUTPUT = 64 << 20
@@ -357,7 +373,7 @@ def build(
 
 def default_machine() -> tuple[Path, ...]:
     """The C sources that stand in for the runtime of CUDA and for the device."""
-    return tuple(path for path in sorted(MACHINE.glob("*.c")) if not path.name.startswith("openmp"))
+    return (MACHINE / "alone.c", MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
 
 
 def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path:
@@ -371,17 +387,42 @@ def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path
             older += ["-Xcompiler", word.replace(",", r"\,")]
         command = [str(toolkit.nvcc), "-w", "-lineinfo", "-gencode", real, *older, *unit.flags]
     command += ["-c", str(unit.source), "-o", str(made)]
-    failure = f"{unit.source.name} does not compile."
-    try:
-        _checked(command, unit.folder, failure)
-    except BuildError as error:
-        if _NEWER_STANDARD not in error.log:
-            raise
-        newer = [
-            "-std=c++17" if re.fullmatch(r"--?std=(c|gnu)\+\+(0[38]|1[014xyz])", word) else word for word in command
-        ]
-        _checked(newer, unit.folder, failure)
+    compiled(command, unit.folder, f"{unit.source.name} does not compile.", made.with_suffix(".imagined"))
     return made
+
+
+def compiled(command: Sequence[str], folder: Path, failure: str, imagined: Path) -> None:
+    """Run a compiler's command, and again with what it lacks: a newer C++, headers of libraries, which are written to `imagined`.
+
+    Errors: BuildError, which begins with `failure`.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            return _checked(command, folder, failure)
+        except BuildError as error:
+            changed = _remedied(command, error.log, folder, imagined)
+            if changed is None:
+                raise
+            command = changed
+    return _checked(command, folder, failure)
+
+
+def _remedied(command: Sequence[str], log: str, folder: Path, imagined: Path) -> list[str] | None:
+    """The command with what its `log` asks for; None if that is nothing that can be given."""
+    if _NEWER_STANDARD in log:
+        newer = [_OLDER_CPP.sub("-std=c++17", word) for word in command]
+        return newer if newer != list(command) else None
+    absent = _ABSENT_HEADER.search(log)
+    prefix = absent and library_of(absent[2])
+    given = f"-I{imagined}"
+    if not absent or not prefix or (given in command and (imagined / absent[2]).is_file()):
+        return None
+    folders = {folder, (folder / absent[1]).parent}
+    texts = [path.read_text("utf-8", errors="replace") for beside in folders for path in sorted(beside.glob("*.[ch]*"))]
+    imagined.mkdir(exist_ok=True)
+    for name in {absent[2], *(path.name for path in imagined.iterdir() if library_of(path.name) == prefix)}:
+        (imagined / name).write_text(imagined_header(prefix, texts), "utf-8")
+    return [*(word for word in command if word != given), given]
 
 
 def _device_link(objects: Sequence[Path], work: Path, toolkit: Toolkit, architecture: str) -> Path:
@@ -442,7 +483,9 @@ def _cubins(objects: Sequence[Path], work: Path, toolkit: Toolkit) -> tuple[Path
 def machine_objects(sources: Sequence[Path], toolkit: Toolkit, cache: Path) -> tuple[Path, ...]:
     """Objects of our own C sources, compiled once and kept in `cache` by what they are made of. Errors: BuildError."""
     headers = sorted({header for source in sources for header in source.parent.glob("*.h")})
-    compiler = _call(["gcc", "--version"], cache.parent, _MAKE_SECONDS).stdout
+    # A home folder is shared by machines whose processors differ: what -march=native means is part of the name.
+    asked = (["gcc", "--version"], ["gcc", "-march=native", "-Q", "--help=target"])
+    compiler = [_call(command, Path("/"), _MAKE_SECONDS).stdout for command in asked]
     digest = hashlib.sha256(repr((_MACHINE_FLAGS, toolkit.older, compiler, str(toolkit.root))).encode())
     for path in (*headers, toolkit.include / "cuda_runtime_api.h", toolkit.include / "driver_types.h"):
         digest.update(path.read_bytes())
@@ -494,7 +537,7 @@ def _checked(command: Sequence[str], folder: Path, failure: str) -> None:
             (line for line in log.splitlines() if re.search(r"\b(error|fatal|undefined reference)\b", line)), ""
         )
         absent = _ABSENT_HEADER.search(log)
-        package = next((name for name, header in _PACKAGES.items() if absent and re.match(header, absent[1])), "")
+        package = next((name for name, header in _PACKAGES.items() if absent and re.match(header, absent[2])), "")
         raise BuildError(f"{failure} {first}".strip(), log, hint=f"pip install {package}" if package else "")
 
 
@@ -551,18 +594,20 @@ def stage(folder: Path, target: Path, outside: Sequence[str] = ()) -> Path:
     folder = folder.resolve()
     shutil.rmtree(target, ignore_errors=True)
     (target / folder.relative_to("/")).mkdir(parents=True)
-    for path in itertools.islice(_files(folder), _MOST_FILES):
+    for path in itertools.islice(_files(folder, target), _MOST_FILES):
         _linked(path, target / path.relative_to("/"))
     for named in _targets(folder, outside):
-        for path in itertools.islice(_files(named), _MOST_FILES) if named.is_dir() else [named]:
+        for path in itertools.islice(_files(named, target), _MOST_FILES) if named.is_dir() else [named]:
             _linked(path, target / path.relative_to("/"))
     return target / folder.relative_to("/")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """All folders and files below, those that are not hidden."""
+def _files(folder: Path, without: Path) -> Iterator[Path]:
+    """All folders and files below, those that are not hidden, and not those in `without`, which may lie below too."""
     for where, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and Path(where, name) != without.resolve()
+        )
         yield from (Path(where, name) for name in (*folders, *sorted(files)) if not name.startswith("."))
 
 

@@ -34,7 +34,13 @@ _OF_NVCC = re.compile(
 
 
 def build_with_clang(
-    recipe: Recipe, *, work: Path, toolkit: Toolkit, clang: Clang, architecture: str = "sm_86", cache: Path | None = None
+    recipe: Recipe,
+    *,
+    work: Path,
+    toolkit: Toolkit,
+    clang: Clang,
+    architecture: str = "sm_86",
+    cache: Path | None = None,
 ) -> Built:
     """Compile and link the program below `work`. `toolkit` has headers of CUDA 12. Errors: BuildError with the compiler's words."""
     work.mkdir(parents=True, exist_ok=True)
@@ -43,8 +49,12 @@ def build_with_clang(
     with ThreadPoolExecutor(_JOBS) as pool:
         ours = pool.submit(machine_objects, default_machine(), toolkit, cache or _cache(work))
         numbered = list(enumerate(recipe.units))
-        made = list(pool.map(lambda one: _compile(one[1], work / str(one[0]), toolkit, clang, architecture, empty), numbered))
-    executable, missing = _link([*(one for one, _ in made), *ours.result()], [*recipe.link, "-ldl", "-lpthread", "-lm"], work)
+        made = list(
+            pool.map(lambda one: _compile(one[1], work / str(one[0]), toolkit, clang, architecture, empty), numbered)
+        )
+    executable, missing = _link(
+        [*(one for one, _ in made), *ours.result()], [*recipe.link, "-ldl", "-lpthread", "-lm"], work
+    )
     cubins = tuple(cubin for _, cubin in made if cubin is not None)
     return Built(executable, cubins, recipe.units[0].folder, missing)
 
@@ -60,7 +70,9 @@ def _compile(
     if not any(flag.startswith("-std") for flag in flags):
         flags.append("-std=gnu++14")
     failure = f"{unit.source.name} does not compile with clang."
-    is_cuda = not unit.host and unit.source.suffix not in (".c",) and (unit.source.suffix == ".cu" or "-x" in unit.flags)
+    is_cuda = (
+        not unit.host and unit.source.suffix not in (".c",) and (unit.source.suffix == ".cu" or "-x" in unit.flags)
+    )
     target = made.with_suffix(".o")
     if not is_cuda:
         compiler = str(clang.programs / "clang") if unit.source.suffix == ".c" else program
@@ -68,11 +80,21 @@ def _compile(
         command = [compiler, "-w", *host, f"-I{toolkit.include}", "-c", str(unit.source), "-o", str(target)]
         _checked(command, unit.folder, failure)
         return target, None
-    common = [program, "-w", "-x", "cuda", f"--cuda-path={toolkit.root}", f"--cuda-gpu-arch={architecture}", "-Wno-unknown-cuda-version"]
+    common = [
+        program,
+        "-w",
+        "-x",
+        "cuda",
+        f"--cuda-path={toolkit.root}",
+        f"--cuda-gpu-arch={architecture}",
+        "-Wno-unknown-cuda-version",
+    ]
     plain = [flag for at, flag in enumerate(flags) if flag != "-x" and not (at and flags[at - 1] == "-x")]
     ptx, cubin = made.with_suffix(".ptx"), made.with_suffix(".cubin")
     _checked([*common, *plain, "--cuda-device-only", "-S", str(unit.source), "-o", str(ptx)], unit.folder, failure)
-    _checked([str(toolkit.tool("ptxas")), "-O3", f"-arch={architecture}", str(ptx), "-o", str(cubin)], unit.folder, failure)
+    _checked(
+        [str(toolkit.tool("ptxas")), "-O3", f"-arch={architecture}", str(ptx), "-o", str(cubin)], unit.folder, failure
+    )
     host_only = ["--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(empty)]
     _checked([*common, *plain, *host_only, "-c", str(unit.source), "-o", str(target)], unit.folder, failure)
     return target, cubin

@@ -113,7 +113,7 @@ def openmp_recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None 
 
 def openmp_machine() -> tuple[Path, ...]:
     """The C sources that stand in for LLVM's runtime of OpenMP offload and for the device."""
-    return tuple(path for path in sorted(MACHINE.glob("*.c")) if not path.name.startswith("cuda"))
+    return (MACHINE / "interpreter.c", MACHINE / "openmp_target.c")
 
 
 def build_openmp(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,31 +13,30 @@ from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.lowering import Lowered
 
 SECTOR = 32
+_INTEGER = (
+    "IADD3", "IMAD", "ISETP", "LEA", "LOP3", "SHF", "IMNMX", "POPC", "FLO", "BREV", "IABS", "IDP", "VABSDIFF", "VABSDIFF4",
+    "BMSK", "SGXT", "VIADD", "VIMNMX", "IADD", "IMUL", "LOP",
+)  # fmt: skip
 #: Class of an operation and how many operations an instruction of a thread is, by opcode: what the counters
 #: smsp__sass_thread_inst_executed_op_{fadd,fmul,ffma,dadd,…,integer}_pred_on count (Nsight Compute's metrics reference).
 CLASSES: Mapping[str, tuple[str, int]] = (
-    {name: ("fp32", 1) for name in ("FADD", "FMUL", "FADD32I", "FMUL32I")}
+    dict.fromkeys(("FADD", "FMUL", "FADD32I", "FMUL32I"), ("fp32", 1))
     | {"FFMA": ("fp32", 2), "DADD": ("fp64", 1), "DMUL": ("fp64", 1), "DFMA": ("fp64", 2)}
     | {"HADD2": ("fp16", 2), "HMUL2": ("fp16", 2), "HFMA2": ("fp16", 4)}
-    | {
-        name: ("integer", 1)
-        for name in (
-            "IADD3 IMAD ISETP LEA LOP3 SHF IMNMX POPC FLO BREV IABS IDP VABSDIFF VABSDIFF4 BMSK SGXT VIADD VIMNMX IADD IMUL LOP"
-        ).split()
-    }
-    | {name: ("special", 1) for name in ("MUFU",)}
-    | {name: ("conversion", 1) for name in ("F2F", "F2I", "I2F", "I2FP", "FRND", "F2FP", "I2I")}
-    | {name: ("control", 1) for name in ("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC")}
-    | {name: ("tensor", 1) for name in ("HMMA", "IMMA", "DMMA", "BMMA")}
+    | dict.fromkeys(_INTEGER, ("integer", 1))
+    | dict.fromkeys(("MUFU",), ("special", 1))
+    | dict.fromkeys(("F2F", "F2I", "I2F", "I2FP", "FRND", "F2FP", "I2I"), ("conversion", 1))
+    | dict.fromkeys(("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC"), ("control", 1))
+    | dict.fromkeys(("HMMA", "IMMA", "DMMA", "BMMA"), ("tensor", 1))
 )
 #: Which pipe takes an instruction; those not named go to the integer pipe (CUDA C++ Programming Guide, arithmetic throughput).
 _PIPES = (
-    {name: "fp32" for name in ("FADD", "FMUL", "FFMA", "FSETP", "FSEL", "FMNMX", "FSET", "FCHK")}
-    | {name: "fp64" for name in ("DADD", "DMUL", "DFMA", "DSETP")}
-    | {name: "fp16" for name in ("HADD2", "HMUL2", "HFMA2", "HSETP2", "HSET2", "HMNMX2")}
-    | {name: "special" for name in ("MUFU", "F2F", "F2I", "I2F", "FRND", "POPC", "FLO", "BREV", "I2I")}
-    | {name: "tensor" for name in ("HMMA", "IMMA", "DMMA", "BMMA")}
-    | {name: "control" for name in ("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC", "NOP", "YIELD")}
+    dict.fromkeys(("FADD", "FMUL", "FFMA", "FSETP", "FSEL", "FMNMX", "FSET", "FCHK"), "fp32")
+    | dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP"), "fp64")
+    | dict.fromkeys(("HADD2", "HMUL2", "HFMA2", "HSETP2", "HSET2", "HMNMX2"), "fp16")
+    | dict.fromkeys(("MUFU", "F2F", "F2I", "I2F", "FRND", "POPC", "FLO", "BREV", "I2I"), "special")
+    | dict.fromkeys(("HMMA", "IMMA", "DMMA", "BMMA"), "tensor")
+    | dict.fromkeys(("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC", "NOP", "YIELD"), "control")
 )  # fmt: skip
 #: Space and way of a request.
 _MEMORY = {
@@ -48,7 +47,17 @@ _MEMORY = {
 }  # fmt: skip
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "F64": 8, "U64": 8, "S64": 8}
 #: Operations of a warp's matrix instruction, two for each multiply and add: m·n·k of its shape (PTX ISA, mma).
-_SHAPES = {"16816": 4096, "1688": 2048, "16832": 8192, "16864": 16384, "8816": 2048, "8832": 4096, "884": 512, "168128": 32768, "16816.F16": 4096}
+_SHAPES = {
+    "16816": 4096,
+    "1688": 2048,
+    "16832": 8192,
+    "16864": 16384,
+    "8816": 2048,
+    "8832": 4096,
+    "884": 512,
+    "168128": 32768,
+    "16816.F16": 4096,
+}
 #: Bytes that a launch reads beside its data: an empty kernel's (arguments, descriptors; median of seven measured), and its instructions.
 _LAUNCH_BYTES, _INSTRUCTION_BYTES = 2700, 16
 #: A cache writes back early: at most this share of it is dirty at the end, and this share of little data is written all the same
@@ -130,36 +139,28 @@ def read(path: Path, lowered: Lowered, l2_bytes: int) -> tuple[list[Followed], t
     return found, tuple(missing)
 
 
-def _totals(one: Mapping[str, list[list[int]]], blocks: int, ordered: int, sampled: int) -> Iterator[tuple[int, float, float, float, float]]:
+def _totals(one: Mapping[str, list[list[int]]], scale: float) -> Iterator[tuple[int, float, float, float, float]]:
     """For each instruction: warps, threads, sectors and passes of all blocks."""
-    rest = blocks - ordered
-    scale = blocks / ordered if ordered and not sampled else 1.0
-    factors = {"counts": scale, "sample": rest / sampled if sampled else 0.0}
-    sums: dict[int, list[float]] = {}
-    for key, factor in factors.items():
-        for index, *values in one.get(key, ()):
-            into = sums.setdefault(index, [0.0] * 4)
-            for at, value in enumerate(values):
-                into[at] += factor * value
-    for index, (warps, threads, sectors, passes) in sums.items():
-        yield index, warps, threads, sectors, passes
+    for index, warps, threads, sectors, passes in one["counts"]:
+        yield index, scale * warps, scale * threads, scale * sectors, scale * passes
 
 
 def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowered, l2_bytes: int) -> Followed:
     grid, block = _three(one["grid"]), _three(one["block"])
     blocks = grid[0] * grid[1] * grid[2]
-    ordered, sampled = int(str(one["ordered"])), int(str(one["sampled"]))
-    cut = bool(one["cut"])
-    operations: Counter[str] = Counter()
-    issued: Counter[str] = Counter()
-    requests: Counter[str] = Counter()
-    requested: Counter[str] = Counter()
-    sectors_of: Counter[str] = Counter()
-    opcodes: Counter[str] = Counter()
+    begun, sampled = int(str(one["begun"])), int(str(one["sampled"]))
+    exact, cut = bool(one["complete"]), bool(one["cut"])
+    scale = 1.0 if exact else blocks / (sampled or begun or blocks)
+    operations: defaultdict[str, float] = defaultdict(float)
+    issued: defaultdict[str, float] = defaultdict(float)
+    requests: defaultdict[str, float] = defaultdict(float)
+    requested: defaultdict[str, float] = defaultdict(float)
+    sectors_of: defaultdict[str, float] = defaultdict(float)
+    opcodes: defaultdict[str, float] = defaultdict(float)
     by_instruction = {}
     barriers = 0.0
     all_warps = 0.0
-    for index, warps, threads, sectors, passes in _totals(one, blocks, max(ordered, 0), sampled):  # type: ignore[arg-type]
+    for index, warps, threads, sectors, passes in _totals(one, scale):  # type: ignore[arg-type]
         word = words[index]
         by_instruction[index] = threads
         operations[word.kind] += word.operations * (warps if word.per_warp else threads)
@@ -172,7 +173,6 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
             requests[word.request] += warps
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
-    exact = bool(one["complete"])
     spread = _WHOLE if exact else _CUT if cut else _SAMPLED
     traffic = _traffic(one, all_warps, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
@@ -190,8 +190,8 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         footprint_read=traffic[2], footprint_written=traffic[3],
         dram_read=Range(read, read / over, read * over),
         dram_written=Range(traffic[1], traffic[1] / over, traffic[1] * over),
-        longest=float(str(one["longest"])), emulated=min(1.0, (ordered + sampled) / blocks) if blocks else 1.0,
-        warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, ordered, sampled),
+        longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
+        warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
     return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes))
 
@@ -233,14 +233,16 @@ def _written_back(distinct: float, l2_bytes: int) -> float:
     return max(_EARLY * distinct, distinct - _DIRTY * l2_bytes)
 
 
-def _assumptions(one: Mapping[str, object], blocks: int, ordered: int, sampled: int) -> tuple[str, ...]:
+def _assumptions(one: Mapping[str, object], blocks: int, sampled: int) -> tuple[str, ...]:
     found = []
     if one["cut"]:
-        found.append(f"The launch was too long to be followed to its end: {ordered:,} of {blocks:,} blocks were.")
+        found.append(f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end.")
     elif sampled:
-        found.append(f"{ordered:,} of {blocks:,} blocks were followed in order and {sampled:,} spread over the rest.")
+        found.append(f"{sampled:,} of {blocks:,} blocks, spread over the grid, stand for all.")
     if int(str(one["skipped"])):
-        found.append(f"{one['skipped']} launches before it were not followed to their end: what they compute was taken as it was.")
+        found.append(
+            f"{one['skipped']} launches before it were not followed to their end: what they compute was taken as it was."
+        )
     if int(str(one["faults"])):
         found.append(f"{int(str(one['faults'])):,} accesses went to memory that nobody allocated.")
     if int(str(one["unknown"])):

@@ -28,32 +28,60 @@ NONE, REGISTER, UNIFORM, IMMEDIATE, CONSTANT, PREDICATE, UNIFORM_PREDICATE, BARR
 _NEGATE, _ABSOLUTE, _INVERT, _LOW, _HIGH, _WIDE, _BYTE, _SECOND = 1, 2, 4, 8, 16, 32, 64, 128
 _CARRY, _SIGNED, _HI, _WRAP, _LEFT, _LONG, _EXTEND = 1, 2, 4, 8, 16, 32, 64
 _SATURATE, _BFLOAT, _FLOAT, _EX, _ONES, _SHIFT, _HALF, _BY_ADDRESS = 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
-_TYPES = {"U8": 0, "S8": 1, "U16": 2, "S16": 3, "U32": 4, "S32": 5, "U64": 6, "S64": 7, "F16": 8, "F32": 9, "F64": 10, "BF16": 11, "S4": 12, "U4": 13}
+_TYPES = {
+    "U8": 0,
+    "S8": 1,
+    "U16": 2,
+    "S16": 3,
+    "U32": 4,
+    "S32": 5,
+    "U64": 6,
+    "S64": 7,
+    "F16": 8,
+    "F32": 9,
+    "F64": 10,
+    "BF16": 11,
+    "S4": 12,
+    "U4": 13,
+}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _COMPARE = {
     name: number
     for number, name in enumerate(
-        "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T MAX MIN".split()
+        ["F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T", "MAX", "MIN"]
     )
 }  # fmt: skip
 _BOOLEAN = {"AND": 0, "OR": 1, "XOR": 2}
 _ROUND = {"RP": 1, "CEIL": 1, "RM": 2, "FLOOR": 2, "RZ": 3, "TRUNC": 3}
-_FUNCTIONS = "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H".split()
-_ATOMICS = {
-    name: number for number, name in enumerate("ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST POPC".split())
-} | {"SUM": 0}
+_FUNCTIONS = ["RCP", "RSQ", "SQRT", "EX2", "LG2", "SIN", "COS", "TANH", "RCP64H", "RSQ64H"]
+_ATOMICS = {name: number for number, name in enumerate(["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC"])} | {
+    "SUM": 0
+}
 _SPECIAL = {
     "SR_TID.X": 0, "SR_TID.Y": 1, "SR_TID.Z": 2, "SR_CTAID.X": 3, "SR_CTAID.Y": 4, "SR_CTAID.Z": 5, "SR_LANEID": 6,
     "SR_CLOCKLO": 7, "SR_CLOCKHI": 13, "SR_EQMASK": 8, "SR_LTMASK": 9, "SR_LEMASK": 10, "SR_GTMASK": 11, "SR_GEMASK": 12,
     "SRZ": 13, "SR_VIRTID": 14, "SR_SMID": 14, "SR_WARPID": 15, "SR_SWINHI": 17, "SR_LWINHI": 18, "SR_TID": 19,
     "SR_GLOBALTIMERLO": 7,
 }  # fmt: skip
-_SPACES = {"LDG": 0, "STG": 0, "LDS": 1, "STS": 1, "LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOMG": 0, "RED": 0, "ATOMS": 1, "ATOM": 4}
+_SPACES = {
+    "LDG": 0,
+    "STG": 0,
+    "LDS": 1,
+    "STS": 1,
+    "LDL": 2,
+    "STL": 2,
+    "LD": 4,
+    "ST": 4,
+    "ATOMG": 0,
+    "RED": 0,
+    "ATOMS": 1,
+    "ATOM": 4,
+}
 _QUERIED = {"G": 0, "S": 1, "L": 2}
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM_OF = {
     f"U{name}": name
-    for name in "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS".split()
+    for name in ["IADD3", "IMAD", "LEA", "LOP3", "SHF", "MOV", "SEL", "ISETP", "PRMT", "FLO", "POPC", "BREV", "BMSK", "SGXT", "PLOP3", "LDC", "F2FP", "IABS"]
 } | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R"}  # fmt: skip
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
@@ -170,7 +198,9 @@ def _register(match: re.Match[str], modifiers: int) -> Operand:
     elif ".B3" in suffix:
         modifiers |= _BYTE | _HIGH | _SECOND
     if kind in ("P", "UP"):
-        return Operand(PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number))
+        return Operand(
+            PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number)
+        )
     if kind == "B":
         return Operand(BARRIER, modifiers, int(number))
     if kind == "R":
@@ -291,7 +321,7 @@ def _result(text: str) -> Operand:
 def _split(parts: list[str]) -> tuple[str, list[Operand], list[str], list[str]]:
     """First result, predicates written after it, sources, predicates read at the end."""
     first, rest = parts[0], parts[1:]
-    carries = []
+    carries: list[Operand] = []
     while rest and _is_predicate(rest[0]) and len(carries) < 2:
         carries.append(_result(rest.pop(0)))
     last: list[str] = []
@@ -449,7 +479,7 @@ def _match(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 
 @_handles("REDUX")
 def _reduce(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = next((_ATOMICS[each] for each in modifiers if each in _ATOMICS), 0)
+    record.sub = next((_ATOMICS[each] for each in modifiers if each in _ATOMICS), _ATOMICS["AND"])
     record.flags |= _SIGNED if "S32" in modifiers else 0
     record.operands = [operand(each) for each in parts[:2]]
 
@@ -460,7 +490,9 @@ def _bytes(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
         types = [each for each in modifiers if each in ("U8", "S8")]
         record.flags |= (_SIGNED if types[:1] == ["S8"] else 0) | (_EXTEND if types[1:2] == ["S8"] else 0)
     else:
-        record.flags |= (0 if "U32" in modifiers or "U8" in modifiers else _SIGNED) | (_WRAP if record.operation.endswith("4") else 0)
+        record.flags |= (0 if "U32" in modifiers or "U8" in modifiers else _SIGNED) | (
+            _WRAP if record.operation.endswith("4") else 0
+        )
         record.operation = "VABSDIFF"
         record.sub = int("ACC" in modifiers)
     record.operands = [operand(each) for each in parts[:4]]
@@ -586,7 +618,10 @@ def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> Non
     predicate = _result(parts.pop(0)) if _is_predicate(parts[0]) else _NOTHING
     at = next(number for number, each in enumerate(parts) if "[" in each)
     result = operand(parts[0]) if at else Operand(REGISTER, 0, 255)
-    record.operands = [result, *address(parts[at]), predicate, *(operand(each) for each in parts[at + 1 : at + 3])]
+    base, uniform, offset = address(parts[at])
+    if "E" in modifiers and not uniform.kind:  # some are printed without the .64 of their address
+        base = replace(base, modifiers=_WIDE)
+    record.operands = [result, base, uniform, offset, predicate, *(operand(each) for each in parts[at + 1 : at + 3])]
 
 
 @_handles("LDC")
@@ -617,7 +652,9 @@ def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -
 @_handles("HMMA", "IMMA", "DMMA")
 def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     rows, depth = next((_SHAPES[each] for each in modifiers if each in _SHAPES), (0, 0))
-    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or ["TF32" if "TF32" in modifiers else "F16"]
+    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or [
+        "TF32" if "TF32" in modifiers else "F16"
+    ]
     if record.operation == "DMMA":
         types = ["F64"]
     elif record.operation == "HMMA" and "F16" in modifiers:
@@ -687,11 +724,13 @@ def _plain(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 
 
 _PASSES = frozenset(
-    "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG BPT KILL WARPSYNCALL FENCE ACQBULK".split()
+    ["NOP", "YIELD", "NANOSLEEP", "MEMBAR", "ERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "PMTRIG", "BPT", "KILL", "WARPSYNCALL", "FENCE", "ACQBULK"]
 )
 
 
-def record_of(text: str, index: int, function: str, places: Mapping[str, Place]) -> tuple[Record, list[tuple[int, int, str, int]]]:
+def record_of(
+    text: str, index: int, function: str, places: Mapping[str, Place]
+) -> tuple[Record, list[tuple[int, int, str, int]]]:
     """The record of one instruction, `index` among all; and addresses to be put in: operand, half (1: upper), variable, addend."""
     record = Record()
     text = text.strip().rstrip(";").strip()
@@ -738,7 +777,9 @@ def record_of(text: str, index: int, function: str, places: Mapping[str, Place])
         else:
             fixes.append((slot, part, symbol, int(linked[3], 16) if linked[3] else 0))
     record.operands = [
-        replace(each, value=each.value + here.literals) if each.kind == CONSTANT and each.index == 2 and opcode != "LDC" else each
+        replace(each, value=each.value + here.literals)
+        if each.kind == CONSTANT and each.index == 2 and opcode != "LDC"
+        else each
         for each in record.operands
     ]
     if opcode == "LDC" and record.operands[4].index == 2:
@@ -749,7 +790,13 @@ def record_of(text: str, index: int, function: str, places: Mapping[str, Place])
 
 
 def _branch(
-    record: Record, opcode: str, modifiers: tuple[str, ...], rest: str, index: int, function: str, places: Mapping[str, Place]
+    record: Record,
+    opcode: str,
+    modifiers: tuple[str, ...],
+    rest: str,
+    index: int,
+    function: str,
+    places: Mapping[str, Place],
 ) -> None:
     here = places[function]
     record.operation = {"JMP": "BRA", "JMX": "BRX", "BRXU": "BRX"}.get(opcode, opcode)
@@ -759,7 +806,7 @@ def _branch(
     parts = [each for each in _pieces(rest[: label.start()] if label else rest) if each]
     if opcode == "RET":
         symbol = label[1] if label else function
-        record.operands = [operand(parts[0])]
+        record.operands = [operand(parts[0].split()[0])]
         if "ABS" in modifiers or symbol not in places:
             record.flags |= _BY_ADDRESS
         else:
@@ -819,10 +866,12 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
     at = 0
     for number, (cubin, code) in enumerate(modules):
         places, end, literals = _named(code, cubin, at, 0)
-        known = {}
+        known: dict[str, int] = {}
         for variable in cubin.variables:
             known.setdefault(variable.name, len(variables))
-            variables.append(_variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content))
+            variables.append(
+                _variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content)
+            )
         if literals:
             variables.append(_variable("", number, len(literals), 2, 0, literals))
         for one in cubin.addresses:
@@ -832,7 +881,9 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
             elif one.symbol in places:
                 value += places[one.symbol].entry * 16
             else:
-                value = 16 * (_BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255))
+                value = 16 * (
+                    _BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255)
+                )
             where = (2, known[one.holder]) if one.holder else (0, number << 8 | one.bank)
             fixes.append(struct.pack("<IIIIIQ", *where, one.place, 2, source, value & (2**64 - 1)))
         for one_code in code:

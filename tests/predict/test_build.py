@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.predict.absent import imagined_header, library_of
 from chathpc.predict.build import (
     MACHINE,
     BuildError,
@@ -227,7 +228,7 @@ def test_the_compilers_first_error_and_a_package_that_is_missing_are_told(tmp_pa
     source = tmp_path / "a.cu"
     for text, told in (
         ("int main() { return x; }\n", 'identifier "x" is undefined'),
-        ("#include <cublas_v2.h>\n", "pip install nvidia-cublas"),
+        ("#include <curand_kernel.h>\n", "pip install nvidia-curand"),
         ("void absent(); int main() { absent(); }\n", "The program does not link"),
     ):
         source.write_text(text)
@@ -239,3 +240,54 @@ def test_the_compilers_first_error_and_a_package_that_is_missing_are_told(tmp_pa
                 machine=MACHINE_SOURCES,
                 cache=tmp_path / "cache",
             )
+
+
+LIBRARY = """
+#include <cstdio>
+#include <cublas_v2.h>
+#include <cublasLt.h>
+#define CHECK(call) if ((call) != CUBLAS_STATUS_SUCCESS) exit(1)
+cublasHandle_t handle = nullptr; // cublasCreate
+int main() {
+    float one = 1, *a = 0;
+    cublasOperation_t way = one > 0 ? CUBLAS_OP_N : CUBLAS_OP_T;
+    CHECK(cublasCreate(&handle));
+    cublasStatus_t status = cublasSgemm(handle, way, CUBLAS_OP_T, 4, 4, 4, &one, a, 4, a, 4, &one, a, 4);
+    switch (status) { case CUBLAS_STATUS_SUCCESS: puts("went on"); break; case CUBLAS_STATUS_ALLOC_FAILED: break; }
+    cublasLtHandle_t other = 0;
+    return cublasLtCreate(&other);
+}
+"""
+
+
+@pytest.mark.proprietary
+def test_a_library_that_is_not_there_is_imagined_and_says_so(tmp_path: Path, toolkit: Toolkit) -> None:
+    if (toolkit.include / "cublas_v2.h").exists():
+        pytest.skip("the library is there")
+    source = tmp_path / "program" / "main.cu"
+    source.parent.mkdir()
+    source.write_text(LIBRARY)
+    recipe = recipe_of_sources([source])
+    for _ in range(2):  # the second time in a folder where headers lie already
+        made = build(recipe, work=tmp_path / "work", toolkit=toolkit, machine=MACHINE_SOURCES, cache=tmp_path / "cache")
+    done = run(made, [], work=tmp_path / "work", sandbox=Plain(), environment={}, seconds=60)
+    assert done.stdout.decode().splitlines() == [
+        *("missing cublasCreate", "missing cublasSgemm", "went on", "missing cublasLtCreate")
+    ]
+
+
+def test_names_of_a_library_are_types_constants_or_functions_as_they_are_used() -> None:
+    text = "cufftHandle plan; cufftComplex *to; cufftResult r = cufftPlan1d(&plan, N, CUFFT_C2C, 1); if (r != CUFFT_SUCCESS) f(cufftName);"
+    lines = imagined_header("cufft", [text, "ncclFloat cublasCreate()"]).splitlines()
+    assert [line for line in lines if "cufft" in line.lower() and "IMAGINED" not in line] == [
+        "static constexpr int CUFFT_C2C = 1;",
+        "static constexpr int CUFFT_SUCCESS = 0;",
+        "typedef float2 cufftComplex;",
+        "typedef chathpc_imagined cufftHandle;",
+        "static constexpr int cufftName = 5;",
+        'template <class... Any> static inline chathpc_imagined cufftPlan1d(Any &&...) { machine_missing("cufftPlan1d"); return 0; }',
+        "typedef chathpc_imagined cufftResult;",
+    ]
+    assert [library_of(name) for name in ("cublas_v2.h", "curand.h", "curand_kernel.h", "main.h")] == [
+        *("cublas", "curand", None, None)
+    ]

@@ -2021,110 +2021,90 @@ static void checkpoint(void)
     checkpoints[checkpoint_count++] = here;
 }
 
-struct outcome { u32 ordered, sampled; bool complete, cut; double seconds; u64 *first_warps, *first_threads, *first_sectors, *first_passes; };
+struct outcome { u32 begun, finished, sampled; bool complete, cut; double seconds; };
 
 #define TURN 2048
-#define ALONE 2000000
 
-static struct outcome follow(const struct kernel *kernel, u32 shared, double seconds, bool wanted)
+static u32 greatest_common(u32 a, u32 b) { return b ? greatest_common(b, a % b) : a; }
+
+/* How many blocks the device holds at a time. */
+static u32 resident_blocks(const struct kernel *kernel, u32 warps, u32 shared)
 {
     const struct machine_device *device = machine_device();
-    u32 blocks = grid_[0] * grid_[1] * grid_[2], warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
-    double begin = now(), first = 0;
-    struct outcome out = {0};
-    /* How many blocks the device holds at a time. */
     u32 per = device->threads_per_multiprocessor / (warps * 32);
     u32 by_registers = 65536 / ((kernel->registers + 7) / 8 * 8 * warps * 32 + 1);
     u32 by_shared = shared ? device->shared_per_multiprocessor / (shared + 1024) : 32;
     if (by_registers < per) per = by_registers;
     if (by_shared < per) per = by_shared;
     if (device->blocks_per_multiprocessor < per) per = device->blocks_per_multiprocessor;
-    if (!per) per = 1;
+    return (per ? per : 1) * device->multiprocessors;
+}
+
+/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. If that takes too long, it is left after half of the
+ * time, and single blocks spread over the grid are followed to their end: they tell what all execute. */
+static struct outcome follow(const struct kernel *kernel, u32 shared, double seconds, bool wanted)
+{
+    u32 blocks = grid_[0] * grid_[1] * grid_[2], warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
     u64 bytes = (u64)warps * ((u64)rows * 128 + 32ull * local_bytes) + shared + 4096;
-    u32 slots = per * device->multiprocessors;
-    if (slots > blocks) slots = blocks;
-    if (slots > (1ull << 29) / bytes) slots = (u32)((1ull << 29) / bytes);
+    u32 resident = resident_blocks(kernel, warps, shared), slots, used = 0, next = 0, active = 1;
+    double begin = now(), until = wanted ? 0.5 * seconds : seconds;
+    struct outcome out = {0};
+    if (resident > blocks) resident = blocks;
+    slots = resident > (1ull << 29) / bytes ? (u32)((1ull << 29) / bytes) : resident;
     if (!slots) slots = 1;
-    u32 resident = per * device->multiprocessors < blocks ? per * device->multiprocessors : blocks;
+    /* Fewer blocks than the device would hold get their part of the cache. */
+    if (slots < resident) cache_sized(machine_device()->l2_bytes * (u64)slots / resident);
     struct block *running = calloc(slots, sizeof *running);
     checkpoint_count = 0;
     checkpoint_interval = TURN;
     steps = longest = faults = unknown_operations = 0;
-
-    make_block(&running[0], shared);
-    begin_block(&running[0], 0, 0, kernel);
-    /* Not for long: it may wait for the others. */
-    while (!running[0].done && steps < ALONE && (first = now() - begin) < 0.25 * seconds) run_block(&running[0], TURN);
-    first = now() - begin;
-    u32 next = 1, active = 1, finished = running[0].done ? 1 : 0, used = 1;
-    if (finished && first * slots > 0.4 * seconds) {
-        slots = (u32)(0.4 * seconds / first);
-        if (!slots) slots = 1;
-    }
-    /* Fewer blocks than the device would hold at a time get their part of the cache. */
-    if (slots < resident) cache_sized(device->l2_bytes * (u64)slots / resident);
-    double ordered_until = finished && first * blocks > seconds ? 0.55 * seconds : seconds;
     u64 last_checkpoint = 0;
-    bool issuing = true;
     while (active) {
         active = 0;
-        double t = now() - begin;
-        if (t > 0.25 * seconds && finished && t * blocks / finished > seconds) ordered_until = 0.5 * seconds;
-        if (issuing && t > ordered_until) issuing = false;
-        if (t > 1.5 * seconds) {
-            out.cut = true;
-            break;
-        }
         for (u32 k = 0; k < slots; k++) {
             struct block *b = &running[k];
-            if (k >= used) {
-                if (!issuing || next >= blocks) break;
-                make_block(b, shared);
-                begin_block(b, next++, k, kernel);
-                used++;
-            } else if (b->done) {
-                if (!issuing || next >= blocks) continue;
-                begin_block(b, next++, k, kernel);
-            }
+            if (k == used && next < blocks) make_block(b, shared), used++;
+            else if (k >= used || (b->done && next >= blocks)) continue;
+            else if (!b->done) goto go_on;
+            begin_block(b, next++, k, kernel);
+        go_on:
             run_block(b, TURN);
+            if (b->done) out.finished++;
+            active = 1;
             if (steps - last_checkpoint >= checkpoint_interval) checkpoint(), last_checkpoint = steps;
-            if (b->done) {
-                finished++;
-                if (issuing && next < blocks) active = 1;
-            } else active = 1;
-            if ((k & 15) == 15 && now() - begin > 1.5 * seconds) {
-                out.cut = true;
-                break;
+            if ((k & 7) == 7 || k + 1 == slots) {
+                double t = now() - begin;
+                /* What would end in time goes on. */
+                if (t > until && (!out.finished || t / out.finished * blocks > seconds || t > seconds)) {
+                    active = 0;
+                    break;
+                }
             }
-            if ((k & 15) == 15 && now() - begin > ordered_until) issuing = false;
         }
-        if (out.cut) break;
     }
     checkpoint();
-    out.ordered = finished;
-    out.complete = finished == blocks;
-    out.first_warps = out.first_threads = out.first_sectors = out.first_passes = NULL;
-    if (wanted && !out.complete && !out.cut && finished) {
-        /* Single blocks spread over the rest. */
-        size_t bytes_ = (size_t)code_count * 8;
-        out.first_warps = malloc(bytes_), out.first_threads = malloc(bytes_), out.first_sectors = malloc(bytes_), out.first_passes = malloc(bytes_);
-        memcpy(out.first_warps, count_warps, bytes_), memcpy(out.first_threads, count_threads, bytes_);
-        memcpy(out.first_sectors, count_sectors, bytes_), memcpy(out.first_passes, count_passes, bytes_);
-        memset(count_warps, 0, bytes_), memset(count_threads, 0, bytes_), memset(count_sectors, 0, bytes_), memset(count_passes, 0, bytes_);
-        u32 rest = blocks - next;
-        double mean = (now() - begin) / finished;
-        u32 many = (u32)((seconds - (now() - begin)) / mean);
-        if (many > rest) many = rest;
-        if (many < 3) many = rest < 3 ? rest : 3;
-        for (u32 k = 0; k < many; k++) {
-            begin_block(&running[0], next + (u32)(((double)k + 0.5) * rest / many), 0, kernel);
-            while (!running[0].done && now() - begin < 1.5 * seconds) run_block(&running[0], TURN);
-            if (!running[0].done) {
-                out.cut = true;
-                break;
+    out.begun = next;
+    out.complete = out.finished == blocks;
+    if (wanted && !out.complete) {
+        u32 stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
+        size_t size = (size_t)code_count * 8;
+        u64 *kept[4], *all[4] = {count_warps, count_threads, count_sectors, count_passes};
+        while (greatest_common(stride, blocks) != 1) stride++;
+        for (int k = 0; k < 4; k++) kept[k] = malloc(size), memcpy(kept[k], all[k], size), memset(all[k], 0, size);
+        while (out.sampled < blocks && !out.cut && (now() - begin < seconds || (out.sampled < 3 && now() - begin < 1.5 * seconds))) {
+            begin_block(&running[0], block, 0, kernel);
+            while (!running[0].done && !out.cut) {
+                run_block(&running[0], TURN);
+                if (now() - begin > 1.5 * seconds) out.cut = true;
             }
-            out.sampled++;
+            if (running[0].done) out.sampled++;
+            block = (u32)(((u64)block + stride) % blocks);
         }
+        /* A block that did not end says less than what all have begun; several say enough without it. */
+        if (!out.sampled)
+            for (int k = 0; k < 4; k++) memcpy(all[k], kept[k], size);
+        else if (out.sampled > 2) out.cut = false;
+        for (int k = 0; k < 4; k++) free(kept[k]);
     }
     for (u32 k = 0; k < used; k++) free_block(&running[k]);
     free(running);
@@ -2362,8 +2342,8 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
     fprintf(results, "{\"kernel\": \"%s\", \"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"dynamic_shared\": %u, \"occurrence\": %u",
             kernel->name, grid_[0], grid_[1], grid_[2], block_[0], block_[1], block_[2], dynamic, occurrence);
     fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u", kernel->registers, kernel->shared, kernel->local);
-    fprintf(results, ", \"ordered\": %u, \"sampled\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f, \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u",
-            out->ordered, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds,
+    fprintf(results, ", \"begun\": %u, \"finished\": %u, \"sampled\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f, \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u",
+            out->begun, out->finished, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds,
             (unsigned long long)faults, (unsigned long long)unknown_operations, (unsigned long long)longest, skipped);
     for (u32 j = 0; j < kernel->parameter_count; j++)
         if (kernel->parameter_base + kernel->parameters[j].offset + kernel->parameters[j].size > end) end = kernel->parameter_base + kernel->parameters[j].offset + kernel->parameters[j].size;
@@ -2392,10 +2372,7 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
         first = false;
     }
     fprintf(results, "]");
-    if (out->first_warps) {
-        write_counts("counts", out->first_warps, out->first_threads, out->first_sectors, out->first_passes);
-        write_counts("sample", count_warps, count_threads, count_sectors, count_passes);
-    } else write_counts("counts", count_warps, count_threads, count_sectors, count_passes);
+    write_counts("counts", count_warps, count_threads, count_sectors, count_passes);
     fprintf(results, "}\n");
     fflush(results);
 }
@@ -2449,7 +2426,6 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     if (!full) spent += out.seconds;
     if (!full && !out.complete) skipped++;
     if (wanted && results && (full || recorded < 8)) write_launch(kernel, &out, dynamic_shared, occurrence, skipped), recorded++;
-    free(out.first_warps), free(out.first_threads), free(out.first_sectors), free(out.first_passes);
     if (final) {
         fflush(NULL);
         _exit(0);

@@ -1,0 +1,443 @@
+"""Follow machine code of the host: how often each basic block runs, what it touches, and how many cycles the core needs for it.
+
+The compiler's assembly is told to note each block and each address (machine/host_trace.c), then runs for real. Cycles of a core are those of
+llvm-mca, LLVM's model of out-of-order processors, for windows of the instructions in the order in which they ran.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from chathpc.errors import ChathpcError
+
+MACHINE = Path(__file__).parent / "machine"
+LEVELS, WINDOWS, WINDOW, BUFFERS = 3, 48, 256, 64  # as in host_trace.c
+FED, LONGEST = 14, 1000  # windows for llvm-mca, and instructions of each: it takes a second for 30,000
+MEMORY = re.compile(r"(%[fg]s:)?([\w.$@+*-]*)\(([^()]*)\)")
+PIECE = re.compile(r",\s*(?![^()]*\))")
+BRANCH = re.compile(r"^(j[a-z]+|retq?|ud2)\b")
+# Instructions whose last operand is not written.
+COMPARES = re.compile(r"^(cmp[bwlq]?|test[bwlq]?|bt[wlq]?|v?u?comis[sd]|vptest|vtestp[sd]|push[wlq]?|mul[bwlq]|i?div[bwlq]|imul[bwlq])$")
+LANES = {"xmm": 16, "ymm": 32, "zmm": 64}
+FOLLOWED = 20_000_000  # blocks and accesses of a program that are all followed; of the rest a sixteenth
+T = TypeVar("T")
+LLVM = ("15", "16", "17", "18", "19", "20")  # versions of the tools, that of Debian's pocl first
+SUFFIX = {"b": 1, "w": 2, "l": 4, "q": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A basic block: its function and its instructions."""
+
+    function: str
+    instructions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An instruction that touches memory: its block, bytes of one access, whether it reads and writes."""
+
+    block: int
+    bytes: int
+    load: bool
+    store: bool
+    atomic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """Assembly that tells what it does."""
+
+    assembly: str
+    blocks: tuple[Block, ...]
+    sites: tuple[Site, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of a run: how often each block ran, mispredicted branches, lines by the level that had them (after no order, after a
+    stride, after a neighbour), lines of each buffer (touched, written), windows of blocks in the order in which they ran.
+    """
+
+    counts: tuple[int, ...]
+    mispredicted: int
+    accesses: int
+    followed: float
+    shared_atomics: int
+    lines: tuple[tuple[int, int, int], ...]
+    written_back: int
+    new_pages: int
+    pages: tuple[int, int]
+    footprint: tuple[tuple[int, int], ...]
+    windows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run or a launch does: instructions of the machine, cycles of a core for them (data near, branches foreseen), mispredicted branches,
+    atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
+    order, a stride, a neighbour), lines written back to memory, accesses whose page needed the second table of translations and a walk,
+    distinct lines (touched, written), the share that was followed, whether threads change the same lines by atomic operations, and
+    pages that nobody touched before.
+    """
+
+    instructions: float
+    cycles: float
+    mispredicted: float
+    atomics: float
+    calls: float
+    lines: tuple[tuple[float, ...], ...]
+    written_back: float
+    pages: tuple[float, float]
+    footprint: tuple[float, float]
+    followed: float
+    contended: bool = False
+    new_pages: float = 0.0
+
+
+class Told(ctypes.Structure):
+    """`struct told` of host_trace.c."""
+
+    _fields_ = (
+        ("blocks_run", ctypes.c_uint64),
+        ("blocks_followed", ctypes.c_uint64),
+        ("mispredicted", ctypes.c_uint64),
+        ("accesses", ctypes.c_uint64),
+        ("shared_atomics", ctypes.c_uint64),
+        ("lines", ctypes.c_uint64 * 3 * (LEVELS + 1)),
+        ("written_back", ctypes.c_uint64),
+        ("new_pages", ctypes.c_uint64),
+        ("pages", ctypes.c_uint64 * 2),
+        ("window_count", ctypes.c_uint64),
+        ("window_every", ctypes.c_uint64),
+        ("windows", ctypes.c_uint32 * WINDOW * WINDOWS),
+        ("window_size", ctypes.c_uint32 * WINDOWS),
+        ("footprint", ctypes.c_uint64 * 2 * BUFFERS),
+    )
+
+
+def operands(instruction: str) -> tuple[str, list[str]]:
+    """The operation, without prefixes, and its operands."""
+    text = re.sub(r"^(lock|rep[a-z]*)[;\s]+", "", instruction)
+    name, _, rest = text.partition("\t")
+    return name.strip(), [piece.strip() for piece in PIECE.split(rest)] if rest.strip() else []
+
+
+def _access(name: str, pieces: list[str], at: int, block: int, atomic: bool) -> Site:
+    """What an instruction does with its operand `at` in memory."""
+    vectors = [m for piece in pieces for m in re.findall(r"%([xyz]mm)\d+", piece)]
+    if re.search(r"ss$|sd$", name) and name.startswith("v") and "broadcast" not in name:
+        size = 4 if name.endswith("s") else 8
+    elif "broadcast" in name:
+        size = {"b": 1, "w": 2, "d": 4, "s": 4, "q": 8}.get(name[-1], 4)
+    elif re.match(r"v?movl?[hl]?p[sd]$", name) and re.match(r"v?mov[hl]", name):
+        size = 8
+    elif re.match(r"v?mov[dq]$", name) and vectors:
+        size = 4 if name.endswith("d") else 8
+    elif re.match(r"v?pmov[sz]x", name) and vectors:
+        ratio = {"bw": 2, "bd": 4, "bq": 8, "wd": 2, "wq": 4, "dq": 2}[name[-2:]]
+        size = LANES[vectors[-1]] // ratio
+    elif re.match(r"v?(pextr|pinsr|extractps|insertps)", name):
+        size = {"b": 1, "w": 2, "d": 4, "q": 8}.get(name[-1], 4)
+    elif re.search(r"(extract|insert)[fi]128", name):
+        size = 16
+    elif vectors:
+        size = LANES[vectors[-1]]
+    else:
+        size = SUFFIX.get(name[-1], 8)
+        if m := re.match(r"mov[sz]([bwl])[wlq]$", name):
+            size = SUFFIX[m.group(1)]
+    last = at == len(pieces) - 1
+    store = (last and not COMPARES.match(name) and len(pieces) > 1) or (last and len(pieces) == 1 and not COMPARES.match(name))
+    load = not store or not re.match(r"(v?mov|v?pextr|v?extract|set|vcvtps2ph|vmaskmov|vpmaskmov)", name)
+    return Site(block, size, load, store, atomic)
+
+
+def _note_access(memory: re.Match[str], site: int) -> list[str]:
+    """Code that notes the address of an access, without changing a flag or a register."""
+    return [
+        "movq %rax, trace_rax(%rip)",
+        "movq %rcx, trace_rcx(%rip)",
+        f"leaq {memory.group(2)}({memory.group(3)}), %rax",
+        *_push(site),
+        "movq trace_rcx(%rip), %rcx",
+        "movq trace_rax(%rip), %rax",
+    ]
+
+
+def _push(site: int) -> list[str]:
+    return [
+        "movq trace_next(%rip), %rcx",
+        "movq %rax, (%rcx)",
+        f"movw ${site}, 6(%rcx)",
+        "leaq 8(%rcx), %rcx",
+        "movq %rcx, trace_next(%rip)",
+    ]
+
+
+def _note_gather(memory: re.Match[str], name: str, site: int) -> list[str]:
+    """Code that notes the addresses of a gather; lanes that are switched off count too."""
+    base, index, *scale = [piece.strip() for piece in memory.group(3).split(",")]
+    wide = re.search(r"gather(.)", name)
+    step = 8 if wide and wide.group(1) == "q" else 4
+    lanes = LANES[index[1:4]] // step
+    code = [f"vmovdqu {index}, trace_lanes(%rip)"]
+    for lane in range(lanes):
+        move = "movslq" if step == 4 else "movq"
+        code += [
+            "movq %rax, trace_rax(%rip)",
+            "movq %rcx, trace_rcx(%rip)",
+            f"{move} trace_lanes+{lane * step}(%rip), %{'rcx' if base != '%rcx' else 'rax'}",
+            f"leaq {memory.group(2)}({base},%{'rcx' if base != '%rcx' else 'rax'},{scale[0] if scale else 1}), %rax",
+            *_push(site),
+            "movq trace_rcx(%rip), %rcx",
+            "movq trace_rax(%rip), %rax",
+        ]
+    return code
+
+
+def _note_block(block: int) -> list[str]:
+    return [
+        "movq %rcx, trace_rcx(%rip)",
+        "movq trace_next(%rip), %rcx",
+        f"movq $-{block + 1}, (%rcx)",
+        "leaq 8(%rcx), %rcx",
+        "movq %rcx, trace_next(%rip)",
+        "movq trace_rcx(%rip), %rcx",
+    ]
+
+
+def traced(assembly: str) -> Traced:
+    """Let assembly of a compiler (AT&T syntax, x86-64) note its blocks and accesses. Spills and constants are not noted: they stay in
+    the first cache.
+    """
+    out: list[str] = []
+    blocks: list[tuple[str, list[str]]] = []
+    sites: list[Site] = []
+    function, begin, code = "", True, False
+    lines = iter(assembly.splitlines())
+    for line in lines:
+        text = line.split("#", 1)[0].rstrip()
+        stripped = text.strip()
+        if not stripped:
+            out.append(line)
+            continue
+        if stripped.endswith(":"):
+            if not stripped.startswith(".L"):
+                function = stripped[:-1]
+            begin = True
+            out.append(text)
+            continue
+        if stripped.startswith("."):
+            if stripped.startswith((".text", ".section", ".data", ".bss")):
+                code = stripped.startswith((".text", ".section\t.text"))
+            out.append(text)
+            continue
+        if not code:
+            out.append(text)
+            continue
+        while re.fullmatch(r"lock|rep[a-z]*", stripped):
+            stripped += "\t" + next(lines).split("#", 1)[0].strip()
+        if begin:
+            blocks.append((function, []))
+            out += _note_block(len(blocks) - 1)
+            begin = False
+        name, pieces = operands(stripped)
+        blocks[-1][1].append(stripped)
+        for at, piece in enumerate(pieces):
+            found = MEMORY.fullmatch(piece)
+            if not found or name.startswith(("lea", "nop", "prefetch", "j", "call")):
+                continue
+            inside = found.group(3)
+            if found.group(1) or inside == "%rsp" or (inside == "%rip" and found.group(2).startswith(".L")):
+                continue
+            if len(sites) >= 0xFFFE:
+                raise ChathpcError("The code has too many accesses to memory to be followed.")
+            sites.append(_access(name, pieces, at, len(blocks) - 1, stripped.startswith("lock") or name.startswith("xchg")))
+            gather = re.search(r",%[xy]mm", inside.replace(" ", ""))
+            out += _note_gather(found, name, len(sites) - 1) if gather else _note_access(found, len(sites) - 1)
+        out.append("\t" + stripped.replace("\t", " ", 1) if "\t" not in text else "\t" + stripped)
+        if BRANCH.match(name):
+            begin = True
+    return Traced("\n".join(out) + "\n", tuple(Block(f, tuple(i)) for f, i in blocks), tuple(sites))
+
+
+def build(code: Traced, folder: Path, compiler: str) -> Path:
+    """Assemble traced code with the trace's own part into a shared library in `folder`."""
+    source, library = folder / "traced.s", folder / "traced.so"
+    source.write_text(code.assembly)
+    run([compiler, "-shared", "-o", str(library), str(source), f"{_tracer(compiler).name}/host_trace.o", "-lm"])
+    return library
+
+
+@functools.cache
+def _tracer(compiler: str) -> tempfile.TemporaryDirectory[str]:
+    """The folder of the trace's own part, compiled once; it goes when this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="chathpc-trace-")
+    run([compiler, "-O2", "-fPIC", "-c", str(MACHINE / "host_trace.c"), "-o", f"{folder.name}/host_trace.o"])
+    return folder
+
+
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None, seconds: float = 120) -> str:
+    """Standard output of a tool. ChathpcError: it is not there, or failed."""
+    try:
+        done = subprocess.run(
+            list(command), capture_output=True, text=True, timeout=seconds, env=dict(environment) if environment else None
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ChathpcError(f"{Path(command[0]).name} could not be run: {error}") from error
+    if done.returncode:
+        raise ChathpcError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+class Follower:
+    """A library of traced code, loaded."""
+
+    def __init__(self, library: Path, code: Traced, caches: Sequence[tuple[int, int]]) -> None:
+        self.library = ctypes.CDLL(str(library))
+        self.blocks = len(code.blocks)
+        stores = bytes(site.store | 2 * site.atomic for site in code.sites) or b"\0"
+        sizes = (ctypes.c_uint64 * LEVELS)(*(size for size, _ in caches))
+        ways = (ctypes.c_uint32 * LEVELS)(*(way for _, way in caches))
+        self.library.trace_told.restype = ctypes.POINTER(Told)
+        if self.library.trace_begin(self.blocks, len(code.sites), stores, sizes, ways):
+            raise ChathpcError("There is no memory to follow the code.")
+        self.buffers = 0
+
+    def buffer(self, address: int, size: int) -> None:
+        """Watch memory as one buffer."""
+        self.library.trace_buffer(ctypes.c_void_p(address), ctypes.c_uint64(size))
+        self.buffers += 1
+
+    def seen(self) -> Seen:
+        """All since the beginning."""
+        counts = (ctypes.c_uint64 * self.blocks)()
+        told = self.library.trace_told(counts).contents
+        windows = tuple(tuple(told.windows[k][: told.window_size[k]]) for k in range(max(1, told.window_count)))
+        return Seen(
+            tuple(counts),
+            told.mispredicted,
+            told.accesses,
+            told.blocks_followed / max(1, told.blocks_run),
+            told.shared_atomics,
+            tuple((n[0], n[1], n[2]) for n in told.lines),
+            told.written_back,
+            told.new_pages,
+            (told.pages[0], told.pages[1]),
+            tuple((pair[0], pair[1]) for pair in told.footprint[: self.buffers]),
+            windows,
+        )
+
+
+def apart(work: Callable[[], T], seconds: float) -> T:
+    """The result of `work` in a process of its own: code that faults ends that one only."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+
+    def child() -> None:
+        there.send(work())
+
+    process = context.Process(target=child)
+    process.start()
+    there.close()
+    try:
+        if not here.poll(seconds):
+            raise ChathpcError(f"The code ran for more than {seconds:.0f} s while it was followed.")
+        result: T = here.recv()
+    except EOFError:
+        process.join()
+        raise ChathpcError(f"The code failed while it was followed (exit {process.exitcode}).") from None
+    finally:
+        process.kill()
+        process.join()
+    return result
+
+
+def program(
+    sources: Sequence[Path], arguments: Sequence[str], caches: Sequence[tuple[int, int]], cpu: str, options: Sequence[str] = ("-O2",)
+) -> Work:
+    """Follow a whole program in C, from `main`, with its command line. What its libraries do is not followed."""
+    compiler = tool("clang", LLVM[::-1])
+    with tempfile.TemporaryDirectory() as name:
+        folder, texts = Path(name), []
+        for k, source in enumerate(sources):
+            run([compiler, *options, "-S", "-fPIC", "-o", str(folder / "part.s"), str(source)])
+            texts.append(re.sub(r"\.L(?=\w)", f".L{k}_", (folder / "part.s").read_text()))
+        code = traced("\n".join(texts))
+        library = build(code, folder, compiler)
+
+        def follow() -> Seen:
+            follower = Follower(library, code, caches)
+            follower.library.trace_limit(ctypes.c_uint64(FOLLOWED))
+            values = [str(sources[0]).encode(), *(a.encode() for a in arguments)]
+            with open(os.devnull, "w") as nowhere:
+                os.dup2(nowhere.fileno(), 1)
+            follower.library.main(len(values), (ctypes.c_char_p * (len(values) + 1))(*values, None))
+            return follower.seen()
+
+        seen = apart(follow, 600)
+    instructions = count(code, seen, "")
+    scale = 1 / max(1e-9, seen.followed)
+    lines = tuple(tuple(n * scale for n in level) for level in seen.lines)
+    return Work(
+        instructions,
+        core_cycles(code, seen, tool("llvm-mca", LLVM[::-1]), cpu),
+        seen.mispredicted * scale,
+        count(code, seen, "lock"),
+        count(code, seen, "call"),
+        lines,
+        seen.written_back * scale,
+        (seen.pages[0] * scale, seen.pages[1] * scale),
+        (0.0, 0.0),
+        seen.followed,
+        new_pages=seen.new_pages * scale,
+    )
+
+
+def count(code: Traced, seen: Seen, start: str | tuple[str, ...]) -> float:
+    """How many instructions that begin so were run."""
+    return float(sum(n * sum(i.startswith(start) for i in b.instructions) for n, b in zip(seen.counts, code.blocks, strict=True)))
+
+
+def core_cycles(code: Traced, seen: Seen, tool: str, cpu: str) -> float:
+    """Cycles of a core for all instructions that were seen, data in the first cache and branches foreseen: instructions times the cycles per
+    instruction of the windows, after llvm-mca's model of `cpu`.
+    """
+    instructions = count(code, seen, "")
+    sizes, text = [], []
+    for k, window in enumerate(seen.windows[:: -(-len(seen.windows) // FED)]):
+        body = [i for b in window for i in code.blocks[b].instructions if not i.startswith(("rep", "call"))][:LONGEST]
+        sizes.append(len(body))
+        text += [f"# LLVM-MCA-BEGIN w{k}", *body, "# LLVM-MCA-END"]
+    done = subprocess.run(
+        [tool, f"-mcpu={cpu}", "-iterations=1", "-json"], input="\n".join(text) + "\n", capture_output=True, text=True, timeout=300
+    )
+    if done.returncode:
+        raise ChathpcError(f"llvm-mca failed: {done.stderr.strip()[-300:]}")
+    regions = json.loads(done.stdout)["CodeRegions"]
+    cycles = sum(region["SummaryView"]["TotalCycles"] for region in regions)
+    return instructions * cycles / max(1, sum(sizes))
+
+
+def tool(name: str, versions: Sequence[str]) -> str:
+    """Path of a tool of LLVM by its versions, the first that is there. ChathpcError: none is."""
+    for version in versions:
+        for found in (shutil.which(f"{name}-{version}"), shutil.which(f"/usr/lib/llvm-{version}/bin/{name}")):
+            if found:
+                return found
+    if found := shutil.which(name):
+        return found
+    raise ChathpcError(f"{name} is not installed.", hint="Install LLVM's tools.")

@@ -1,0 +1,209 @@
+"""OpenCL C on pocl: what a launch does, followed in the code that pocl's own compiler makes of it.
+
+pocl compiles a kernel to a function that runs a whole work-group, its loops over work-items vectorised or not. That function is taken before it
+runs (machine/opencl_compile.c) and followed for a sample of the work-groups, with the launch's real arguments.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.predict import host_code
+from chathpc.predict.host_code import LLVM, MACHINE, Seen, Traced, Work
+
+LARGEST_LOCAL = 64 << 10
+EVENTS = 10_000_000  # accesses and blocks that are followed of a launch; more changes no prediction of tests/predict/opencl by 2 %
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """An argument in local memory, in bytes."""
+
+    bytes: int
+
+
+Argument = NDArray[np.generic] | np.generic | Local
+
+
+@dataclass(frozen=True, slots=True)
+class NDRange:
+    """A launch: source, kernel, work-items by dimension, those of a group, arguments, options of the compiler."""
+
+    source: Path
+    kernel: str
+    items: tuple[int, ...]
+    local: tuple[int, ...]
+    arguments: tuple[Argument, ...]
+    options: str = ""
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Work-groups by dimension."""
+        sizes = [n // m for n, m in zip(self.items, self.local, strict=True)] + [1, 1]
+        return (sizes[0], sizes[1], sizes[2])
+
+    @property
+    def groups(self) -> int:
+        """Work-groups."""
+        x, y, z = self.grid
+        return x * y * z
+
+
+@functools.cache
+def _helper() -> tempfile.TemporaryDirectory[str]:
+    """The folder of the program that compiles kernels, built once; it goes when this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="chathpc-opencl-")
+    command = [host_code.tool("clang", LLVM), "-O1", "-rdynamic", str(MACHINE / "opencl_compile.c")]
+    Path(folder.name, "cache").mkdir()
+    host_code.run([*command, "-o", f"{folder.name}/compile", "-lOpenCL"])
+    return folder
+
+
+def compiled(launch: NDRange, folder: Path) -> str:
+    """Assembly of the function that runs a work-group of the launch, as pocl compiles it. ChathpcError: pocl is not there, or the source is wrong."""
+    kinds = [
+        f"local:{a.bytes}" if isinstance(a, Local) else f"buffer:{a.nbytes}" if isinstance(a, np.ndarray) else f"value:{a.nbytes}"
+        for a in launch.arguments
+    ]
+    numbers = [str(n) for n in (len(launch.items), *launch.items, *launch.local)]
+    environment = {**os.environ, "POCL_CACHE_DIR": f"{_helper().name}/cache", "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1"}
+    library = host_code.run([f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment)
+    code = Path(library.strip().splitlines()[-1]).parent / "parallel.bc"
+    llc = host_code.tool("llc", LLVM)
+    assembly = folder / "kernel.s"
+    # pocl's name of the processor; the code is made for that one, whatever this machine can.
+    cpu = os.environ.get("CHATHPC_POCL_CPU", "haswell")
+    host_code.run([llc, "-O3", "-relocation-model=pic", f"-mcpu={cpu}", str(code), "-o", str(assembly)])
+    return only(assembly.read_text(), f"_pocl_kernel_{launch.kernel}_workgroup")
+
+
+def only(assembly: str, function: str) -> str:
+    """Assembly without the other two functions that pocl makes of a kernel."""
+    for other in re.findall(r"^\s*\.type\s+(_pocl_kernel_\w+),@function", assembly, re.M):
+        if other != function:
+            assembly = re.sub(rf"^{other}:.*?^\s*\.size\s+{other},[^\n]*\n", "", assembly, flags=re.M | re.S)
+    return assembly
+
+
+def sample(groups: int, wanted: int) -> list[range]:
+    """Up to 8 runs of neighbouring work-groups, evenly spread: neighbours share lines, distant ones may do other work."""
+    if wanted >= groups:
+        return [range(groups)]
+    runs = max(1, min(8, wanted // 4))
+    length = max(1, wanted // runs)
+    step = (groups - length) / max(1, runs - 1) if runs > 1 else 0
+    return [range(round(k * step), round(k * step) + length) for k in range(runs)]
+
+
+def work(launch: NDRange, caches: Sequence[tuple[int, int]], cpu: str) -> Work:
+    """Follow a launch on a machine with `caches` (bytes, ways; three levels) and `cpu` (LLVM's name)."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        code = host_code.traced(compiled(launch, folder))
+        library = host_code.build(code, folder, host_code.tool("clang", LLVM))
+        half, whole, followed = host_code.apart(lambda: _follow(launch, library, code, caches), 300)
+    cycles = host_code.core_cycles(code, whole, host_code.tool("llvm-mca", LLVM[::-1]), cpu)
+    scale = launch.groups / followed
+    instructions = host_code.count(code, whole, "")
+    atomics = host_code.count(code, whole, ("lock", "xchg"))
+    calls = host_code.count(code, whole, "call")
+    touched = _grown(launch, half, whole, followed, 0)
+    written = _grown(launch, half, whole, followed, 1)
+    lines = _scaled(whole, scale, touched, sum(f[0] for f in whole.footprint), caches[2][0])
+    return Work(
+        instructions * scale,
+        cycles * scale,
+        whole.mispredicted * scale,
+        atomics * scale,
+        calls * scale,
+        lines,
+        whole.written_back * scale,
+        (whole.pages[0] * scale, whole.pages[1] * scale),
+        (touched, written),
+        followed / launch.groups,
+        whole.shared_atomics > 0.5 * atomics,
+    )
+
+
+def _grown(launch: NDRange, half: Seen, whole: Seen, followed: int, kind: int) -> float:
+    """Distinct lines of all groups, from those of half the sample and of all of it: what grew goes on growing, within the buffers."""
+    arrays = [a for a in launch.arguments if isinstance(a, np.ndarray)]
+    total = 0.0
+    for array, a, b in zip(arrays, half.footprint, whole.footprint, strict=True):
+        rest = launch.groups - followed
+        more = (b[kind] - a[kind]) / max(1, followed - followed // 2) * rest
+        total += min(array.nbytes / 64 + 1, b[kind] + more)
+    return total
+
+
+def _scaled(seen: Seen, scale: float, touched: float, compulsory: float, last: int) -> tuple[tuple[float, ...], ...]:
+    """Lines by level of all groups. Those that the caches had never seen grow as the footprint does, the others with the groups; with a footprint
+    that fits the last cache they are there from an earlier launch.
+    """
+    memory = seen.lines[3]
+    share = min(1.0, compulsory / sum(memory)) if sum(memory) else 0.0
+    grown = tuple(n * ((1 - share) * scale + share * touched / max(1.0, compulsory)) for n in memory)
+    first, second, third = (tuple(n * scale for n in level) for level in seen.lines[:3])
+    if touched * 64 < last:
+        return (first, second, tuple(a + b for a, b in zip(third, grown, strict=True)), (0.0, 0.0, 0.0))
+    return (first, second, third, grown)
+
+
+def _follow(launch: NDRange, library: Path, code: Traced, caches: Sequence[tuple[int, int]]) -> tuple[Seen, Seen, int]:
+    follower = host_code.Follower(library, code, caches)
+    run = getattr(follower.library, f"_pocl_kernel_{launch.kernel}_workgroup")
+    slots: list[ctypes.c_void_p] = []
+    pointers: list[int] = []
+    keep: list[object] = []
+    # pocl hands variables in local memory over as further arguments; it does not say of what size.
+    for argument in (*launch.arguments, *(Local(LARGEST_LOCAL) for _ in range(8))):
+        if isinstance(argument, Local) or isinstance(argument, np.ndarray):
+            size = argument.bytes if isinstance(argument, Local) else argument.nbytes
+            room = np.zeros(size + 4096, np.uint8)
+            at = -(-room.ctypes.data // 4096) * 4096 if size >= 4096 else -(-room.ctypes.data // 64) * 64
+            if isinstance(argument, np.ndarray):
+                ctypes.memmove(at, argument.ctypes.data, size)
+                follower.buffer(at, size)
+            slot = ctypes.c_void_p(at)
+            keep.append(room)
+            slots.append(slot)
+            pointers.append(ctypes.addressof(slot))
+        else:
+            value = np.array([argument])
+            keep.append(value)
+            pointers.append(value.ctypes.data)
+    table = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
+    # struct pocl_context: num_groups[3], global_offset[3], local_size[3], printf's buffer, …, work_dim
+    local = (*launch.local, 1, 1)[:3]
+    context = (ctypes.c_uint64 * 32)(*launch.grid, 0, 0, 0, *local)
+    grid = launch.grid
+
+    def one(group: int) -> None:
+        x, rest = group % grid[0], group // grid[0]
+        run(table, context, *(ctypes.c_uint64(v) for v in (x, rest % grid[1], rest // grid[1])))
+
+    one(0)
+    first = follower.seen()
+    plan = sample(launch.groups, max(1, EVENTS // max(1, first.accesses + sum(first.counts))))
+    order = [g for r in plan for g in r]
+    if len(order) == launch.groups:
+        # All are followed: as in the second of two launches, the caches hold what fits.
+        for group in order:
+            one(group)
+    follower.library.trace_warm()
+    half = follower.seen()
+    for k, group in enumerate(order):
+        if k == len(order) // 2:
+            half = follower.seen()
+        one(group)
+    return half, follower.seen(), len(order)
