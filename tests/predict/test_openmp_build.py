@@ -75,6 +75,11 @@ def test_a_makefile_that_calls_no_compiler_is_an_error(tmp_path: Path) -> None:
         openmp_recipe_of_makefile(tmp_path)
 
 
+def test_a_folder_without_a_makefile_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="no Makefile"):
+        openmp_recipe_of_makefile(tmp_path / "nowhere")
+
+
 def test_flags_for_other_devices_do_not_reach_clang(clang: Clang, toolkit: Toolkit, tmp_path: Path) -> None:
     source = tmp_path / "main.c"
     source.write_text(
