@@ -94,7 +94,9 @@ def openmp_recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None 
     """
     units: dict[Path, Unit] = {}
     link: dict[str, None] = {}
-    name = next((name for name in _MAKEFILES if (folder / name).is_file()), _MAKEFILES[-1])
+    name = next((name for name in _MAKEFILES if (folder / name).is_file()), "")
+    if not name:
+        raise BuildError(f"{folder} has no Makefile.", "", hint="Name the sources: chathpc predict main.cpp …")
     for where, words in _commands(_dry_run(folder, ("-f", name), variables or {}), folder):
         if not _compiler(words[0]):
             continue

@@ -187,11 +187,11 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
 
 def _group(seconds: float, limiter: str, counts: Counts) -> str:
     """Whose errors are alike: by what limits, and by how much of the launch was followed."""
-    if seconds < _BRIEF:
-        return "launch"
     known = counts.operations.get("integer")
     if known and known.value and known.high / known.value > _GUESSED:
         return "cut"
+    if seconds < _BRIEF:
+        return "launch"
     named = limiter if limiter in {"memory", "latency", "atomic"} else "pipes"
     return named if named == "atomic" or counts.emulated >= 1 else f"{named}, sampled"
 

@@ -18,6 +18,7 @@ from chathpc.predict.lowering import Lowered
 from chathpc.predict.open_values import Gap, OpenValue
 from chathpc.predict.program import Prepared, Program, Wanted, follow, listed, matching, prepare, title
 from chathpc.predict.roofline import Roofline, classify
+from chathpc.predict.warp_chain import chain
 from chathpc.profile.machine_code import CodeLine
 from chathpc.profile.text import clean
 from chathpc.sandbox.contract import Completed, Sandbox
@@ -99,6 +100,10 @@ def predict(
 
     Errors: UsageError, BuildError, ToolkitMissingError, NotLaunchedError.
     """
+    if not device.gpu:
+        raise UsageError(
+            f"Kernels are predicted for GPUs, and {device.name} is none.", hint="Name one: --device rtx3080"
+        )
     progress("compiling the program")
     prepared = prepare(program, work, device)
     kernels = prepared.lowered.kernels
@@ -127,7 +132,8 @@ def predict(
 def _prediction(one: Followed, prepared: Prepared, device: Device, assumed: Sequence[str]) -> Prediction:
     launch = replace(one.launch, kernel=title(one.mangled))
     lowered = prepared.lowered
-    time = predict_time(one.counts, launch, device)
+    warps = ((line, one.warps_by_instruction.get(number, 0.0)) for number, line in _instructions(lowered))
+    time = predict_time(one.counts, launch, device, chain(warps))
     return Prediction(
         kernel=launch.kernel, mangled=one.mangled, launch=launch, counts=one.counts, roofline=classify(one.counts, device),
         time=time, lines=_hot_lines(one.by_instruction, lowered, prepared.sources),
@@ -260,7 +266,9 @@ def _not_launched(done: Completed, asked: Asked, prepared: Prepared) -> ChathpcE
     words = (done.stderr.strip() or done.stdout.strip()).decode("utf-8", "replace").splitlines()
     last = clean(" ".join(words[-2:])).replace(str(prepared.built.executable), "program")
     said = f" It said: {last[-_SHOWN:]}" if words else ""
-    if done.code and not asked.arguments:
+    if done.status == "timed-out":
+        hint = f"It ran for {done.seconds:.0f} s: give arguments by which it gets there sooner."
+    elif done.code and not asked.arguments:
         hint = 'Give its arguments: --args "…"'
     elif re.search("open|file|input", said, re.IGNORECASE) and done.code:
         hint = "It sees the folder of its source: put what it reads there, and name it in --args from there."

@@ -21,7 +21,7 @@ from chathpc.sandbox.contract import Completed, Sandbox
 #: Architectures that the interpreter was tested with; kernels for others are compiled for the first, the labels' own.
 ARCHITECTURES = ("sm_86", "sm_80", "sm_89")
 #: Whatever a program does before, after and beside its kernels: seconds for all of it, and for kernels that nobody asked about.
-LONGEST, OTHERS = 100.0, 6.0
+LONGEST, OTHERS = 200.0, 6.0
 _TARGET = re.compile(r"#\s*pragma\s+omp\s[^\n]*\btarget\b")
 _REGION = re.compile(r"__omp_offloading_[0-9a-f]+_[0-9a-f]+_(.*)_l(\d+)(_\d+)?")
 _SOURCES = (".cu", ".c", ".cc", ".cpp", ".cxx", ".C")

@@ -19,6 +19,8 @@ from chathpc.predict.build_openmp import (
     openmp_machine,
     openmp_recipe_of_makefile,
 )
+from chathpc.predict.cubin import read
+from chathpc.predict.lowering import disassembled, lower
 
 HERE = Path(__file__).parent
 STAND_IN = (MACHINE / "openmp_target.c", HERE / "host_machine.c")
@@ -73,6 +75,11 @@ def test_a_makefile_that_calls_no_compiler_is_an_error(tmp_path: Path) -> None:
         openmp_recipe_of_makefile(tmp_path)
 
 
+def test_a_folder_without_a_makefile_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="no Makefile"):
+        openmp_recipe_of_makefile(tmp_path / "nowhere")
+
+
 def test_flags_for_other_devices_do_not_reach_clang(clang: Clang, toolkit: Toolkit, tmp_path: Path) -> None:
     source = tmp_path / "main.c"
     source.write_text(
@@ -125,7 +132,7 @@ def test_the_machine_for_openmp_has_nothing_of_cuda() -> None:
 def told(command: list[str], **environment: str) -> str:
     """What a command prints."""
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=60
+        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=300
     )
     assert not done.returncode, done.stderr
     return done.stdout
@@ -164,6 +171,23 @@ def test_mapping_is_that_of_llvm(clang: Clang, tmp_path: Path) -> None:
     expected = on_the_host(clang, source, tmp_path / "llvm")
     assert on_the_host(clang, source, tmp_path / "ours", *instead(tmp_path)) == expected
     assert len(expected.splitlines()) > 35
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="LLVM's device that is the host is that of x86-64 here")
+@pytest.mark.parametrize("name", ["openmp_mapping.cpp", "openmp_regions.cpp"])
+def test_interpreted_machine_code_computes_what_llvm_does(
+    name: str, clang: Clang, toolkit: Toolkit, tmp_path: Path
+) -> None:
+    built = build_openmp(recipe_of_sources([HERE / name]), work=tmp_path, toolkit=toolkit, clang=clang)
+    (cubin,) = built.cubins
+    listing = tmp_path / "listing"
+    listing.write_text(told([str(toolkit.tool("nvdisasm")), "-c", str(cubin)]))
+    lowered = lower([(read(cubin), list(disassembled(listing)))])
+    assert not lowered.unknown
+    (tmp_path / "code").write_bytes(lowered.data)
+    (tmp_path / "settings").write_text("other_seconds 60\n")
+    expected = on_the_host(clang, HERE / name, tmp_path / "llvm")
+    assert told([str(built.executable)], CHATHPC_MACHINE=str(tmp_path)) == expected
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="LLVM's device that is the host is that of x86-64 here")
