@@ -23,7 +23,9 @@ def _numbered(names: str | Iterable[str]) -> dict[str, int]:
 
 
 #: Numbers of the operations, as machine/operations.h orders them.
-OPERATIONS = _numbered(re.findall(r"OP\((\w+)\)", files("chathpc.predict").joinpath("machine/operations.h").read_text()))
+OPERATIONS = _numbered(
+    re.findall(r"OP\((\w+)\)", files("chathpc.predict").joinpath("machine/operations.h").read_text())
+)
 MAGIC = 0x31504843
 NONE, REGISTER, UNIFORM, IMMEDIATE, CONSTANT, PREDICATE, UNIFORM_PREDICATE, BARRIER = range(8)
 _NEGATE, _ABSOLUTE, _INVERT, _LOW, _HIGH, _WIDE, _BYTE, _SECOND = 1, 2, 4, 8, 16, 32, 64, 128
@@ -154,7 +156,13 @@ _SUFFIXES = {
     ".H0_H0": _LOW, ".H1_H1": _HIGH, ".B1": _BYTE | _SECOND, ".B2": _BYTE | _HIGH, ".H1": _BYTE | _HIGH, ".B3": _BYTE | _HIGH | _SECOND,
 }  # fmt: skip
 #: Kinds of registers, and the number of the one that holds zeros, or is true.
-_KINDS = {"R": (REGISTER, 255), "UR": (UNIFORM, 63), "P": (PREDICATE, 7), "UP": (UNIFORM_PREDICATE, 7), "B": (BARRIER, 0)}
+_KINDS = {
+    "R": (REGISTER, 255),
+    "UR": (UNIFORM, 63),
+    "P": (PREDICATE, 7),
+    "UP": (UNIFORM_PREDICATE, 7),
+    "B": (BARRIER, 0),
+}
 
 
 def _register(match: re.Match[str], modifiers: int) -> Operand:
@@ -235,7 +243,9 @@ def address(text: str) -> tuple[Operand, Operand, Operand]:
             offset += -int(part, 16) if "-" in sign else int(part, 16)
         elif match[1] and match[2] != "Z":
             # The base comes before it: a pair or, where that is said to be of 32 bits, the lower part of the sum.
-            uniform = Operand(UNIFORM, wide or base.modifiers & _WIDE or (_WIDE if ".U32" in inner else 0), int(match[2]))
+            uniform = Operand(
+                UNIFORM, wide or base.modifiers & _WIDE or (_WIDE if ".U32" in inner else 0), int(match[2])
+            )
         elif not match[1]:
             scale = re.search(r"\.X(\d+)", part)
             shift = int(scale[1]).bit_length() - 1 if scale else 0
@@ -328,13 +338,13 @@ _USUAL: dict[str, Callable[[list[str]], list[Operand]]] = {
     **dict.fromkeys("DADD DMUL DFMA DSETP".split(), _doubles),
 }
 _RENAMED = {
-    "VIADD": "IADD3", "IADD": "IADD3", "VIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "R2UR": "MOV", "VABSDIFF4": "VABSDIFF", "REDG": "RED",
+    "VIADD": "IADD3", "IADD": "IADD3", "VIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "VIMNMX3": "IMNMX", "R2UR": "MOV", "VABSDIFF4": "VABSDIFF", "REDG": "RED",
 }  # fmt: skip
 #: Operations that write no register but predicates.
 _NO_RESULT = frozenset("ISETP FSETP DSETP HSETP2 FCHK".split())
 _FLAGS = {
     "X": _CARRY, "EX": _EX, "SH": _SHIFT, "RELU": _SHIFT, "SAT": _SATURATE, "W": _WRAP, "BF": _ONES, "HI": _HI, "L": _LEFT, "BF16": _BFLOAT,
-    "BF16_V2": _BFLOAT, "SX32": _EXTEND, "U64": _LONG, "S64": _LONG, "F32": _FLOAT,
+    "BF16_V2": _BFLOAT, "SX32": _EXTEND, "U64": _LONG, "S64": _LONG, "F32": _FLOAT, "16x2": _HALF, "S16x2": _HALF, "U16x2": _HALF,
 }  # fmt: skip
 
 
@@ -586,7 +596,7 @@ def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 
 
 _PASSES = frozenset(
-    "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG KILL WARPSYNCALL FENCE ACQBULK CGAERRBAR".split()
+    "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG KILL WARPSYNCALL FENCE ACQBULK CGAERRBAR ENDCOLLECTIVE PREEXIT".split()
 )
 
 
@@ -625,13 +635,13 @@ def record_of(
     record.operation = opcode
     for each in modifiers:
         record.flags |= _FLAGS.get(each, 0)
-    record.flags |= 0 if {"U32", "U64", "U8"} & set(modifiers) else _SIGNED
+    record.flags |= 0 if {"U32", "U64", "U8", "U16x2"} & set(modifiers) else _SIGNED
     record.flags |= _WRAP if word.startswith("VABSDIFF4") else 0
-    record.sub = int(word.startswith("VIADDMNMX"))
     fixes: list[tuple[int, int, str, int]] = []
     linked = _LINKED.search(rest)
     if linked is not None:
         rest = rest[: linked.start()] + "0x0" + rest[linked.end() :]
+    record.sub = {"VIADDMNMX": 1, "VIMNMX3": 2}.get(word.split(".")[0], 0)
     handler(record, tuple(modifiers), _pieces(rest))
     if record.operation not in OPERATIONS:
         record.operation = "UNKNOWN"

@@ -839,6 +839,22 @@ static inline u32 extended(u32 v, u32 bits, bool is_signed)
 
 static inline u32 bounded(u32 v, s32 least, s32 most) { return (u32)((s32)v < least ? least : (s32)v > most ? most : (s32)v); }
 
+/* The lesser or greater of numbers or their halves (F_HALF), not below zero if so asked (F_SHIFT); sub: of a sum and a number (1), of three (2). */
+static u32 bounded_parts(const struct instruction *i, u32 a, u32 c, u32 d, bool lesser)
+{
+    u32 wide = i->flags & F_HALF ? 16 : 32, result = 0;
+    bool is_signed = i->flags & F_SIGNED;
+    for (u32 k = 0; k < 32; k += wide) {
+        u32 x = extended(a >> k, wide, is_signed), y = extended(c >> k, wide, is_signed), z = extended(d >> k, wide, is_signed);
+        if (i->sub == 1) x = extended(x + y, wide, is_signed), y = z;
+        if ((is_signed ? (s32)x < (s32)y : x < y) != lesser) x = y;
+        if (i->sub == 2 && (is_signed ? (s32)x < (s32)z : x < z) != lesser) x = z;
+        if (i->flags & F_SHIFT && (s32)x < 0) x = 0;
+        result |= (wide == 32 ? x : x & 0xffff) << k;
+    }
+    return result;
+}
+
 /* Parts of `bits` bits of two words, one by one: the sum of products, or of differences, or the differences each in its place. */
 static u32 by_parts(const struct instruction *i, u32 a, u32 c, u32 sum)
 {
@@ -1072,6 +1088,13 @@ static bool execute_integers(struct block *b, struct warp *w, const struct instr
     const u32 flags = i->flags, p = flags & F_CARRY ? predicate(w, &o[6]) : 0;
     switch (i->operation) {
     case OP_IADD3: {
+        if (flags & F_HALF) { /* of halves */
+            u32 factor[2];
+            for (int k = 0; k < 2; k++) factor[k] = o[k + 1].modifiers & M_NEGATE ? ~0u : 1;
+            a = row_at(w, o[1].row), c = row_at(w, o[2].row);
+            LANES out[l] = ((a[l] * factor[0] + c[l] * factor[1]) & 0xffff) | ((a[l] & 0xffff0000u) * factor[0] + (c[l] & 0xffff0000u) * factor[1]);
+            break;
+        }
         if (o[4].kind == K_NONE && o[5].kind == K_NONE && !(flags & F_CARRY)) {
             LANES out[l] = a[l] + c[l] + d[l];
             break;
@@ -1171,12 +1194,8 @@ static bool execute_integers(struct block *b, struct warp *w, const struct instr
     }
     case OP_IMNMX: {
         u32 lesser = predicate(w, &o[6]);
-        if (i->sub) { /* of a sum */
-            LANES out[l] = a[l] + c[l];
-            memcpy(va, out, sizeof va);
-            a = va, c = d;
-        }
-        if (flags & F_SIGNED) LANES out[l] = ((s32)a[l] < (s32)c[l]) == (lesser >> l & 1) ? a[l] : c[l];
+        if (i->sub || flags & (F_HALF | F_SHIFT)) LANES out[l] = bounded_parts(i, a[l], c[l], d[l], lesser >> l & 1);
+        else if (flags & F_SIGNED) LANES out[l] = ((s32)a[l] < (s32)c[l]) == (lesser >> l & 1) ? a[l] : c[l];
         else LANES out[l] = (a[l] < c[l]) == (lesser >> l & 1) ? a[l] : c[l];
         break;
     }
