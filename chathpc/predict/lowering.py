@@ -49,7 +49,7 @@ _SPACES = dict.fromkeys(("LDG", "STG", "ATOMG", "RED"), 0) | dict.fromkeys(("LDS
 _SPACES |= {"LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOM": 4}
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM = "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS"
-_UNIFORM_OF = {f"U{name}": name for name in _numbered(_UNIFORM)} | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R"}
+_UNIFORM_OF = {f"U{name}": name for name in _numbered(_UNIFORM)} | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R", "LDCU": "LDC"}
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
     "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
@@ -516,7 +516,6 @@ def _load_constant(record: Record, modifiers: tuple[str, ...], parts: list[str])
 @_handles("LDGSTS")
 def _copy(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     _width(record, modifiers)
-    record.flags |= _WRAP if "ZFILL" in modifiers else 0
     base, _, offset = address(parts[0])
     read = [operand(each) for each in parts[2:] if _is_predicate(each)]
     record.operands = [replace(base, value=offset.value), *address(parts[1]), _NOTHING, _NOTHING, *read[:1]]

@@ -282,6 +282,31 @@ struct Flow {
     }
 };
 
+// Enough different cases for a table of places to jump to.
+struct Table {
+    BOTH void operator()(const u64 *in, u64 *out) const {
+        u32 a = (u32)in[0];
+#pragma unroll 1
+        for (int i = 0; i < 16; i++)
+            switch ((u32)(in[1] >> 4 * i) & 15) {
+            case 0: a = a * 3 + 1; if (a & 4) a ^= (u32)in[2]; break;
+            case 1: a = a * a + 5; break;
+            case 2: a += (u32)((a >> 2) * 1.5f) * 77; break;
+            case 3: a = a / 7 + (u32)in[a & 1]; break;
+            case 4: a = (a >> 16) | (a << 16); break;
+            case 5: for (u32 j = 0; j < (a & 7); j++) a = a * 5 + j; break;
+            case 6: a ^= a << 13; a ^= a >> 17; break;
+            case 7: a -= (u32)in[a >> 5 & 1]; break;
+            case 8: a = a % 1000003u; break;
+            case 9: a = ~a + (u32)i; break;
+            case 10: a = a | 0x1001; break;
+            case 11: a = a & 0x7ff00ff; break;
+            default: a += 17;
+            }
+        out[0] = a;
+    }
+};
+
 BOTH __noinline__ u32 ackermann(u32 m, u32 n) { return !m ? n + 1 : !n ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1)); }
 BOTH __noinline__ u32 twice(u32 x) { return 2 * x + 1; }
 BOTH __noinline__ u32 thrice(u32 x) { return 3 * x + 2; }
@@ -499,6 +524,22 @@ __global__ void copied(const float4 *from, int *wrong)
     __syncthreads();
     float4 v = into[127 - t];
     bad += v.x != 4.0f * (127 - t) || v.w != 4.0f * (127 - t) + 3;
+    __syncthreads();
+    // Those that are told to copy nothing fill with zeros.
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(into + t)), "l"(from + t), "r"(t % 3 ? 16 : 0));
+    asm volatile("cp.async.wait_all;");
+    __syncthreads();
+    v = into[127 - t];
+    bad += v.y != ((127 - t) % 3 ? 4.0f * (127 - t) + 1 : 0.0f);
+    // Four matrices of 8 by 8 numbers of 16 bits, and the same transposed.
+    __shared__ __align__(16) unsigned short tile[4][8][8];
+    for (int i = t; i < 256; i += 128) ((unsigned short *)tile)[i] = (unsigned short)(i * 5);
+    __syncthreads();
+    u32 r[4], lane = t & 31, row = (u32)__cvta_generic_to_shared(&tile[lane / 8][lane % 8][0]);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(row));
+    for (int m = 0; m < 4; m++) bad += r[m] != (tile[m][lane / 4][lane % 4 * 2] | (u32)tile[m][lane / 4][lane % 4 * 2 + 1] << 16);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(row));
+    for (int m = 0; m < 4; m++) bad += r[m] != (tile[m][lane % 4 * 2][lane / 4] | (u32)tile[m][lane % 4 * 2 + 1][lane / 4] << 16);
     if (bad) atomicAdd(wrong, bad);
 }
 
@@ -601,6 +642,7 @@ int main()
     exact("halves", Halves());
     near("functions");
     exact("flow", Flow());
+    exact("table", Table());
     exact("calls", Calls());
     own("lanes", lanes, 2, 64, 0);
     int values[4] = {3, 13, 23, 33}, seen = 0;

@@ -723,7 +723,7 @@ static void atomic(struct block *b, struct warp *w, const struct instruction *i,
 }
 
 /* cp.async: o[0]: address in shared memory (value: offset), o[1..3]: address in global memory, o[6]: whether to copy, or else
- * to do nothing or fill with zeros. */
+ * fill with zeros. */
 static void copy(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
     struct access x, y;
@@ -738,7 +738,7 @@ static void copy(struct block *b, struct warp *w, const struct instruction *i, u
     ACTIVE(mask) {
         bool zeros = skipped >> l & 1;
         u8 *from = zeros ? NULL : place_of(b, w, &x, l, 0), *into = place_of(b, w, &y, l, 0);
-        if (zeros && into && i->flags & F_WRAP) memset(into, 0, i->width);
+        if (zeros && into) memset(into, 0, i->width);
         else if (from && into) memcpy(into, from, i->width);
         else if (!zeros) faults++;
     }
