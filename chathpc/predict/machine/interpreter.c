@@ -620,6 +620,7 @@ static void load(struct block *b, struct warp *w, const struct instruction *i, u
         const u32 *line = (const u32 *)(origin + x.low) + k;
         if (whole && words == 1) memcpy(got, line, sizeof got);
         else if (whole) LANES got[l] = line[(u32)l * words];
+        else if (all && i->width >= 4) LANES got[l] = *(const u32 *)(origin + (mask >> l & 1 ? x.at[l] : x.low) + 4 * k);
         else ACTIVE(mask) {
             u32 v = 0;
             if (!(from = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) faults++;
@@ -649,6 +650,9 @@ static void store(struct block *b, struct warp *w, const struct instruction *i, 
         u32 *line = (u32 *)(origin + x.low) + k;
         if (whole && words == 1) memcpy(line, from, sizeof(row));
         else if (whole) LANES line[(u32)l * words] = from[l];
+        else if (all && i->width >= 4) {
+            ACTIVE(mask) *(u32 *)(origin + x.at[l] + 4 * k) = from[l];
+        }
         else ACTIVE(mask) {
             if ((to = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) memcpy(to, &from[l], x.bytes < 4 ? x.bytes : 4);
             else faults++;
