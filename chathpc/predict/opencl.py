@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.errors import ChathpcError
 from chathpc.predict import host_code
 from chathpc.predict.host_code import LLVM, MACHINE, Seen, Traced, Work
 
+FITS = 0.9  # of the last cache: more of it is full of other lines
 LARGEST_LOCAL = 64 << 10
 EVENTS = 10_000_000  # accesses and blocks that are followed of a launch; more changes no prediction of tests/predict/opencl by 2 %
 
@@ -73,12 +73,22 @@ def _helper() -> tempfile.TemporaryDirectory[str]:
 def compiled(launch: NDRange, folder: Path) -> str:
     """Assembly of the function that runs a work-group of the launch, as pocl compiles it. ChathpcError: pocl is not there, or the source is wrong."""
     kinds = [
-        f"local:{a.bytes}" if isinstance(a, Local) else f"buffer:{a.nbytes}" if isinstance(a, np.ndarray) else f"value:{a.nbytes}"
+        f"local:{a.bytes}"
+        if isinstance(a, Local)
+        else f"buffer:{a.nbytes}"
+        if isinstance(a, np.ndarray)
+        else f"value:{a.nbytes}"
         for a in launch.arguments
     ]
     numbers = [str(n) for n in (len(launch.items), *launch.items, *launch.local)]
-    environment = {**os.environ, "POCL_CACHE_DIR": f"{_helper().name}/cache", "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1"}
-    library = host_code.run([f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment)
+    environment = {
+        **os.environ,
+        "POCL_CACHE_DIR": f"{_helper().name}/cache",
+        "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1",
+    }
+    library = host_code.run(
+        [f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment
+    )
     code = Path(library.strip().splitlines()[-1]).parent / "parallel.bc"
     llc = host_code.tool("llc", LLVM)
     assembly = folder / "kernel.s"
@@ -106,14 +116,14 @@ def sample(groups: int, wanted: int) -> list[range]:
     return [range(round(k * step), round(k * step) + length) for k in range(runs)]
 
 
-def work(launch: NDRange, caches: Sequence[tuple[int, int]], cpu: str) -> Work:
-    """Follow a launch on a machine with `caches` (bytes, ways; three levels) and `cpu` (LLVM's name)."""
+def work(launch: NDRange, caches: Sequence[tuple[int, int]], core: host_code.Core) -> Work:
+    """Follow a launch on a machine with `caches` (bytes, ways; three levels) and cores like `core`."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         code = host_code.traced(compiled(launch, folder))
         library = host_code.build(code, folder, host_code.tool("clang", LLVM))
         half, whole, followed = host_code.apart(lambda: _follow(launch, library, code, caches), 300)
-    cycles = host_code.core_cycles(code, whole, host_code.tool("llvm-mca", LLVM[::-1]), cpu)
+    cycles = host_code.core_cycles(code, whole, core)
     scale = launch.groups / followed
     instructions = host_code.count(code, whole, "")
     atomics = host_code.count(code, whole, ("lock", "xchg"))
@@ -128,6 +138,7 @@ def work(launch: NDRange, caches: Sequence[tuple[int, int]], cpu: str) -> Work:
         atomics * scale,
         calls * scale,
         lines,
+        whole.conflicts * scale,
         whole.written_back * scale,
         (whole.pages[0] * scale, whole.pages[1] * scale),
         (touched, written),
@@ -155,7 +166,7 @@ def _scaled(seen: Seen, scale: float, touched: float, compulsory: float, last: i
     share = min(1.0, compulsory / sum(memory)) if sum(memory) else 0.0
     grown = tuple(n * ((1 - share) * scale + share * touched / max(1.0, compulsory)) for n in memory)
     first, second, third = (tuple(n * scale for n in level) for level in seen.lines[:3])
-    if touched * 64 < last:
+    if touched * 64 < FITS * last:
         return (first, second, tuple(a + b for a, b in zip(third, grown, strict=True)), (0.0, 0.0, 0.0))
     return (first, second, third, grown)
 
@@ -168,7 +179,7 @@ def _follow(launch: NDRange, library: Path, code: Traced, caches: Sequence[tuple
     keep: list[object] = []
     # pocl hands variables in local memory over as further arguments; it does not say of what size.
     for argument in (*launch.arguments, *(Local(LARGEST_LOCAL) for _ in range(8))):
-        if isinstance(argument, Local) or isinstance(argument, np.ndarray):
+        if isinstance(argument, (Local, np.ndarray)):
             size = argument.bytes if isinstance(argument, Local) else argument.nbytes
             room = np.zeros(size + 4096, np.uint8)
             at = -(-room.ctypes.data // 4096) * 4096 if size >= 4096 else -(-room.ctypes.data // 64) * 64

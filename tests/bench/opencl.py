@@ -31,7 +31,11 @@ from tests.predict.opencl import launches
 
 DATA = Path(launches.__file__).parent
 TIMES, WORK, MACHINE = DATA / "times.csv", DATA / "work.jsonl", DATA / "machine.txt"
-CACHES = ((32 << 10, 8), (512 << 10, 8), (16 << 20, 16))  # of the last, what others leave of 32 MB
+CACHES = (
+    (32 << 10, 8),
+    (512 << 10, 8),
+    (20 << 20, 20),
+)  # of the last, 32 MB, what others leave (the knee of machine.txt)
 CPU = "znver3"
 NAMES = tuple(f.name for f in dataclasses.fields(Constants))
 # How far a constant may go from what is measured or documented, as a standard deviation of its logarithm: a factor of e^0.5 is no surprise.
@@ -120,8 +124,8 @@ def least(raw: Path) -> None:
             about[row["launch"]] = (row["kernel"], row["regime"])
     with TIMES.open("w") as file:
         file.write("launch,kernel,regime,seconds,rounds,second_over_least\n")
-        for name, times in rounds.items():
-            best = sorted(times)
+        for name in (case.name for case in launches.cases()):
+            best = sorted(rounds[name])
             ratio = best[1] / best[0] if len(best) > 1 else float("nan")
             file.write(f"{name},{','.join(about[name])},{best[0]:.4g},{len(best)},{ratio:.3f}\n")
 
@@ -129,13 +133,14 @@ def least(raw: Path) -> None:
 def follow(only: Sequence[str]) -> None:
     """Count the work of every launch that is not known yet."""
     known = {json.loads(line)["launch"] for line in WORK.read_text().splitlines()} if WORK.exists() else set()
+    core = host_time.host(MACHINE.read_text(), CPU, CACHES).core
     with WORK.open("a") as file:
         for case in launches.cases():
             if case.name in known or (only and case.launch.kernel not in only):
                 continue
             start = time.monotonic()
             try:
-                work = opencl.work(case.launch, CACHES, CPU)
+                work = opencl.work(case.launch, CACHES, core)
             except ChathpcError as error:
                 sys.stderr.write(f"{case.name}: {error}\n")
                 continue
@@ -153,7 +158,10 @@ def samples() -> list[Sample]:
     for line in WORK.read_text().splitlines():
         row = json.loads(line)
         name, groups = row.pop("launch"), row.pop("groups")
-        row = {k: tuple(tuple(x) if isinstance(x, list) else x for x in v) if isinstance(v, list) else v for k, v in row.items()}
+        row = {
+            k: tuple(tuple(x) if isinstance(x, list) else x for x in v) if isinstance(v, list) else v
+            for k, v in row.items()
+        }
         if time_row := measured.get(name):
             seconds = float(time_row["seconds"])
             found.append(Sample(name, time_row["kernel"], time_row["regime"], groups, Work(**row), seconds))
@@ -184,7 +192,9 @@ def fit(known: Sequence[Sample], host: Host) -> Constants:
     return Constants(*np.exp(_least_squares(residuals, start)))
 
 
-def _least_squares(f: Callable[[NDArray[np.float64]], NDArray[np.float64]], p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _least_squares(
+    f: Callable[[NDArray[np.float64]], NDArray[np.float64]], p: NDArray[np.float64]
+) -> NDArray[np.float64]:
     damping, r = 1e-2, f(p)
     for _ in range(40):
         slope = np.stack([(f(p + 1e-4 * e) - r) / 1e-4 for e in np.eye(len(p))], 1)
@@ -240,7 +250,8 @@ def table(detail: bool = False) -> None:
         held += int(np.sum((unseen * low <= truth) & (truth <= unseen * high) & (of == k)))
     if detail:
         for i, s in enumerate(every):
-            print(f"{s.name:42} {s.seconds * 1e6:10.1f} us  plain {plain[i] / s.seconds:5.2f}  unseen {unseen[i] / s.seconds:5.2f}  followed {s.work.followed:.2f}")
+            ratios = f"plain {plain[i] / s.seconds:5.2f}  unseen {unseen[i] / s.seconds:5.2f}"
+            print(f"{s.name:42} {s.seconds * 1e6:10.1f} us  {ratios}  followed {s.work.followed:.2f}")
     rows = [
         ("nothing fitted, all kernels", plain, development | True),
         ("seen: fitted to development, development", seen, development),
@@ -258,7 +269,9 @@ def table(detail: bool = False) -> None:
     for k, kernel in enumerate(kernels):
         bias = np.exp(np.mean(np.log(unseen[of == k] / truth[of == k])))
         held_out = "held out" if kernel in launches.HELD_OUT else ""
-        print(f"  {kernel:18} {np.mean(np.abs(unseen[of == k] / truth[of == k] - 1)):6.1%}  bias x {bias:.2f}  {held_out}")
+        print(
+            f"  {kernel:18} {np.mean(np.abs(unseen[of == k] / truth[of == k] - 1)):6.1%}  bias x {bias:.2f}  {held_out}"
+        )
     print("constants:", {name: round(value, 3) for name, value in host_time.named(fit(every, host)).items()})
 
 
