@@ -78,12 +78,13 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of a run: how often each block ran, mispredicted branches, lines by the level that had them (after no order, after a
+    """What was seen of a run: how often each block ran and its branch was mispredicted, mispredicted branches, lines by the level that had them (after no order, after a
     stride, after a neighbour), lines of each buffer (touched, written), windows of blocks in the order in which they ran, and for each
     instruction that touches memory its lines by the level that had them, translations by the second table, and walks.
     """
 
     counts: tuple[int, ...]
+    missed: tuple[int, ...]
     mispredicted: int
     accesses: int
     followed: float
@@ -100,8 +101,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run or a launch does: instructions of the machine, cycles of a core for them (branches foreseen), mispredicted branches,
-    atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
+    """What a run or a launch does: instructions of the machine, cycles of a core for them (branches foreseen), mispredicted branches, cycles that
+    these wait for loads, atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
     order, a stride, a neighbour), lines that were not in the first cache because others of their set had just come, lines written back
     to memory, accesses whose page needed the second table of translations and a walk, distinct lines (touched, written), the share that
     was followed, whether threads change the same lines by atomic operations, and pages that nobody touched before.
@@ -110,6 +111,7 @@ class Work:
     instructions: float
     cycles: float
     mispredicted: float
+    missed_waits: float
     atomics: float
     calls: float
     lines: tuple[tuple[float, ...], ...]
@@ -363,11 +365,13 @@ class Follower:
     def seen(self) -> Seen:
         """All since the beginning."""
         counts = (ctypes.c_uint64 * self.blocks)()
+        missed = (ctypes.c_uint64 * self.blocks)()
         sites = (ctypes.c_uint64 * (LEVELS + 3) * (self.sites + 1))()
-        told = self.library.trace_told(counts, sites).contents
+        told = self.library.trace_told(counts, missed, sites).contents
         windows = tuple(tuple(told.windows[k][: told.window_size[k]]) for k in range(max(1, told.window_count)))
         return Seen(
             tuple(counts),
+            tuple(missed),
             told.mispredicted,
             told.accesses,
             told.blocks_followed / max(1, told.blocks_run),
@@ -441,6 +445,7 @@ def program(
         instructions,
         core_cycles(code, seen, core),
         seen.mispredicted * scale,
+        missed_waits(code, seen, core) * scale,
         count(code, seen, "lock"),
         count(code, seen, "call"),
         lines,
@@ -489,6 +494,15 @@ def core_cycles(code: Traced, seen: Seen, core: Core) -> float:
     return count(code, seen, "") * cycles / max(1, sum(n for n, _ in windows))
 
 
+def missed_waits(code: Traced, seen: Seen, core: Core) -> float:
+    """Cycles that mispredicted branches wait for the slowest load of their block before they are found out."""
+    slowest = [0.0] * len(code.blocks)
+    for site, lines in zip(code.sites, seen.sites, strict=True):
+        if site.load:
+            slowest[site.block] = max(slowest[site.block], _mean_wait(lines, core))
+    return sum(n * wait for n, wait in zip(seen.missed, slowest, strict=True))
+
+
 def _mean_wait(lines: Sequence[int], core: Core) -> float:
     """Cycles that a load waits longer than for the first cache, on average."""
     return sum(n * wait for n, wait in zip(lines[1:], core.waits, strict=True)) / max(1, sum(lines[: LEVELS + 1]))
@@ -523,7 +537,11 @@ def longest_chain(body: Sequence[tuple[str, float]]) -> float:
             needs |= {"ax", "dx"}
         loads = any("(" in piece for piece in sources) and not name.startswith("lea")
         begin = 0.0 if zeroes else max((ready.get(r, 0.0) for r in needs), default=0.0)
-        end = begin + wait + LOAD * loads + next((cycles for start, cycles in TAKES if re.match(start, name)), 1.0)
+        if loads:
+            # The address alone is needed to begin a load, and the other operands with what it brings.
+            address = {r for piece in pieces if "(" in piece for r in names(piece)}
+            begin = max(begin, max((ready.get(r, 0.0) for r in address), default=0.0) + LOAD + wait)
+        end = begin + next((cycles for start, cycles in TAKES if re.match(start, name)), 1.0)
         longest = max(longest, end)
         if not re.match(r"v|lea|mov|cmov|set|not", name):
             ready["flags"] = end

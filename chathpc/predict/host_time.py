@@ -50,6 +50,7 @@ class Constants:
     launch: float = 200.0
     group: float = 20.0
     branch: float = 16.0
+    waits: float = 1.0
     atomic: float = 18.0
     translation: float = 1.0
     walk: float = 1.0
@@ -77,7 +78,12 @@ def seconds(work: Work, host: Host, k: Constants, groups: int = 1) -> float:
         * sum(n * cost * more for n, cost, more in zip(lines, costs, (unordered, sqrt(unordered), 1.0), strict=True))
         for lines, costs, (factor, unordered) in zip(work.lines[1:], host.lines, factors, strict=True)
     )
-    cycles = k.core * work.cycles + k.branch * work.mispredicted + k.translation * work.pages[0]
+    cycles = (
+        k.core * work.cycles
+        + k.branch * work.mispredicted
+        + k.waits * work.missed_waits
+        + k.translation * work.pages[0]
+    )
     cycles += k.conflict * work.conflicts
     if groups > 1:
         # Which thread gets which work-groups differs from launch to launch: the caches of the others have its lines.

@@ -135,6 +135,7 @@ def work(launch: NDRange, caches: Sequence[tuple[int, int]], core: host_code.Cor
         instructions * scale,
         cycles * scale,
         whole.mispredicted * scale,
+        host_code.missed_waits(code, whole, core) * scale,
         atomics * scale,
         calls * scale,
         lines,

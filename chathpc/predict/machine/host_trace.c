@@ -41,7 +41,7 @@ struct told {
 };
 
 static struct told told;
-static uint64_t *events, *counts;
+static uint64_t *events, *counts, *missed_after; /* by block: how often it ran, and its branch was mispredicted */
 static uint32_t block_count, site_count;
 static uint64_t follow_all = UINT64_MAX, digested; /* words that are all followed; of later buffers every 16th, else blocks are counted only */
 
@@ -80,6 +80,7 @@ static void predict(uint32_t block)
     }
     uint32_t guess = from < 0 ? usual[last] : table[from][at[from]].next;
     told.mispredicted += guess != next;
+    missed_after[last] += guess != next;
     uint32_t *kept = from < 0 ? usual + last : &table[from][at[from]].next;
     int8_t *trust = from < 0 ? usual_trust + last : &table[from][at[from]].trust;
     if (guess == next) {
@@ -268,6 +269,7 @@ int trace_begin(uint32_t blocks, uint32_t sites, const uint8_t *stores, const ui
     trace_next = events;
     block_count = blocks;
     counts = calloc(blocks, sizeof *counts);
+    missed_after = calloc(blocks, sizeof *missed_after);
     site_count = sites;
     site_lines = calloc(sites + 1, sizeof *site_lines);
     writes = malloc(sites + 1);
@@ -294,13 +296,14 @@ void trace_buffer(const void *base, uint64_t bytes)
     buffers[buffer_count++].seen = calloc(bytes / 64 + 2, 1);
 }
 
-/* Digest what is there, and say all that was seen since the beginning: how often each block ran, and which level had the lines of each
- * instruction that touches memory. */
-const struct told *trace_told(uint64_t *block_counts, uint64_t (*lines)[WAITS])
+/* Digest what is there, and say all that was seen since the beginning: how often each block ran and its branch was mispredicted,
+ * and which level had the lines of each instruction that touches memory. */
+const struct told *trace_told(uint64_t *block_counts, uint64_t *missed, uint64_t (*lines)[WAITS])
 {
     digest(trace_next);
     trace_next = events;
     memcpy(block_counts, counts, block_count * sizeof *counts);
+    memcpy(missed, missed_after, block_count * sizeof *missed);
     memcpy(lines, site_lines, site_count * sizeof *lines);
     if (!told.window_count) told.window_size[0] = window_fill; /* less than one window */
     return &told;
@@ -318,6 +321,7 @@ void trace_warm(void)
     memset(&told, 0, sizeof told);
     memcpy(told.footprint, footprint, sizeof footprint);
     memset(counts, 0, block_count * sizeof *counts);
+    memset(missed_after, 0, block_count * sizeof *missed_after);
     memset(site_lines, 0, site_count * sizeof *site_lines);
     told.window_every = 4 * WINDOW;
     window_open = 0;
