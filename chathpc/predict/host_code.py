@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -78,8 +78,8 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of a run: how often each block ran and its branch was mispredicted, mispredicted branches, lines by the level that had them (after no order, after a
-    stride, after a neighbour), lines of each buffer (touched, written), windows of blocks in the order in which they ran, and for each
+    """What was seen of a run: how often each block ran and its branch was mispredicted, mispredicted branches, lines by the level that
+    had them (after no order, a stride, a neighbour), lines of each buffer (touched, written), windows of blocks in the order in which they ran, and for each
     instruction that touches memory its lines by the level that had them, translations by the second table, and walks.
     """
 
@@ -105,7 +105,8 @@ class Work:
     these wait for loads, atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
     order, a stride, a neighbour), lines that were not in the first cache because others of their set had just come, lines written back
     to memory, accesses whose page needed the second table of translations and a walk, distinct lines (touched, written), the share that
-    was followed, whether threads change the same lines by atomic operations, and pages that nobody touched before.
+    was followed, whether threads change the same lines by atomic operations, operations by class (a fused multiply-add is two, a vector as
+    many as it has lanes), and pages that nobody touched before.
     """
 
     instructions: float
@@ -121,6 +122,7 @@ class Work:
     footprint: tuple[float, float]
     followed: float
     contended: bool = False
+    operations: Mapping[str, float] = field(default_factory=dict)
     new_pages: float = 0.0
 
 
@@ -454,6 +456,7 @@ def program(
         (seen.pages[0] * scale, seen.pages[1] * scale),
         (0.0, 0.0),
         seen.followed,
+        operations=operations(code, seen),
         new_pages=seen.new_pages,
     )
 
@@ -463,6 +466,32 @@ def count(code: Traced, seen: Seen, start: str | tuple[str, ...]) -> float:
     return float(
         sum(n * sum(i.startswith(start) for i in b.instructions) for n, b in zip(seen.counts, code.blocks, strict=True))
     )
+
+
+def operations(code: Traced, seen: Seen) -> dict[str, float]:
+    """Operations by class (fp32, fp64, integer) of all instructions that were seen; those on whole registers of bits are left out."""
+    total: dict[str, float] = {}
+    for times, block in zip(seen.counts, code.blocks, strict=True):
+        for instruction in block.instructions if times else ():
+            name, pieces = operands(instruction)
+            register = re.search(r"%([xyz]mm)\d", pieces[-1]) if pieces else None
+            width = LANES[register.group(1)] if register else 16
+            if found := re.fullmatch(r"v?(?:add|sub|mul|div|sqrt|min|max|(fn?m[as][du]?[dbu]*\d+))([ps])([sd])", name):
+                size = 4 if found.group(3) == "s" else 8
+                kind, lanes = f"fp{8 * size}", 1 if found.group(2) == "s" else width // size
+                lanes *= 2 if found.group(1) else 1
+            elif found := re.fullmatch(
+                r"v?p(?:add|sub|mull?|min[su]|max[su]|abs|madd|cmp(?:eq|gt)|s[lr][la]v?)u?([bwdq])\w*", name
+            ):
+                kind, lanes = "integer", width // {"b": 1, "w": 2, "d": 4, "q": 8}[found.group(1)]
+            elif re.fullmatch(
+                r"(add|sub|imul|mul|i?div|and|or|xor|not|neg|inc|dec|s[ah][lr]|ro[lr]|cmp|test|lea)[bwlq]", name
+            ):
+                kind, lanes = "integer", 1
+            else:
+                continue
+            total[kind] = total.get(kind, 0.0) + float(times) * lanes
+    return total
 
 
 def core_cycles(code: Traced, seen: Seen, core: Core) -> float:

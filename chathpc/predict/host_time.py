@@ -1,6 +1,6 @@
 """Time of followed code of the host: cycles of the cores, plus what they wait for caches and memory.
 
-    time = launch + share · (core · cycles + branches + translations + lines of the caches + group · work-groups) + lines of memory + atomics
+    time = launch + share · (core + branches + caches) + memory + atomics, each a sum of counts times costs (`parts`)
 
 `share` is the largest part of the work-groups that one thread gets. What a line or a cycle costs on a machine is measured there
 (machine/host_speed.c); the factors on it, which say how much of that the core hides, were fitted to the launches in
@@ -16,6 +16,7 @@ from math import sqrt
 from pathlib import Path
 
 from chathpc.predict import host_code
+from chathpc.predict.counts import Range
 from chathpc.predict.host_code import MACHINE, Core, Work
 
 REACH = 4 << 20  # bytes whose pages of 4 KiB are well within the second table of translations (2048 entries, Zen 3)
@@ -67,10 +68,16 @@ class Constants:
 
 # Fitted to the development kernels of tests/predict/opencl on two cores of an EPYC of the third generation.
 FITTED = Constants()
+SPREAD = (0.7, 1.4)  # of time over prediction, each kernel left out of the fit
 
 
 def seconds(work: Work, host: Host, k: Constants, groups: int = 1) -> float:
     """Time of the work when its `groups` run on the threads of the host, as pocl hands them out; a program is one group."""
+    return sum(parts(work, host, k, groups).values())
+
+
+def parts(work: Work, host: Host, k: Constants, groups: int = 1) -> dict[str, float]:
+    """What the time goes to, in seconds: launch, core, branches, caches, memory, atomics."""
     share = largest_share(groups, host.threads)
     factors = ((k.second, 1.0), (k.third, k.third_unordered), (k.memory, k.memory_unordered))
     second, third, memory = (
@@ -78,26 +85,29 @@ def seconds(work: Work, host: Host, k: Constants, groups: int = 1) -> float:
         * sum(n * cost * more for n, cost, more in zip(lines, costs, (unordered, sqrt(unordered), 1.0), strict=True))
         for lines, costs, (factor, unordered) in zip(work.lines[1:], host.lines, factors, strict=True)
     )
-    cycles = (
-        k.core * work.cycles
-        + k.branch * work.mispredicted
-        + k.waits * work.missed_waits
-        + k.translation * work.pages[0]
-    )
-    cycles += k.conflict * work.conflicts
-    if groups > 1:
-        # Which thread gets which work-groups differs from launch to launch: the caches of the others have its lines.
-        theirs = min(work.footprint[0], host.threads * host.caches[1][0] / 64) * (1 - 1 / host.threads)
-        cycles += k.foreign * theirs
-    near = cycles * host.cycle + k.walk * host.walk * work.pages[1] + second + third + k.group * groups
-    far = memory + k.write_back * host.write_back * work.written_back
-    alone = share == 1.0
-    atomics = k.atomic * host.cycle * work.atomics
-    # A line that several threads change goes to and fro between them: no gain from more threads.
-    kept = 1.0 if work.contended else share
-    return 1e-9 * (
-        k.launch + share * near + far * (1.0 if alone else min(1.0, share * host.crowded * k.crowded)) + kept * atomics
-    )
+    # Which thread gets which work-groups differs from launch to launch: the caches of the others have its lines.
+    theirs = min(work.footprint[0], host.threads * host.caches[1][0] / 64) * (1 - 1 / host.threads) * (groups > 1)
+    crowded = k.conflict * work.conflicts + k.foreign * theirs + k.translation * work.pages[0]
+    near = {
+        "core": k.core * work.cycles * host.cycle + k.group * groups,
+        "branches": (k.branch * work.mispredicted + k.waits * work.missed_waits) * host.cycle,
+        "caches": crowded * host.cycle + k.walk * host.walk * work.pages[1] + second + third,
+    }
+    far = share if share == 1.0 else min(1.0, share * host.crowded * k.crowded)
+    times = {
+        "launch": k.launch,
+        **{name: time * share for name, time in near.items()},
+        "memory": far * (memory + k.write_back * host.write_back * work.written_back),
+        # A line that several threads change goes to and fro between them: no gain from more threads.
+        "atomics": k.atomic * host.cycle * work.atomics * (1.0 if work.contended else share),
+    }
+    return {name: time * 1e-9 for name, time in times.items()}
+
+
+def predicted(work: Work, host: Host, groups: int = 1) -> Range:
+    """Seconds, with the bounds that hold four of five times of kernels that the constants were not fitted to."""
+    time = seconds(work, host, FITTED, groups)
+    return Range(time, time * SPREAD[0], time * SPREAD[1])
 
 
 def largest_share(groups: int, threads: int) -> float:
@@ -117,17 +127,9 @@ def measured(cpu: str, caches: Sequence[tuple[int, int]]) -> Host:
     """Measure this machine; takes about ten seconds."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "speed"
-        host_code.run(
-            [
-                host_code.tool("clang", host_code.LLVM),
-                "-O2",
-                "-mavx2",
-                "-o",
-                str(program),
-                str(MACHINE / "host_speed.c"),
-                "-lpthread",
-            ]
-        )
+        clang = host_code.tool("clang", host_code.LLVM)
+        source = str(MACHINE / "host_speed.c")
+        host_code.run([clang, "-O2", "-mavx2", "-o", str(program), source, "-lpthread"])
         return host(host_code.run([str(program)]), cpu, caches)
 
 

@@ -145,6 +145,7 @@ def work(launch: NDRange, caches: Sequence[tuple[int, int]], core: host_code.Cor
         (touched, written),
         followed / launch.groups,
         whole.shared_atomics > 0.5 * atomics,
+        {kind: n * scale for kind, n in host_code.operations(code, whole).items()},
     )
 
 
