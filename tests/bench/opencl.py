@@ -3,7 +3,8 @@
 python -m tests.bench.opencl measure RAW.csv     append a round of times (needs pyopencl and pocl)
 python -m tests.bench.opencl follow              count the work of launches that tests/predict/opencl/work.jsonl has not
 python -m tests.bench.opencl times RAW.csv       the least time of each launch over all rounds, to times.csv
-python -m tests.bench.opencl table               error for seen and unseen kernels, and the constants
+python -m tests.bench.opencl table               error for seen and unseen kernels, and the constants; table v: each launch
+python -m tests.bench.opencl loops               the same for programs in C
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import dataclasses
 import importlib
 import json
 import os
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.errors import ChathpcError
-from chathpc.predict import host_time, opencl
+from chathpc.predict import host_code, host_time, opencl
 from chathpc.predict.host_code import Work
 from chathpc.predict.host_time import Constants, Host
 from tests.predict.opencl import launches
@@ -272,6 +276,28 @@ def table(detail: bool = False) -> None:
     print("fitted:", ", ".join(f"{name}={value:.3g}" for name, value in host_time.named(fitted).items()))
 
 
+def loops() -> None:
+    """Times of the programs in tests/predict/loops, beside what is predicted; the constants were not fitted to them."""
+    host = host_time.host(MACHINE.read_text(), CPU, CACHES)
+    truth, predicted = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sorted((DATA.parent / "loops").glob("*.c")):
+            program = f"{folder}/{source.stem}"
+            host_code.run([host_code.tool("clang", host_code.LLVM[::-1]), "-O2", "-o", program, str(source), "-lm"])
+            taken = []
+            for _ in range(9):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run([program], check=False)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                taken.append(after.ru_utime - before.ru_utime)
+            work = host_code.program([source], [], CACHES, host.core)
+            truth.append(min(taken))
+            predicted.append(host_time.seconds(work, host, host_time.FITTED))
+            ratio = predicted[-1] / truth[-1]
+            print(f"{source.stem:12} {truth[-1] * 1e3:7.1f} ms  predicted {predicted[-1] * 1e3:7.1f} ms  x {ratio:.2f}")
+    print(figures(np.array(predicted), np.array(truth)))
+
+
 def _array(values: Iterable[float]) -> NDArray[np.float64]:
     return np.array(list(values))
 
@@ -285,5 +311,7 @@ if __name__ == "__main__":
             follow(rest)
         case "times":
             least(Path(rest[0]))
+        case "loops":
+            loops()
         case _:
             table(bool(rest))

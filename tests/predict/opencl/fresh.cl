@@ -89,13 +89,14 @@ __kernel void smooth_local(__global const float *in, __global float *out, const 
     out[y * nx + x] = sum / 9.0f;
 }
 
-__kernel void components(__global const int *from, __global const int *to, __global int *label, const int edges)
+__kernel void components(__global const int *from, __global const int *to, __global const int *label,
+                         __global int *next, const int edges)
 {
     const int e = get_global_id(0);
     if (e >= edges) return;
     const int a = label[from[e]], b = label[to[e]];
-    if (a < b) atomic_min(&label[to[e]], a);
-    else if (b < a) atomic_min(&label[from[e]], b);
+    if (a < b) atomic_min(&next[to[e]], a);
+    else if (b < a) atomic_min(&next[from[e]], b);
 }
 
 /* Explicit Euler steps of a reaction of three substances, as chemistry codes take them: one cell each. */

@@ -105,7 +105,7 @@ LINES: list[tuple[str, str, Callable[[int], Arguments], list[tuple[int, int]]]] 
     ("fresh.cl", "grey", lambda n: (_bytes(1, n, 4).view(np.uint8), np.zeros(n, np.uint8)), LINE),
     ("fresh.cl", "bell_curve", lambda n: (_zeros(n, 2), u32(7)), WIDER),
     ("fresh.cl", "triangle", lambda n: (_floats(1, n), _zeros(n)), [(1, 64), (1, 1024), (2, 512), (4, 256), (48, 128), (256, 64)]),
-    ("fresh.cl", "components", lambda n: (_integers(1, n, n), _integers(2, n, n), np.arange(n, dtype=np.int32), i32(n)), [*MIDDLE[:-1], (4000, 256)]),
+    ("fresh.cl", "components", lambda n: (_integers(1, n, n), _integers(2, n, n), np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32), i32(n)), [*MIDDLE[:-1], (4000, 256)]),
     ("fresh.cl", "reactions", lambda n: (_doubles(1, n, 4), i32(20), np.float64(1e-3)), WIDER),
 ]  # fmt: skip
 
