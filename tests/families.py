@@ -79,6 +79,10 @@ FAMILIES = (
            ("tests/reports/browser/test_page.py",)),
     Family("hostile", "names that want to be more than names are text in every renderer", 60, ("tests/reports/test_hostile.py",)),
     Family("screens", "the first screen of every profile is short and says the verdict", 40, ("tests/conformance/test_first_screen.py",)),
+    Family("predictions", "programs whose kernels are interpreted are built, run and counted as their source says", 60,
+           ("tests/predict/test_build.py", "tests/predict/test_openmp_build.py", "tests/predict/test_cuda_runtime.py", "tests/predict/test_interpreter.py",
+            "tests/predict/test_cubin.py", "tests/predict/test_prediction.py",
+            "tests/commands/test_predict.py::test_a_program_is"), covers=True),
     Family("metamorphic", "names, length and width of a run change no diagnosis", 50, ("tests/accuracy/test_metamorphic.py",)),
 )  # fmt: skip
 

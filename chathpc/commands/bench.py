@@ -223,3 +223,107 @@ def fixes(
         missed.append(f"{len(failed)} could not be tried: {', '.join(failed[:5])}{', …' if failed[5:] else ''}.")
     if missed:
         raise ChathpcError(" ".join(missed), hint="The report has the outcome of each task.")
+
+
+@bench.command("predict")
+@click.option(
+    "--task",
+    type=click.Choice(("roofline", "flops")),
+    required=True,
+    help="What is predicted: the limit, or operations.",
+)
+@output_options(("text", "markdown", "json"))
+@click.option(
+    "--labels",
+    metavar="CSV",
+    type=click.Path(path_type=Path),
+    help="Measured launches (columns of gpuFLOPBench), also .csv.gz.",
+)
+@click.option(
+    "--sources", metavar="DIR", type=click.Path(path_type=Path), help="Folder with the source: one folder a program."
+)
+@click.option(
+    "--programs", metavar="FILE", type=click.Path(path_type=Path), help="Only the programs named in FILE, one a line."
+)
+@click.option(
+    "--counts",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="What chathpc predicts for these launches (JSON lines).",
+)
+@click.option(
+    "--ask",
+    "kinds",
+    type=click.Choice(("generated", "source", "examples", "counts")),
+    multiple=True,
+    help="Kinds of questions about rooflines; repeatable. Default: all for which there is data.",
+)
+@click.option(
+    "--sample", metavar="N", type=click.IntRange(min=1), help="Only N launches, as many of each language and class."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Draws the sample.")
+@click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Ask this model.")
+@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option(
+    "--record", metavar="FILE", type=click.Path(path_type=Path), help="Record answers in FILE, without the questions."
+)
+@click.option(
+    "--replay", metavar="FILE", type=click.Path(path_type=Path), help="Replay the answers in FILE; no model is used."
+)
+@click.option(
+    "--require",
+    "required",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Fail unless a figure is at least this good; repeatable.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def predict(
+    task: str,
+    form: str,
+    output: str | None,
+    labels: Path | None,
+    sources: Path | None,
+    programs: Path | None,
+    counts: Path | None,
+    kinds: tuple[str, ...],
+    sample: int | None,
+    seed: int,
+    llm: str,
+    base_url: str | None,
+    record: Path | None,
+    replay: Path | None,
+    required: tuple[str, ...],
+    quiet: bool,
+) -> None:
+    """Ask a model the questions of the papers about GPU kernels, and compare it with what chathpc computes.
+
+    The task roofline asks which limit holds for a kernel: for rooflines in numbers (generated), from the source alone (source), after
+    two examples (examples), and with chathpc's counts beside the source (counts). The task flops asks for the floating-point operations
+    of five kernels in small steps. Labels, sources and counts are files of yours; none is part of chathpc.
+
+    For example: chathpc bench predict --task roofline --ask generated --llm openai:MODEL
+
+    With data: chathpc bench predict --task roofline --labels labels.csv --sources src/ --counts counts.jsonl --replay answers.jsonl
+
+    A hosted model sees names as your settings allow; the papers' models saw all of them (confidential: none).
+
+    As a gate: --require source:mcc=0.314 --require chathpc:accuracy=80. Exit code 1 if a requirement is not met.
+    """
+    check_output(output, [each for each in (labels, counts, record, replay) if each is not None])
+    if record is not None and replay is not None:
+        raise UsageError("--record and --replay exclude each other.", hint="Name one of them.")
+    from chathpc.bench.gates import failures, parse_gate
+    from chathpc.bench.predict.bench import Inputs, measure
+    from chathpc.bench.predict.render import renderers
+
+    gates = [parse_gate(text) for text in required]
+    if replay is not None:
+        llm = f"replay:{replay.resolve()}"
+    inputs = Inputs(labels, sources, programs, counts, kinds, sample, seed)
+    with Progress(quiet=quiet) as progress:
+        result = measure(task, inputs, llm=llm, base_url=base_url, record=record, tell=progress)
+    missed = failures(gates, result.parts[0], result.parts)
+    answer(renderers()[form](result, style_for(output)), output)
+    if missed:
+        raise ChathpcError(" ".join(missed))

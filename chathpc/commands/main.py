@@ -40,6 +40,7 @@ COMMANDS = {
     "view": Entry("chathpc.commands.view:command", "Render a JSON report again, as a page or as text."),
     "fix": Entry("chathpc.commands.fix:command", "Find changes that make a program faster, and prove that they do."),
     "measure": Entry("chathpc.commands.measure:command", "Run a program under the best available profiler."),
+    "predict": Entry("chathpc.commands.predict:command", "Predict what a GPU kernel will do, without a GPU."),
     "tree": Entry("chathpc.commands.tree:command", "Show the calling context tree of a profile."),
     "metrics": Entry("chathpc.commands.metrics:command", "List what was measured, and where."),
     "post": Entry(

@@ -24,7 +24,7 @@ _PIPED_WIDTH = 80
 #: What the ending of a file's name says of its format.
 SUFFIXES = {
     ".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".log": "text",
-    ".sarif": "sarif",
+    ".sarif": "sarif", ".svg": "svg", ".png": "png",
 }  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -73,7 +73,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
     explained = drafts if lacking else _with_device_source(facts, drafts)
-    kept = _with_records(facts, _behind_idle_device(_without_redundant(explained)))
+    kept = _with_predictions(facts, _with_records(facts, _behind_idle_device(_without_redundant(explained))))
     found = _one_of_hot(_rank(with_disagreements(with_agreement(facts, kept), differing)))
     ranked = [in_own_words(facts, draft) for draft in found]
     findings, evidence = _number(
@@ -251,6 +251,15 @@ def _with_records(facts: Facts, drafts: list[Draft]) -> list[Draft]:
     from chathpc.diagnosis.rules.compiler_kernels import with_resources
 
     return with_resources(facts, with_loops(facts, drafts))
+
+
+def _with_predictions(facts: Facts, drafts: list[Draft]) -> list[Draft]:
+    """`drafts` with what was predicted of kernels, where a prediction lies beside the profile."""
+    if not facts.profile.predicted:
+        return drafts
+    from chathpc.diagnosis.rules.gpu_predicted import with_predictions
+
+    return with_predictions(facts, drafts)
 
 
 def _rank(drafts: Iterable[Draft]) -> list[Draft]:

@@ -133,7 +133,15 @@ def _device_work(facts: Facts, ranked: Sequence[Draft]) -> str:
 
 
 def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
-    """Where the time is, in one sentence, where no cause was found that is worth removing."""
+    """Where the time is, in one sentence, where no cause was found that is worth removing; and what was predicted of its kernels."""
+    predicted = next((each.suspected for each in findings if each.cause == "gpu-kernel-bound" and each.suspected), ())
+    if not predicted:
+        return _headline(facts, findings)
+    title = cause(predicted[0]).title
+    return f"{_headline(facts, findings)} Predicted, not measured: {title[0].lower()}{title[1:]}."
+
+
+def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
     if has_good_timeline(facts):
         return healthy_headline(facts.traced)
     if findings and findings[0].cause in AT_THE_LIMIT:
@@ -150,7 +158,7 @@ def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
         computes = f"The program computes, mostly in {hot.where.function} ({numbers.percent(hot.share)}), and no cause was found"
     else:
         computes = f"{hot.summary.rstrip('.')}, and no cause was found"
-    if hot.suspected:
+    if hot.suspected and hot.cause != "gpu-kernel-bound":
         title = cause(hot.suspected[0]).title
         return f"{computes} by measurement; its source suggests {title[0].lower()}{title[1:]}."
     waiting = facts.share(*_WAITING_OR_IO) if facts.profile.time is not None and facts.total else 0.0

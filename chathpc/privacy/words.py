@@ -29,7 +29,7 @@ _NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)*)([^\W\d_]{1,6})")
 
 
 #: Files of words that chathpc understands but does not write: what a user may ask or a model may say is no reason to let a name leave.
-_UNDERSTOOD = frozenset({"public_names.yaml", "examples.yaml", "words.yaml"})
+_UNDERSTOOD = frozenset({"public_names.yaml", "examples.yaml", "words.yaml", "devices.yaml"})
 #: Folders whose texts are in no sentence of ours: programs' code.
 _SPEECHLESS = frozenset({"recipes", "pieces"})
 

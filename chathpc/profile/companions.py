@@ -1,4 +1,4 @@
-"""What lies beside a profile and measured nothing itself: records of compilers, and machine code."""
+"""What lies beside a profile and measured nothing itself: records of compilers, machine code, predictions."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def with_companions(measured: Profile | None, companions: Sequence[Profile]) -> 
         base,
         build=build,
         code=tuple(one for view in every for one in view.code),
+        predicted=tuple(one for view in every for one in view.predicted),
         insufficient=insufficient,
         sources=tuple(dict.fromkeys(source for view in every for source in view.sources)),
         caveats=tuple(
@@ -46,7 +47,8 @@ def _strangers(measured: Profile | None, companions: Sequence[Profile]) -> list[
     names = np.unique(tree.name[tree.kind == NodeKind.GPU_KERNEL]).tolist()
     kernels = {kernel_key(tree.names[name]) for name in names if name >= 0}
     return [
-        f"{clean(view.title)} shows none of the profile's kernels: it is the code of another program, or of another version."
+        f"{clean(view.title)} shows none of the profile's kernels: it is {what} another program, or of another version."
         for view in companions
-        if view.code and not kernels & {kernel_key(code.kernel) for code in view.code}
+        for what, own in (("the code of", view.code), ("about", view.predicted))
+        if own and not kernels & {kernel_key(each.kernel) for each in own}
     ]

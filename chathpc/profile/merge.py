@@ -38,14 +38,16 @@ def merge(profiles: Sequence[Profile]) -> Profile:
       first (a tool that watches the run before one that replays kernels); the others' bears their name in front:
       `nsight-compute.gpu.kernel.time`. Nothing is averaged; what differs is in `disagreements`.
     - Locations of the same rank and thread are one.
-    - Records of compilers and machine code, which measured nothing, are laid beside the result (`build`, `code`).
+    - Records of compilers and machine code, which measured nothing, are laid beside the result (`build`, `code`, `predicted`).
 
     Views are put in order by what they measure, so that the result does not depend on the order of the arguments where
     tools differ.
     """
     if len(profiles) == 1:
         return profiles[0]
-    companions = [view for view in profiles if not view.metrics and (view.build is not None or view.code)]
+    companions = [
+        view for view in profiles if not view.metrics and (view.build is not None or view.code or view.predicted)
+    ]
     if companions:
         measured = [view for view in profiles if view not in companions]
         return with_companions(merge(measured) if measured else None, companions)
@@ -105,6 +107,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             for found in disagreements(base, tool_of(base), other, tool_of(other))
         ),
         code=tuple(one for view in views for one in view.code),
+        predicted=tuple(one for view in views for one in view.predicted),
         sampled_code=tuple(one for view in views for one in view.sampled_code),
         all_threads=all(view.all_threads for view in views),
         read_source=joined(view.read_source for view in views),

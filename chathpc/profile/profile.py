@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chathpc.profile.access import AccessDensity
     from chathpc.profile.compiler import Build
     from chathpc.profile.machine_code import MachineCode, SampledCode
+    from chathpc.profile.predicted import PredictedKernel
     from chathpc.profile.remark import Device, Disagreement, Remark
     from chathpc.profile.source_text import Provenance
     from chathpc.profile.timeline import Timeline
@@ -70,7 +71,8 @@ class Profile:
     empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found;
     `disagreements` what joined views of several tools measured differently; `accesses` how a kernel's accesses to memory
     are spread over its time; `build` what compilers say they did to the program; `code` the machine code of GPU kernels, where a
-    report or a disassembly shows it; `sampled_code` that of hot functions of the host, with their samples. `recording` tells this
+    report or a disassembly shows it; `sampled_code` that of hot functions of the host, with their samples; `predicted` what was
+    predicted of kernels before they ran. `recording` tells this
     recording from all others, in whatever form it is stored; empty where the data has nothing that does.
 
     All values are those of the program: what threads of libraries that never work for it have is left out (`helpers` says what),
@@ -98,6 +100,7 @@ class Profile:
     build: Build | None = None
     code: tuple[MachineCode, ...] = ()
     sampled_code: tuple[SampledCode, ...] = ()
+    predicted: tuple[PredictedKernel, ...] = ()
     recording: str = ""
     all_threads: bool = False
     read_source: SourceReader = no_source

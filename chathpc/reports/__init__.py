@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chathpc.comparison.record import Diff
     from chathpc.fix.report import FixReport
+    from chathpc.predict.record import PredictionRecord
     from chathpc.report import Report
     from chathpc.reports.style import Style
 
     Renderer = Callable[[Report, Style], str]
     DiffRenderer = Callable[[Diff, Style], str]
     FixRenderer = Callable[[FixReport, Style], str]
+    PredictionRenderer = Callable[[PredictionRecord, Style], str | bytes]
 
 _MODULES = {
     "screen": "chathpc.reports.first_screen",
@@ -35,6 +37,15 @@ _FIX_MODULES = {
     "json": "chathpc.reports.json",
     "html": "chathpc.reports.html",
 }
+_PREDICTION_MODULES = {
+    "text": "chathpc.reports.predicted_terminal",
+    "markdown": "chathpc.reports.predicted_markdown",
+    "json": "chathpc.reports.json",
+    "svg": "chathpc.reports.predicted_roofline",
+    "png": "chathpc.reports.predicted_png",
+    "html": "chathpc.reports.predicted_page",
+}
+PREDICTION_FORMATS = tuple(_PREDICTION_MODULES)
 #: What `--format` accepts.
 FORMATS = tuple(name for name in _MODULES if name != "screen")
 #: Formats of a report alone: its findings as remarks on lines of source, for continuous integration.
@@ -55,3 +66,8 @@ def diff_renderers() -> Mapping[str, DiffRenderer]:
 def fix_renderers() -> Mapping[str, FixRenderer]:
     """Every renderer of what was tried and found by the name of its format: the same formats."""
     return {name: import_module(module).render for name, module in _FIX_MODULES.items()}
+
+
+def prediction_renderers() -> Mapping[str, PredictionRenderer]:
+    """Every renderer of a prediction by the name of its format."""
+    return {name: import_module(module).render for name, module in _PREDICTION_MODULES.items()}

@@ -124,6 +124,7 @@ ALLOWED = {
         "FEWEST": FORMULA,
     },
     "diagnosis/timeline_facts.py": {"_NANO": UNIT, "_TOLD": TOLD, "_SEVERAL": TWO},
+    "diagnosis/rules/gpu_predicted.py": {"_MOST": TOLD, "_fact": TOLD},
     "diagnosis/rules/compiler.py": {"_MOST": TOLD, "_sites": TOLD},
     "diagnosis/rules/compiler_kernels.py": {"_MOST": WORK},
     "diagnosis/rules/compute.py": {"_LISTED": TOLD},

@@ -1,0 +1,163 @@
+"""What a model is asked about launches. No question holds what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from chathpc.bench.predict.counted import count_lines
+from chathpc.bench.predict.labels import Extent, Label
+from chathpc.bench.predict.rooflines import RTX3080, Machine, Point, Trial
+from chathpc.bench.predict.sources import SourceFile
+from chathpc.llm.backend import Request
+from chathpc.predict.counts import Counts
+from chathpc.prompts.loader import template
+from chathpc.prompts.untrusted import block, marker_of, quote
+
+#: Kinds of questions: rooflines drawn at random; source alone; source after two answered ones; source beside what chathpc counted.
+Kind = Literal["generated", "source", "examples", "counts"]
+KINDS: tuple[Kind, ...] = ("generated", "source", "examples", "counts")
+LANGUAGES = {"CUDA": "CUDA", "OMP": "OpenMP offload"}
+#: Seconds for an answer: models that reason first take minutes for a program of 8,000 tokens.
+DEADLINE = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A launch and the source that a question about it shows."""
+
+    label: Label
+    source: tuple[SourceFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, what it is about, and the true answer (compute-bound?), which the request does not hold."""
+
+    kind: Kind
+    program: str
+    kernel: str
+    request: Request
+    truth: bool
+
+
+def generated_question(trial: Trial) -> Question:
+    """Examples of rooflines with their answers, and one without."""
+    form = template("predict_roofline")
+    told = [f"{_told(point)}\nAnswer: {word(point.compute_bound)}" for point in trial.examples]
+    user = "\n\n".join([*told, _told(trial.asked), form.task])
+    name = f"{len(trial.examples)} examples, roofline {trial.number}"
+    return Question("generated", name, "", _request("predict_roofline", user), trial.asked.compute_bound)
+
+
+def source_question(program: Program, machine: Machine = RTX3080) -> Question:
+    """The source alone."""
+    return _class_question("source", program, machine)
+
+
+def counts_question(program: Program, counts: Counts, machine: Machine = RTX3080) -> Question:
+    """The source, and beside it what chathpc counted."""
+    return _class_question("counts", program, machine, counts=counts)
+
+
+def examples_question(program: Program, examples: Sequence[Program], machine: Machine = RTX3080) -> Question:
+    """The source after other launches with their sources and answers."""
+    return _class_question("examples", program, machine, examples=examples)
+
+
+def word(compute_bound: bool) -> str:
+    """The word for a class."""
+    return "Compute" if compute_bound else "Bandwidth"
+
+
+def read_word(answer: str) -> bool | None:
+    """Whether an answer says compute-bound; None if it says neither word, or both, in its last line that has one.
+
+    Models that reason before they answer put the word last.
+    """
+    for line in reversed(answer.lower().splitlines()):
+        compute, bandwidth = "compute" in line, "bandwidth" in line
+        if compute or bandwidth:
+            return None if compute and bandwidth else compute
+    return None
+
+
+def launch_lines(label: Label) -> list[str]:
+    """The kernel, its launch and the command line, in words."""
+    lines = [f"kernel: {_kernel(label)}", f"with its types: {quote(label.signature, longest=1000)}"]
+    if label.line is not None:
+        lines = [f"kernel: the target region at about line {label.line}, in the function {_kernel(label)}"]
+    lines += [
+        f"language: {LANGUAGES.get(label.language, quote(label.language))}",
+        f"blocks of the grid: {_extent(label.grid)}; threads of a block: {_extent(label.block)}",
+        f"arguments of the program: {quote(label.arguments) or 'none'}",
+    ]
+    return lines
+
+
+def source_lines(files: Sequence[SourceFile], *, numbered: bool = False) -> list[str]:
+    """The lines of a program's files."""
+    return [line for each in files for line in each.lines(numbered=numbered)]
+
+
+def _class_question(
+    kind: Kind, program: Program, machine: Machine, counts: Counts | None = None, examples: Sequence[Program] = ()
+) -> Question:
+    form = template("predict_class")
+    parts: list[tuple[str, list[str], str]] = []
+    for each in examples:
+        parts.append(("launch of an example", launch_lines(each.label), ""))
+        parts.append(("its source", source_lines(each.source), f"Answer: {word(each.label.compute_bound)}"))
+    parts.append(("machine", machine_lines(machine), ""))
+    parts.append(("launch", launch_lines(program.label), ""))
+    if counts is not None:
+        note = "The counts are computed from the compiled program, not measured. Where something was not known they may be wrong; the source is the proof."
+        parts.append(("what a tool counted for this launch", count_lines(counts, machine), note))
+    parts.append(("source", source_lines(program.source), ""))
+    return Question(
+        kind,
+        program.label.program,
+        program.label.kernel,
+        _request("predict_class", _joined(parts, form.task)),
+        program.label.compute_bound,
+    )
+
+
+def machine_lines(machine: Machine) -> list[str]:
+    """A machine with its rooflines."""
+    peaks = machine.peaks
+    return [
+        machine.name,
+        f"peak, single precision: {peaks['fp32']:.2f} GFLOP/s; double precision: {peaks['fp64']:.2f} GFLOP/s; integer: {peaks['integer']:.2f} GINTOP/s",
+        f"memory bandwidth: {machine.bandwidth:.2f} GB/s",
+    ]
+
+
+def _joined(parts: Sequence[tuple[str, list[str], str]], task: str) -> str:
+    marker = marker_of(line for _, lines, _ in parts for line in lines)
+    texts = []
+    for name, lines, note in parts:
+        texts += [block(name, lines, marker), note]
+    return "\n\n".join(text for text in (*texts, task) if text)
+
+
+def _request(form: str, user: str) -> Request:
+    found = template(form)
+    return Request(found.system, user, found.max_output_tokens, json_schema=found.schema, deadline=DEADLINE)
+
+
+def _told(point: Point) -> str:
+    return (
+        f"A GPU has a memory bandwidth of {point.bandwidth:.2f} GB/s and a peak performance of {point.peak:.2f} GFLOP/s. A program on it has an "
+        f"arithmetic intensity of {point.intensity:.2f} FLOP/byte and reaches {point.reached:.2f} GFLOP/s. "
+        "Is it bound by computing or by bandwidth?"
+    )
+
+
+def _kernel(label: Label) -> str:
+    return quote(label.function)
+
+
+def _extent(extent: Extent) -> str:
+    return " x ".join(map(str, extent))

@@ -1,0 +1,178 @@
+"""A run of the benchmark of predictions as text, Markdown or JSON. No renderer computes anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from math import isnan
+
+from chathpc.bench import lines
+from chathpc.bench.data import finite
+from chathpc.bench.predict.result import TITLES, Result, operation_figures, ratio
+from chathpc.bench.predict.scores import Confusion, Published
+from chathpc.profile import numbers
+from chathpc.reports.markdown import prose
+from chathpc.reports.page import Page
+from chathpc.reports.style import Style
+from chathpc.reports.table import table_lines
+
+SCHEMA = "chathpc-bench-predict/1"
+HEADER = ("questions", "answered by", "right", "macro F1", "MCC", "compute", "bandwidth")
+OPERATIONS = ("program", "kernel", "measured", "model", "ratio", "chathpc", "ratio ")
+CLASSES = "Classes"
+_SCORES = (("right", "accuracy"), ("macro F1", "macro-f1"), ("MCC", "mcc"))
+LEGEND = "compute, bandwidth: compute-bound and bandwidth-bound launches by what was answered, the right word first."
+
+
+def renderers() -> Mapping[str, Callable[[Result, Style], str]]:
+    """Every renderer by the name of its format."""
+    return {"text": text, "markdown": markdown, "json": data}
+
+
+def text(result: Result, style: Style) -> str:
+    """For a terminal."""
+    page = Page(style)
+    page.paragraph(_lead(result), indent=0)
+    for sentence in _notes(result):
+        page.paragraph(sentence, indent=0, style="dim")
+    for row in result.rows:
+        page.item(TITLES[row.kind])
+        get = row.figures.get
+        found = ", ".join(f"{name} {lines.cell(get(key))}" for name, key in _SCORES if key != "accuracy")
+        page.paragraph(f"{lines.cell(get('accuracy'))} right; {found}; {_words(row.matrix)}", label=row.by)
+        if row.paper is not None:
+            page.paragraph(_published(row.paper), label="the paper's best")
+    for title, header, rows in _tables(result):
+        if title != CLASSES:
+            page.heading(title)
+            for line in table_lines(header, rows, style):
+                page.row(line)
+    return page.text()
+
+
+def markdown(result: Result, style: Style) -> str:
+    """A page of Markdown."""
+    blocks = ["# Predictions", prose(_lead(result)), *map(prose, _notes(result))]
+    for title, header, rows in _tables(result):
+        cells = [header, ["---"] * len(header), *([prose(cell) for cell in row] for row in rows)]
+        blocks += [
+            f"## {title}",
+            "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells),
+        ]
+    if result.rows:
+        blocks.append(LEGEND)
+    return style.fit("\n\n".join(blocks) + "\n")
+
+
+def data(result: Result, style: Style) -> str:
+    """JSON, schema chathpc-bench-predict/1; what is not defined is null."""
+    content = {
+        "schema": SCHEMA,
+        "version": result.version,
+        "task": result.task,
+        "llm": result.llm,
+        "rows": [
+            {
+                "questions": row.kind,
+                "by": row.by,
+                "figures": [asdict(figure) for figure in row.figures.figures],
+                "confusion": asdict(row.matrix),
+                "paper": None if row.paper is None else asdict(row.paper),
+                "unrecorded": row.unrecorded,
+            }
+            for row in result.rows
+        ],
+        "operations": [asdict(each) for each in result.operations],
+        "answers": [
+            {
+                **{name: getattr(each, name) for name in ("kind", "program", "kernel")},
+                "right": each.judged.truth == each.judged.answer,
+            }
+            for each in result.answers
+            if each.text is not None
+        ],
+        "left_out": list(result.left_out),
+    }
+    return json.dumps(finite(content), indent=2) + "\n"
+
+
+def _lead(result: Result) -> str:
+    if result.task == "flops":
+        return f"Floating-point operations of {len(result.operations)} launches, against a profiler's count. Model: {result.llm}."
+    return f"Which roofline holds for a kernel, against what was measured. Model: {result.llm}."
+
+
+def _notes(result: Result) -> list[str]:
+    missing = sum(row.unrecorded for row in result.rows)
+    notes = [f"{missing} questions have no recorded answer and do not count."] if missing else []
+    return [*notes, *result.left_out]
+
+
+def _tables(result: Result) -> list[tuple[str, Sequence[str], list[Sequence[str]]]]:
+    tables: list[tuple[str, Sequence[str], list[Sequence[str]]]] = []
+    if result.rows:
+        rows: list[Sequence[str]] = []
+        for row in result.rows:
+            get = row.figures.get
+            rows.append(
+                (
+                    TITLES[row.kind],
+                    row.by,
+                    *(lines.cell(get(key)) for _, key in _SCORES),
+                    *_matrix(row.matrix),
+                )
+            )
+            if row.paper is not None:
+                rows.append(_paper(row.paper))
+        tables.append((CLASSES, HEADER, rows))
+    if result.operations:
+        found = []
+        for each in result.operations:
+            cells = [f"{each.measured:,.0f}"]
+            for value in (each.model, each.chathpc):
+                share = ratio(value, each.measured)
+                cells += [
+                    lines.NOTHING if value is None else f"{value:,.0f}",
+                    lines.NOTHING if share is None else f"{share:.3f}",
+                ]
+            found.append((each.program, each.kernel, *cells))
+        tables.append(("Operations", OPERATIONS, list(found)))
+        figures = operation_figures(result.operations).figures
+        tables.append(
+            (
+                "Figures",
+                ("figure", "measured", "what it is"),
+                [(each.key, lines.cell(each), each.title) for each in figures],
+            )
+        )
+    return tables
+
+
+def _matrix(found: Confusion | None) -> tuple[str, str]:
+    if found is None:
+        return lines.NOTHING, lines.NOTHING
+    return (
+        f"{found.compute_compute} right, {found.compute_bandwidth} wrong",
+        f"{found.bandwidth_bandwidth} right, {found.bandwidth_compute} wrong",
+    )
+
+
+def _paper(paper: Published) -> tuple[str, ...]:
+    scores = [lines.NOTHING if isnan(each) else f"{each:.3f}" for each in (paper.macro_f1, paper.correlation)]
+    return "  the paper's best", paper.model, numbers.percent_cell(paper.accuracy), *scores, *_matrix(paper.matrix)
+
+
+def _words(found: Confusion) -> str:
+    told = _matrix(found)
+    return f"compute-bound {told[0]}, bandwidth-bound {told[1]}"
+
+
+def _published(paper: Published) -> str:
+    scores = [
+        f"{name} {value:.3f}"
+        for name, value in (("macro F1", paper.macro_f1), ("MCC", paper.correlation))
+        if not isnan(value)
+    ]
+    told = [f"{paper.model}: {numbers.percent_cell(paper.accuracy)} right", ", ".join(scores)]
+    return "; ".join([*filter(None, told), *([] if paper.matrix is None else [_words(paper.matrix)])])

@@ -1,0 +1,103 @@
+"""A run of the benchmark of predictions, ready to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+from chathpc.bench.figures import Figure, Figures
+from chathpc.bench.predict.run import Answered, Operations
+from chathpc.bench.predict.scores import PUBLISHED, Confusion, Judged, Published, confusion, figures_of
+from chathpc.bench.statistics import wilson
+
+#: Who answers without a model: the counts and the three rooflines.
+TOOL = "chathpc"
+#: How the paper calls these questions.
+TITLES = {
+    "generated": "rooflines in numbers (RQ1)",
+    "source": "source alone (RQ2)",
+    "examples": "source after two examples (RQ3)",
+    "counts": "source beside chathpc's counts (RQ4 fine-tunes instead)",
+    TOOL: "chathpc's counts alone, no model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One kind of question: who answered, the figures, the matrix, the paper's best, and questions that a recording has no answer to."""
+
+    kind: str
+    by: str
+    figures: Figures
+    matrix: Confusion
+    paper: Published | None
+    unrecorded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The rows of a run, the launches of the other task, and the answers one by one."""
+
+    task: str
+    version: str
+    llm: str
+    rows: tuple[Row, ...]
+    operations: tuple[Operations, ...]
+    answers: tuple[Answered, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Figures, ...]:
+        """The figures by kind of question; of operations all together."""
+        return tuple(row.figures for row in self.rows) or (operation_figures(self.operations),)
+
+
+def result_of(
+    task: str,
+    answers: Sequence[Answered] = (),
+    own: Sequence[Judged] = (),
+    operations: Sequence[Operations] = (),
+    *,
+    by: str = "none",
+    left_out: Sequence[str] = (),
+) -> Result:
+    """The result of `answers` by the model `by`, of chathpc's own classes, and of counted operations."""
+    from chathpc import __version__
+
+    rows = []
+    for kind in dict.fromkeys(each.kind for each in answers):
+        of = [each for each in answers if each.kind == kind]
+        judged = [each.judged for each in of if each.text is not None]
+        rows.append(
+            Row(
+                kind,
+                by,
+                figures_of(kind, judged),
+                confusion(judged),
+                PUBLISHED.get(kind),
+                sum(each.text is None for each in of),
+            )
+        )
+    if own:
+        rows.append(Row(TOOL, TOOL, figures_of(TOOL, own), confusion(own), None))
+    return Result(task, __version__, by, tuple(rows), tuple(operations), tuple(answers), tuple(left_out))
+
+
+def operation_figures(rows: Sequence[Operations]) -> Figures:
+    """How many launches are within 1 % of what was measured, and within a factor of two, by the model and by chathpc."""
+    figures = []
+    for key, title in (("model", "By the model's answers"), (TOOL, "By chathpc's counts")):
+        ratios = [ratio(each.model if key == "model" else each.chathpc, each.measured) for each in rows]
+        known = [each for each in ratios if each is not None]
+        for name, most, words in (("exact", 1.01, "within 1 %"), ("twofold", 2.0, "within a factor of 2")):
+            near = sum(1 / most <= each <= most for each in known)
+            low, high = wilson(near, len(known))
+            value = near / len(known) if known else nan
+            figures.append(Figure(f"{key}-{name}", f"{title}: {words}", "share", value, low, high, len(known)))
+    return Figures("flops", tuple(figures), ())
+
+
+def ratio(found: float | None, measured: float) -> float | None:
+    """What was found over what was measured; None where there is nothing to compare."""
+    return None if found is None or measured <= 0 else found / measured

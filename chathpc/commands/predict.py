@@ -1,0 +1,205 @@
+"""`chathpc predict`."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.progress import Progress
+from chathpc.errors import UsageError
+from chathpc.reports import PREDICTION_FORMATS
+
+if TYPE_CHECKING:
+    from chathpc.predict.prediction import Estimate
+
+
+class _Three(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Blocks or threads by dimension: X, X,Y or X,Y,Z."""
+
+    name = "X,Y,Z"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int, int]:
+        """The three numbers; what is not said is 1."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            found = [int(each) for each in str(value).replace("x", ",").split(",")]
+        except ValueError:
+            found = []
+        if not 1 <= len(found) <= 3 or min(found) < 1:
+            self.fail(f"{value} is no size: give X, X,Y or X,Y,Z, each at least 1.", param, ctx)
+        x, y, z = (*found, 1, 1)[:3]
+        return x, y, z
+
+
+class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """NAME=VALUE."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Name and value."""
+        if isinstance(value, tuple):
+            return value
+        name, mark, rest = str(value).partition("=")
+        if not mark or not name.strip():
+            self.fail(f"{value} is not NAME=VALUE.", param, ctx)
+        return name.strip(), rest.strip()
+
+
+@click.command("predict")
+@click.argument("program", metavar="SOURCE...|FOLDER", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--kernel", metavar="NAME", help="One kernel, such as gemm or 'ns::gemm<float>'; default: the first launch of each."
+)
+@click.option(
+    "--args", "arguments", metavar="WORDS", help="Arguments of the program. Default: those of `make run`, else none."
+)
+@click.option(
+    "--device",
+    metavar="NAME",
+    default="rtx3080",
+    show_default=True,
+    help="GPU of the catalogue, a YAML file, or own: this machine's.",
+)
+@click.option("-D", "definitions", metavar="NAME[=V]", multiple=True, help="Definition for the compiler.")
+@click.option("-I", "includes", metavar="DIR", multiple=True, help="Folder of headers for the compiler.")
+@click.option("--flags", metavar="WORDS", default="", help="More options of the compiler. Default: -O3.")
+@click.option("--make", "variables", type=_Named(), multiple=True, help="With FOLDER: a variable of make.")
+@click.option("--grid", type=_Three(), help="Blocks of the launch: chooses one, or says what it is without a main.")
+@click.option("--block", type=_Three(), help="Threads of a block, likewise.")
+@click.option(
+    "--shared",
+    metavar="BYTES",
+    type=click.IntRange(0, 1 << 20),
+    default=0,
+    help="Dynamic shared memory of a launch without a main.",
+)
+@click.option(
+    "--param", "values", type=_Named(), multiple=True,
+    help="Parameter of a kernel without a main: n=1024; for pointers elements and content: x=n*n:random (zero, iota, random).",
+)  # fmt: skip
+@click.option(
+    "--launch",
+    "occurrence",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Which launch of the kernel.",
+)
+@click.option(
+    "--profile", metavar="PATH", type=click.Path(path_type=Path), help="Take grid, block and kernel from this profile."
+)
+@click.option(
+    "--seconds", metavar="N", type=click.FloatRange(0.1, 600), default=3.0, show_default=True,
+    help="How long a launch is followed before the rest is taken to go on alike.",
+)  # fmt: skip
+@click.option(
+    "--llm", metavar="SPEC", help="Model that estimates arguments and sizes that were not given; default: none."
+)
+@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option("--no-sandbox", is_flag=True, help="Run the program's host part with all your rights.")
+@output_options(PREDICTION_FORMATS)
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="All kernels in full.")
+def command(
+    program: tuple[Path, ...],
+    kernel: str | None,
+    arguments: str | None,
+    device: str,
+    definitions: tuple[str, ...],
+    includes: tuple[str, ...],
+    flags: str,
+    variables: tuple[tuple[str, str], ...],
+    grid: tuple[int, int, int] | None,
+    block: tuple[int, int, int] | None,
+    shared: int,
+    values: tuple[tuple[str, str], ...],
+    occurrence: int,
+    profile: Path | None,
+    seconds: float,
+    llm: str | None,
+    base_url: str | None,
+    no_sandbox: bool,
+    form: str,
+    output: str | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Predict what a GPU kernel will do, without a GPU.
+
+    SOURCE is CUDA, or C and C++ with OpenMP target regions; FOLDER holds a Makefile. The program is compiled with NVIDIA's compiler,
+    its host part RUNS on this machine, in a sandbox without network, and the kernels that it launches are interpreted from their machine
+    code: operations, bytes, limiter, class by the roofline model and time follow from that.
+
+    For example: chathpc predict gemm.cu --kernel gemm --args "1024" --device h100
+
+    A kernel without a main: chathpc predict k.cu --grid 4096 --block 256 --param n=1<<20 --param x=n:random
+
+    The roofline as a picture: chathpc predict gemm.cu --args 1024 -o roofline.svg
+
+    For explain: chathpc predict gemm.cu --args 1024 -o p.json; chathpc explain trace.nsys-rep p.json
+
+    Exits with 0, 1 if the program does not compile or launches nothing, 2 for wrong usage, 4 without the model.
+    """
+    check_output(output, program)
+    style = style_for(output, verbose=verbose)
+    if len(program) > 1 and any(each.is_dir() for each in program):
+        raise UsageError("A folder is given alone.", hint="Name sources, or one folder with a Makefile.")
+    with Progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(prefix="chathpc-predict-") as work:
+        from chathpc.predict.devices import device as named
+        from chathpc.predict.prediction import Asked, predict
+        from chathpc.predict.profiled import profiled
+        from chathpc.predict.program import Program
+        from chathpc.predict.record import record
+        from chathpc.reports import prediction_renderers
+        from chathpc.sandbox import choose
+
+        words = (
+            *(f"-D{each}" for each in definitions),
+            *(f"-I{Path(each).resolve()}" for each in includes),
+            *_words(flags, "--flags"),
+        )
+        if words and any(each.is_dir() for each in program):
+            raise UsageError("Options of the compiler are for sources.", hint="With a folder: --make NAME=VALUE.")
+        given = None if arguments is None else _words(arguments, "--args")
+        asked = Asked(kernel, given, grid, block, shared, dict(values), occurrence - 1, seconds)
+        launched = None
+        if profile is not None:
+            progress("reading the profile")
+            launched = profiled(profile, kernel)
+            asked = launched.asked(asked)
+        found = predict(
+            Program(tuple(each.resolve() for each in program), words, dict(variables)),
+            asked,
+            device=named(device),
+            work=Path(work),
+            sandbox=choose(allow_none=no_sandbox),
+            estimate=_estimate(llm, base_url),
+            progress=progress,
+        )
+        if launched is not None:
+            found = tuple(launched.beside(each) for each in found)
+        text = prediction_renderers()[form](record(" ".join(each.name for each in program), found), style)
+    answer(text, output)
+
+
+def _words(text: str, option: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}.", hint="Quote it as for a shell.") from error
+
+
+def _estimate(llm: str | None, base_url: str | None) -> Estimate | None:
+    if llm is None or llm == "none":
+        return None
+    from chathpc.predict.estimates import asker
+
+    return asker(llm, base_url)

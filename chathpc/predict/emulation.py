@@ -1,0 +1,253 @@
+"""What the interpreter wrote of a launch → its Counts: what was followed, and what that says of the rest."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chathpc.errors import AdapterError
+from chathpc.predict.counts import Counts, Launch, Range
+from chathpc.predict.lowering import Lowered
+
+SECTOR = 32
+_INTEGER = (
+    "IADD3", "IMAD", "ISETP", "LEA", "LOP3", "SHF", "IMNMX", "POPC", "FLO", "BREV", "IABS", "IDP", "VABSDIFF", "VABSDIFF4",
+    "BMSK", "SGXT", "VIADD", "VIMNMX", "IADD", "IMUL", "LOP",
+)  # fmt: skip
+#: Class of an operation and how many operations an instruction of a thread is, by opcode: what the counters
+#: smsp__sass_thread_inst_executed_op_{fadd,fmul,ffma,dadd,…,integer}_pred_on count (Nsight Compute's metrics reference).
+CLASSES: Mapping[str, tuple[str, int]] = (
+    dict.fromkeys(("FADD", "FMUL", "FADD32I", "FMUL32I"), ("fp32", 1))
+    | {"FFMA": ("fp32", 2), "DADD": ("fp64", 1), "DMUL": ("fp64", 1), "DFMA": ("fp64", 2)}
+    | {"HADD2": ("fp16", 2), "HMUL2": ("fp16", 2), "HFMA2": ("fp16", 4)}
+    | dict.fromkeys(_INTEGER, ("integer", 1))
+    | dict.fromkeys(("MUFU",), ("special", 1))
+    | dict.fromkeys(("F2F", "F2I", "I2F", "I2FP", "FRND", "F2FP", "I2I"), ("conversion", 1))
+    | dict.fromkeys(("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC"), ("control", 1))
+    | dict.fromkeys(("HMMA", "IMMA", "DMMA", "BMMA"), ("tensor", 1))
+)
+#: Which pipe takes an instruction; those not named go to the integer pipe (CUDA C++ Programming Guide, arithmetic throughput).
+_PIPES = (
+    dict.fromkeys(("FADD", "FMUL", "FFMA", "FSETP", "FSEL", "FMNMX", "FSET", "FCHK"), "fp32")
+    | dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP"), "fp64")
+    | dict.fromkeys(("HADD2", "HMUL2", "HFMA2", "HSETP2", "HSET2", "HMNMX2"), "fp16")
+    | dict.fromkeys(("MUFU", "F2F", "F2I", "I2F", "FRND", "POPC", "FLO", "BREV", "I2I"), "special")
+    | dict.fromkeys(("HMMA", "IMMA", "DMMA", "BMMA"), "tensor")
+    | dict.fromkeys(("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC", "NOP", "YIELD"), "control")
+)  # fmt: skip
+#: Space and way of a request.
+_MEMORY = {
+    "LDG": "global load", "STG": "global store", "LD": "global load", "ST": "global store", "LDGSTS": "global load",
+    "LDS": "shared load", "STS": "shared store", "LDSM": "shared load", "ATOMS": "shared atomic", "LDL": "local load", "STL": "local store",
+    "ATOMG": "global atomic", "ATOM": "global atomic", "RED": "global atomic", "LDC": "constant load", "TEX": "texture load",
+    "TLD": "texture load", "TLD4": "texture load", "SULD": "texture load", "SUST": "texture store",
+}  # fmt: skip
+_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "F64": 8, "U64": 8, "S64": 8}
+#: Operations of a warp's matrix instruction, two for each multiply and add: m·n·k of its shape (PTX ISA, mma).
+_SHAPES = {
+    "16816": 4096,
+    "1688": 2048,
+    "16832": 8192,
+    "16864": 16384,
+    "8816": 2048,
+    "8832": 4096,
+    "884": 512,
+    "168128": 32768,
+    "16816.F16": 4096,
+}
+#: Bytes that a launch reads beside its data: an empty kernel's (arguments, descriptors; median of seven measured), and its instructions.
+_LAUNCH_BYTES, _INSTRUCTION_BYTES = 2700, 16
+#: A cache writes back early: at most this share of it is dirty at the end, and this share of little data is written all the same
+#: (32 development kernels of the labels that write between 60 kB and 130 MB).
+_DIRTY, _EARLY = 0.1, 0.08
+#: Factors by which counts may be off: nothing left out but another compiler's code; single blocks for all; cut off.
+_WHOLE, _SAMPLED, _CUT = 1.05, 1.25, 4.0
+#: The same for bytes that reach device memory: the model of the cache is one.
+_WHOLE_BYTES, _SAMPLED_BYTES, _CUT_BYTES = 1.3, 1.6, 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A launch that was followed, with the threads and warps that executed each instruction, by its place in the code."""
+
+    launch: Launch
+    counts: Counts
+    by_instruction: Mapping[int, float]
+    mangled: str
+    opcodes: Mapping[str, float]
+    warps_by_instruction: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """Opcode of an instruction, its class and pipe, operations of a thread, kind of request, bytes of a thread."""
+
+    opcode: str
+    kind: str
+    operations: float
+    pipe: str
+    request: str
+    width: int
+    per_warp: bool
+
+
+def _words(lowered: Lowered) -> list[_Word]:
+    known: dict[str, _Word] = {}
+    found = []
+    for code in lowered.code:
+        for line in code.lines:
+            text = next((word for word in line.text.split() if not word.startswith("@")), "").rstrip(";")
+            word = known.get(text)
+            if word is None:
+                word = known[text] = _word(text)
+            found.append(word)
+    return found
+
+
+def _word(text: str) -> _Word:
+    opcode, *modifiers = text.split(".")
+    plain = opcode[1:] if opcode.startswith("U") and opcode[1:] in CLASSES else opcode
+    kind, operations = CLASSES.get(opcode, ("other", 1))
+    pipe = "memory" if opcode in _MEMORY else _PIPES.get(opcode, "integer" if plain in CLASSES else "other")
+    count: float = operations
+    if kind == "tensor":
+        count = next((_SHAPES[each] for each in modifiers if each in _SHAPES), 4096)
+    if kind == "conversion" and {"F64", "S64", "U64"} & set(modifiers):
+        pipe = "fp64"  # of and to 64 bits: two a cycle on sm_86, a sixteenth of the others (CUDA C++ Programming Guide)
+    if opcode == "HADD2" and "F32" in modifiers:
+        kind, count, pipe = "conversion", 1, "fp16"
+    width = next((_WIDTHS[each] for each in modifiers if each in _WIDTHS), 4)
+    return _Word(opcode, kind, count, pipe, _MEMORY.get(opcode, ""), width, kind == "tensor")
+
+
+def read(path: Path, lowered: Lowered, l2_bytes: int) -> tuple[list[Followed], tuple[str, ...]]:
+    """The launches that the interpreter followed, and the names of what its stand-in for the runtime lacks.
+
+    AdapterError if there is no such file, or it is damaged.
+    """
+    words = _words(lowered)
+    found, missing = [], []
+    try:
+        for line in path.read_text().splitlines():
+            one = json.loads(line)
+            if "missing" in one:
+                missing.append(str(one["missing"]))
+            else:
+                found.append(_followed(one, words, lowered, l2_bytes))
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise AdapterError(f"is no list of launches ({error})", path=path, hint="Run the prediction again.") from error
+    return found, tuple(missing)
+
+
+def _totals(one: Mapping[str, list[list[int]]], scale: float) -> Iterator[tuple[int, float, float, float, float]]:
+    """For each instruction: warps, threads, sectors and passes of all blocks."""
+    for index, warps, threads, sectors, passes in one["counts"]:
+        yield index, scale * warps, scale * threads, scale * sectors, scale * passes
+
+
+def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowered, l2_bytes: int) -> Followed:
+    grid, block = _three(one["grid"]), _three(one["block"])
+    blocks = grid[0] * grid[1] * grid[2]
+    begun, sampled = int(str(one["begun"])), int(str(one["sampled"]))
+    exact, cut = bool(one["complete"]), bool(one["cut"])
+    scale = 1.0 if exact else blocks / (sampled or begun or blocks)
+    operations: defaultdict[str, float] = defaultdict(float)
+    issued: defaultdict[str, float] = defaultdict(float)
+    requests: defaultdict[str, float] = defaultdict(float)
+    requested: defaultdict[str, float] = defaultdict(float)
+    sectors_of: defaultdict[str, float] = defaultdict(float)
+    opcodes: defaultdict[str, float] = defaultdict(float)
+    by_instruction, warps_by_instruction = {}, {}
+    barriers = 0.0
+    all_warps = 0.0
+    for index, warps, threads, sectors, passes in _totals(one, scale):  # type: ignore[arg-type]
+        word = words[index]
+        by_instruction[index], warps_by_instruction[index] = threads, warps
+        operations[word.kind] += word.operations * (warps if word.per_warp else threads)
+        issued[word.pipe] += warps
+        opcodes[word.opcode] += threads
+        all_warps += warps
+        if word.opcode == "BAR":
+            barriers += warps
+        if word.request:
+            requests[word.request] += warps
+            requested[word.request] += threads * word.width
+            sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
+    spread = _WHOLE if exact else _CUT if cut else _SAMPLED
+    traffic = _traffic(one, all_warps, l2_bytes, exact)
+    read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
+    over = _WHOLE_BYTES if exact else _CUT_BYTES if cut else _SAMPLED_BYTES
+    warps_of_block = -(-block[0] * block[1] * block[2] // 32)
+    launch = Launch(
+        kernel=str(one["kernel"]), grid=grid, block=block,
+        shared=int(str(one["shared"])) + int(str(one["dynamic_shared"])), registers=int(str(one["registers"])),
+        local=int(str(one["local"])), occurrence=int(str(one["occurrence"])),
+        arguments=tuple(str(each) for each in one["parameters"]),  # type: ignore[attr-defined]
+    )  # fmt: skip
+    counts = Counts(
+        operations={name: Range(value, value / spread, value * spread) for name, value in operations.items()},
+        issued=dict(issued), requests=dict(requests), requested=dict(requested), sectors=dict(sectors_of),
+        footprint_read=traffic[2], footprint_written=traffic[3],
+        dram_read=Range(read, read / over, read * over),
+        dram_written=Range(traffic[1], traffic[1] / over, traffic[1] * over),
+        longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
+        warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, sampled),
+    )  # fmt: skip
+    return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes), warps_by_instruction)
+
+
+def _three(value: object) -> tuple[int, int, int]:
+    x, y, z = (int(each) for each in value)  # type: ignore[attr-defined]
+    return x, y, z
+
+
+def _traffic(one: Mapping[str, object], warps: float, l2_bytes: int, exact: bool) -> tuple[float, float, float, float]:
+    """Bytes read from and written to device memory, distinct bytes read and written, of all `warps` instructions.
+
+    What was not followed goes on at the rate of the second half of what was; nothing grows beyond its allocations.
+    """
+    points = [[float(value) for value in point] for point in one["memory"]]  # type: ignore[attr-defined]
+    last = points[-1]
+    read, written, distinct_read, distinct_written = (SECTOR * last[at] for at in (1, 2, 3, 4))
+    written = max(written, _written_back(distinct_written, l2_bytes))
+    if exact or not last[0]:
+        return read, written, distinct_read, distinct_written
+    half = next((point for point in points if point[0] >= last[0] / 2), points[0])
+    if half[0] >= last[0]:
+        half = [0.0] * len(last)
+    rest = max(warps - last[0], 0.0) / max(last[0] - half[0], 1.0)
+
+    def at_end(column: int) -> float:
+        return SECTOR * (last[column] + rest * (last[column] - half[column]))
+
+    room = float(sum(size for size, *_ in one["allocations"]))  # type: ignore[attr-defined]
+    distinct_read = min(at_end(3), max(room, distinct_read))
+    distinct_written = min(at_end(4), max(room, distinct_written))
+    read = max(min(at_end(1), at_end(7)), distinct_read * 0.999)
+    written = max(at_end(2), _written_back(distinct_written, l2_bytes))
+    return read, written, distinct_read, distinct_written
+
+
+def _written_back(distinct: float, l2_bytes: int) -> float:
+    """Bytes that reach device memory of those written once: all but what is dirty at the end (`_DIRTY`, `_EARLY`)."""
+    return max(_EARLY * distinct, distinct - _DIRTY * l2_bytes)
+
+
+def _assumptions(one: Mapping[str, object], blocks: int, sampled: int) -> tuple[str, ...]:
+    found = []
+    if one["cut"]:
+        found.append(f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end.")
+    elif sampled:
+        found.append(f"{sampled:,} of {blocks:,} blocks, spread over the grid, stand for all.")
+    if int(str(one["skipped"])):
+        found.append(
+            f"{one['skipped']} launches before it were not followed to their end: what they compute was taken as it was."
+        )
+    if int(str(one["faults"])):
+        found.append(f"{int(str(one['faults'])):,} accesses went to memory that nobody allocated.")
+    if int(str(one["unknown"])):
+        found.append(f"{int(str(one['unknown'])):,} instructions are not known to the interpreter.")
+    return tuple(found)

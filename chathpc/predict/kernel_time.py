@@ -1,0 +1,217 @@
+"""Time of a kernel from what it does, how it is launched and what the device can do.
+
+Several limits, each a time: moving bytes (device memory, L2, L1, shared memory), beginning instructions (schedulers, each pipe), and
+waiting (latencies of the warps that can be resident, the longest warp's way). The kernel takes somewhat more than the longest of them,
+and a constant for its launch. The few constants were fitted to development kernels of the public labels: kernel_time.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+from typing import Any
+
+from chathpc.errors import UsageError
+from chathpc.packaged import table
+from chathpc.predict.counts import Counts, Launch, Range
+from chathpc.predict.devices import Device
+from chathpc.predict.warp_chain import Chain
+
+__all__ = ["Occupancy", "Time", "combined", "constants", "limits", "occupancy", "predict_time"]
+
+#: Allocation of registers: so many to a warp at a time (CUDA occupancy calculator, every architecture since Kepler).
+_REGISTER_UNIT = 256
+#: Shared memory that each block loses to the system since compute capability 8.0 (CUDA programming guide), in bytes.
+_RESERVED_SHARED = 1024
+_SECTOR = 32.0
+#: Bytes that L1 hands out in a cycle: one line (NVIDIA's whitepapers since Volta).
+_LINE = 128.0
+#: A kernel whose limits take less is about as long as its launch, in seconds.
+_BRIEF = 3e-6
+#: Counts that may be off by more than this factor were cut off before their end.
+_GUESSED = 3.0
+#: Device whose times the constants were fitted to.
+_FITTED_ON = "rtx3080"
+#: Pipes with a constant of their own.
+_PIPES = ("fp32", "fp64", "integer", "fp16", "special")
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Blocks and warps that a multiprocessor can hold at once, `limiter`: what allows no more (blocks, warps, registers, shared memory,
+    grid), and `waves`: by how often the grid fills the device.
+    """
+
+    blocks: int
+    warps: int
+    share: float
+    limiter: str
+    waves: float
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """`seconds` with its bounds for four of five cases; `parts`: each limit's seconds; `limiter`: the longest's name."""
+
+    seconds: Range
+    limiter: str
+    parts: Mapping[str, float]
+    occupancy: Occupancy
+    device: str
+
+
+def occupancy(launch: Launch, device: Device) -> Occupancy:
+    """How many blocks are resident (CUDA programming guide, "Multiprocessor level")."""
+    threads = launch.block[0] * launch.block[1] * launch.block[2]
+    warps = max(ceil(threads / device.warp), 1)
+    rows = {"blocks": float(device.max_blocks), "warps": device.max_warps // warps}
+    if launch.registers:
+        each = ceil(launch.registers * device.warp / _REGISTER_UNIT) * _REGISTER_UNIT
+        # Warps are spread over the schedulers, each with its part of the registers.
+        rows["registers"] = device.registers // device.schedulers // each * device.schedulers // warps
+    if launch.shared and device.shared:
+        rows["shared memory"] = device.shared // (launch.shared + _RESERVED_SHARED)
+    limiter = min(rows, key=lambda name: rows[name])
+    blocks = max(int(rows[limiter]), 1)
+    if launch.blocks <= device.units * (blocks - 1):
+        limiter = "grid"
+    return Occupancy(
+        blocks,
+        blocks * warps,
+        min(blocks * warps / device.max_warps, 1.0),
+        limiter,
+        launch.blocks / (device.units * blocks),
+    )
+
+
+def limits(
+    counts: Counts,
+    launch: Launch,
+    device: Device,
+    chain: Chain | None = None,
+    fitted: Mapping[str, float] | None = None,
+) -> Mapping[str, float]:
+    """Seconds of each limit, without the launch. `chain`: waits of the warps where machine code told them, else they are estimated."""
+    k = fitted or constants()
+    held = occupancy(launch, device)
+    units, clock, blocks = device.units, device.clock, max(launch.blocks, 1)
+    warps = counts.warps or blocks * ceil(launch.threads / blocks / device.warp)
+    per_block = warps / blocks
+    # The fullest multiprocessor's share, by that of the average; and schedulers without a warp.
+    uneven = units * ceil(blocks / units) / blocks
+    here = min(held.blocks, ceil(blocks / units)) * per_block
+    slow = uneven * max(device.schedulers / here, 1.0)
+    second = units * clock
+    parts = {"memory": counts.dram_bytes / (device.bandwidth * k["memory"])}
+    touched = sum(value for name, value in counts.sectors.items() if "shared" not in name) * _SECTOR
+    missed = _missed(counts, touched, k)
+    parts["l2"] = touched * missed / (device.l2_rate * clock * k["l2"])
+    wavefronts = max(_total(counts.requests, "shared", but=True), touched / _LINE)
+    parts["l1"] = (wavefronts + _total(counts.sectors, "shared")) / (second * k["l1"]) * uneven
+    issued = sum(counts.issued.values())
+    parts["issue"] = issued / (device.schedulers * second * k["issue"]) * slow
+    for name, value in counts.issued.items():
+        if name in _PIPES and device.rates.get(name):
+            parts[name] = value * device.warp / (device.rates[name] * second * k[name]) * slow
+    if counts.total("tensor") and device.peak("tensor"):
+        parts["tensor"] = counts.total("tensor") / (device.peak("tensor") * k["fp32"]) * slow
+    # Counted once as read and once as written.
+    if atomics := counts.sectors.get("global atomic", 0.0) / 2:
+        # Operations on one sector come one after another; a slice of L2 does one at a time.
+        places = min(max(counts.footprint_written / _SECTOR, 1.0), device.l2_rate / _SECTOR)
+        parts["atomic"] = atomics * k["atomic"] / places / clock
+    alone = _alone(counts, warps, chain, missed, k)
+    resident = min(here * units, warps)
+    longest = alone * max(counts.longest * warps / issued, 1.0) if issued else alone
+    # Warps one after another on as many places as there are, and never less than the longest.
+    parts["latency"] = max(alone * warps / resident, longest) * k["latency"] / clock
+    return parts
+
+
+def _missed(counts: Counts, touched: float, k: Mapping[str, float]) -> float:
+    """Share of the touched sectors that L1 does not hold: between what leaves L2 and all of them."""
+    return float(min(counts.dram_bytes / touched, 1.0) ** k["l1_misses"]) if touched else 1.0
+
+
+def _alone(counts: Counts, warps: float, chain: Chain | None, missed: float, k: Mapping[str, float]) -> float:
+    """Cycles of an average warp that is alone on its multiprocessor."""
+    loads = counts.sectors.get("global load", 0.0)
+    far = min(counts.dram_read.value / (loads * _SECTOR), 1.0) if loads else 1.0
+    # A request waits for the slowest of its sectors.
+    each = max(loads / counts.requests["global load"], 1.0) if counts.requests.get("global load") else 1.0
+    remote = (
+        k["l1_latency"]
+        + min(missed * each, 1.0) * (k["l2_latency"] - k["l1_latency"])
+        + min(far * each, 1.0) * (k["memory_latency"] - k["l2_latency"])
+    )
+    if chain is not None:
+        known = {"global": remote, "atomic": k["l2_latency"], "local": k["l1_latency"], "shared": k["shared_latency"]}
+        rest = sum(value * known.get(name, k["other_latency"]) for name, value in chain.waits.items())
+        return (chain.cycles + rest) / warps
+    near = _total(counts.requests, "shared") + _total(counts.requests, "local")
+    waits = counts.requests.get("global load", 0.0) + counts.requests.get("global atomic", 0.0)
+    return (
+        sum(counts.issued.values()) * k["step"] + counts.issued.get("special", 0.0) * k["other_latency"]
+        + near * k["shared_latency"] + waits * remote / k["together"] + counts.barriers * k["other_latency"]
+    ) / warps  # fmt: skip
+
+
+def _total(found: Mapping[str, float], space: str, but: bool = False) -> float:
+    """Sum of what belongs to a space, or to all others."""
+    return sum(value for name, value in found.items() if (space in name) != but)
+
+
+def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | None = None) -> Time:
+    """The time of a launch on a device, in seconds. UsageError if the device is no GPU: a processor has no blocks."""
+    if not device.gpu:
+        raise UsageError(
+            f"Times of kernels are predicted for GPUs, and {device.name} is none.",
+            hint="Its roofline is there: peaks and balance points.",
+        )
+    k = constants()
+    parts = limits(counts, launch, device, chain)
+    limiter = max(parts, key=lambda name: parts[name])
+    seconds = combined(parts, k)
+    low, high = _fitted()["intervals"][_group(parts[limiter], limiter, counts)]
+    wider = 1.0 if device.key == _FITTED_ON else _fitted()["elsewhere"]
+    return Time(
+        Range(seconds, seconds * low / wider, seconds * high * wider),
+        limiter,
+        parts,
+        occupancy(launch, device),
+        device.name,
+    )
+
+
+def _group(seconds: float, limiter: str, counts: Counts) -> str:
+    """Whose errors are alike: by what limits, and by how much of the launch was followed."""
+    known = counts.operations.get("integer")
+    if known and known.value and known.high / known.value > _GUESSED:
+        return "cut"
+    if seconds < _BRIEF:
+        return "launch"
+    named = limiter if limiter in {"memory", "latency", "atomic"} else "pipes"
+    return named if named == "atomic" or counts.emulated >= 1 else f"{named}, sampled"
+
+
+def combined(parts: Mapping[str, float], k: Mapping[str, float]) -> float:
+    """Seconds of the whole: limits overlap, but not fully (a power mean, as in Hong and Kim's and later models), and the launch."""
+    power = k["overlap"]
+    whole = max(parts.values())
+    return float(
+        whole * sum((part / whole) ** power for part in parts.values() if part > 0) ** (1 / power) + k["launch"]
+    )
+
+
+def constants() -> Mapping[str, float]:
+    """The fitted constants of the physical model: seconds, cycles, shares of peaks."""
+    found: Mapping[str, float] = _fitted()["constants"]
+    return found
+
+
+@cache
+def _fitted() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = table("chathpc.predict", "kernel_time.yaml")
+    return found

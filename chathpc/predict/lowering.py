@@ -1,0 +1,880 @@
+"""SASS as text → the records that the interpreter (machine/interpreter.c) runs.
+
+What an operation does is described in NVIDIA's CUDA Binary Utilities only by name; the meaning of operands here was found by
+the code that the compiler makes of known C, and is tested against that (tests/predict/test_interpreter.py).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+
+from chathpc.predict.cubin import Cubin
+from chathpc.profile.machine_code import MachineCode
+
+#: Numbers of the operations, as machine/operations.h orders them.
+OPERATIONS = {
+    name: number
+    for number, name in enumerate(
+        re.findall(r"OP\((\w+)\)", files("chathpc.predict").joinpath("machine/operations.h").read_text())
+    )
+}
+MAGIC = 0x31504843
+NONE, REGISTER, UNIFORM, IMMEDIATE, CONSTANT, PREDICATE, UNIFORM_PREDICATE, BARRIER = range(8)
+_NEGATE, _ABSOLUTE, _INVERT, _LOW, _HIGH, _WIDE, _BYTE, _SECOND = 1, 2, 4, 8, 16, 32, 64, 128
+_CARRY, _SIGNED, _HI, _WRAP, _LEFT, _LONG, _EXTEND = 1, 2, 4, 8, 16, 32, 64
+_SATURATE, _BFLOAT, _FLOAT, _EX, _ONES, _SHIFT, _HALF, _BY_ADDRESS = 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536
+_TYPES = {
+    "U8": 0,
+    "S8": 1,
+    "U16": 2,
+    "S16": 3,
+    "U32": 4,
+    "S32": 5,
+    "U64": 6,
+    "S64": 7,
+    "F16": 8,
+    "F32": 9,
+    "F64": 10,
+    "BF16": 11,
+    "S4": 12,
+    "U4": 13,
+}
+_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+_COMPARE = {
+    name: number
+    for number, name in enumerate(
+        "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T MAX MIN".split()
+    )
+}  # fmt: skip
+_BOOLEAN = {"AND": 0, "OR": 1, "XOR": 2}
+_ROUND = {"RP": 1, "CEIL": 1, "RM": 2, "FLOOR": 2, "RZ": 3, "TRUNC": 3}
+_FUNCTIONS = "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H".split()
+_ATOMICS = {name: number for number, name in enumerate("ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST POPC".split())} | {
+    "SUM": 0
+}
+_SPECIAL = {
+    "SR_TID.X": 0, "SR_TID.Y": 1, "SR_TID.Z": 2, "SR_CTAID.X": 3, "SR_CTAID.Y": 4, "SR_CTAID.Z": 5, "SR_LANEID": 6,
+    "SR_CLOCKLO": 7, "SR_CLOCKHI": 13, "SR_EQMASK": 8, "SR_LTMASK": 9, "SR_LEMASK": 10, "SR_GTMASK": 11, "SR_GEMASK": 12,
+    "SRZ": 13, "SR_VIRTID": 14, "SR_SMID": 14, "SR_WARPID": 15, "SR_SWINHI": 17, "SR_LWINHI": 18, "SR_TID": 19,
+    "SR_GLOBALTIMERLO": 7,
+}  # fmt: skip
+_SPACES = {
+    "LDG": 0,
+    "STG": 0,
+    "LDS": 1,
+    "STS": 1,
+    "LDL": 2,
+    "STL": 2,
+    "LD": 4,
+    "ST": 4,
+    "ATOMG": 0,
+    "RED": 0,
+    "ATOMS": 1,
+    "ATOM": 4,
+}
+#: Operations of the uniform datapath are those of the others on other registers.
+_UNIFORM_OF = {
+    f"U{name}": name
+    for name in "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS".split()
+} | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R"}  # fmt: skip
+#: Rows and depth of matrix operations; each has eight columns.
+_SHAPES = {
+    "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
+    "8x8x4": (8, 4), "16x8x4": (16, 4), "16x8x8": (16, 8), "16x8x16": (16, 16),
+}  # fmt: skip
+#: A kernel that calls itself has no bound for its stack; so much do we give.
+_RECURSION = 1 << 14
+
+#: Functions that the device's runtime brings: the interpreter's number of the first, and their names in its order.
+_BUILT_IN = 0x07000000
+_FUNCTIONS_OF_DEVICE = ("vprintf", "malloc", "free", "__assertfail")
+
+_REGISTER = re.compile(r"(R|UR|P|UP|B)(\d+|Z|T|R)((?:\.\w+)*)$")
+_CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\s*\[(.*)\]$")
+_HEX = re.compile(r"-?0x[0-9a-f]+$", re.IGNORECASE)
+_LABEL = re.compile(r"`\(([^()]+)\)")
+_LINKED = re.compile(r"32@(lo|hi)\(\(?([^()+]+?)(?:\s*\+\s*([^()@]+)(?:@srel)?)?\)?\)")
+_SPECIALS = {"INF": 0x7F800000, "QNAN": 0x7FC00000, "SNAN": 0x7F800001, "NAN": 0x7FC00000}
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value or place: kind, what is done to it, the number of the register (bank for constants), immediate or offset."""
+
+    kind: int = NONE
+    modifiers: int = 0
+    index: int = 0
+    value: int = 0
+
+
+_NOTHING = Operand()
+_ALWAYS = Operand(PREDICATE, 0, 7)
+
+
+@dataclass(slots=True)
+class Record:
+    """An instruction for the interpreter; the fields are those of its `struct instruction`."""
+
+    operation: str = "NOP"
+    guard: int = 7
+    negated: bool = False
+    flags: int = 0
+    sub: int = 0
+    sub2: int = 0
+    type: int = 0
+    width: int = 0
+    target: int = 0
+    operands: list[Operand] = field(default_factory=list)
+
+    def pack(self) -> bytes:
+        """Its 80 bytes."""
+        flat: list[int] = []
+        for operand in [*self.operands, *([_NOTHING] * (8 - len(self.operands)))]:
+            flat += (operand.kind, operand.modifiers, operand.index, operand.value & 0xFFFFFFFF)
+        return struct.pack(
+            "<HBBIBBBBi" + "BBHI" * 8, OPERATIONS[self.operation], self.guard, self.negated, self.flags, self.sub, self.sub2,
+            self.type, self.width, self.target, *flat,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the code of a function begins among all instructions, and its labels."""
+
+    entry: int
+    labels: Mapping[str, int]
+    literals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """All code of a program: what the interpreter loads, and for each instruction its function, text and source line."""
+
+    data: bytes
+    kernels: tuple[str, ...]
+    functions: tuple[tuple[str, int, int], ...]
+    code: tuple[MachineCode, ...]
+    unknown: Mapping[str, int]
+
+
+def operand(text: str, *, real: bool = False, wide: bool = False) -> Operand:
+    """The operand that a piece of text is; a number is the bits of a float where `real`, the upper half of a double where `wide`."""
+    text = text.strip()
+    modifiers = 0
+    if text[:1] in "-~!" and not _is_number(text):
+        modifiers |= {"-": _NEGATE, "~": _INVERT, "!": _INVERT}[text[0]]
+        text = text[1:].strip()
+    if text.startswith("|"):
+        modifiers |= _ABSOLUTE
+        text = text.replace("|", "", 2)
+    text = text.removesuffix(".reuse").replace(".reuse", "")
+    match = _REGISTER.match(text)
+    if match is not None:
+        return _register(match, modifiers)
+    match = _CONSTANT.match(text)
+    if match is not None:
+        inner = match[2].strip()
+        if _HEX.match(inner):
+            return Operand(CONSTANT, modifiers, int(match[1], 16), int(inner, 16))
+        return Operand(CONSTANT, modifiers, int(match[1], 16), 0)
+    return Operand(IMMEDIATE, modifiers, 0, _number(text, real, wide))
+
+
+def _register(match: re.Match[str], modifiers: int) -> Operand:
+    kind, number, suffix = match[1], match[2], match[3]
+    if ".H0_H0" in suffix:
+        modifiers |= _LOW
+    if ".H1_H1" in suffix:
+        modifiers |= _HIGH
+    if ".B1" in suffix:
+        modifiers |= _BYTE | _SECOND
+    elif ".B2" in suffix or suffix.endswith(".H1"):
+        modifiers |= _BYTE | _HIGH
+    elif ".B3" in suffix:
+        modifiers |= _BYTE | _HIGH | _SECOND
+    if kind in ("P", "UP"):
+        return Operand(
+            PREDICATE if kind == "P" else UNIFORM_PREDICATE, modifiers, 7 if number in ("T", "R") else int(number)
+        )
+    if kind == "B":
+        return Operand(BARRIER, modifiers, int(number))
+    if kind == "R":
+        return Operand(REGISTER, modifiers, 255 if number == "Z" else int(number))
+    return Operand(UNIFORM, modifiers, 63 if number == "Z" else int(number))
+
+
+def _is_number(text: str) -> bool:
+    return text[1:2].isdigit() or text[1:].strip().rstrip() in _SPECIALS
+
+
+def _number(text: str, real: bool, wide: bool) -> int:
+    """The bits of a number."""
+    if _HEX.match(text):
+        return int(text, 16) & 0xFFFFFFFF
+    sign = text.startswith("-")
+    word = text.lstrip("+-").strip()
+    if word in _SPECIALS:
+        bits = _SPECIALS[word]
+        if wide:
+            bits = {"INF": 0x7FF00000}.get(word, 0x7FF80000)
+        return bits | (0x80000000 if sign else 0)
+    try:
+        value = float(text)
+    except ValueError:
+        return 0
+    if wide:
+        bits = struct.unpack("<Q", struct.pack("<d", value))[0] >> 32
+        return int(bits)
+    if real:
+        try:
+            return int(struct.unpack("<I", struct.pack("<f", value))[0])
+        except OverflowError:
+            return 0x7F800000 | (0x80000000 if sign else 0)
+    return int(value) & 0xFFFFFFFF
+
+
+def _halves(high: str, low: str, bfloat: bool) -> Operand:
+    """Two immediates of 16 bits, the upper first."""
+    bits = 0
+    for text in (high, low):
+        value = struct.unpack("<f", struct.pack("<I", _number(text, True, False)))[0]
+        if bfloat:
+            half = struct.unpack("<I", struct.pack("<f", value))[0] >> 16
+        else:
+            try:
+                half = struct.unpack("<H", struct.pack("<e", value))[0]
+            except OverflowError:
+                half = 0x7C00 if value > 0 else 0xFC00
+        bits = bits << 16 | half
+    return Operand(IMMEDIATE, 0, 0, bits)
+
+
+def _pieces(text: str) -> list[str]:
+    """Operands of an instruction: parts between commas outside brackets."""
+    found, depth, begin = [], 0, 0
+    for at, letter in enumerate(text):
+        if letter in "[(":
+            depth += 1
+        elif letter in "])":
+            depth -= 1
+        elif letter == "," and not depth:
+            found.append(text[begin:at].strip())
+            begin = at + 1
+    rest = text[begin:].strip()
+    return [*found, rest] if rest else found
+
+
+def address(text: str) -> tuple[Operand, Operand, Operand]:
+    """Register, uniform register and offset of an address in brackets: `[R2.64+UR4+0x10]`, `[R9.X4+0x8]`, `desc[UR4][R2.64]`."""
+    inner = text[text.rindex("[") + 1 : text.rindex("]")]
+    base, uniform, offset = Operand(REGISTER, 0, 255), _NOTHING, 0
+    for part in inner.replace("+-", "+~").split("+"):
+        part = part.strip()
+        sign = -1 if part.startswith("~") or (part.startswith("-") and not part.startswith("-R")) else 1
+        part = part.lstrip("~-")
+        if part.startswith("R"):
+            scale = re.search(r"\.X(\d+)", part)
+            match = re.match(r"R(\d+|Z)", part)
+            if match is None:
+                continue
+            shift = int(scale[1]).bit_length() - 1 if scale else 0
+            base = Operand(REGISTER, _WIDE if ".64" in part else 0, 255 if match[1] == "Z" else int(match[1]), shift)
+        elif part.startswith("UR"):
+            number = re.match(r"UR(\d+|Z)", part)
+            if number is not None and number[1] != "Z":
+                uniform = Operand(UNIFORM, _WIDE if ".64" in part or base.modifiers & _WIDE else 0, int(number[1]))
+        elif part:
+            offset += sign * int(part, 16)
+    if uniform.kind and not uniform.modifiers & _WIDE and base.kind and ".U32" in inner:
+        uniform = replace(uniform, modifiers=_WIDE)
+    return base, uniform, Operand(IMMEDIATE, 0, 0, offset & 0xFFFFFFFF)
+
+
+_Handler = Callable[[Record, tuple[str, ...], list[str]], None]
+_HANDLERS: dict[str, _Handler] = {}
+
+
+def _handles(*names: str) -> Callable[[_Handler], _Handler]:
+    def remember(handler: _Handler) -> _Handler:
+        for name in names:
+            _HANDLERS[name] = handler
+        return handler
+
+    return remember
+
+
+def _is_predicate(text: str) -> bool:
+    return re.match(r"!?U?P(\d|T)$", text.strip()) is not None
+
+
+def _result(text: str) -> Operand:
+    """A predicate that is written; PT is none."""
+    found = operand(text)
+    return _NOTHING if found.index == 7 else found
+
+
+def _filled(found: list[Operand], count: int) -> list[Operand]:
+    return [*found[:count], *[_NOTHING] * (count - len(found))]
+
+
+def _arranged(parts: list[str], numbers: Callable[[list[str]], list[Operand]], *, result: bool = True) -> list[Operand]:
+    """The eight places of an instruction: result, three sources, two predicates that are written and two that are read."""
+    left = list(parts)
+    written: list[Operand] = []
+    first = _NOTHING
+    for behind in (False, True):
+        if behind and result:
+            first = operand(left.pop(0))
+        while left and _is_predicate(left[0]) and len(written) < 2:
+            written.append(_result(left.pop(0)))
+    read: list[Operand] = []
+    while left and _is_predicate(left[-1]):
+        read.insert(0, operand(left.pop()))
+    return [first, *_filled(numbers(left), 3), *_filled(written, 2), *_filled(read, 2)]
+
+
+def _integers(parts: list[str]) -> list[Operand]:
+    return [operand(each) for each in parts]
+
+
+def _reals(parts: list[str]) -> list[Operand]:
+    return [operand(each, real=True) for each in parts]
+
+
+def _upper_halves(parts: list[str]) -> list[Operand]:
+    """Upper halves of doubles, as they stand."""
+    return [operand(each, wide=True) for each in parts]
+
+
+def _doubles(parts: list[str]) -> list[Operand]:
+    """An immediate of a double holds its upper half."""
+    found = _upper_halves(parts)
+    return [replace(each, modifiers=each.modifiers | _WIDE) if each.kind == IMMEDIATE else each for each in found]
+
+
+def _half_pairs(parts: list[str], bfloat: bool) -> list[Operand]:
+    """Sources of half precision: immediates come in pairs."""
+    found, at = [], 0
+    while at < len(parts):
+        each = operand(parts[at], real=True)
+        if each.kind == IMMEDIATE and at + 1 < len(parts):
+            each = _halves(parts[at], parts[at + 1], bfloat)
+            at += 1
+        found.append(each)
+        at += 1
+    return found
+
+
+#: Operations whose operands stand in the usual order, and what their numbers are.
+_USUAL: dict[str, Callable[[list[str]], list[Operand]]] = {
+    **dict.fromkeys(
+        "IADD3 IMAD SHF IABS POPC BREV FLO MOV PRMT R2P BMSK SGXT SEL IMNMX ISETP MATCH REDUX SHFL I2IP".split(),
+        _integers,
+    ),
+    **dict.fromkeys("FADD FMUL FFMA MUFU FCHK FSETP FSEL FMNMX FSET F2FP".split(), _reals),
+    **dict.fromkeys("DADD DMUL DFMA DSETP".split(), _doubles),
+}
+_RENAMED = {
+    "VIADD": "IADD3", "IADD": "IADD3", "VIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "R2UR": "MOV", "VABSDIFF4": "VABSDIFF", "REDG": "RED",
+}  # fmt: skip
+#: Operations that write no register but predicates.
+_NO_RESULT = frozenset("ISETP FSETP DSETP HSETP2 FCHK".split())
+_FLAGS = {
+    "X": _CARRY, "EX": _EX, "SH": _SHIFT, "RELU": _SHIFT, "SAT": _SATURATE, "W": _WRAP, "BF": _ONES, "HI": _HI, "L": _LEFT, "BF16": _BFLOAT,
+    "BF16_V2": _BFLOAT, "SX32": _EXTEND, "U64": _LONG, "S64": _LONG, "F32": _FLOAT,
+}  # fmt: skip
+
+
+def _first(modifiers: tuple[str, ...], numbers: Mapping[str, int], default: int = 0) -> int:
+    return next((numbers[each] for each in modifiers if each in numbers), default)
+
+
+def _usual(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    name, numbers = record.operation, _USUAL[record.operation]
+    record.sub2 = _first(modifiers, _ROUND)
+    if "SETP" in name or name == "FSET":
+        record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
+    elif name == "IMAD" and ("WIDE" in modifiers or "HI" in modifiers):
+        record.operation = "IMAD_WIDE" if "WIDE" in modifiers else "IMAD_HI"
+    elif name == "SHFL":
+        record.sub = _first(modifiers, {"IDX": 0, "UP": 1, "DOWN": 2, "BFLY": 3})
+    elif name == "MATCH":
+        record.sub = int("ANY" in modifiers)
+    elif name == "REDUX":
+        record.sub = _first(modifiers, _ATOMICS, _ATOMICS["AND"])
+        record.flags &= ~(0 if "S32" in modifiers else _SIGNED)
+    elif name == "I2IP":
+        record.type = _TYPES[modifiers[0]]
+    elif name == "MUFU":
+        record.sub = _FUNCTIONS.index(modifiers[0])
+        numbers = _upper_halves if modifiers[0].endswith("64H") else numbers
+    record.operands = _arranged(parts, numbers, result=name not in _NO_RESULT)
+
+
+@_handles("LEA")
+def _lea(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    """The shift comes last; what is shifted may have an upper word, before it."""
+    values = _integers([each for each in parts[1:] if not _is_predicate(each)])
+    record.sub = values.pop().value
+    record.operation = "LEA_HI" if "HI" in modifiers else "LEA"
+    places = _arranged(parts, _integers)
+    record.operands = [places[0], *_filled(values, 3), *places[4:]]
+
+
+@_handles("LOP3")
+def _lop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    at = max(n for n, each in enumerate(parts) if not _is_predicate(each))
+    record.sub = int(parts.pop(at), 16)
+    record.operands = _arranged(parts, _integers)
+
+
+@_handles("PLOP3")
+def _plop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    x, y, z = _integers(parts[2:5])
+    record.operands = [_NOTHING, _NOTHING, _NOTHING, z, _result(parts[0]), _result(parts[1]), x, y]
+    record.sub, record.sub2 = int(parts[5], 16), int(parts[6], 16)
+
+
+@_handles("P2R")
+def _predicates_to_register(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = next((8 * int(each[1]) for each in modifiers if re.match(r"B\d", each)), 0)
+    record.operands = _integers([parts[0], *parts[2:4]])
+
+
+@_handles("S2R", "CS2R")
+def _special(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.flags |= _LONG if record.operation == "CS2R" and "32" not in modifiers else 0
+    record.operation = "S2R"
+    record.sub = _SPECIAL.get(parts[1].strip(), 13)
+    record.operands = [operand(parts[0])]
+
+
+@_handles("VOTE")
+def _vote(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = _first(modifiers, {"ALL": 0, "ANY": 1, "EQ": 2})
+    value = _NOTHING if _is_predicate(parts[0]) else operand(parts.pop(0))
+    written = _result(parts[0]) if len(parts) > 1 else _NOTHING
+    record.operands = [value, _NOTHING, _NOTHING, _NOTHING, written, _NOTHING, operand(parts[-1])]
+
+
+@_handles("IDP", "VABSDIFF")
+def _bytes(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = int("ACC" in modifiers)
+    if record.operation == "IDP":
+        first, second = (each for each in modifiers if each[1:].isdigit() and each[0] in "US")
+        record.flags = (_SIGNED if first[0] == "S" else 0) | (_EXTEND if second[0] == "S" else 0)
+        record.sub = _first(modifiers, {"LO": 1, "HI": 2})
+    record.operands = _arranged(parts, _integers)
+
+
+@_handles("HADD2", "HMUL2", "HFMA2", "HMNMX2", "HSET2", "HSETP2")
+def _half(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
+    bfloat = bool(record.flags & _BFLOAT)
+    record.operands = _arranged(
+        parts, lambda texts: _half_pairs(texts, bfloat), result=record.operation not in _NO_RESULT
+    )
+
+
+@_handles("F2F", "F2I", "I2F", "I2FP", "FRND", "I2I")
+def _convert(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    types = [each for each in modifiers if each in _TYPES]
+    whole = [each for each in types if "F" not in each]
+    real = [each for each in types if "F" in each]
+    record.flags, record.sub2 = 0, _first(modifiers, _ROUND)
+    into, source = (types or ["F32"])[0], (types[1:] or types or ["F32"])[0]
+    if record.operation in ("I2F", "I2FP"):
+        into, source = (real or ["F32"])[0], (whole or ["S32"])[0]
+    elif record.operation == "F2I":
+        into, source = (whole or ["S32"])[0], (real or ["F32"])[0]
+    elif record.operation == "FRND":
+        into = source = (real or ["F32"])[0]
+        record.flags = _EXTEND
+    record.operation = "CONVERT"
+    record.type, record.sub = _TYPES[into], _TYPES[source]
+    numbers = _doubles if source == "F64" else _reals if "F" in source else _integers
+    record.operands = [operand(parts[0]), *numbers(parts[-1:])]
+
+
+def _width(record: Record, modifiers: tuple[str, ...]) -> None:
+    name = next((each for each in modifiers if each in _BYTES), "")
+    record.width = _BYTES.get(name, 4)
+    record.type = _TYPES.get(name, _TYPES["U32"])
+
+
+@_handles("LDG", "LDS", "LDL", "LD")
+def _load(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub2 = _SPACES[record.operation]
+    record.operation = "LOAD"
+    _width(record, modifiers)
+    place = next(each for each in parts if "[" in each)
+    value = next(each for each in parts if not _is_predicate(each))
+    record.operands = [operand(value), *address(place)]
+
+
+@_handles("STG", "STS", "STL", "ST")
+def _store(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub2 = _SPACES[record.operation]
+    record.operation = "STORE"
+    _width(record, modifiers)
+    record.operands = [operand(parts[-1]), *address(parts[0])]
+
+
+@_handles("ATOMG", "ATOMS", "ATOM", "RED")
+def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub2 = _SPACES[record.operation]
+    record.operation = "ATOM"
+    record.sub = _first(modifiers, {name: _ATOMICS[name] for name in ("CAST", "POPC")}, _first(modifiers, _ATOMICS))
+    halves = {"F16x2": "F16", "BF16x2": "BF16", "BF16_V2": "BF16"}
+    name = next((halves.get(each, each) for each in modifiers if halves.get(each, each) in _TYPES), "")
+    wide = "64" in modifiers or name in ("U64", "S64", "F64")
+    record.type = _TYPES[name or ("U64" if wide else "U32")]
+    record.width = 8 if wide else 4
+    predicate = _result(parts.pop(0)) if _is_predicate(parts[0]) else _NOTHING
+    at = next(number for number, each in enumerate(parts) if "[" in each)
+    result = operand(parts[0]) if at else Operand(REGISTER, 0, 255)
+    base, uniform, offset = address(parts[at])
+    if "E" in modifiers and not uniform.kind:  # some are printed without the .64 of their address
+        base = replace(base, modifiers=_WIDE)
+    values = [*_integers(parts[at + 1 : at + 3]), Operand(REGISTER, 0, 255), Operand(REGISTER, 0, 255)]
+    record.operands = [result, base, uniform, offset, predicate, *values[:2]]
+
+
+@_handles("LDC")
+def _load_constant(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    _width(record, modifiers)
+    match = re.match(r"c\[(0x[0-9a-f]+)\]\s*(\[.*\])", parts[1].strip())
+    if match is None:
+        raise ValueError(parts[1])
+    record.sub = int(match[1], 16)
+    record.operands = [operand(parts[0]), *address(match[2])]
+
+
+@_handles("LDGSTS")
+def _copy(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    _width(record, modifiers)
+    record.flags |= _WRAP if "ZFILL" in modifiers else 0
+    base, _, offset = address(parts[0])
+    read = [operand(each) for each in parts[2:] if _is_predicate(each)]
+    record.operands = [replace(base, value=offset.value), *address(parts[1]), _NOTHING, _NOTHING, *read[:1]]
+
+
+@_handles("LDSM")
+def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = next((int(each) for each in modifiers if each in ("2", "4")), 1)
+    record.sub2 = _SPACES["LDS"]
+    record.flags |= _WRAP if any(each.startswith("MT") for each in modifiers) else 0
+    record.operands = [operand(parts[0]), *address(parts[1])]
+
+
+@_handles("HMMA", "IMMA", "DMMA")
+def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    rows, depth = next((_SHAPES[each] for each in modifiers if each in _SHAPES), (0, 0))
+    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or [
+        "F32" if "TF32" in modifiers else "F16"
+    ]
+    if record.operation == "DMMA":
+        types = ["F64"]
+    elif record.operation == "HMMA" and "F16" in modifiers:
+        record.flags |= _HALF
+    record.operation = "MATRIX" if rows and "SP" not in modifiers else "UNKNOWN"
+    record.width, record.sub2, record.type, record.sub = rows, depth, _TYPES[types[0]], _TYPES[types[-1]]
+    record.operands = _integers(parts[:4])
+
+
+@_handles("TEX", "TLD", "TLD4", "TXQ", "TXD", "TMML", "SULD", "SUST", "SURED", "SUATOM")
+def _texture(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    stores = record.operation.startswith(("SUST", "SURED"))
+    record.operation = "TEXTURE"
+    results = [operand(each) for each in parts if re.match(r"R\d+$", each)]
+    record.operands = [] if stores else results[:1]
+    record.sub = 2
+
+
+@_handles("BSSY", "BSYNC", "BREAK")
+def _converge(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    barrier = next((operand(each) for each in parts if re.match(r"B\d", each)), Operand(BARRIER))
+    predicates = [operand(each) for each in parts if _is_predicate(each)] if record.operation == "BREAK" else []
+    record.operands = [barrier, *[_NOTHING] * 5, *predicates[:1]]
+
+
+@_handles("BMOV")
+def _move_barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.operation = "BMOV_IN" if re.match(r"B\d", parts[0]) else "BMOV_OUT"
+    record.flags |= _WRAP if "CLEAR" in modifiers else 0
+    record.operands = _integers(parts[:2])
+
+
+@_handles("BAR")
+def _barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = _first(modifiers, {"ARV": 1, "POPC": 2, "AND": 3, "OR": 4})
+    predicates = [operand(each) for each in parts if _is_predicate(each)]
+    numbers = _filled([operand(each) for each in parts if not _is_predicate(each)], 3)
+    record.operands = [_NOTHING, *numbers, _NOTHING, _NOTHING, *predicates[:1]]
+
+
+@_handles("WARPSYNC")
+def _sync_warp(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    values = [each for each in parts if not _is_predicate(each) and "`" not in each]
+    record.operands = [_NOTHING, operand(values[0]) if values else Operand(IMMEDIATE, 0, 0, 0xFFFFFFFF)]
+
+
+@_handles("QSPC")
+def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.sub = _first(modifiers, {"G": 0, "S": 1, "L": 2})
+    base, *rest = address(parts[2])
+    record.operands = [_NOTHING, replace(base, modifiers=_WIDE), *rest, _result(parts[0])]
+
+
+@_handles("B2R", "LEPC")
+def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+    record.operands = [
+        operand(parts[0]),
+        _NOTHING,
+        _NOTHING,
+        _NOTHING,
+        *(_result(each) for each in parts[1:2] if _is_predicate(each)),
+    ]
+
+
+_PASSES = frozenset(
+    "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG KILL WARPSYNCALL FENCE ACQBULK CGAERRBAR".split()
+)
+
+
+def record_of(
+    text: str, index: int, function: str, places: Mapping[str, Place]
+) -> tuple[Record, list[tuple[int, int, str, int]]]:
+    """The record of one instruction, `index` among all; and addresses to be put in: operand, half (1: upper), variable, addend."""
+    record = Record()
+    text = text.strip().rstrip(";").strip()
+    if text.startswith("@"):
+        guard, _, text = text.partition(" ")
+        record.negated = guard.startswith("@!")
+        name = guard.lstrip("@!")
+        record.guard = 7 if name[-1] == "T" else int(name[-1]) + (8 if name.startswith("U") else 0)
+        if name[-1] == "T" and record.negated:
+            return Record(), []
+        text = text.strip()
+    word, _, rest = text.partition(" ")
+    opcode, *modifiers = word.split(".")
+    uniform = _UNIFORM_OF.get(opcode)
+    opcode = uniform or opcode
+    here = places[function]
+    if opcode == "BPT":  # a trap
+        opcode = "EXIT"
+    if opcode in ("BRA", "JMP", "CALL", "RET", "BRX", "JMX", "BRXU", "EXIT"):
+        _branch(record, opcode, tuple(modifiers), rest, index, function, places)
+        return record, []
+    if opcode in _PASSES:
+        record.operation = "YIELD"
+        return record, []
+    opcode = _RENAMED.get(opcode, opcode)
+    handler = _usual if opcode in _USUAL else _HANDLERS.get(opcode)
+    if handler is None:
+        record.operation = "UNKNOWN"
+        return record, []
+    record.operation = opcode
+    for each in modifiers:
+        record.flags |= _FLAGS.get(each, 0)
+    record.flags |= 0 if {"U32", "U64", "U8"} & set(modifiers) else _SIGNED
+    record.flags |= _WRAP if word.startswith("VABSDIFF4") else 0
+    record.sub = int(word.startswith("VIADDMNMX"))
+    fixes: list[tuple[int, int, str, int]] = []
+    linked = _LINKED.search(rest)
+    if linked is not None:
+        rest = rest[: linked.start()] + "0x0" + rest[linked.end() :]
+    handler(record, tuple(modifiers), _pieces(rest))
+    if record.operation not in OPERATIONS:
+        record.operation = "UNKNOWN"
+    if opcode == "LEPC" and (named := _LABEL.search(rest)):
+        record.sub, record.target = 1, here.labels[named[1]]
+    if linked is not None:
+        part = 1 if linked[1] == "hi" else 0
+        slot = next((n for n, each in enumerate(record.operands) if n and each.kind == IMMEDIATE and not each.value), 1)
+        symbol = linked[2].strip()
+        if symbol in places:
+            label = (linked[3] or "").strip()
+            target = places[symbol].labels.get(label, places[symbol].entry)
+            value = target * 16
+            record.operands[slot] = Operand(IMMEDIATE, 0, 0, value >> 32 if part else value & 0xFFFFFFFF)
+        else:
+            fixes.append((slot, part, symbol, int(linked[3], 16) if linked[3] else 0))
+    record.operands = [
+        replace(each, value=each.value + here.literals) if each.kind == CONSTANT and each.index == 2 else each
+        for each in record.operands
+    ]
+    if opcode == "LDC" and record.sub == 2:
+        record.operands[3] = replace(record.operands[3], value=record.operands[3].value + here.literals)
+    return record, fixes
+
+
+def _branch(
+    record: Record,
+    opcode: str,
+    modifiers: tuple[str, ...],
+    rest: str,
+    index: int,
+    function: str,
+    places: Mapping[str, Place],
+) -> None:
+    here = places[function]
+    record.operation = {"JMP": "BRA", "JMX": "BRX", "BRXU": "BRX"}.get(opcode, opcode)
+    if opcode == "EXIT":
+        return
+    label = _LABEL.search(rest)
+    parts = [each for each in _pieces(rest[: label.start()] if label else rest) if each]
+    if opcode == "RET":
+        symbol = label[1] if label else function
+        record.operands = [_NOTHING, operand(parts[0].split()[0])]
+        if "ABS" in modifiers or symbol not in places:
+            record.flags |= _BY_ADDRESS
+        else:
+            record.target = places[symbol].entry
+        return
+    target = None
+    if label is not None:
+        target = here.labels.get(label[1])
+        if target is None and label[1] in places:
+            target = places[label[1]].entry
+    elif parts and _HEX.match(parts[-1]):
+        target = here.entry + int(parts.pop(), 16) // 16
+    if target is None and label is not None and label[1] in _FUNCTIONS_OF_DEVICE:
+        target = _BUILT_IN + _FUNCTIONS_OF_DEVICE.index(label[1])
+    if opcode in ("BRX", "JMX", "BRXU"):
+        match = re.match(r"(U?R\d+)\s*(-?0x[0-9a-f]+)?", rest.strip())
+        record.operands = [_NOTHING, operand(match[1])] if match else []
+        record.target = int(match[2], 16) if match and match[2] else 0
+        return
+    registers = [operand(each) for each in parts if re.match(r"~?U?R(\d+|Z)", each)]
+    if opcode == "CALL" and registers:
+        record.operands = [_NOTHING, registers[0]]
+        if "ABS" in modifiers or target is None:
+            record.flags |= _BY_ADDRESS
+        else:
+            record.target = target
+        return
+    predicates = [operand(each) for each in parts if _is_predicate(each)]
+    record.operands = [_NOTHING, *_filled(registers, 5), *(predicates[:1] if opcode != "CALL" else [])]
+    record.sub = _first(modifiers, {"DIV": 1, "CONV": 2})
+    record.target = target if target is not None else index + 1
+
+
+def _named(code: Iterable[MachineCode], cubin: Cubin, first: int, literals: int) -> tuple[dict[str, Place], int, bytes]:
+    """Where each function begins, counted from `first`, and the literals of all laid one behind the other."""
+    places, at, data = {}, first, b""
+    for one in code:
+        content = cubin.constants.get(one.kernel, b"")
+        labels = {label: at + n for n, line in enumerate(one.lines) for label in line.labels}
+        places[one.kernel] = Place(at, labels, literals + len(data))
+        data += content + bytes(-len(content) % 16)
+        at += len(one.lines)
+    return places, at, data
+
+
+def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
+    """All cubins of a program with their disassembly, as the interpreter reads them."""
+    records: list[bytes] = []
+    bounds: list[tuple[int, int]] = []
+    variables: list[bytes] = []
+    fixes: list[bytes] = []
+    kernels: list[bytes] = []
+    names: list[str] = []
+    functions: list[tuple[str, int, int]] = []
+    everything: list[MachineCode] = []
+    unknown: dict[str, int] = {}
+    at = 0
+    for number, (cubin, code) in enumerate(modules):
+        places, end, literals = _named(code, cubin, at, 0)
+        known: dict[str, int] = {}
+        for variable in cubin.variables:
+            known.setdefault(variable.name, len(variables))
+            variables.append(
+                _variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content)
+            )
+        if literals:
+            variables.append(_variable("", number, len(literals), 2, 0, literals))
+        for one in cubin.addresses:
+            source, value = 0xFFFFFFFF, one.addend
+            if one.symbol in known:
+                source = known[one.symbol]
+            elif one.symbol in places:
+                value += places[one.symbol].entry * 16
+            else:
+                value = 16 * (
+                    _BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255)
+                )
+            where = (2, known[one.holder]) if one.holder else (0, number << 8 | one.bank)
+            fixes.append(struct.pack("<IIIIIQ", *where, one.place, 2, source, value & (2**64 - 1)))
+        for one_code in code:
+            functions.append((one_code.kernel, places[one_code.kernel].entry, len(one_code.lines)))
+            everything.append(one_code)
+            for n, line in enumerate(one_code.lines):
+                index = places[one_code.kernel].entry + n
+                try:
+                    record, wanted = record_of(line.text, index, one_code.kernel, places)
+                except (ValueError, IndexError, KeyError, StopIteration):
+                    record, wanted = Record("UNKNOWN"), []
+                if record.operation == "UNKNOWN":
+                    word = _opcode(line.text)
+                    unknown[word] = unknown.get(word, 0) + 1
+                records.append(record.pack())
+                for slot, part, symbol, addend in wanted:
+                    if symbol in known:
+                        fixes.append(struct.pack("<IIIIIQ", 1, index, slot, part, known[symbol], addend))
+        for kernel in cubin.kernels.values():
+            if kernel.name not in places:
+                continue
+            stack = kernel.stack if kernel.stack < 1 << 30 else _RECURSION
+            head = _text(kernel.name) + struct.pack(
+                "<IIIIIIII", number, places[kernel.name].entry, kernel.registers, kernel.shared, stack, kernel.max_threads,
+                kernel.base, len(kernel.parameters),
+            )  # fmt: skip
+            kernels.append(head + b"".join(struct.pack("<II", *one) for one in kernel.parameters))
+            names.append(kernel.name)
+        bounds.append((at, end - at))
+        at = end
+    data = b"".join(
+        (
+            struct.pack("<II", MAGIC, len(records)), *records,
+            struct.pack("<I", len(bounds)), *(struct.pack("<II", *one) for one in bounds),
+            struct.pack("<I", len(variables)), *variables,
+            struct.pack("<I", len(fixes)), *fixes,
+            struct.pack("<I", len(kernels)), *kernels,
+        )
+    )  # fmt: skip
+    return Lowered(data, tuple(names), tuple(functions), tuple(everything), unknown)
+
+
+def _opcode(text: str) -> str:
+    words = text.split()
+    return next((word.split(".")[0].rstrip(";") for word in words if not word.startswith("@")), "")
+
+
+def _text(text: str) -> bytes:
+    raw = text.encode()
+    return struct.pack("<I", len(raw)) + raw
+
+
+def _variable(name: str, module: int, size: int, bank: int | None, offset: int, content: bytes) -> bytes:
+    return (
+        _text(name)
+        + struct.pack("<IQII", module, size, 0xFFFFFFFF if bank is None else bank, offset)
+        + struct.pack("<I", len(content))
+        + content
+    )
+
+
+def disassembled(path: Path) -> Iterator[MachineCode]:
+    """The functions in a disassembly that nvdisasm wrote."""
+    from chathpc.adapters.lines import lines
+    from chathpc.adapters.nvdisasm import functions
+
+    for one in functions(lines(path), path):
+        if one.lines:
+            yield MachineCode(one.name, tuple(one.lines), architecture=one.architecture)

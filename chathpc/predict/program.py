@@ -1,0 +1,242 @@
+"""A program from its sources to launches that were followed: built, disassembled, lowered, run in a sandbox. Its kernels by name."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chathpc.errors import UsageError
+from chathpc.predict import build as cuda
+from chathpc.predict import cubin, emulation, lowering
+from chathpc.predict.devices import Device
+from chathpc.profile.kernel_names import base_key, kernel_key
+from chathpc.profile.machine_code import MachineCode
+from chathpc.sandbox.contract import Completed, Sandbox
+
+#: Architectures that the interpreter was tested with; kernels for others are compiled for the first, the labels' own.
+ARCHITECTURES = ("sm_86", "sm_80", "sm_89")
+#: Whatever a program does before, after and beside its kernels: seconds for all of it, and for kernels that nobody asked about.
+LONGEST, OTHERS = 200.0, 6.0
+_TARGET = re.compile(r"#\s*pragma\s+omp\s[^\n]*\btarget\b")
+_REGION = re.compile(r"__omp_offloading_[0-9a-f]+_[0-9a-f]+_(.*)_l(\d+)(_\d+)?")
+_SOURCES = (".cu", ".c", ".cc", ".cpp", ".cxx", ".C")
+#: Names listed in an error.
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is built: a folder with a Makefile (and variables for make), or sources with flags of their compiler."""
+
+    places: tuple[Path, ...]
+    flags: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder with the Makefile; None for sources."""
+        return self.places[0] if len(self.places) == 1 and self.places[0].is_dir() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A program that was built and lowered below `work`. `alone`: it has no main of its own; `tools`: what took part, with versions."""
+
+    built: cuda.Built
+    lowered: lowering.Lowered
+    sources: tuple[Path, ...]
+    work: Path
+    alone: bool
+    tools: Mapping[str, str]
+    architecture: str
+    kernels: Mapping[str, cubin.Kernel]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which launches are followed: of kernels by their mangled names (all: the first of each), of one shape, the how manieth of it.
+
+    `seconds` is how long a launch is interpreted until what is left of it is taken to go on alike.
+    """
+
+    kernels: tuple[str, ...] = ("*",)
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    occurrence: int = 0
+    seconds: float = 3.0
+
+
+def prepare(program: Program, work: Path, device: Device) -> Prepared:
+    """Build the program with what stands in for the runtime. Errors: UsageError, BuildError, ToolkitMissingError, ClangMissingError."""
+    toolkit = cuda.find_toolkit()
+    architecture = device.architecture if device.architecture in ARCHITECTURES else ARCHITECTURES[0]
+    recipe, openmp = _recipe(program)
+    if openmp:
+        from chathpc.predict.build_openmp import build_openmp, find_clang
+
+        clang = find_clang()
+        built = build_openmp(recipe, work=work, toolkit=toolkit, clang=clang, architecture=architecture)
+        tools = {"clang": _version(clang.programs / "clang"), "ptxas": _version(toolkit.tool("ptxas"))}
+    else:
+        built = cuda.build(recipe, work=work, toolkit=toolkit, architecture=architecture)
+        tools = {"nvcc": _version(toolkit.nvcc)}
+    with ThreadPoolExecutor(2) as pool:
+        modules = [each for each in pool.map(lambda path: _module(path, toolkit), built.cubins) if each[0].kernels]
+    lowered = lowering.lower(modules)
+    if not lowered.kernels:
+        raise UsageError(
+            "The program has no kernels.", hint="Name the sources with __global__ functions or target regions."
+        )
+    (work / "code").write_bytes(lowered.data)
+    sources = tuple(unit.source for unit in recipe.units)
+    kernels = {name: kernel for module, _ in modules for name, kernel in module.kernels.items()}
+    return Prepared(built, lowered, sources, work, _lacks_main(built.executable), tools, architecture, kernels)
+
+
+def follow(
+    prepared: Prepared, arguments: Sequence[str], wanted: Wanted, device: Device, sandbox: Sandbox
+) -> tuple[list[emulation.Followed], tuple[str, ...], Completed]:
+    """Run the program in the sandbox: launches that were followed, what its stand-in for the runtime lacks, and how it ended."""
+    work = prepared.work
+    (work / "settings").write_text(_settings(wanted, device, prepared.architecture), "utf-8")
+    launches = work / "launches"
+    launches.unlink(missing_ok=True)
+    done = cuda.run(
+        prepared.built, arguments, work=work, sandbox=sandbox, environment={"CHATHPC_MACHINE": str(work)},
+        seconds=LONGEST, sources=prepared.sources,
+    )  # fmt: skip
+    if not launches.is_file():
+        return [], (), done
+    found, missing = emulation.read(launches, prepared.lowered, int(device.l2) or 5 << 20)
+    return found, missing, done
+
+
+def title(mangled: str) -> str:
+    """A kernel's name for people: as the source writes it, without parameters; of a target region its function and line."""
+    region = _REGION.fullmatch(mangled)
+    return f"{kernel_key(region[1])}:{region[2]}" if region else kernel_key(mangled)
+
+
+def matching(name: str, kernels: Sequence[str]) -> str:
+    """The kernel that a user means: a plain, qualified or templated name, a mangled one; of a target region its function or line.
+
+    UsageError where there is none or more than one, with those that there are.
+    """
+    wanted = kernel_key(name)
+    tests = (
+        lambda each: each == name or title(each) == wanted,
+        lambda each: _without_arguments(title(each)) == wanted,
+        lambda each: title(each).endswith(f"::{wanted}"),
+        lambda each: _without_arguments(title(each)).endswith(f"::{wanted}"),
+        lambda each: _REGION.fullmatch(each) is not None and wanted in title(each).split(":"),
+    )
+    found = next((list(hits) for test in tests if (hits := tuple(filter(test, kernels)))), [])
+    if len(found) == 1:
+        return found[0]
+    names = listed(found or kernels)
+    if found:
+        raise UsageError(f"{len(found)} kernels are called {name}.", hint=f"Name one as --kernel: {names}")
+    raise UsageError(f"The program has no kernel {name}.", hint=f"It has: {names}")
+
+
+def listed(kernels: Sequence[str]) -> str:
+    """The names of kernels for an error."""
+    names = sorted({title(each) for each in kernels})
+    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(f"'{each}'" for each in names[:_MOST_NAMES]) + more
+
+
+def _without_arguments(name: str) -> str:
+    return name.partition("<")[0] if name.endswith(">") and base_key(name) in name else name
+
+
+def _recipe(program: Program) -> tuple[cuda.Recipe, bool]:
+    """Sources with flags, and whether they are for OpenMP offload."""
+    if program.folder is not None:
+        if not any(
+            (program.folder / name).is_file() for name in ("Makefile", "makefile", "GNUmakefile", "Makefile.aomp")
+        ):
+            raise UsageError(f"{program.folder} has no Makefile.", hint="Name the sources: chathpc predict main.cu …")
+        if not any(program.folder.rglob("*.cu")) and any(map(_offloads, _below(program.folder))):
+            from chathpc.predict.build_openmp import openmp_recipe_of_makefile
+
+            return openmp_recipe_of_makefile(program.folder, program.variables), True
+        return cuda.recipe_of_makefile(program.folder, program.variables), False
+    for path in program.places:
+        if not path.is_file() or path.suffix not in _SOURCES:
+            what = (
+                "is no source file of CUDA, C or C++"
+                if path.is_file()
+                else "does not exist"
+                if not path.exists()
+                else "is a folder beside other paths"
+            )
+            raise UsageError(f"{path} {what}.", hint="Name sources (.cu, .cpp, .c), or one folder with a Makefile.")
+    recipe = cuda.recipe_of_sources(program.places, program.flags)
+    cuda_sources = any(path.suffix == ".cu" for path in program.places)
+    return recipe, not cuda_sources and any(map(_offloads, program.places))
+
+
+def _below(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.suffix in (*_SOURCES, ".h", ".hpp") and path.is_file()][
+        :200
+    ]
+
+
+def _offloads(path: Path) -> bool:
+    return _TARGET.search(path.read_text("utf-8", errors="replace")) is not None
+
+
+def _module(path: Path, toolkit: cuda.Toolkit) -> tuple[cubin.Cubin, list[MachineCode]]:
+    read = cubin.read(path)
+    if not read.kernels:
+        return read, []
+    text = path.with_suffix(".sass")
+    with text.open("wb") as file:
+        command = [str(toolkit.tool("nvdisasm")), "-c", "-gi", "-hex", str(path)]
+        done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise cuda.BuildError("The machine code cannot be disassembled.", done.stderr.decode("utf-8", "replace"))
+    return read, list(lowering.disassembled(text))
+
+
+def _lacks_main(executable: Path) -> bool:
+    """Whether main is our own, which is weak (machine/alone.c)."""
+    nm = shutil.which("nm")
+    if nm is None:
+        return False
+    done = subprocess.run([nm, str(executable)], capture_output=True, text=True, check=False)
+    return re.search(r" W main$", done.stdout, re.MULTILINE) is not None
+
+
+def _version(tool: Path) -> str:
+    done = subprocess.run([str(tool), "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"\b(?:V|version )(\d+(?:\.\d+)+)", done.stdout)
+    return found[1] if found else ""
+
+
+def _settings(wanted: Wanted, device: Device, architecture: str) -> str:
+    number = re.fullmatch(r"sm_(\d+)(\d)", device.architecture) or re.fullmatch(r"sm_(\d+)(\d)", architecture)
+    lines = [f"want {name}" for name in wanted.kernels]
+    lines += [
+        f"{name} {' '.join(map(str, shape))}"
+        for name, shape in (("grid", wanted.grid), ("block", wanted.block))
+        if shape
+    ]
+    facts = {
+        "occurrence": wanted.occurrence, "seconds": wanted.seconds, "other_seconds": OTHERS, "name": device.name,
+        "major": number[1] if number else 0, "minor": number[2] if number else 0, "multiprocessors": device.units,
+        "clock_khz": round(device.clock / 1e3), "memory_clock_khz": round(device.memory_clock / 1e3), "bus_bits": device.bus,
+        "l2_bytes": round(device.l2), "shared_per_block": min(round(device.shared_block), 48 << 10),
+        "shared_per_block_optin": round(device.shared_block), "shared_per_multiprocessor": round(device.shared),
+        "registers_per_block": device.registers, "threads_per_multiprocessor": device.max_threads,
+        "blocks_per_multiprocessor": device.max_blocks, "memory_bytes": round(device.memory),
+    }  # fmt: skip
+    return (
+        "\n".join([*lines, *(f"{name} {value}" for name, value in facts.items() if value not in (0, "0", ""))]) + "\n"
+    )

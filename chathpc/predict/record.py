@@ -1,0 +1,217 @@
+"""A prediction as a record with a stable form: the schema chathpc-prediction/1 (docs/prediction-schema.json)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from chathpc.predict.counts import Range
+from chathpc.predict.prediction import Prediction
+from chathpc.predict.roofline import sentences
+from chathpc.profile import numbers
+from chathpc.report import Record
+
+#: Classes of operations and limits of the time, in words.
+KINDS = {
+    "fp32": "FP32", "fp64": "FP64", "fp16": "FP16", "integer": "integer", "tensor": "tensor", "special": "special functions",
+    "conversion": "conversions",
+}  # fmt: skip
+LIMITS = {
+    "memory": "device memory", "l2": "the L2 cache", "l1": "L1 and shared memory", "issue": "instruction issue",
+    "latency": "waiting (latency)", "atomic": "atomics", "atomics": "atomics", "mapped": "host memory over PCIe",
+}  # fmt: skip
+
+
+class RangeRecord(Record):
+    """A value with the bounds that hold it in about four of five cases."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, found: Range) -> RangeRecord:
+        """A range of the prediction."""
+        return cls(value=found.value, low=found.low, high=found.high)
+
+
+class DeviceRecord(Record):
+    """The device that is predicted for: SI units; `peaks` are operations per second by class, each taken for half of a multiply-add."""
+
+    key: str
+    name: str
+    architecture: str
+    units: int = Field(description="Multiprocessors, compute units or cores.")
+    clock: float = Field(description="Hz.")
+    bandwidth: float = Field(description="Bytes per second of device memory.")
+    peaks: dict[str, float]
+    source: str
+
+
+class LaunchRecord(Record):
+    """How the kernel is launched. `arguments`: the bytes of each parameter in hexadecimal."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int = Field(description="Bytes of shared memory of a block.")
+    registers: int
+    local: int = Field(description="Bytes of a thread's own memory.")
+    occurrence: int = Field(description="Which launch of the kernel, from 0.")
+    arguments: list[str]
+
+
+class RoofRecord(Record):
+    """A class of operations against the memory; intensity and balance point in operations per byte of device memory."""
+
+    kind: str
+    operations: RangeRecord
+    intensity: float
+    balance: float
+    of_peak: float = Field(description="Predicted rate as a part (0..1) of the class's peak.")
+
+
+class BytesRecord(Record):
+    """Bytes of the launch: as threads ask for them, in sectors of 32, distinct ones, and those that reach device memory."""
+
+    requested: dict[str, float]
+    requests: dict[str, float] = Field(description="Instructions of warps by space and way.")
+    sectors: dict[str, float] = Field(description="Sectors of 32 bytes; of shared memory passes.")
+    footprint_read: float
+    footprint_written: float
+    memory_read: RangeRecord
+    memory_written: RangeRecord
+
+
+class TimeRecord(Record):
+    """Seconds, what each limit alone would take, and how the launch fills the device."""
+
+    seconds: RangeRecord
+    limiter: str
+    parts: dict[str, float]
+    blocks: int = Field(description="Blocks that a multiprocessor holds at once.")
+    warps: int
+    occupancy: float = Field(description="Warps of those that a multiprocessor can hold (0..1).")
+    occupancy_limiter: str
+    waves: float = Field(description="By how often the grid fills the device.")
+
+
+class LineRecord(Record):
+    """A source line with its share (0..1) of the instructions that threads execute."""
+
+    file: str
+    line: int
+    share: float
+    text: str
+
+
+class KernelRecord(Record):
+    """One launch. `bound` is its class by the roofline model, right with `probability`; `limiter` what takes longest at its peak."""
+
+    kernel: str
+    mangled: str
+    headline: str
+    bound: Literal["bandwidth", "compute"]
+    probability: float
+    limiter: str
+    launch: LaunchRecord
+    operations: dict[str, RangeRecord]
+    issued: dict[str, float] = Field(description="Instructions of warps by pipe.")
+    roofs: list[RoofRecord]
+    bytes: BytesRecord
+    time: TimeRecord
+    lines: list[LineRecord]
+    change: list[str] = Field(description="What would change the class, in sentences.")
+    assumptions: list[str]
+    followed: float = Field(description="Part (0..1) of the blocks that were followed.")
+
+
+class PredictionRecord(Record):
+    """What kernels of a program will do on a device, the longest first. Nothing in it was measured."""
+
+    format: Literal["chathpc-prediction/1"] = Field(default="chathpc-prediction/1", alias="schema")
+    program: str
+    device: DeviceRecord
+    compiled_for: str
+    tools: dict[str, str]
+    kernels: list[KernelRecord]
+
+
+def record(program: str, found: Sequence[Prediction]) -> PredictionRecord:
+    """The record of a program's predictions, of which there is one at least; all are for one device."""
+    first = found[0]
+    device = first.device
+    peaks = {kind: device.peak(kind) for kind in device.rates if device.peak(kind)}
+    return PredictionRecord(
+        program=program,
+        device=DeviceRecord(
+            key=device.key, name=device.name, architecture=device.architecture, units=device.units, clock=device.clock,
+            bandwidth=device.bandwidth, peaks=peaks, source=device.source,
+        ),
+        compiled_for=first.architecture,
+        tools=dict(first.tools),
+        kernels=[_kernel(each) for each in found],
+    )  # fmt: skip
+
+
+def _kernel(found: Prediction) -> KernelRecord:
+    launch, counts, roofline, time = found.launch, found.counts, found.roofline, found.time
+    held = time.occupancy
+    return KernelRecord(
+        kernel=found.kernel, mangled=found.mangled, headline=_headline(found), bound="bandwidth" if roofline.bound == "bandwidth" else "compute",
+        probability=roofline.probability, limiter=roofline.limiter,
+        launch=LaunchRecord(
+            grid=launch.grid, block=launch.block, shared=launch.shared, registers=launch.registers, local=launch.local,
+            occurrence=launch.occurrence, arguments=list(launch.arguments),
+        ),
+        operations=_ranges(counts.operations), issued=dict(counts.issued),
+        roofs=[
+            RoofRecord(
+                kind=roof.kind, operations=RangeRecord.of(roof.operations), intensity=roof.intensity, balance=roof.balance,
+                of_peak=roof.seconds / time.seconds.value,
+            )
+            for roof in roofline.roofs
+        ],
+        bytes=BytesRecord(
+            requested=dict(counts.requested), requests=dict(counts.requests), sectors=dict(counts.sectors),
+            footprint_read=counts.footprint_read, footprint_written=counts.footprint_written,
+            memory_read=RangeRecord.of(counts.dram_read), memory_written=RangeRecord.of(counts.dram_written),
+        ),
+        time=TimeRecord(
+            seconds=RangeRecord.of(time.seconds), limiter=time.limiter, parts=dict(time.parts), blocks=held.blocks, warps=held.warps,
+            occupancy=held.share, occupancy_limiter=held.limiter, waves=held.waves,
+        ),
+        lines=[LineRecord(file=each.file, line=each.line, share=each.share, text=each.text) for each in found.lines],
+        change=list(sentences(roofline)[1:]), assumptions=list(found.assumptions), followed=counts.emulated,
+    )  # fmt: skip
+
+
+def _ranges(found: Mapping[str, Range]) -> dict[str, RangeRecord]:
+    return {name: RangeRecord.of(each) for name, each in found.items()}
+
+
+def _headline(found: Prediction) -> str:
+    """The verdict in one sentence."""
+    roofline, time = found.roofline, found.time
+    by = (
+        "memory bandwidth"
+        if roofline.bound == "bandwidth"
+        else f"{KINDS.get(roofline.limiter, roofline.limiter)} arithmetic"
+    )
+    low, value, high = (numbers.seconds(each) for each in (time.seconds.low, time.seconds.value, time.seconds.high))
+    bounds = f" ({low} to {high})" if low != high else ""
+    return (
+        f"{found.kernel} on {found.device.name}: {roofline.bound}-bound, by {by} ({likely(roofline.probability)} likely); {value}{bounds}, most of it for "
+        f"{limit(time.limiter)}."
+    )
+
+
+def likely(probability: float) -> str:
+    """A probability in whole percent, never certainty."""
+    return f"{min(max(round(100 * probability), 1), 99)} %"
+
+
+def limit(name: str) -> str:
+    """What limits the time, in words."""
+    return LIMITS.get(name) or f"{KINDS.get(name, name)} instructions"

@@ -1,0 +1,189 @@
+"""A prediction as text: the verdict, then operations, bytes, time, hottest lines, what would change it, what was assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import floor
+
+from rich.text import Text
+
+from chathpc.predict.record import KINDS, KernelRecord, PredictionRecord, RangeRecord, likely, limit
+from chathpc.profile import numbers
+from chathpc.reports.page import INDENT, LABEL, Page
+from chathpc.reports.style import Style
+from chathpc.reports.table import table_lines
+
+#: Parts of the time and classes of operations that are shown beside the roofs; lines; kernels of a program in its table.
+_PARTS, _LINES, _KERNELS = 4, 4, 20
+#: Smaller parts of the longest limit are not told.
+_SMALL = 0.05
+_SECTOR = 32
+
+
+def render(record: PredictionRecord, style: Style) -> str:
+    """The whole prediction, at most `style.width` columns wide; of several kernels a table and the first, with -v all."""
+    page = Page(style)
+    device = record.device
+    tools = ", ".join(f"{name} {version}".strip() for name, version in record.tools.items())
+    page.paragraph(
+        f"{record.program} · {device.name} · compiled by {tools} · predicted, nothing was measured",
+        indent=0,
+        style="dim",
+    )
+    page.blank()
+    if len(record.kernels) > 1:
+        _overview(page, record)
+    for kernel in record.kernels if style.verbose else record.kernels[:1]:
+        _kernel(page, kernel)
+    if len(record.kernels) > 1 and not style.verbose:
+        page.blank()
+        page.paragraph("The others in full: -v, or --kernel NAME.", indent=0)
+    return page.text()
+
+
+def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
+    """Labelled sentences of a kernel: launch, bytes, time; for every renderer."""
+    launch = kernel.launch
+    yield (
+        "Launch",
+        (
+            f"grid {_shape(launch.grid)}, block {_shape(launch.block)}, {launch.registers} registers a thread, "
+            f"{numbers.size(launch.shared)} of shared memory a block"
+        ),
+    )
+    others = [
+        f"{KINDS[name]} {numbers.count(_whole(each.value))}"
+        for name, each in kernel.operations.items()
+        if name in ("special", "conversion") and each.value
+    ]
+    if others:
+        yield "Also", " · ".join(others)
+    found = kernel.bytes
+    yield (
+        "Memory",
+        (
+            f"{_range(_sum(found.memory_read, found.memory_written), numbers.size)} to and from device memory "
+            f"({numbers.size(found.memory_read.value)} read, {numbers.size(found.memory_written.value)} written) · distinct: "
+            f"{numbers.size(found.footprint_read)} read, {numbers.size(found.footprint_written)} written"
+        ),
+    )
+    accesses = [
+        _access(name, found.requested, found.sectors, found.requests)
+        for name in sorted(found.requests)
+        if not name.startswith("constant")
+    ]
+    if accesses:
+        yield "Requested", " · ".join(accesses)
+    time = kernel.time
+    longest = max(time.parts.values(), default=0.0)
+    parts = sorted(
+        (name for name in time.parts if time.parts[name] >= _SMALL * longest), key=lambda name: -time.parts[name]
+    )
+    yield (
+        "Time",
+        f"{_range(time.seconds, numbers.seconds)}; alone would take: "
+        + " · ".join(f"{limit(name)} {numbers.seconds(time.parts[name])}" for name in parts[:_PARTS]),
+    )
+    whole = floor(time.waves)
+    rest = time.waves - whole
+    tail = f", the last {numbers.percent(rest)} full" if rest > 0.005 and whole else ""
+    yield (
+        "Occupancy",
+        (
+            f"{numbers.percent(time.occupancy)}: {time.blocks} blocks ({time.warps} warps) on a multiprocessor, limited by {time.occupancy_limiter}; "
+            f"{numbers.number(time.waves)} waves{tail}"
+        ),
+    )
+
+
+def roof_rows(kernel: KernelRecord) -> list[tuple[str, ...]]:
+    """Cells of the table of roofs."""
+    return [
+        (
+            KINDS.get(roof.kind, roof.kind), numbers.count(_whole(roof.operations.value)), numbers.number(roof.intensity),
+            numbers.number(roof.balance), f"{numbers.number(roof.intensity / roof.balance)}x" if roof.balance else "", numbers.percent(roof.of_peak),
+        )
+        for roof in kernel.roofs
+    ]  # fmt: skip
+
+
+#: Intensity and balance point are operations per byte of device memory.
+ROOFS = ("operations", "count", "intensity", "balance", "ratio", "of-peak")
+
+
+def overview_rows(record: PredictionRecord) -> list[tuple[str, ...]]:
+    """Cells of the table of all kernels."""
+    return [
+        (
+            each.kernel,
+            _range(each.time.seconds, numbers.seconds),
+            each.bound,
+            likely(each.probability),
+            limit(each.time.limiter),
+        )
+        for each in record.kernels[:_KERNELS]
+    ]
+
+
+OVERVIEW = ("kernel", "time", "bound by roofline", "likely", "takes longest")
+
+
+def _overview(page: Page, record: PredictionRecord) -> None:
+    for line in table_lines(OVERVIEW, overview_rows(record), page.style):
+        page.row(line)
+    page.blank()
+
+
+def _kernel(page: Page, kernel: KernelRecord) -> None:
+    page.blank()
+    page.flow(
+        [Text(kernel.bound.upper(), style="bold green"), Text(), page.sentence(kernel.headline, "bold")], indent=0
+    )
+    page.blank()
+    for line in table_lines(ROOFS, roof_rows(kernel), page.style, right=" ".join(ROOFS[1:])):
+        page.row(Text.assemble(" " * INDENT, line))
+    page.blank()
+    for label, text in facts(kernel):
+        page.paragraph(text, label=label)
+    for number, hot in enumerate(kernel.lines[:_LINES]):
+        first = Text(" " * INDENT + ("Lines" if number == 0 else "").ljust(LABEL), style="bold")
+        where = f"{numbers.percent_cell(hot.share):>7} {hot.file}:{hot.line}"
+        room = page.style.width - first.cell_len - len(where) - 2
+        text = page.style.name(hot.text)
+        text = text if len(text) <= room else text[: max(room - 1, 0)].rstrip() + page.style.fit("…")
+        page.row(Text.assemble(first, page.style.fit(where), "  ", (text, "cyan")))
+    for number, text in enumerate(kernel.change):
+        page.paragraph(text, label="" if number else "Changes")
+    for number, text in enumerate(kernel.assumptions):
+        page.paragraph(text, label="" if number else "Assumed", indent=INDENT if not number else INDENT + LABEL)
+
+
+def _access(
+    name: str, requested: Mapping[str, float], sectors: Mapping[str, float], requests: Mapping[str, float]
+) -> str:
+    said = f"{name} {numbers.size(requested.get(name, 0.0))}"
+    if name.startswith(("global", "local")) and sectors.get(name) and requested.get(name):
+        used = min(requested[name] / (_SECTOR * sectors[name]), 1.0)
+        return f"{said} in {numbers.number(sectors[name] / requests[name])} sectors a request ({numbers.percent(used)} used)"
+    if name.startswith("shared") and sectors.get(name):
+        return f"{said} in {numbers.number(sectors[name] / requests[name])} passes a request"
+    return said
+
+
+def _range(found: RangeRecord, write: Callable[[float], str]) -> str:
+    value, low, high = (write(each) for each in (found.value, found.low, found.high))
+    return value if low == value == high else f"{value} ({low} to {high})"
+
+
+def _sum(left: RangeRecord, right: RangeRecord) -> RangeRecord:
+    return RangeRecord(value=left.value + right.value, low=left.low + right.low, high=left.high + right.high)
+
+
+def _shape(sizes: tuple[int, int, int]) -> str:
+    """`32 x 32`: dimensions of 1 at the end are not told."""
+    kept = sizes[: max((at for at, each in enumerate(sizes, 1) if each > 1), default=1)]
+    return " x ".join(f"{each:,}" for each in kept)
+
+
+def _whole(value: float) -> float:
+    return float(round(value))

@@ -1,0 +1,177 @@
+"""`chathpc predict`: what it prints for a prediction of known numbers, what it refuses, and one program from its source to the answer."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from chathpc.predict.build import ToolkitMissingError, find_toolkit
+from chathpc.predict.prediction import Asked
+from chathpc.predict.profiled import Profiled
+from chathpc.reports import PREDICTION_FORMATS, prediction_renderers
+from chathpc.reports.style import Style
+from tests.commands.conftest import Result
+from tests.predict.predicted import kernel, sample
+
+Run = Callable[..., Result]
+PROGRAMS = Path(__file__).parents[1] / "predict" / "programs"
+SCHEMA = Path(__file__).parents[2] / "docs" / "prediction-schema.json"
+
+TEXT = """\
+gemm.cu · NVIDIA GeForce RTX 3080 · compiled by nvcc 13.5.37 · predicted,
+nothing was measured
+
+COMPUTE  gemm<float> on NVIDIA GeForce RTX 3080: compute-bound, by FP32
+arithmetic (92 % likely); 12.0 µs (10.0 µs to 15.0 µs), most of it for L1 and
+shared memory.
+
+   operations    count  intensity  balance   ratio  of-peak
+   FP32         4.19 M       64.0     32.0   2.00x   1.25 %
+   integer     700,000       10.7     16.5  0.648x  0.400 %
+
+   Launch     grid 8 x 8, block 16 x 16, 40 registers a thread, 2.05 kB of
+              shared memory a block
+   Memory     131 kB (65.5 kB to 262 kB) to and from device memory (131 kB read,
+              0 B written) · distinct: 131 kB read, 65.5 kB written
+   Requested  global load 1.05 MB in 8.00 sectors a request (50.0 % used) ·
+              global store 65.5 kB in 4.00 sectors a request (100 % used) ·
+              shared load 16.8 MB in 1.60 passes a request
+   Time       12.0 µs (10.0 µs to 15.0 µs); alone would take: L1 and shared
+              memory 8.00 µs · waiting (latency) 4.00 µs
+   Occupancy  100 %: 6 blocks (48 warps) on a multiprocessor, limited by warps;
+              0.157 waves
+   Lines       75.4 % gemm.cu:21  for (int j = 0; j < tile; j++) sum += left[y]…
+                6.8 % gemm.cu:18  left[y][x] = a[row * n + k + x];
+   Changes    It would be bandwidth-bound with 2x fewer single-precision
+              operations, or 2x more bytes.
+   Assumed    The program's arguments are those of `make run`: 128.
+"""
+
+
+def rendered(form: str, *kernels: dict[str, Any], **style: Any) -> str:
+    text = prediction_renderers()[form](sample(*kernels), Style(**style))
+    assert isinstance(text, str)
+    return text
+
+
+def test_the_text_of_a_prediction_is_one_screen() -> None:
+    assert rendered("text") == TEXT
+    assert rendered("text", encoding="ascii").isascii()
+    assert all(len(line) <= 60 for line in rendered("text", width=60).splitlines())
+
+
+def test_several_kernels_stand_in_a_table_and_the_first_in_full() -> None:
+    other = kernel(kernel="saxpy", headline="saxpy.")
+    assert rendered("text", kernel(), other).startswith("gemm.cu")
+    assert (
+        "saxpy." in rendered("text", kernel(), other),
+        "saxpy." in rendered("text", kernel(), other, verbose=True),
+    ) == (False, True)
+
+
+def test_markdown_shows_names_as_they_are() -> None:
+    text = rendered("markdown", kernel(kernel="f<a|b>"))
+    assert "## `f<a|b>`" in text
+    assert "| FP32 | 4.19 M | 64.0 | 32.0 | 2.00x | 1.25 % |" in text
+    assert "- The program's arguments are those of `make run`: 128." in text
+
+
+def test_json_holds_the_schema() -> None:
+    jsonschema.validate(json.loads(rendered("json")), json.loads(SCHEMA.read_text()))
+
+
+def test_the_picture_has_a_roof_and_a_point_for_each_class() -> None:
+    picture = ElementTree.fromstring(rendered("svg", kernel(kernel="a<b>&c")))
+    circles = [each for each in picture.iter() if each.tag.endswith("circle")]
+    roofs = [each for each in picture.iter() if each.tag.endswith("path") and each.get("class") == "r"]
+    assert (len(circles), len(roofs)) == (2, 2)
+    # 64 operations a byte lie right of the balance point of 33, 10.7 left of it.
+    ridge = float(str(roofs[0].get("d"))[1:].split()[0])
+    assert float(str(circles[0].get("cx"))) > ridge > float(str(circles[1].get("cx")))
+
+
+def test_the_picture_is_drawn_as_png_as_well() -> None:
+    pytest.importorskip("matplotlib")
+    picture = prediction_renderers()["png"](sample(kernel(kernel="a$b$")), Style())
+    assert isinstance(picture, bytes)
+    assert picture.startswith(b"\x89PNG")
+
+
+def test_the_page_holds_picture_and_text_and_no_script() -> None:
+    page = rendered("html", kernel(kernel="<script>alert(1)</script>"))
+    assert "<svg" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("none.cu",), 2, "none.cu does not exist."),
+        ((".",), 2, "has no Makefile."),
+        (("a.txt",), 2, "a.txt is no source file of CUDA, C or C++."),
+        (("a.cu", "."), 2, "A folder is given alone."),
+        ((".", "-D", "N=1"), 2, "Options of the compiler are for sources."),
+        (("a.cu", "--device", "rtx3081"), 2, "rtx3080"),
+        (("a.cu", "--grid", "0"), 2, "0 is no size"),
+        (("a.cu", "--param", "n"), 2, "n is not NAME=VALUE."),
+        (("a.cu", "--args", "'"), 2, "--args: No closing quotation."),
+        (("a.cu", "-o", "p.xyz"), 2, "unknown extension"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what_to_do(
+    run: Run, tmp_path: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
+    (tmp_path / "a.txt").write_text("")
+    (tmp_path / "a.cu").write_text("")
+    if not any(word in ("--grid", "--param", "-o") for word in words):
+        _need_toolkit()
+    result = run("predict", *words)
+    assert (result.code, result.out) == (code, "")
+    assert said in result.err
+
+
+def _need_toolkit() -> None:
+    try:
+        find_toolkit()
+    except ToolkitMissingError:
+        pytest.skip("NVIDIA's compiler is not there")
+
+
+@pytest.mark.proprietary
+def test_a_program_is_predicted_from_its_source(run: Run, tmp_path: Path) -> None:
+    _need_toolkit()
+    words = ("--kernel", "saxpy", "--args", "64 1", "--device", "a100")
+    result = run("predict", str(PROGRAMS / "three.cu"), *words, "-o", "p.json")
+    assert (result.code, result.out, result.err) == (0, "", "")
+    data = json.loads((tmp_path / "p.json").read_text())
+    jsonschema.validate(data, json.loads(SCHEMA.read_text()))
+    (found,) = data["kernels"]
+    assert (found["kernel"], found["bound"], found["operations"]["fp32"]["value"]) == (
+        "saxpy",
+        "bandwidth",
+        2 * 64 * 64,
+    )
+    assert (data["compiled_for"], data["device"]["architecture"]) == ("sm_80", "sm_80")
+
+
+def test_what_a_profile_tells_is_taken_where_nothing_else_is_said() -> None:
+    told = Profiled("void gemm<float>(int)", 64, 256, 1e-3)
+    asked = told.asked(Asked())
+    assert (asked.kernel, asked.alone_grid, asked.alone_block, asked.grid) == (
+        "gemm<float>",
+        (64, 1, 1),
+        (256, 1, 1),
+        None,
+    )
+    assert told.asked(Asked("other")).kernel == "other"
+
+
+def test_every_format_has_a_renderer() -> None:
+    assert set(prediction_renderers()) == set(PREDICTION_FORMATS)

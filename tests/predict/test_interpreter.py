@@ -1,0 +1,111 @@
+"""The interpreter of machine code, against the same C on the host and against arithmetic."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from chathpc.predict.build import Toolkit, ToolkitMissingError, find_toolkit
+from tests.predict.interpreted import Interpreted, interpreted
+
+HERE = Path(__file__).parent
+WHOLE = "want *\nwhole 1\n"
+pytestmark = pytest.mark.proprietary
+
+
+@pytest.fixture(scope="module")
+def toolkit() -> Toolkit:
+    try:
+        return find_toolkit()
+    except ToolkitMissingError:
+        pytest.skip("NVIDIA's compiler is not there")
+
+
+@pytest.fixture(scope="module")
+def patterns(toolkit: Toolkit, tmp_path_factory: pytest.TempPathFactory) -> Interpreted:
+    return interpreted(HERE / "patterns.cu", tmp_path_factory.mktemp("patterns"), toolkit)
+
+
+@pytest.mark.parametrize("architecture", ["sm_86", "sm_90"])
+def test_each_group_of_operations_gives_what_the_host_computes(
+    architecture: str, toolkit: Toolkit, tmp_path: Path
+) -> None:
+    # Without contraction of a * b + c, which the host's compiler is not asked for.
+    program = interpreted(HERE / "semantics.cu", tmp_path, toolkit, ["--fmad=false"], architecture)
+    done, launches = program.run(WHOLE)
+    wrong = dict(re.findall(r"^(\S+) (-?\d+)", done.stdout, re.MULTILINE))
+    assert done.returncode == 0
+    assert len(wrong) == 22
+    assert set(wrong.values()) == {"0"}, {name: count for name, count in wrong.items() if count != "0"}
+    assert not program.lowered.unknown
+    assert all(not launch["faults"] and not launch["unknown"] for launch in launches)
+
+
+def test_counts_sectors_and_passes_are_those_of_arithmetic(patterns: Interpreted) -> None:
+    done, launches = patterns.run(f"{WHOLE}l2_bytes 65536\n")
+    assert (done.returncode, done.stdout) == (0, "end\n")
+    by_name: dict[str, list[list[int]]] = {}
+    for launch in launches:
+        length, rest = re.findall(r"_Z(\d+)(.*)", launch["kernel"])[0]
+        name = rest[: int(length)]
+        opcode = {"banks": "LDS", "loaded": "LDG", "scattered": "LDG"}.get(name, "FFMA")
+        by_name.setdefault(name, []).extend(list(each) for each in patterns.counts(launch, opcode))
+    # Three blocks of two warps do a hundred.
+    assert by_name["counted"] == [[600, 19200, 0, 0]]
+    # 0 + 1 + … + 31 of two warps; a warp goes on as long as one of its lanes does.
+    assert by_name["uneven"] == [[62, 992, 0, 0]]
+    assert [each[1] for each in by_name["half_of"]] == [32]
+    # Bytes that 32 lanes touch: 4 each at strides of 0, 4, 8, 12, 32 and 128 bytes; shifted by 4; of 8, 16, one byte; of 20 lanes.
+    assert [each[2] for each in by_name["loaded"]] == [1, 4, 8, 12, 32, 32, 5, 8, 16, 1, 3]
+    # The places are one request; each of what they lead to lies in a sector of its own.
+    assert [each[2] for each in by_name["scattered"]] == [4, 32]
+    # 32 banks of four bytes: as many passes as words lie in the fullest bank; two halves of a warp for eight bytes.
+    assert [each[3] for each in by_name["banks"]] == [1, 1, 2, 4, 1, 32, 2, 2, 16]
+
+
+def test_a_cache_holds_what_fits_and_writes_back_what_does_not(patterns: Interpreted) -> None:
+    _, launches = patterns.run(f"{WHOLE}l2_bytes 65536\n")
+    twice = [launch["memory"][-1] for launch in launches if "twice" in launch["kernel"]]
+    filled = next(launch["memory"][-1] for launch in launches if "filled" in launch["kernel"])
+    # Columns: steps, sectors read from and written to memory, distinct ones read and written. A quarter of the cache is read again
+    # from it, four times its size is read again from memory.
+    assert [point[1] * 32 for point in twice] == [16384, 2 * 262144]
+    assert [point[3] * 32 for point in twice] == [16384, 262144]
+    assert filled[4] * 32 == 262144
+    assert filled[2] * 32 == 262144 - 65536
+    assert filled[1] == 0
+
+
+def test_wild_addresses_are_counted_and_do_no_harm(patterns: Interpreted) -> None:
+    done, launches = patterns.run(WHOLE)
+    wild = launches[-1]
+    assert done.returncode == 0
+    # All of one request, and of the other all but the lane whose address is that of the allocation.
+    assert wild["faults"] >= 62
+
+
+def test_a_kernel_without_end_is_left_when_its_time_is_over(patterns: Interpreted) -> None:
+    done, launches = patterns.run("want *\nseconds 0.2\n", "endless")
+    assert done.returncode == 0
+    assert launches[0]["cut"]
+    assert not launches[0]["complete"]
+
+
+def test_odd_instructions_end_without_a_crash(patterns: Interpreted) -> None:
+    chance = random.Random(1)
+    path = patterns.executable.parent / "code"
+    whole = path.read_bytes()
+    end = 8 + 80 * sum(len(code.lines) for code in patterns.lowered.code)
+    try:
+        for _ in range(20):
+            damaged = bytearray(whole)
+            for _ in range(chance.randrange(1, 100)):
+                damaged[chance.randrange(8, end)] = chance.randrange(256)
+            path.write_bytes(damaged)
+            done, _ = patterns.run("want *\nseconds 0.02\nother_seconds 0.02\n")
+            assert done.returncode >= 0
+    finally:
+        path.write_bytes(whole)
