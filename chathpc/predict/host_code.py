@@ -39,7 +39,7 @@ LLVM = ("15", "16", "17", "18", "19", "20")  # versions of the tools, that of De
 DIVISION = re.compile(r"i?div([lq])\s+(.*)")
 CHAIN = r"imul\1 \2\nimulq %rax, %rdx\nimulq %rdx, %rax\nmovq %rax, %rdx"
 LOAD = 4.0
-# Cycles of instructions that take more than one, as they begin (Zen 3, after Fog's tables; Intel's are within one or two).
+# Cycles of instructions that take more than one, as they begin (Zen 3, after Fog's instruction tables).
 TAKES = (
     (r"i?div", 10.0), (r"vdiv|vsqrt", 13.0), (r"imul|mul", 3.0), (r"vfn?m", 4.0), (r"v(add|sub|max|min)[ps][sd]", 3.0), (r"vmul[ps][sd]", 3.0),
     (r"vcvt", 3.0), (r"vround", 3.0), (r"vpmul", 3.0), (r"vmov[aud]|mov|vmovdq", 0.0),
@@ -498,7 +498,7 @@ def core_cycles(code: Traced, seen: Seen, core: Core) -> float:
     """Cycles of a core for all instructions that were seen, branches foreseen: instructions times the cycles per instruction of the windows,
     each the longest of llvm-mca's, of its divisions, and of the longest chain in which each instruction waits for the one before.
 
-    LLVM's models give a division up to four times what is measured; llvm-mca gets a chain of multiplications instead, as long as a short
+    LLVM's models give a division twice the cycles that are measured; llvm-mca gets a chain of multiplications instead, as long as a short
     division. It knows no caches either: the chain does.
     """
     waits = {

@@ -68,7 +68,8 @@ class Constants:
 
 # Fitted to the kernels of tests/predict/opencl but the fresh ones, on two cores of an EPYC of the third generation.
 FITTED = Constants(
-    core=1.02, launch=269, group=26.9, branch=11, waits=1.08, atomic=13.4, translation=1.13, walk=1.31, conflict=3.42, foreign=7.23, second=0.953, third=0.956, third_unordered=1.02, memory=0.865, memory_unordered=1.1, write_back=1.04, crowded=0.898
+    core=1.02, launch=269, group=26.9, branch=11, waits=1.08, atomic=13.4, translation=1.13, walk=1.31, conflict=3.42, foreign=7.23,
+    second=0.953, third=0.956, third_unordered=1.02, memory=0.865, memory_unordered=1.1, write_back=1.04, crowded=0.898,
 )  # fmt: skip
 SPREAD = (0.71, 1.47)  # of time over prediction, each kernel left out of the fit
 

@@ -23,7 +23,7 @@ from chathpc.predict.host_code import LLVM, MACHINE, Seen, Traced, Work
 
 FITS = 0.9  # of the last cache: more of it is full of other lines
 LARGEST_LOCAL = 64 << 10
-EVENTS = 10_000_000  # accesses and blocks that are followed of a launch; more changes no prediction of tests/predict/opencl by 2 %
+EVENTS = 10_000_000  # accesses and blocks that are followed of a launch, which takes about a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +86,14 @@ def compiled(launch: NDRange, folder: Path) -> str:
         "POCL_CACHE_DIR": f"{_helper().name}/cache",
         "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1",
     }
-    library = host_code.run(
-        [f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment
-    )
-    code = Path(library.strip().splitlines()[-1]).parent / "parallel.bc"
+    command = [f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds]
+    target, library = host_code.run(command, environment).strip().splitlines()[-2:]
     llc = host_code.tool("llc", LLVM)
     assembly = folder / "kernel.s"
-    # pocl's name of the processor; the code is made for that one, whatever this machine can.
-    cpu = os.environ.get("CHATHPC_POCL_CPU", "haswell")
-    host_code.run([llc, "-O3", "-relocation-model=pic", f"-mcpu={cpu}", str(code), "-o", str(assembly)])
+    # The code is made for the processor that pocl names, whatever this machine can.
+    cpu = f"-mcpu={target.rpartition('-linux-gnu-')[2]}"
+    code = str(Path(library).parent / "parallel.bc")
+    host_code.run([llc, "-O3", "-relocation-model=pic", cpu, code, "-o", str(assembly)])
     return only(assembly.read_text(), f"_pocl_kernel_{launch.kernel}_workgroup")
 
 

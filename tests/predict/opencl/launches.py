@@ -70,6 +70,11 @@ def _listed(n: int) -> Arguments:
     return (_floats(1, n, 4) * f32(4), _integers(1, n, 32, n), _zeros(n, 4), i32(n), i32(32), f32(4))
 
 
+def _edges(n: int) -> Arguments:
+    label = np.arange(n, dtype=np.int32)
+    return (_integers(1, n, n), _integers(2, n, n), label, label, i32(n))
+
+
 def _crc_table() -> NDArray[np.uint32]:
     table = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -105,7 +110,7 @@ LINES: list[tuple[str, str, Callable[[int], Arguments], list[tuple[int, int]]]] 
     ("fresh.cl", "grey", lambda n: (_bytes(1, n, 4).view(np.uint8), np.zeros(n, np.uint8)), LINE),
     ("fresh.cl", "bell_curve", lambda n: (_zeros(n, 2), u32(7)), WIDER),
     ("fresh.cl", "triangle", lambda n: (_floats(1, n), _zeros(n)), [(1, 64), (1, 1024), (2, 512), (4, 256), (48, 128), (256, 64)]),
-    ("fresh.cl", "components", lambda n: (_integers(1, n, n), _integers(2, n, n), np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32), i32(n)), [*MIDDLE[:-1], (4000, 256)]),
+    ("fresh.cl", "components", _edges, [*MIDDLE[:-1], (4000, 256)]),
     ("fresh.cl", "reactions", lambda n: (_doubles(1, n, 4), i32(20), np.float64(1e-3)), WIDER),
 ]  # fmt: skip
 
