@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,6 +36,14 @@ LANES = {"xmm": 16, "ymm": 32, "zmm": 64}
 FOLLOWED = 20_000_000  # blocks and accesses of a program that are all followed; of the rest a sixteenth
 T = TypeVar("T")
 LLVM = ("15", "16", "17", "18", "19", "20")  # versions of the tools, that of Debian's pocl first
+DIVISION = re.compile(r"i?div([lq])\s+(.*)")
+CHAIN = r"imul\1 \2\nimulq %rax, %rdx\nimulq %rdx, %rax\nmovq %rax, %rdx"
+LOAD = 4.0
+# Cycles of instructions that take more than one, as they begin (Zen 3, after Fog's instruction tables).
+TAKES = (
+    (r"i?div", 10.0), (r"vdiv|vsqrt", 13.0), (r"imul|mul", 3.0), (r"vfn?m", 4.0), (r"v(add|sub|max|min)[ps][sd]", 3.0), (r"vmul[ps][sd]", 3.0),
+    (r"vcvt", 3.0), (r"vround", 3.0), (r"vpmul", 3.0), (r"vmov[aud]|mov|vmovdq", 0.0),
+)  # fmt: skip
 SUFFIX = {"b": 1, "w": 2, "l": 4, "q": 8}
 
 
@@ -49,9 +57,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An instruction that touches memory: its block, bytes of one access, whether it reads and writes."""
+    """An instruction that touches memory: its block and place there, bytes of one access, whether it reads and writes."""
 
     block: int
+    place: int
     bytes: int
     load: bool
     store: bool
@@ -69,44 +78,63 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of a run: how often each block ran, mispredicted branches, lines by the level that had them (after no order, after a
-    stride, after a neighbour), lines of each buffer (touched, written), windows of blocks in the order in which they ran.
+    """What was seen of a run: how often each block ran and its branch was mispredicted, mispredicted branches, lines by the level that
+    had them (after no order, a stride, a neighbour), lines of each buffer (touched, written), windows of blocks in the order in which they ran, and for each
+    instruction that touches memory its lines by the level that had them, translations by the second table, and walks.
     """
 
     counts: tuple[int, ...]
+    missed: tuple[int, ...]
     mispredicted: int
     accesses: int
     followed: float
     shared_atomics: int
     lines: tuple[tuple[int, int, int], ...]
+    conflicts: int
     written_back: int
     new_pages: int
     pages: tuple[int, int]
     footprint: tuple[tuple[int, int], ...]
     windows: tuple[tuple[int, ...], ...]
+    sites: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run or a launch does: instructions of the machine, cycles of a core for them (data near, branches foreseen), mispredicted branches,
-    atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
-    order, a stride, a neighbour), lines written back to memory, accesses whose page needed the second table of translations and a walk,
-    distinct lines (touched, written), the share that was followed, whether threads change the same lines by atomic operations, and
-    pages that nobody touched before.
+    """What a run or a launch does: instructions of the machine, cycles of a core for them (branches foreseen), mispredicted branches, cycles that
+    these wait for loads, atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
+    order, a stride, a neighbour), lines that were not in the first cache because others of their set had just come, lines written back
+    to memory, accesses whose page needed the second table of translations and a walk, distinct lines (touched, written), the share that
+    was followed, whether threads change the same lines by atomic operations, operations by class (a fused multiply-add is two, a vector as
+    many as it has lanes), and pages that nobody touched before.
     """
 
     instructions: float
     cycles: float
     mispredicted: float
+    missed_waits: float
     atomics: float
     calls: float
     lines: tuple[tuple[float, ...], ...]
+    conflicts: float
     written_back: float
     pages: tuple[float, float]
     footprint: tuple[float, float]
     followed: float
     contended: bool = False
+    operations: Mapping[str, float] = field(default_factory=dict)
     new_pages: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A core: LLVM's name of it, cycles of a division of 32 bits, and cycles that a load waits longer if the second cache, the third, or
+    memory has its line, if the second table has its page's translation, and for a walk.
+    """
+
+    cpu: str
+    divide: float
+    waits: tuple[float, float, float, float, float]
 
 
 class Told(ctypes.Structure):
@@ -119,6 +147,7 @@ class Told(ctypes.Structure):
         ("accesses", ctypes.c_uint64),
         ("shared_atomics", ctypes.c_uint64),
         ("lines", ctypes.c_uint64 * 3 * (LEVELS + 1)),
+        ("conflicts", ctypes.c_uint64),
         ("written_back", ctypes.c_uint64),
         ("new_pages", ctypes.c_uint64),
         ("pages", ctypes.c_uint64 * 2),
@@ -137,7 +166,7 @@ def operands(instruction: str) -> tuple[str, list[str]]:
     return name.strip(), [piece.strip() for piece in PIECE.split(rest)] if rest.strip() else []
 
 
-def _access(name: str, pieces: list[str], at: int, block: int, atomic: bool) -> Site:
+def _access(name: str, pieces: list[str], at: int, block: tuple[int, int], atomic: bool) -> Site:
     """What an instruction does with its operand `at` in memory."""
     vectors = [m for piece in pieces for m in re.findall(r"%([xyz]mm)\d+", piece)]
     if re.search(r"ss$|sd$", name) and name.startswith("v") and "broadcast" not in name:
@@ -161,12 +190,9 @@ def _access(name: str, pieces: list[str], at: int, block: int, atomic: bool) -> 
         size = SUFFIX.get(name[-1], 8)
         if m := re.match(r"mov[sz]([bwl])[wlq]$", name):
             size = SUFFIX[m.group(1)]
-    last = at == len(pieces) - 1
-    store = (last and not COMPARES.match(name) and len(pieces) > 1) or (
-        last and len(pieces) == 1 and not COMPARES.match(name)
-    )
+    store = at == len(pieces) - 1 and not COMPARES.match(name)
     load = not store or not re.match(r"(v?mov|v?pextr|v?extract|set|vcvtps2ph|vmaskmov|vpmaskmov)", name)
-    return Site(block, size, load, store, atomic)
+    return Site(*block, size, load, store, atomic)
 
 
 def _note_access(memory: re.Match[str], site: int) -> list[str]:
@@ -270,7 +296,13 @@ def traced(assembly: str) -> Traced:
             if len(sites) >= 0xFFFE:
                 raise ChathpcError("The code has too many accesses to memory to be followed.")
             sites.append(
-                _access(name, pieces, at, len(blocks) - 1, stripped.startswith("lock") or name.startswith("xchg"))
+                _access(
+                    name,
+                    pieces,
+                    at,
+                    (len(blocks) - 1, len(blocks[-1][1]) - 1),
+                    stripped.startswith("lock") or name.startswith("xchg"),
+                )
             )
             gather = re.search(r",%[xy]mm", inside.replace(" ", ""))
             out += _note_gather(found, name, len(sites) - 1) if gather else _note_access(found, len(sites) - 1)
@@ -318,7 +350,7 @@ class Follower:
 
     def __init__(self, library: Path, code: Traced, caches: Sequence[tuple[int, int]]) -> None:
         self.library = ctypes.CDLL(str(library))
-        self.blocks = len(code.blocks)
+        self.blocks, self.sites = len(code.blocks), len(code.sites)
         stores = bytes(site.store | 2 * site.atomic for site in code.sites) or b"\0"
         sizes = (ctypes.c_uint64 * LEVELS)(*(size for size, _ in caches))
         ways = (ctypes.c_uint32 * LEVELS)(*(way for _, way in caches))
@@ -335,20 +367,25 @@ class Follower:
     def seen(self) -> Seen:
         """All since the beginning."""
         counts = (ctypes.c_uint64 * self.blocks)()
-        told = self.library.trace_told(counts).contents
+        missed = (ctypes.c_uint64 * self.blocks)()
+        sites = (ctypes.c_uint64 * (LEVELS + 3) * (self.sites + 1))()
+        told = self.library.trace_told(counts, missed, sites).contents
         windows = tuple(tuple(told.windows[k][: told.window_size[k]]) for k in range(max(1, told.window_count)))
         return Seen(
             tuple(counts),
+            tuple(missed),
             told.mispredicted,
             told.accesses,
             told.blocks_followed / max(1, told.blocks_run),
             told.shared_atomics,
             tuple((n[0], n[1], n[2]) for n in told.lines),
+            told.conflicts,
             told.written_back,
             told.new_pages,
             (told.pages[0], told.pages[1]),
             tuple((pair[0], pair[1]) for pair in told.footprint[: self.buffers]),
             windows,
+            tuple(tuple(levels) for levels in sites[: self.sites]),
         )
 
 
@@ -380,7 +417,7 @@ def program(
     sources: Sequence[Path],
     arguments: Sequence[str],
     caches: Sequence[tuple[int, int]],
-    cpu: str,
+    core: Core,
     options: Sequence[str] = ("-O2",),
 ) -> Work:
     """Follow a whole program in C, from `main`, with its command line. What its libraries do is not followed."""
@@ -408,16 +445,19 @@ def program(
     lines = tuple(tuple(n * scale for n in level) for level in seen.lines)
     return Work(
         instructions,
-        core_cycles(code, seen, tool("llvm-mca", LLVM[::-1]), cpu),
+        core_cycles(code, seen, core),
         seen.mispredicted * scale,
+        missed_waits(code, seen, core) * scale,
         count(code, seen, "lock"),
         count(code, seen, "call"),
         lines,
+        seen.conflicts * scale,
         seen.written_back * scale,
         (seen.pages[0] * scale, seen.pages[1] * scale),
         (0.0, 0.0),
         seen.followed,
-        new_pages=seen.new_pages * scale,
+        operations=operations(code, seen),
+        new_pages=seen.new_pages,
     )
 
 
@@ -428,28 +468,142 @@ def count(code: Traced, seen: Seen, start: str | tuple[str, ...]) -> float:
     )
 
 
-def core_cycles(code: Traced, seen: Seen, tool: str, cpu: str) -> float:
-    """Cycles of a core for all instructions that were seen, data in the first cache and branches foreseen: instructions times the cycles per
-    instruction of the windows, after llvm-mca's model of `cpu`.
+def operations(code: Traced, seen: Seen) -> dict[str, float]:
+    """Operations by class (fp32, fp64, integer) of all instructions that were seen; those on whole registers of bits are left out."""
+    total: dict[str, float] = {}
+    for times, block in zip(seen.counts, code.blocks, strict=True):
+        for instruction in block.instructions if times else ():
+            name, pieces = operands(instruction)
+            register = re.search(r"%([xyz]mm)\d", pieces[-1]) if pieces else None
+            width = LANES[register.group(1)] if register else 16
+            if found := re.fullmatch(r"v?(?:add|sub|mul|div|sqrt|min|max|(fn?m[as][du]?[dbu]*\d+))([ps])([sd])", name):
+                size = 4 if found.group(3) == "s" else 8
+                kind, lanes = f"fp{8 * size}", 1 if found.group(2) == "s" else width // size
+                lanes *= 2 if found.group(1) else 1
+            elif found := re.fullmatch(
+                r"v?p(?:add|sub|mull?|min[su]|max[su]|abs|madd|cmp(?:eq|gt)|s[lr][la]v?)u?([bwdq])\w*", name
+            ):
+                kind, lanes = "integer", width // {"b": 1, "w": 2, "d": 4, "q": 8}[found.group(1)]
+            elif re.fullmatch(
+                r"(add|sub|imul|mul|i?div|and|or|xor|not|neg|inc|dec|s[ah][lr]|ro[lr]|cmp|test|lea)[bwlq]", name
+            ):
+                kind, lanes = "integer", 1
+            else:
+                continue
+            total[kind] = total.get(kind, 0.0) + float(times) * lanes
+    return total
+
+
+def core_cycles(code: Traced, seen: Seen, core: Core) -> float:
+    """Cycles of a core for all instructions that were seen, branches foreseen: instructions times the cycles per instruction of the windows,
+    each the longest of llvm-mca's, of its divisions, and of the longest chain in which each instruction waits for the one before.
+
+    LLVM's models give a division twice the cycles that are measured; llvm-mca gets a chain of multiplications instead, as long as a short
+    division. It knows no caches either: the chain does.
     """
-    instructions = count(code, seen, "")
-    sizes, text = [], []
+    waits = {
+        (s.block, s.place): _mean_wait(lines, core) for s, lines in zip(code.sites, seen.sites, strict=True) if s.load
+    }
+    windows, text = [], []
     for k, window in enumerate(seen.windows[:: -(-len(seen.windows) // FED)]):
-        body = [i for b in window for i in code.blocks[b].instructions if not i.startswith(("rep", "call"))][:LONGEST]
-        sizes.append(len(body))
-        text += [f"# LLVM-MCA-BEGIN w{k}", *body, "# LLVM-MCA-END"]
-    done = subprocess.run(
-        [tool, f"-mcpu={cpu}", "-iterations=1", "-json"],
-        input="\n".join(text) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+        body = [(i, waits.get((b, place), 0.0)) for b in window for place, i in enumerate(code.blocks[b].instructions)]
+        body = [(i, wait) for i, wait in body if not i.startswith(("rep", "call"))][:LONGEST]
+        divisions = [m for i, _ in body if (m := DIVISION.match(i))]
+        least = sum(core.divide * (1.5 if m.group(1) == "q" else 1.0) for m in divisions)
+        windows.append((len(body), max(least, longest_chain(body))))
+        text += [f"# LLVM-MCA-BEGIN w{k}", *(DIVISION.sub(CHAIN, i) for i, _ in body), "# LLVM-MCA-END"]
+    command = [tool("llvm-mca", LLVM[::-1]), f"-mcpu={core.cpu}", "-iterations=1", "-json"]
+    done = subprocess.run(command, input="\n".join(text) + "\n", capture_output=True, text=True, timeout=300)
     if done.returncode:
         raise ChathpcError(f"llvm-mca failed: {done.stderr.strip()[-300:]}")
     regions = json.loads(done.stdout)["CodeRegions"]
-    cycles = sum(region["SummaryView"]["TotalCycles"] for region in regions)
-    return float(instructions * cycles / max(1, sum(sizes)))
+    cycles: float = sum(
+        max(r["SummaryView"]["TotalCycles"], least) for r, (_, least) in zip(regions, windows, strict=True)
+    )
+    return count(code, seen, "") * cycles / max(1, sum(n for n, _ in windows))
+
+
+def missed_waits(code: Traced, seen: Seen, core: Core) -> float:
+    """Cycles that mispredicted branches wait for the slowest load of their block before they are found out."""
+    slowest = [0.0] * len(code.blocks)
+    for site, lines in zip(code.sites, seen.sites, strict=True):
+        if site.load:
+            slowest[site.block] = max(slowest[site.block], _mean_wait(lines, core))
+    return sum(n * wait for n, wait in zip(seen.missed, slowest, strict=True))
+
+
+def _mean_wait(lines: Sequence[int], core: Core) -> float:
+    """Cycles that a load waits longer than for the first cache, on average."""
+    return sum(n * wait for n, wait in zip(lines[1:], core.waits, strict=True)) / max(1, sum(lines[: LEVELS + 1]))
+
+
+def longest_chain(body: Sequence[tuple[str, float]]) -> float:
+    """Cycles of the longest chain of instructions, in which each needs a register, flag or slot of the stack from the one before;
+    with each instruction what its load waits beyond the first cache.
+    """
+    ready: dict[str, float] = {}
+    longest = 0.0
+    for instruction, wait in body:
+        name, pieces = operands(instruction)
+        if BRANCH.match(name) or not pieces or name.startswith(("nop", "prefetch", "vzero")):
+            continue
+        target = pieces[-1]
+        compares = bool(COMPARES.match(name)) and len(pieces) > 1
+        moves = re.match(r"v?mov|lea|set|v?broadcast|vp?broadcast|v?cvt", name) and not re.match(
+            r"v?mov[hl]p[sd]", name
+        )
+        three = name.startswith("v") and "fm" not in name and "fnm" not in name
+        sources = (
+            set(pieces[:-1])
+            if (moves or three or (len(pieces) > 2 and name.startswith("imul"))) and not compares
+            else set(pieces)
+        )
+        zeroes = re.match(r"v?p?xor", name) and len(set(pieces)) == 1 + (len(pieces) == 1)
+        needs = {r for piece in (*sources, *(p for p in pieces if "(" in p)) for r in names(piece)}
+        if name.startswith(("cmov", "set", "adc", "sbb")):
+            needs.add("flags")
+        if DIVISION.match(instruction) or (name.startswith(("mul", "imul")) and len(pieces) == 1):
+            needs |= {"ax", "dx"}
+        loads = any("(" in piece for piece in sources) and not name.startswith("lea")
+        begin = 0.0 if zeroes else max((ready.get(r, 0.0) for r in needs), default=0.0)
+        if loads:
+            # The address alone is needed to begin a load, and the other operands with what it brings.
+            address = {r for piece in pieces if "(" in piece for r in names(piece)}
+            begin = max(begin, max((ready.get(r, 0.0) for r in address), default=0.0) + LOAD + wait)
+        end = begin + next((cycles for start, cycles in TAKES if re.match(start, name)), 1.0)
+        longest = max(longest, end)
+        if not re.match(r"v|lea|mov|cmov|set|not", name):
+            ready["flags"] = end
+        if compares:
+            continue
+        for register in (
+            {"ax", "dx"}
+            if len(pieces) == 1 and re.match(r"i?(mul|div)", name)
+            else {target}
+            if "(" in target
+            else names(target)
+        ):
+            ready[register] = end
+    return longest
+
+
+def names(operand: str) -> set[str]:
+    """Registers of an operand by one name each (ax for %rax, %eax, %al; 3 for %ymm3 and %xmm3), and the operand itself where it is a
+    slot of the stack.
+    """
+    found = set()
+    for register in re.findall(r"%(\w+)", operand):
+        if vector := re.fullmatch(r"[xyz]mm(\d+)", register):
+            found.add(vector.group(1))
+        elif numbered := re.fullmatch(r"(r\d+)[bwd]?", register):
+            found.add(numbered.group(1))
+        else:
+            found.add(
+                re.sub(r"^([abcd])[lh]$", r"\1x", re.sub(r"^[er](?=..$)", "", register)).removesuffix("l")
+                if register not in ("rip", "eip")
+                else "ip"
+            )
+    return found | ({operand} if re.fullmatch(r"-?\d*\(%rsp\)", operand) else set())
 
 
 def tool(name: str, versions: Sequence[str]) -> str:

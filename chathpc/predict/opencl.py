@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from chathpc.predict import host_code
 from chathpc.predict.host_code import LLVM, MACHINE, Seen, Traced, Work
 
+FITS = 0.9  # of the last cache: more of it is full of other lines
 LARGEST_LOCAL = 64 << 10
-EVENTS = 10_000_000  # accesses and blocks that are followed of a launch; more changes no prediction of tests/predict/opencl by 2 %
+EVENTS = 10_000_000  # accesses and blocks that are followed of a launch, which takes about a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +86,14 @@ def compiled(launch: NDRange, folder: Path) -> str:
         "POCL_CACHE_DIR": f"{_helper().name}/cache",
         "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1",
     }
-    library = host_code.run(
-        [f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds], environment
-    )
-    code = Path(library.strip().splitlines()[-1]).parent / "parallel.bc"
+    command = [f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds]
+    target, library = host_code.run(command, environment).strip().splitlines()[-2:]
     llc = host_code.tool("llc", LLVM)
     assembly = folder / "kernel.s"
-    # pocl's name of the processor; the code is made for that one, whatever this machine can.
-    cpu = os.environ.get("CHATHPC_POCL_CPU", "haswell")
-    host_code.run([llc, "-O3", "-relocation-model=pic", f"-mcpu={cpu}", str(code), "-o", str(assembly)])
+    # The code is made for the processor that pocl names, whatever this machine can.
+    cpu = f"-mcpu={target.rpartition('-linux-gnu-')[2]}"
+    code = str(Path(library).parent / "parallel.bc")
+    host_code.run([llc, "-O3", "-relocation-model=pic", cpu, code, "-o", str(assembly)])
     return only(assembly.read_text(), f"_pocl_kernel_{launch.kernel}_workgroup")
 
 
@@ -115,14 +115,14 @@ def sample(groups: int, wanted: int) -> list[range]:
     return [range(round(k * step), round(k * step) + length) for k in range(runs)]
 
 
-def work(launch: NDRange, caches: Sequence[tuple[int, int]], cpu: str) -> Work:
-    """Follow a launch on a machine with `caches` (bytes, ways; three levels) and `cpu` (LLVM's name)."""
+def work(launch: NDRange, caches: Sequence[tuple[int, int]], core: host_code.Core) -> Work:
+    """Follow a launch on a machine with `caches` (bytes, ways; three levels) and cores like `core`."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         code = host_code.traced(compiled(launch, folder))
         library = host_code.build(code, folder, host_code.tool("clang", LLVM))
         half, whole, followed = host_code.apart(lambda: _follow(launch, library, code, caches), 300)
-    cycles = host_code.core_cycles(code, whole, host_code.tool("llvm-mca", LLVM[::-1]), cpu)
+    cycles = host_code.core_cycles(code, whole, core)
     scale = launch.groups / followed
     instructions = host_code.count(code, whole, "")
     atomics = host_code.count(code, whole, ("lock", "xchg"))
@@ -134,14 +134,17 @@ def work(launch: NDRange, caches: Sequence[tuple[int, int]], cpu: str) -> Work:
         instructions * scale,
         cycles * scale,
         whole.mispredicted * scale,
+        host_code.missed_waits(code, whole, core) * scale,
         atomics * scale,
         calls * scale,
         lines,
+        whole.conflicts * scale,
         whole.written_back * scale,
         (whole.pages[0] * scale, whole.pages[1] * scale),
         (touched, written),
         followed / launch.groups,
         whole.shared_atomics > 0.5 * atomics,
+        {kind: n * scale for kind, n in host_code.operations(code, whole).items()},
     )
 
 
@@ -164,7 +167,7 @@ def _scaled(seen: Seen, scale: float, touched: float, compulsory: float, last: i
     share = min(1.0, compulsory / sum(memory)) if sum(memory) else 0.0
     grown = tuple(n * ((1 - share) * scale + share * touched / max(1.0, compulsory)) for n in memory)
     first, second, third = (tuple(n * scale for n in level) for level in seen.lines[:3])
-    if touched * 64 < last:
+    if touched * 64 < FITS * last:
         return (first, second, tuple(a + b for a, b in zip(third, grown, strict=True)), (0.0, 0.0, 0.0))
     return (first, second, third, grown)
 

@@ -3,7 +3,8 @@
 python -m tests.bench.opencl measure RAW.csv     append a round of times (needs pyopencl and pocl)
 python -m tests.bench.opencl follow              count the work of launches that tests/predict/opencl/work.jsonl has not
 python -m tests.bench.opencl times RAW.csv       the least time of each launch over all rounds, to times.csv
-python -m tests.bench.opencl table               error for seen and unseen kernels, and the constants
+python -m tests.bench.opencl table               error for seen and unseen kernels, and the constants; table v: each launch
+python -m tests.bench.opencl loops               the same for programs in C
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+import importlib
 import json
 import os
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,14 +29,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.errors import ChathpcError
-from chathpc.predict import host_time, opencl
+from chathpc.predict import host_code, host_time, opencl
 from chathpc.predict.host_code import Work
 from chathpc.predict.host_time import Constants, Host
 from tests.predict.opencl import launches
 
 DATA = Path(launches.__file__).parent
 TIMES, WORK, MACHINE = DATA / "times.csv", DATA / "work.jsonl", DATA / "machine.txt"
-CACHES = ((32 << 10, 8), (512 << 10, 8), (16 << 20, 16))  # of the last, what others leave of 32 MB
+CACHES = (
+    (32 << 10, 8),
+    (512 << 10, 8),
+    (20 << 20, 20),
+)  # of the last, 32 MB, what others leave (the knee of machine.txt)
 CPU = "znver3"
 NAMES = tuple(f.name for f in dataclasses.fields(Constants))
 # How far a constant may go from what is measured or documented, as a standard deviation of its logarithm: a factor of e^0.5 is no surprise.
@@ -70,8 +79,7 @@ def _undisturbed() -> Iterator[None]:
 
 def measure(out: Path, only: Sequence[str]) -> None:
     """Append a round to `out`: of every launch the least time of repetitions for about 0.2 s, and how many there were."""
-    import pyopencl as cl
-
+    cl = importlib.import_module("pyopencl")
     device = next(d for p in cl.get_platforms() if "Portable" in p.name for d in p.get_devices())
     context = cl.Context([device])
     queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
@@ -105,9 +113,9 @@ def measure(out: Path, only: Sequence[str]) -> None:
                     times.append((event.profile.end - event.profile.start) * 1e-9)
             file.write(f"{case.name},{launch.kernel},{case.regime},{min(times[1:]):.4g},{len(times)}\n")
             file.flush()
-            for a in arguments:
-                if isinstance(a, cl.Buffer):
-                    a.release()
+            for made in arguments:
+                if isinstance(made, cl.Buffer):
+                    made.release()
 
 
 def least(raw: Path) -> None:
@@ -120,8 +128,8 @@ def least(raw: Path) -> None:
             about[row["launch"]] = (row["kernel"], row["regime"])
     with TIMES.open("w") as file:
         file.write("launch,kernel,regime,seconds,rounds,second_over_least\n")
-        for name, times in rounds.items():
-            best = sorted(times)
+        for name in (case.name for case in launches.cases()):
+            best = sorted(rounds[name])
             ratio = best[1] / best[0] if len(best) > 1 else float("nan")
             file.write(f"{name},{','.join(about[name])},{best[0]:.4g},{len(best)},{ratio:.3f}\n")
 
@@ -129,13 +137,14 @@ def least(raw: Path) -> None:
 def follow(only: Sequence[str]) -> None:
     """Count the work of every launch that is not known yet."""
     known = {json.loads(line)["launch"] for line in WORK.read_text().splitlines()} if WORK.exists() else set()
+    core = host_time.host(MACHINE.read_text(), CPU, CACHES).core
     with WORK.open("a") as file:
         for case in launches.cases():
             if case.name in known or (only and case.launch.kernel not in only):
                 continue
             start = time.monotonic()
             try:
-                work = opencl.work(case.launch, CACHES, CPU)
+                work = opencl.work(case.launch, CACHES, core)
             except ChathpcError as error:
                 sys.stderr.write(f"{case.name}: {error}\n")
                 continue
@@ -173,7 +182,7 @@ def fit(known: Sequence[Sample], host: Host) -> Constants:
     start = np.log([getattr(Constants(), name) for name in NAMES])
     truth = np.log([s.seconds for s in known])
     # Kernels weigh alike, whatever their number of launches.
-    per = defaultdict(int)
+    per: dict[str, int] = defaultdict(int)
     for s in known:
         per[s.kernel] += 1
     weight = np.sqrt([6.0 / per[s.kernel] for s in known])
@@ -217,58 +226,80 @@ def figures(predicted: NDArray[np.float64], truth: NDArray[np.float64]) -> str:
     return f"MAPE {error.mean():6.1%}  median {np.median(error):6.1%}  Spearman {spearman:.3f}  within 2x {twice:4.0%}  n {len(truth)}"
 
 
-def spread(predicted: NDArray[np.float64], truth: NDArray[np.float64]) -> tuple[float, float]:
+def spread(which: Sequence[Sample], predicted: Mapping[str, float]) -> tuple[float, float]:
     """Factors on a prediction that hold four of five of these times."""
-    low, high = np.quantile(truth / predicted, [0.1, 0.9])
+    low, high = np.quantile([s.seconds / predicted[s.name] for s in which], [0.1, 0.9])
     return float(low), float(high)
 
 
+def _holds(sample: Sample, predicted: float, factors: tuple[float, float]) -> bool:
+    return factors[0] * predicted <= sample.seconds <= factors[1] * predicted
+
+
 def table(detail: bool = False) -> None:
-    """Print the errors."""
+    """Print the errors: of kernels that were fitted (seen), of each left out of the fit, and of the fresh ones."""
     host = host_time.host(MACHINE.read_text(), CPU, CACHES)
     every = samples()
-    truth = np.array([s.seconds for s in every])
-    kernels = sorted({s.kernel for s in every})
-    of = np.array([kernels.index(s.kernel) for s in every])
-    development = np.array([s.kernel not in launches.HELD_OUT for s in every])
-    seen_constants = fit([s for s, d in zip(every, development, strict=True) if d], host)
-    plain = np.array([predict(s, host, Constants()) for s in every])
-    seen = np.array([predict(s, host, seen_constants) for s in every])
-    unseen = np.zeros(len(every))
-    for k in range(len(kernels)):
-        constants = fit([s for s, o in zip(every, of, strict=True) if o != k], host)
-        for i in np.flatnonzero(of == k):
-            unseen[i] = predict(every[i], host, constants)
-    held = 0
-    for k in range(len(kernels)):
-        low, high = spread(unseen[of != k], truth[of != k])
-        held += int(np.sum((unseen * low <= truth) & (truth <= unseen * high) & (of == k)))
+    known = [s for s in every if s.kernel not in launches.FRESH]
+    fresh = [s for s in every if s.kernel in launches.FRESH]
+    fitted = fit(known, host)
+    left_out: dict[str, float] = {}
+    for kernel in sorted({s.kernel for s in known}):
+        others = fit([s for s in known if s.kernel != kernel], host)
+        left_out |= {s.name: predict(s, host, others) for s in known if s.kernel == kernel}
+    unseen = {**left_out, **{s.name: predict(s, host, fitted) for s in fresh}}
+
+    def line(name: str, which: Sequence[Sample], times: Callable[[Sample], float]) -> None:
+        if which:
+            print(f"{name:44} {figures(_array(times(s) for s in which), _array(s.seconds for s in which))}")
+
     if detail:
-        for i, s in enumerate(every):
+        for s in every:
+            plain, now = predict(s, host, Constants()) / s.seconds, unseen[s.name] / s.seconds
             print(
-                f"{s.name:42} {s.seconds * 1e6:10.1f} us  plain {plain[i] / s.seconds:5.2f}  unseen {unseen[i] / s.seconds:5.2f}  followed {s.work.followed:.2f}"
+                f"{s.name:42} {s.seconds * 1e6:10.1f} us  nothing fitted x {plain:5.2f}  unseen x {now:5.2f}  followed {s.work.followed:4.0%}"
             )
-    rows = [
-        ("nothing fitted, all kernels", plain, development | True),
-        ("seen: fitted to development, development", seen, development),
-        ("unseen: fitted to development, held out", seen, ~development),
-        ("unseen: each kernel left out, all", unseen, development | True),
-    ]
-    for name, predicted, which in rows:
-        if which.any():
-            print(f"{name:44} {figures(predicted[which], truth[which])}")
+    line("nothing fitted", every, lambda s: predict(s, host, Constants()))
+    line("seen kernels", known, lambda s: predict(s, host, fitted))
+    line("unseen kernels, each left out", known, lambda s: unseen[s.name])
     for regime in ("few", "about", "many"):
-        which = np.array([s.regime == regime for s in every])
-        print(f"{'  left out, ' + regime + ' work-groups':44} {figures(unseen[which], truth[which])}")
-    low, high = spread(unseen, truth)
-    print(f"80 % interval: x {low:.2f} to x {high:.2f}; of left-out kernels holds {held / len(every):.0%}")
-    for k, kernel in enumerate(kernels):
-        bias = np.exp(np.mean(np.log(unseen[of == k] / truth[of == k])))
-        held_out = "held out" if kernel in launches.HELD_OUT else ""
-        print(
-            f"  {kernel:18} {np.mean(np.abs(unseen[of == k] / truth[of == k] - 1)):6.1%}  bias x {bias:.2f}  {held_out}"
-        )
-    print("constants:", {name: round(value, 3) for name, value in host_time.named(fit(every, host)).items()})
+        line(f"  {regime} work-groups", [s for s in known if s.regime == regime], lambda s: unseen[s.name])
+    line("unseen kernels, fresh", fresh, lambda s: unseen[s.name])
+    low, high = spread(known, left_out)
+    held = sum(_holds(s, left_out[s.name], spread([o for o in known if o.kernel != s.kernel], left_out)) for s in known)
+    print(f"80 % interval: x {low:.2f} to x {high:.2f}; holds {held / len(known):.0%} of those left out", end="")
+    print(f", {np.mean([_holds(s, unseen[s.name], (low, high)) for s in fresh]):.0%} of the fresh" if fresh else "")
+    for kernel in sorted({s.kernel for s in every}, key=lambda k: (k in launches.FRESH, k)):
+        ratio = _array(unseen[s.name] / s.seconds for s in every if s.kernel == kernel)
+        note = "fresh" if kernel in launches.FRESH else ""
+        print(f"  {kernel:18} {np.mean(np.abs(ratio - 1)):6.1%}  bias x {np.exp(np.mean(np.log(ratio))):.2f}  {note}")
+    print("fitted:", ", ".join(f"{name}={value:.3g}" for name, value in host_time.named(fitted).items()))
+
+
+def loops() -> None:
+    """Times of the programs in tests/predict/loops, beside what is predicted; the constants were not fitted to them."""
+    host = host_time.host(MACHINE.read_text(), CPU, CACHES)
+    truth, predicted = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sorted((DATA.parent / "loops").glob("*.c")):
+            program = f"{folder}/{source.stem}"
+            host_code.run([host_code.tool("clang", host_code.LLVM[::-1]), "-O2", "-o", program, str(source), "-lm"])
+            taken = []
+            for _ in range(9):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run([program], check=False)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                taken.append(after.ru_utime - before.ru_utime)
+            work = host_code.program([source], [], CACHES, host.core)
+            truth.append(min(taken))
+            predicted.append(host_time.seconds(work, host, host_time.FITTED))
+            ratio = predicted[-1] / truth[-1]
+            print(f"{source.stem:12} {truth[-1] * 1e3:7.1f} ms  predicted {predicted[-1] * 1e3:7.1f} ms  x {ratio:.2f}")
+    print(figures(np.array(predicted), np.array(truth)))
+
+
+def _array(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array(list(values))
 
 
 if __name__ == "__main__":
@@ -280,5 +311,7 @@ if __name__ == "__main__":
             follow(rest)
         case "times":
             least(Path(rest[0]))
+        case "loops":
+            loops()
         case _:
             table(bool(rest))

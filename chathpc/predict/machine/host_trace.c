@@ -15,10 +15,12 @@
 
 #define EVENTS (1u << 18)
 #define LEVELS 3
+#define WAITS (LEVELS + 3)
 #define WINDOWS 48     /* at most; every other is dropped when they are full */
 #define WINDOW 256     /* blocks of a window */
 #define BUFFERS 64
-#define HISTORY (1u << 16)
+#define TABLES 4       /* of a predictor of branches after Seznec's TAGE, by the length of the history that they look at */
+#define ENTRIES (1u << 13)
 
 __attribute__((visibility("hidden"))) uint64_t *trace_next, trace_rax, trace_rcx;
 __attribute__((visibility("hidden"))) uint32_t trace_lanes[16];
@@ -28,6 +30,7 @@ struct told {
     uint64_t blocks_run, blocks_followed, mispredicted, accesses;
     uint64_t shared_atomics; /* atomic operations on the buffers */
     uint64_t lines[LEVELS + 1][3]; /* by the level that had it (0: the first), after no order, a stride, or a neighbour */
+    uint64_t conflicts;            /* lines that the first cache did not have, of the set of one of the three such before */
     uint64_t written_back;         /* lines that left the last level changed */
     uint64_t new_pages;            /* of 4 KiB, touched for the first time */
     uint64_t pages[2];             /* accesses whose page the first table of translations did not have, and not the second either */
@@ -38,8 +41,8 @@ struct told {
 };
 
 static struct told told;
-static uint64_t *events, *counts;
-static uint32_t block_count;
+static uint64_t *events, *counts, *missed_after; /* by block: how often it ran, and its branch was mispredicted */
+static uint32_t block_count, site_count;
 static uint64_t follow_all = UINT64_MAX, digested; /* words that are all followed; of later buffers every 16th, else blocks are counted only */
 
 struct level { uint32_t sets, ways; uint64_t *tag; uint64_t *used; uint8_t *dirty; uint64_t clock; };
@@ -47,25 +50,56 @@ static struct level levels[LEVELS], pages[2];
 static struct { uint64_t base, bytes; uint8_t *seen; } buffers[BUFFERS];
 static uint32_t buffer_count;
 static struct { int64_t line, stride; } stream[1 << 16];
+static uint64_t last_page, missed_sets[3];
+static uint64_t (*site_lines)[WAITS]; /* by instruction: lines by the level that had them, translations by the second table, and walks */
 static uint8_t *writes, *page_seen; /* a bit for each page of the address space */
 
-static uint64_t previous_block, history_short, history_long;
-static uint32_t next_short[HISTORY], next_long[HISTORY], tag_long[HISTORY];
 static uint32_t window_open, window_fill;
 
-static void predict(uint64_t block)
+static const uint32_t lengths[TABLES] = {4, 12, 36, 100};
+static struct { uint32_t tag, next; int8_t trust; uint8_t useful; } table[TABLES][ENTRIES];
+static uint32_t previous_block, past[128], past_at; /* the blocks after branches that go more than one way */
+static uint64_t history[TABLES], power[TABLES];     /* hashes of the last lengths[t] of them */
+static uint32_t *usual; /* by block: the block after it, plus one */
+static int8_t *usual_trust;
+static uint8_t *several; /* by block: it was followed by more than one */
+
+static void predict(uint32_t block)
 {
-    uint64_t s = (history_short * 0x9E3779B97F4A7C15u ^ previous_block * 0xC2B2AE3D27D4EB4Fu) >> 48;
-    uint64_t h = history_long * 0xD6E8FEB86659FD93u ^ previous_block * 0x9E3779B97F4A7C15u;
-    uint64_t l = h >> 48;
-    uint32_t tag = (uint32_t)h | 1;
-    uint32_t guess = tag_long[l] == tag ? next_long[l] : next_short[s];
-    if (guess && guess != block + 1) told.mispredicted++;
-    if (next_short[s] != block + 1 || tag_long[l] == tag) { tag_long[l] = tag; next_long[l] = (uint32_t)block + 1; }
-    next_short[s] = (uint32_t)block + 1;
-    history_short = (history_short << 8 | (block & 255)) & 0xFFFFFFFF; /* four blocks */
-    history_long = (history_long << 3 | history_long >> 61) ^ block * 0x2545F4914F6CDD1Du;
+    uint32_t last = previous_block, next = block + 1, at[TABLES], tag[TABLES];
+    int from = -1;
     previous_block = block;
+    if (!usual[last]) { usual[last] = next; return; }
+    several[last] |= usual[last] != next;
+    if (!several[last]) return;
+    for (int t = 0; t < TABLES; t++) {
+        uint64_t h = (history[t] + last) * 0x9E3779B97F4A7C15u;
+        at[t] = (uint32_t)(h >> 40) % ENTRIES;
+        tag[t] = (uint32_t)h | 1;
+        if (table[t][at[t]].tag == tag[t]) from = t;
+    }
+    uint32_t guess = from < 0 ? usual[last] : table[from][at[from]].next;
+    told.mispredicted += guess != next;
+    missed_after[last] += guess != next;
+    uint32_t *kept = from < 0 ? usual + last : &table[from][at[from]].next;
+    int8_t *trust = from < 0 ? usual_trust + last : &table[from][at[from]].trust;
+    if (guess == next) {
+        if (*trust < 3) ++*trust;
+        if (from >= 0 && guess != usual[last]) table[from][at[from]].useful = 1;
+    } else {
+        if (*trust > 0) --*trust;
+        else *kept = next;
+        for (int t = from + 1; t < TABLES; t++) {
+            if (table[t][at[t]].useful) { table[t][at[t]].useful = 0; continue; }
+            table[t][at[t]].tag = tag[t];
+            table[t][at[t]].next = next;
+            table[t][at[t]].trust = 0;
+            break;
+        }
+    }
+    for (int t = 0; t < TABLES; t++)
+        history[t] = history[t] * 0xD6E8FEB86659FD93u + next - past[(past_at - lengths[t]) % 128] * power[t];
+    past[past_at++ % 128] = next;
 }
 
 static void window(uint64_t block)
@@ -142,22 +176,39 @@ static void touch(uint64_t address, uint32_t site)
             told.shared_atomics += writes[site] >> 1;
             break;
         }
-    if (look(pages, address >> 12, 0) < 0) {
-        int dirty, missed = look(pages + 1, address >> 12, 0) < 0;
+    uint64_t page = address >> 12;
+    if (page != last_page && look(pages, page, 0) < 0) {
+        int dirty, missed = look(pages + 1, page, 0) < 0;
         told.pages[missed]++;
-        put(pages, address >> 12, 0, &dirty);
-        if (missed) put(pages + 1, address >> 12, 0, &dirty);
-        uint8_t bit = (uint8_t)(1u << (address >> 12 & 7));
-        told.new_pages += !(page_seen[address >> 15] & bit);
-        page_seen[address >> 15] |= bit;
+        site_lines[site][LEVELS + 1 + missed]++;
+        put(pages, page, 0, &dirty);
+        if (missed) put(pages + 1, page, 0, &dirty);
+        uint8_t bit = (uint8_t)(1u << (page & 7));
+        told.new_pages += !(page_seen[page >> 3] & bit);
+        page_seen[page >> 3] |= bit;
     }
+    last_page = page;
+    /* The first cache is indexed by what the program sees, the others by pages wherever the system put them. */
+    uint64_t somewhere = page * 0x9E3779B97F4A7C15u;
+    somewhere = (somewhere ^ somewhere >> 29) * 0xBF58476D1CE4E5B9u;
+    uint64_t placed = (somewhere >> 24 << 6) | (line & 63);
     uint32_t had = 0;
-    while (had < LEVELS && look(levels + had, line, had == 0 && write) < 0) had++;
     int64_t stride = (int64_t)line - stream[site].line;
     int order = stride >= -2 && stride <= 2 ? 2 : stride == stream[site].stride;
     if (stride) { stream[site].stride = stride; stream[site].line = (int64_t)line; }
+    if (look(levels, line, write) < 0) {
+        uint64_t set = line % levels->sets;
+        int dirty;
+        told.conflicts += set == missed_sets[0] || set == missed_sets[1] || set == missed_sets[2];
+        missed_sets[2] = missed_sets[1];
+        missed_sets[1] = missed_sets[0];
+        missed_sets[0] = set;
+        for (had = 1; had < LEVELS && look(levels + had, placed, write) < 0; had++) { }
+        for (uint32_t k = 1; k < had; k++) fill(k, placed, write);
+        put(levels, line, 0, &dirty);
+    }
     told.lines[had][order]++;
-    for (uint32_t k = 0; k < had && k < LEVELS; k++) fill(k, line, k == 0 && write);
+    site_lines[site][had]++;
 }
 
 static void digest(uint64_t *end)
@@ -172,7 +223,7 @@ static void digest(uint64_t *end)
             told.blocks_run++;
             if (!follow) continue;
             told.blocks_followed++;
-            predict(block);
+            predict((uint32_t)block);
             window(block);
         } else if (follow) touch(*e & 0xFFFFFFFFFFFFu, site);
     }
@@ -218,10 +269,20 @@ int trace_begin(uint32_t blocks, uint32_t sites, const uint8_t *stores, const ui
     trace_next = events;
     block_count = blocks;
     counts = calloc(blocks, sizeof *counts);
+    missed_after = calloc(blocks, sizeof *missed_after);
+    site_count = sites;
+    site_lines = calloc(sites + 1, sizeof *site_lines);
     writes = malloc(sites + 1);
     memcpy(writes, stores, sites);
     for (uint32_t k = 0; k < LEVELS; k++) level(levels + k, sizes[k] / 64, ways[k]);
-    level(pages, 64, 4); /* Zen 3: 64 and 2048 pages; Intel's and Arm's are near */
+    usual = calloc(blocks, sizeof *usual);
+    usual_trust = calloc(blocks, 1);
+    several = calloc(blocks, 1);
+    for (uint32_t t = 0; t < TABLES; t++) {
+        power[t] = 1;
+        for (uint32_t k = 0; k < lengths[t]; k++) power[t] *= 0xD6E8FEB86659FD93u;
+    }
+    level(pages, 64, 64); /* Zen 3: 64 and 2048 pages; Intel's and Arm's are near */
     level(pages + 1, 2048, 8);
     told.window_every = 4 * WINDOW;
     return 0;
@@ -235,12 +296,15 @@ void trace_buffer(const void *base, uint64_t bytes)
     buffers[buffer_count++].seen = calloc(bytes / 64 + 2, 1);
 }
 
-/* Digest what is there, and say all that was seen since the beginning. */
-const struct told *trace_told(uint64_t *block_counts)
+/* Digest what is there, and say all that was seen since the beginning: how often each block ran and its branch was mispredicted,
+ * and which level had the lines of each instruction that touches memory. */
+const struct told *trace_told(uint64_t *block_counts, uint64_t *missed, uint64_t (*lines)[WAITS])
 {
     digest(trace_next);
     trace_next = events;
     memcpy(block_counts, counts, block_count * sizeof *counts);
+    memcpy(missed, missed_after, block_count * sizeof *missed);
+    memcpy(lines, site_lines, site_count * sizeof *lines);
     if (!told.window_count) told.window_size[0] = window_fill; /* less than one window */
     return &told;
 }
@@ -257,6 +321,8 @@ void trace_warm(void)
     memset(&told, 0, sizeof told);
     memcpy(told.footprint, footprint, sizeof footprint);
     memset(counts, 0, block_count * sizeof *counts);
+    memset(missed_after, 0, block_count * sizeof *missed_after);
+    memset(site_lines, 0, site_count * sizeof *site_lines);
     told.window_every = 4 * WINDOW;
     window_open = 0;
 }

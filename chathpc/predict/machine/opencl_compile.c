@@ -1,7 +1,8 @@
 /* Compiles a kernel for a launch with the device's own compiler, and does not run it.
  *
  * opencl_compile SOURCE OPTIONS KERNEL DIMENSIONS GLOBAL... LOCAL... ARGUMENT...: an argument is buffer:BYTES, local:BYTES or value:BYTES.
- * pocl compiles a kernel for its work-group when it is launched, and then loads the library; the launch ends there, in our dlopen, and the library's path is told.
+ * pocl compiles a kernel for its work-group when it is launched, and then loads the library; the launch ends there, in our dlopen, and the device's version, which names its
+ * processor, and the library's path are told.
  */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
@@ -36,7 +37,7 @@ static void must(cl_int status, const char *what)
 
 int main(int argc, char **argv)
 {
-    static char source[1 << 22], log[1 << 16], zeros[4096], platform_name[256];
+    static char source[1 << 22], log[1 << 16], zeros[4096], platform_name[256], version[512];
     cl_int status;
     cl_platform_id platforms[16], platform = NULL;
     cl_device_id device;
@@ -52,6 +53,8 @@ int main(int argc, char **argv)
     }
     if (!platform) { fprintf(stderr, "pocl is not installed\n"); return 1; }
     must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, NULL), "device");
+    must(clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, NULL), "version");
+    puts(version);
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
     must(status, "context");
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, &status);
