@@ -6,38 +6,15 @@ their parameters and the way that they ask for threads are those of LLVM 19, whi
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
-from chathpc.errors import ChathpcError
-from chathpc.predict.build import (
-    MACHINE,
-    BuildError,
-    Built,
-    Recipe,
-    Toolkit,
-    Unit,
-    _cache,
-    _call,
-    _checked,
-    _commands,
-    _compiler,
-    _dry_run,
-    _parted,
-    _sorted_out,
-    machine_objects,
-)
+from chathpc.predict.build import JOBS, Built, cache_of, machine_objects
+from chathpc.predict.compilers import MACHINE, BuildError, Clang, Toolkit, checked
+from chathpc.predict.recipe import Recipe, Unit, recipe_of_makefile
 
-#: The release whose interface between compiler and runtime the stand-in has.
-_RELEASE = 19
-_REMEDY = f"apt install clang-{_RELEASE} libomp-{_RELEASE}-dev"
-_JOBS = 2
-_SECONDS = 60.0
 #: Makefiles for a device, the likeliest for clang first.
 _MAKEFILES = ("Makefile.aomp", "Makefile", "makefile")
 #: What other compilers, other devices and this module's own choices are told with; "next" takes the following word with it.
@@ -51,66 +28,12 @@ _REGION = b"__omp_offloading_"
 _C_COMPILER = re.compile(r"(\w+-)*(cc|gcc|clang|icx|icc|mpicc|nvc)(-[\d.]+)?")
 
 
-class ClangMissingError(ChathpcError):
-    """A clang that can do OpenMP offload to NVIDIA's devices is not there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clang:
-    """clang of the release that is needed: its programs' folder and that of its libraries."""
-
-    programs: Path
-    library: Path
-
-    def device_runtime(self, architecture: str) -> Path:
-        """LLVM's runtime for device code of that architecture. Errors: ClangMissingError."""
-        found = self.library / f"libomptarget-nvptx-{architecture}.bc"
-        if not found.is_file():
-            raise ClangMissingError(f"clang has no OpenMP runtime for {architecture}.", hint=_REMEDY)
-        return found
-
-
-def find_clang(environ: Mapping[str, str] = os.environ) -> Clang:
-    """The clang on the PATH whose release the stand-in is written for. Errors: ClangMissingError with what to install."""
-    for name in (f"clang-{_RELEASE}", "clang"):
-        found = shutil.which(name, path=environ.get("PATH"))
-        if found is None:
-            continue
-        programs = Path(found).resolve().parent
-        said = _call([str(programs / "clang"), "-print-resource-dir"], programs, _SECONDS).stdout.strip()
-        resources = Path(said)
-        library = resources.parent.parent
-        if resources.name.split(".")[0] == str(_RELEASE) and any(library.glob("libomptarget-nvptx-*.bc")):
-            return Clang(programs, library)
-    raise ClangMissingError(
-        f"clang {_RELEASE} with its OpenMP runtime for NVIDIA's devices was not found.", hint=_REMEDY
-    )
-
-
 def openmp_recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None = None) -> Recipe:
-    """The sources and flags by which the Makefile of `folder` for clang, else its first, builds its first target.
-
-    `variables` are set on the command line of make. Errors: BuildError if no Makefile tells a compiler's command.
-    """
-    units: dict[Path, Unit] = {}
-    link: dict[str, None] = {}
+    """As recipe_of_makefile, of the folder's Makefile for clang, else of its first. Errors: BuildError, also where there is none."""
     name = next((name for name in _MAKEFILES if (folder / name).is_file()), "")
     if not name:
         raise BuildError(f"{folder} has no Makefile.", "", hint="Name the sources: chathpc predict main.cpp …")
-    for where, words in _commands(_dry_run(folder, ("-f", name), variables or {}), folder):
-        if not _compiler(words[0]):
-            continue
-        sources, flags, _ = _parted(words)
-        kept, linked = _sorted_out(flags, relocatable=False)
-        link |= dict.fromkeys(linked)
-        for source in sources:
-            path = (where / source).resolve()
-            units.setdefault(path, Unit(path, kept, where, words[0]))
-    if not units:
-        raise BuildError(
-            f"{folder}: {name} names no compiler's command.", "", hint="Name the sources: chathpc predict main.cpp …"
-        )
-    return Recipe(tuple(units.values()), tuple(link))
+    return recipe_of_makefile(folder, variables, name)
 
 
 def openmp_machine() -> tuple[Path, ...]:
@@ -134,8 +57,8 @@ def build_openmp(
     """
     work.mkdir(parents=True, exist_ok=True)
     offload = _offload(clang, toolkit, architecture)
-    with ThreadPoolExecutor(_JOBS) as pool:
-        ours = pool.submit(machine_objects, machine or openmp_machine(), toolkit, cache or _cache(work))
+    with ThreadPoolExecutor(JOBS) as pool:
+        ours = pool.submit(machine_objects, machine or openmp_machine(), toolkit, cache or cache_of(work))
         numbered = list(enumerate(recipe.units))
         objects = list(pool.map(lambda unit: _object(unit[1], work / f"{unit[0]}.o", clang, offload), numbered))
     executable = _link([*objects, *ours.result()], recipe, work, clang, offload)
@@ -158,14 +81,14 @@ def _offload(clang: Clang, toolkit: Toolkit, architecture: str) -> tuple[str, ..
 
 def _object(unit: Unit, made: Path, clang: Clang, offload: Sequence[str]) -> Path:
     """Compile one source for host and device. Errors: BuildError."""
-    is_c = unit.source.suffix == ".c" and (not unit.host or _C_COMPILER.fullmatch(Path(unit.host).name))
+    is_c = unit.source.suffix == ".c" and (not unit.compiler or _C_COMPILER.fullmatch(Path(unit.compiler).name))
     language = [] if unit.source.suffix != ".c" else ["-x", "c" if is_c else "c++"]
     flags = list(_kept(unit.flags))
     if not any(flag.startswith("-O") for flag in flags):
         flags.insert(0, "-O3")
     command = [str(clang.programs / ("clang" if is_c else "clang++")), *offload, "-gline-tables-only", *flags]
     command += [*language, "-c", str(unit.source), "-o", str(made)]
-    _checked(command, unit.folder, f"{unit.source.name} does not compile.")
+    checked(command, unit.folder, f"{unit.source.name} does not compile.")
     return made
 
 
@@ -184,7 +107,7 @@ def _link(objects: Sequence[Path], recipe: Recipe, work: Path, clang: Clang, off
     link = [word for word in recipe.link if not word.startswith("-fopenmp")]
     command = [str(clang.programs / "clang++"), *offload, "-no-pie", f"-L{hidden}", *map(str, objects), "-o", str(made)]
     command += [*link, f"-Wl,-rpath,{clang.library}", "-lpthread", "-lm", "-ldl"]
-    _checked(command, recipe.units[0].folder, "The program does not link.")
+    checked(command, recipe.units[0].folder, "The program does not link.")
     return made
 
 
@@ -194,7 +117,7 @@ def _cubins(executable: Path, work: Path, clang: Clang, architecture: str) -> tu
     made.parent.mkdir(exist_ok=True)
     made.unlink(missing_ok=True)
     chosen = f"--image=file={made},kind=openmp,triple=nvptx64-nvidia-cuda,arch={architecture}"
-    _checked(
+    checked(
         [str(clang.programs / "clang-offload-packager"), str(executable), chosen],
         work,
         "The program's device code is not found.",

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from chathpc.predict.cubin import Cubin
-from chathpc.profile.machine_code import MachineCode
+from chathpc.profile.machine_code import CodeLine, MachineCode
 
 
 def _numbered(names: str | Iterable[str]) -> dict[str, int]:
@@ -49,7 +49,12 @@ _SPACES = dict.fromkeys(("LDG", "STG", "ATOMG", "RED"), 0) | dict.fromkeys(("LDS
 _SPACES |= {"LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOM": 4}
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM = "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS"
-_UNIFORM_OF = {f"U{name}": name for name in _numbered(_UNIFORM)} | {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R", "LDCU": "LDC"}
+_UNIFORM_OF = {f"U{name}": name for name in _numbered(_UNIFORM)} | {
+    "VOTEU": "VOTE",
+    "S2UR": "S2R",
+    "CS2UR": "CS2R",
+    "LDCU": "LDC",
+}
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
     "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
@@ -130,6 +135,11 @@ class Lowered:
     functions: tuple[tuple[str, int, int], ...]
     code: tuple[MachineCode, ...]
     unknown: Mapping[str, int]
+
+    def instructions(self) -> Iterator[tuple[int, CodeLine]]:
+        """All instructions with their places in the code."""
+        for (_, entry, _), code in zip(self.functions, self.code, strict=True):
+            yield from enumerate(code.lines, entry)
 
 
 def operand(text: str, *, real: bool = False, wide: bool = False) -> Operand:

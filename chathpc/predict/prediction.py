@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.predict.alone import Parameter, described, parameters
-from chathpc.predict.build import arguments_of_makefile
 from chathpc.predict.counts import Counts, Launch
 from chathpc.predict.devices import Device
 from chathpc.predict.emulation import Followed
@@ -17,9 +16,9 @@ from chathpc.predict.kernel_time import Time, predict_time
 from chathpc.predict.lowering import Lowered
 from chathpc.predict.open_values import Gap, OpenValue
 from chathpc.predict.program import Prepared, Program, Wanted, follow, listed, matching, prepare, title
+from chathpc.predict.recipe import arguments_of_makefile
 from chathpc.predict.roofline import Roofline, classify
 from chathpc.predict.warp_chain import chain
-from chathpc.profile.machine_code import CodeLine
 from chathpc.profile.text import clean
 from chathpc.sandbox.contract import Completed, Sandbox
 
@@ -132,7 +131,7 @@ def predict(
 def _prediction(one: Followed, prepared: Prepared, device: Device, assumed: Sequence[str]) -> Prediction:
     launch = replace(one.launch, kernel=title(one.mangled))
     lowered = prepared.lowered
-    warps = ((line, one.warps_by_instruction.get(number, 0.0)) for number, line in _instructions(lowered))
+    warps = ((line, one.warps_by_instruction.get(number, 0.0)) for number, line in lowered.instructions())
     time = predict_time(one.counts, launch, device, chain(warps))
     return Prediction(
         kernel=launch.kernel, mangled=one.mangled, launch=launch, counts=one.counts, roofline=classify(one.counts, device),
@@ -157,7 +156,7 @@ def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[
     by_line: dict[tuple[str, int], float] = {}
     total = sum(counts.values())
     own = {str(path.parent) for path in sources}
-    for number, line in _instructions(lowered):
+    for number, line in lowered.instructions():
         if line.line > 0 and number in counts:
             # Of inlined code of a library the line of the program that it is for.
             places = [(line.file, line.line), *line.callers]
@@ -167,12 +166,6 @@ def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[
     return tuple(
         HotLine(Path(file).name, line, by_line[file, line] / total, _text(Path(file), line)) for file, line in hot
     )
-
-
-def _instructions(lowered: Lowered) -> Iterator[tuple[int, CodeLine]]:
-    """All instructions with their places in the code."""
-    for (_, entry, _), code in zip(lowered.functions, lowered.code, strict=True):
-        yield from enumerate(code.lines, entry)
 
 
 def _text(path: Path, line: int) -> str:

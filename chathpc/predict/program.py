@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chathpc.errors import UsageError
-from chathpc.predict import build as cuda
 from chathpc.predict import cubin, emulation, lowering
+from chathpc.predict.build import Built, build
+from chathpc.predict.compilers import BuildError, Toolkit, find_clang, find_toolkit
 from chathpc.predict.devices import Device
+from chathpc.predict.recipe import Recipe, recipe_of_makefile, recipe_of_sources
+from chathpc.predict.staging import run
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.machine_code import MachineCode
 from chathpc.sandbox.contract import Completed, Sandbox
@@ -47,7 +50,7 @@ class Program:
 class Prepared:
     """A program that was built and lowered below `work`. `alone`: it has no main of its own; `tools`: what took part, with versions."""
 
-    built: cuda.Built
+    built: Built
     lowered: lowering.Lowered
     sources: tuple[Path, ...]
     work: Path
@@ -73,29 +76,36 @@ class Wanted:
 
 def prepare(program: Program, work: Path, device: Device) -> Prepared:
     """Build the program with what stands in for the runtime. Errors: UsageError, BuildError, ToolkitMissingError, ClangMissingError."""
-    toolkit = cuda.find_toolkit()
+    toolkit = find_toolkit()
     architecture = device.architecture if device.architecture in ARCHITECTURES else ARCHITECTURES[0]
     recipe, openmp = _recipe(program)
     if openmp:
-        from chathpc.predict.build_openmp import build_openmp, find_clang
+        from chathpc.predict.build_openmp import build_openmp
 
         clang = find_clang()
         built = build_openmp(recipe, work=work, toolkit=toolkit, clang=clang, architecture=architecture)
         tools = {"clang": _version(clang.programs / "clang"), "ptxas": _version(toolkit.tool("ptxas"))}
     else:
-        built = cuda.build(recipe, work=work, toolkit=toolkit, architecture=architecture)
+        built = build(recipe, work=work, toolkit=toolkit, architecture=architecture)
         tools = {"nvcc": _version(toolkit.nvcc)}
+    return lowered(built, recipe, work, toolkit, tools, architecture)
+
+
+def lowered(
+    built: Built, recipe: Recipe, work: Path, toolkit: Toolkit, tools: Mapping[str, str], architecture: str
+) -> Prepared:
+    """A program that was built, with its device code disassembled and lowered. Errors: UsageError where it has no kernels, BuildError."""
     with ThreadPoolExecutor(2) as pool:
         modules = [each for each in pool.map(lambda path: _module(path, toolkit), built.cubins) if each[0].kernels]
-    lowered = lowering.lower(modules)
-    if not lowered.kernels:
+    code = lowering.lower(modules)
+    if not code.kernels:
         raise UsageError(
             "The program has no kernels.", hint="Name the sources with __global__ functions or target regions."
         )
-    (work / "code").write_bytes(lowered.data)
+    (work / "code").write_bytes(code.data)
     sources = tuple(unit.source for unit in recipe.units)
     kernels = {name: kernel for module, _ in modules for name, kernel in module.kernels.items()}
-    return Prepared(built, lowered, sources, work, _lacks_main(built.executable), tools, architecture, kernels)
+    return Prepared(built, code, sources, work, _lacks_main(built.executable), tools, architecture, kernels)
 
 
 def follow(
@@ -106,7 +116,7 @@ def follow(
     (work / "settings").write_text(_settings(wanted, device, prepared.architecture), "utf-8")
     launches = work / "launches"
     launches.unlink(missing_ok=True)
-    done = cuda.run(
+    done = run(
         prepared.built, arguments, work=work, sandbox=sandbox, environment={"CHATHPC_MACHINE": str(work)},
         seconds=LONGEST, sources=prepared.sources,
     )  # fmt: skip
@@ -155,7 +165,7 @@ def _without_arguments(name: str) -> str:
     return name.partition("<")[0] if name.endswith(">") and base_key(name) in name else name
 
 
-def _recipe(program: Program) -> tuple[cuda.Recipe, bool]:
+def _recipe(program: Program) -> tuple[Recipe, bool]:
     """Sources with flags, and whether they are for OpenMP offload."""
     if program.folder is not None:
         if not any(
@@ -166,7 +176,7 @@ def _recipe(program: Program) -> tuple[cuda.Recipe, bool]:
             from chathpc.predict.build_openmp import openmp_recipe_of_makefile
 
             return openmp_recipe_of_makefile(program.folder, program.variables), True
-        return cuda.recipe_of_makefile(program.folder, program.variables), False
+        return recipe_of_makefile(program.folder, program.variables), False
     for path in program.places:
         if not path.is_file() or path.suffix not in _SOURCES:
             what = (
@@ -177,7 +187,7 @@ def _recipe(program: Program) -> tuple[cuda.Recipe, bool]:
                 else "is a folder beside other paths"
             )
             raise UsageError(f"{path} {what}.", hint="Name sources (.cu, .cpp, .c), or one folder with a Makefile.")
-    recipe = cuda.recipe_of_sources(program.places, program.flags)
+    recipe = recipe_of_sources(program.places, program.flags)
     cuda_sources = any(path.suffix == ".cu" for path in program.places)
     return recipe, not cuda_sources and any(map(_offloads, program.places))
 
@@ -192,7 +202,7 @@ def _offloads(path: Path) -> bool:
     return _TARGET.search(path.read_text("utf-8", errors="replace")) is not None
 
 
-def _module(path: Path, toolkit: cuda.Toolkit) -> tuple[cubin.Cubin, list[MachineCode]]:
+def _module(path: Path, toolkit: Toolkit) -> tuple[cubin.Cubin, list[MachineCode]]:
     read = cubin.read(path)
     if not read.kernels:
         return read, []
@@ -201,7 +211,7 @@ def _module(path: Path, toolkit: cuda.Toolkit) -> tuple[cubin.Cubin, list[Machin
         command = [str(toolkit.tool("nvdisasm")), "-c", "-gi", "-hex", str(path)]
         done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, check=False)
     if done.returncode:
-        raise cuda.BuildError("The machine code cannot be disassembled.", done.stderr.decode("utf-8", "replace"))
+        raise BuildError("The machine code cannot be disassembled.", done.stderr.decode("utf-8", "replace"))
     return read, list(lowering.disassembled(text))
 
 

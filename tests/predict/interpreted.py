@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chathpc.predict import build, cubin, lowering
+from chathpc.predict import cubin, lowering
+from chathpc.predict.build import build
+from chathpc.predict.compilers import Toolkit
+from chathpc.predict.recipe import recipe_of_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,17 @@ class Interpreted:
 
 
 def interpreted(
-    source: Path, work: Path, toolkit: build.Toolkit, flags: Sequence[str] = (), architecture: str = "sm_86"
+    source: Path, work: Path, toolkit: Toolkit, flags: Sequence[str] = (), architecture: str = "sm_86"
 ) -> Interpreted:
     """Build a program of one source; its folder becomes the interpreter's."""
-    recipe = build.recipe_of_sources([source], ["-std=c++17", *flags])
-    built = build.build(recipe, work=work, toolkit=toolkit, architecture=architecture)
+    recipe = recipe_of_sources([source], ["-std=c++17", *flags])
+    built = build(recipe, work=work, toolkit=toolkit, architecture=architecture)
     lowered = lowering.lower(list(_modules(built.cubins, toolkit)))
     (work / "code").write_bytes(lowered.data)
     return Interpreted(built.executable, lowered, built.cubins)
 
 
-def _modules(cubins: Sequence[Path], toolkit: build.Toolkit) -> Iterator[tuple[cubin.Cubin, Any]]:
+def _modules(cubins: Sequence[Path], toolkit: Toolkit) -> Iterator[tuple[cubin.Cubin, Any]]:
     for path in cubins:
         text = subprocess.run([str(toolkit.tool("nvdisasm")), "-c", str(path)], capture_output=True, check=True).stdout
         disassembly = path.with_suffix(".sass")

@@ -10,7 +10,7 @@ import pytest
 
 from chathpc.errors import AdapterError
 from chathpc.predict import cubin
-from chathpc.predict.build import ToolkitMissingError, find_toolkit
+from chathpc.predict.compilers import ToolkitMissingError, find_toolkit
 
 SOURCE = """
 struct Four { float x, y, z, w; };

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.predict.build import MACHINE, Toolkit, ToolkitMissingError, find_toolkit, machine_objects
+from chathpc.predict.build import machine_objects
+from chathpc.predict.compilers import MACHINE, Toolkit, ToolkitMissingError, find_toolkit
 
 LOGGING = Path(__file__).parent / "logging_machine.c"
 #: What nvcc's code does on its own: it registers a kernel by the address of a function of the host.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.predict.build import Toolkit, ToolkitMissingError, find_toolkit
+from chathpc.predict.compilers import Toolkit, ToolkitMissingError, find_toolkit
 from tests.predict.interpreted import Interpreted, interpreted
 
 HERE = Path(__file__).parent

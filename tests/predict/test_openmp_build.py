@@ -10,17 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.predict.build import MACHINE, BuildError, Toolkit, ToolkitMissingError, find_toolkit, recipe_of_sources
-from chathpc.predict.build_openmp import (
+from chathpc.predict.build_openmp import build_openmp, openmp_machine, openmp_recipe_of_makefile
+from chathpc.predict.compilers import (
+    MACHINE,
+    BuildError,
     Clang,
     ClangMissingError,
-    build_openmp,
+    Toolkit,
+    ToolkitMissingError,
     find_clang,
-    openmp_machine,
-    openmp_recipe_of_makefile,
+    find_toolkit,
 )
 from chathpc.predict.cubin import read
 from chathpc.predict.lowering import disassembled, lower
+from chathpc.predict.recipe import recipe_of_sources
 
 HERE = Path(__file__).parent
 STAND_IN = (MACHINE / "openmp_target.c", HERE / "host_machine.c")

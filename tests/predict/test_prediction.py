@@ -9,7 +9,7 @@ import pytest
 
 from chathpc.errors import UsageError
 from chathpc.predict.alone import Parameter, described, parameters
-from chathpc.predict.build import ToolkitMissingError, find_toolkit
+from chathpc.predict.compilers import ToolkitMissingError, find_toolkit
 from chathpc.predict.counts import Range
 from chathpc.predict.cubin import Kernel
 from chathpc.predict.devices import device
