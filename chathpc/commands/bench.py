@@ -228,9 +228,9 @@ def fixes(
 @bench.command("predict")
 @click.option(
     "--task",
-    type=click.Choice(("roofline", "flops")),
+    type=click.Choice(("roofline", "flops", "time")),
     required=True,
-    help="What is predicted: the limit, or operations.",
+    help="What is predicted: the limit, operations, or time.",
 )
 @output_options(("text", "markdown", "json"))
 @click.option(
@@ -300,7 +300,8 @@ def predict(
 
     The task roofline asks which limit holds for a kernel: for rooflines in numbers (generated), from the source alone (source), after
     two examples (examples), and with chathpc's counts beside the source (counts). The task flops asks for the floating-point operations
-    of five kernels in small steps. Labels, sources and counts are files of yours; none is part of chathpc.
+    of five kernels in small steps. The task time asks nothing: times that follow from the counts are compared with those measured. Labels,
+    sources and counts are files of yours; none is part of chathpc.
 
     For example: chathpc bench predict --task roofline --ask generated --llm openai:MODEL
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from chathpc.bench.predict import flops
 from chathpc.bench.predict.counted import count_lines, read_counts
 from chathpc.bench.predict.labels import Label, balanced, read_labels
+from chathpc.bench.predict.measured import count_figures, time_figures, timed
 from chathpc.bench.predict.questions import (
     counts_question,
     examples_question,
@@ -35,6 +36,7 @@ from chathpc.commands.main import main
 from chathpc.errors import UsageError
 from chathpc.llm.backend import Completion, Form, OnToken, Request
 from chathpc.llm.recorded import Recording, ReplayBackend
+from chathpc.predict.devices import device
 from tests.predict import relayed
 
 SAXPY = """\
@@ -242,8 +244,10 @@ def test_counts_are_read_in_their_forms_and_judged_by_three_rooflines(tmp_path: 
     }
     file = tmp_path / "counts.jsonl"
     file.write_text(json.dumps(line) + "\n")
-    counts = read_counts(file).get(label)
-    assert counts is not None
+    found = read_counts(file).get(label)
+    assert found is not None
+    assert (found.launch, found.chain) == (None, None)
+    counts = found.counts
     assert counted_class(counts) is False
     assert counted_class(replace(counts, operations={"fp64": counts.operations["integer"]})) is False
     more = {"fp64": replace(counts.operations["fp32"], value=7 * 2**20)}  # 7/12 a byte is beyond 0.515
@@ -255,6 +259,92 @@ def test_counts_are_read_in_their_forms_and_judged_by_three_rooflines(tmp_path: 
     file.write_text(json.dumps(line | {"dram_read": -1}))
     with pytest.raises(UsageError, match="line 1"):
         read_counts(file)
+
+
+def followed(program: str, seconds: float, bytes_moved: float, **changes: object) -> dict[str, object]:
+    """What labelled_kernels.py writes of a launch that copies."""
+    shape = {
+        "kernel": "copy",
+        "grid": [4096, 1, 1],
+        "block": [256, 1, 1],
+        "shared": 0,
+        "registers": 16,
+        "local": 0,
+        "occurrence": 0,
+    }
+    counts = {
+        "operations": {"integer": 1e6},
+        "issued": {"integer": 1e5},
+        "dram_read": bytes_moved,
+        "dram_written": 0.0,
+        "warps": 32768,
+    }
+    return {
+        "target": program,
+        "kernelName": "copy",
+        "signature": "copy()",
+        "launch": shape,
+        "counts": counts,
+        "failure": "",
+    } | changes
+
+
+def test_times_and_counts_are_compared_with_what_was_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four launches whose bytes are 0.9, 1, 1.9 and 2.1 times those measured, whose times are ordered as measured but for one pair."""
+    rows, lines = [], []
+    for number, (measured, factor) in enumerate([(1e9, 0.9), (2e9, 1.0), (4e9, 1.9), (7e9, 2.1)]):
+        seconds = measured / 760.3e9
+        row = ROW | {"targetName": f"copy{number}-cuda", "kernelName": "copy", "Kernel Name": "copy()", "spPerf": "0"}
+        row |= {"traffic": str(measured / seconds), "intops": "1050000", "xtime": str(seconds * 1e9)}
+        rows.append(row)
+        lines.append(json.dumps(followed(row["targetName"], seconds, measured * factor)))
+    lines.append(
+        json.dumps({"target": "none-cuda", "kernelName": "x", "signature": "x()", "failure": "does not compile"})
+    )
+    counts = tmp_path / "counts.jsonl"
+    counts.write_text("\n".join(lines))
+    labels = read_labels(table(tmp_path / "labels.csv", *rows))
+    read = read_counts(counts)
+    assert len(read) == 4
+    found = count_figures(labels, read)
+    assert [(each.key, each.value) for each in found.figures] == [
+        ("flops-tenth", 1.0), ("integer-tenth", 1.0), ("bytes-twofold", 0.75),
+    ]  # fmt: skip
+    times = timed(labels, read, device("rtx3080"))
+    errors = [each.predicted.value / each.seconds - 1 for each in times]
+    assert (errors[3] + 1) / (errors[1] + 1) == pytest.approx(2.1, rel=0.01)  # as the bytes
+    figures = time_figures(times)
+    get = {each.key: each for each in figures.figures}
+    assert get["mape"].value == pytest.approx(sum(map(abs, errors)) / 4)
+    assert get["median"].value == pytest.approx(sum(sorted(map(abs, errors))[1:3]) / 2)
+    assert get["spearman"].value == pytest.approx(1.0)
+    swapped = [replace(times[1], predicted=times[2].predicted), replace(times[2], predicted=times[1].predicted)]
+    # 1 - 6 sum(d^2) / (n (n^2 - 1)) with two places changed
+    assert time_figures([times[0], *swapped, times[3]]).figures[3].value == pytest.approx(1 - 6 * 2 / (4 * 15))
+    command = [
+        "bench",
+        "predict",
+        "--task",
+        "time",
+        "--labels",
+        str(tmp_path / "labels.csv"),
+        "--counts",
+        str(counts),
+        "-q",
+    ]
+    assert main([*command, "--format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {each["key"] for each in data["measured"]} == {"mape", "median", "twofold", "spearman", "held"}
+    assert main([*command, "--require", "spearman=0.9", "--require", "mape=1"]) == 1
+    assert "was required" in capsys.readouterr().err
+    lines[0] = json.dumps(
+        followed("copy0-cuda", 1.0, 1e9) | {"launch": {"kernel": "copy", "grid": [1, 1, 1], "block": [256, 1, 1]}}
+    )
+    counts.write_text(lines[0])
+    assert main(command) == 2
+    assert "in its shape" in capsys.readouterr().err
 
 
 # -- questions ----------------------------------------------------------------------------------------------
@@ -414,7 +504,7 @@ def test_the_command_scores_a_recording_and_chathpcs_counts(
         Keeping(Fixed(said), file).complete(source_question(program).request)
     own = read_counts(counts).get(label)
     assert own is not None
-    Keeping(Fixed("Bandwidth"), file).complete(counts_question(both[0], own).request)
+    Keeping(Fixed("Bandwidth"), file).complete(counts_question(both[0], own.counts).request)
     command = [
         "bench",
         "predict",

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from chathpc.bench.predict.counted import Counted, read_counts
 from chathpc.bench.predict.labels import Label, read_labels, read_programs
+from chathpc.bench.predict.measured import count_figures, time_figures, timed
 from chathpc.bench.predict.questions import KINDS, Kind, Program
-from chathpc.bench.predict.result import Result, result_of
+from chathpc.bench.predict.result import Result, operation_figures, result_of
 from chathpc.bench.predict.run import (
     Asker,
     Tell,
@@ -23,6 +24,10 @@ from chathpc.bench.predict.run import (
     with_source,
 )
 from chathpc.errors import UsageError
+from chathpc.predict.devices import device
+
+#: The device that the labels were measured on, in the catalogue.
+LABELS_DEVICE = "rtx3080"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ def measure(
     asker = _asker(llm, base_url, record)
     labels = _labels(inputs)
     counted = None if inputs.counts is None else read_counts(inputs.counts)
+    if task == "time":
+        return _time(labels, counted)
     if task == "flops":
         return _flops(inputs, labels, counted, asker, tell)
     kinds = _kinds(inputs)
@@ -58,7 +65,14 @@ def measure(
             "There is nothing to compare.", hint="Name a model (--llm, --replay), or --labels and --counts."
         )
     left_out = _left_out(chosen, counted)
-    return result_of("roofline", answers, own, by="none" if asker is None else asker.label, left_out=left_out)
+    return result_of(
+        "roofline",
+        answers,
+        own,
+        by="none" if asker is None else asker.label,
+        left_out=left_out,
+        measured=None if counted is None else count_figures(chosen, counted),
+    )
 
 
 def _flops(inputs: Inputs, labels: Sequence[Label], counted: Counted | None, asker: Asker | None, tell: Tell) -> Result:
@@ -73,7 +87,26 @@ def _flops(inputs: Inputs, labels: Sequence[Label], counted: Counted | None, ask
     if asker is not None and not programs:
         raise UsageError("A model needs the source of the programs.", hint="--sources DIR holds one folder a program.")
     rows = operations_of(table, programs, asker, counted, tell)
-    return result_of("flops", operations=rows, by="none" if asker is None else asker.label)
+    return result_of(
+        "flops", operations=rows, by="none" if asker is None else asker.label, measured=operation_figures(rows)
+    )
+
+
+def _time(labels: Sequence[Label], counted: Counted | None) -> Result:
+    if not labels or counted is None:
+        raise UsageError(
+            "There is nothing to compare.", hint="Name the measured launches and what was counted: --labels, --counts."
+        )
+    rows = timed(labels, counted, device(LABELS_DEVICE))
+    if not rows:
+        raise UsageError(
+            "No launch of the labels was followed in its shape.", hint="--counts needs `launch` in each line."
+        )
+    missing = len(labels) - len(rows)
+    left_out = (
+        [f"{missing} of {len(labels)} launches were not followed in the shape that was measured."] if missing else []
+    )
+    return result_of("time", left_out=left_out, measured=time_figures(rows))
 
 
 def _labels(inputs: Inputs) -> tuple[Label, ...]:

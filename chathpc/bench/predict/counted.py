@@ -2,18 +2,21 @@
 
 A line has `target`, `kernelName`, `language`, where there are several of that name also `signature`, and the fields of
 chathpc.predict.counts.Counts, beside them or under `counts`. A range is a number, [value, low, high] or an object with these names.
+For times also `launch` (chathpc.predict.counts.Launch) and `chain` (chathpc.predict.warp_chain.Chain). A line with `failure` counts nothing.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from chathpc.bench.predict.labels import Label
 from chathpc.bench.predict.rooflines import Machine
 from chathpc.errors import UsageError
-from chathpc.predict.counts import Counts, Range
+from chathpc.predict.counts import Counts, Launch, Range
+from chathpc.predict.warp_chain import Chain
 from chathpc.profile.text import clean
 
 #: Operations that have a roofline, as questions name them.
@@ -24,24 +27,33 @@ KINDS = {
 }
 
 
-class Counted:
-    """Counts by launch."""
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A launch that was followed: its counts, and where they were told its shape and the waits of its warps."""
 
-    def __init__(self, found: Mapping[tuple[str, str, str], Counts]) -> None:
+    counts: Counts
+    launch: Launch | None = None
+    chain: Chain | None = None
+
+
+class Counted:
+    """What was followed, by launch."""
+
+    def __init__(self, found: Mapping[tuple[str, str, str], Launched]) -> None:
         self._found = dict(found)
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def get(self, label: Label) -> Counts | None:
-        """The counts of a launch, by its types if they are told, else by its name."""
+    def get(self, label: Label) -> Launched | None:
+        """What was followed of a launch, by its types if they are told, else by its name."""
         exact = self._found.get(label.key)
         return exact if exact is not None else self._found.get((label.program, label.kernel, ""))
 
 
 def read_counts(path: Path) -> Counted:
     """The counts in a file; of two for one launch the last. UsageError, with the line, for what has not this form."""
-    found: dict[tuple[str, str, str], Counts] = {}
+    found: dict[tuple[str, str, str], Launched] = {}
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -51,8 +63,10 @@ def read_counts(path: Path) -> Counted:
             continue
         try:
             row = json.loads(line)
+            if row.get("failure"):
+                continue
             key = str(row["target"]), str(row["kernelName"]), str(row.get("signature") or "")
-            found[key] = _counts(row.get("counts", row))
+            found[key] = Launched(_counts(row.get("counts", row)), _launch(row.get("launch")), _chain(row.get("chain")))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             why = clean(str(error))[:80]
             raise UsageError(f"{clean(str(path))}, line {number}: no counts of a launch ({why}).") from None
@@ -80,6 +94,30 @@ def _counts(row: Mapping[str, object]) -> Counts:
         assumptions=tuple(map(str, assumptions)),
         blocks=_numbers(row.get("blocks")),
     )
+
+
+def _launch(value: object) -> Launch | None:
+    if value is None:
+        return None
+    row = _mapping(value)
+    shared, registers, local, occurrence = (
+        int(_number(row.get(name, 0))) for name in ("shared", "registers", "local", "occurrence")
+    )
+    return Launch(str(row["kernel"]), _three(row["grid"]), _three(row["block"]), shared, registers, local, occurrence)
+
+
+def _three(value: object) -> tuple[int, int, int]:
+    if not isinstance(value, list):
+        raise TypeError("no extent in three dimensions")
+    x, y, z = (int(_number(each)) for each in value)
+    return x, y, z
+
+
+def _chain(value: object) -> Chain | None:
+    if value is None:
+        return None
+    row = _mapping(value)
+    return Chain(_number(row["cycles"]), _numbers(row.get("waits")))
 
 
 def _mapping(value: object) -> Mapping[str, object]:

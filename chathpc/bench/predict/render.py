@@ -9,7 +9,7 @@ from math import isnan
 
 from chathpc.bench import lines
 from chathpc.bench.data import finite
-from chathpc.bench.predict.result import TITLES, Result, operation_figures, ratio
+from chathpc.bench.predict.result import TITLES, Result, ratio
 from chathpc.bench.predict.scores import Confusion, Published
 from chathpc.profile import numbers
 from chathpc.reports.markdown import prose
@@ -20,7 +20,8 @@ from chathpc.reports.table import table_lines
 SCHEMA = "chathpc-bench-predict/1"
 HEADER = ("questions", "answered by", "right", "macro F1", "MCC", "compute", "bandwidth")
 OPERATIONS = ("program", "kernel", "measured", "model", "ratio", "chathpc", "ratio ")
-CLASSES = "Classes"
+CLASSES, FIGURES = "Classes", "Against what was measured"
+FIGURES_HEADER = ("figure", "measured", "asked")
 _SCORES = (("right", "accuracy"), ("macro F1", "macro-f1"), ("MCC", "mcc"))
 LEGEND = "compute, bandwidth: compute-bound and bandwidth-bound launches by what was answered, the right word first."
 
@@ -44,7 +45,11 @@ def text(result: Result, style: Style) -> str:
         if row.paper is not None:
             page.paragraph(_published(row.paper), label="the paper's best")
     for title, header, rows in _tables(result):
-        if title != CLASSES:
+        if title == FIGURES:
+            page.heading(title)
+            for name, cell, asked in rows:
+                page.paragraph(f"{cell}{f'; asked: {asked}' if asked else ''}", label=f"{name}:")
+        elif title != CLASSES:
             page.heading(title)
             for line in table_lines(header, rows, style):
                 page.row(line)
@@ -84,6 +89,7 @@ def data(result: Result, style: Style) -> str:
             for row in result.rows
         ],
         "operations": [asdict(each) for each in result.operations],
+        "measured": [] if result.measured is None else [asdict(each) for each in result.measured.figures],
         "answers": [
             {
                 **{name: getattr(each, name) for name in ("kind", "program", "kernel")},
@@ -100,6 +106,9 @@ def data(result: Result, style: Style) -> str:
 def _lead(result: Result) -> str:
     if result.task == "flops":
         return f"Floating-point operations of {len(result.operations)} launches, against a profiler's count. Model: {result.llm}."
+    if result.task == "time":
+        of = result.measured.figures[0].of if result.measured is not None else 0
+        return f"Times of {of} launches as chathpc predicts them, against what was measured."
     return f"Which roofline holds for a kernel, against what was measured. Model: {result.llm}."
 
 
@@ -138,14 +147,9 @@ def _tables(result: Result) -> list[tuple[str, Sequence[str], list[Sequence[str]
                 ]
             found.append((each.program, each.kernel, *cells))
         tables.append(("Operations", OPERATIONS, list(found)))
-        figures = operation_figures(result.operations).figures
-        tables.append(
-            (
-                "Figures",
-                ("figure", "measured", "what it is"),
-                [(each.key, lines.cell(each), each.title) for each in figures],
-            )
-        )
+    if result.measured is not None:
+        told = [(each.title, lines.cell(each), lines.asked(each)) for each in result.measured.figures]
+        tables.append((FIGURES, FIGURES_HEADER, list(told)))
     return tables
 
 

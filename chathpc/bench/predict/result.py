@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The rows of a run, the launches of the other task, and the answers one by one."""
+    """The rows of a run, the launches of the task flops, the answers one by one, and what was compared with what was measured."""
 
     task: str
     version: str
@@ -46,11 +46,12 @@ class Result:
     operations: tuple[Operations, ...]
     answers: tuple[Answered, ...]
     left_out: tuple[str, ...] = ()
+    measured: Figures | None = None
 
     @property
     def parts(self) -> tuple[Figures, ...]:
-        """The figures by kind of question; of operations all together."""
-        return tuple(row.figures for row in self.rows) or (operation_figures(self.operations),)
+        """The figures by kind of question, and those of counts, operations or times."""
+        return (*(row.figures for row in self.rows), *([] if self.measured is None else [self.measured]))
 
 
 def result_of(
@@ -61,8 +62,9 @@ def result_of(
     *,
     by: str = "none",
     left_out: Sequence[str] = (),
+    measured: Figures | None = None,
 ) -> Result:
-    """The result of `answers` by the model `by`, of chathpc's own classes, and of counted operations."""
+    """The result of `answers` by the model `by`, of chathpc's own classes, of counted operations, and of what was measured."""
     from chathpc import __version__
 
     rows = []
@@ -81,7 +83,7 @@ def result_of(
         )
     if own:
         rows.append(Row(TOOL, TOOL, figures_of(TOOL, own), confusion(own), None))
-    return Result(task, __version__, by, tuple(rows), tuple(operations), tuple(answers), tuple(left_out))
+    return Result(task, __version__, by, tuple(rows), tuple(operations), tuple(answers), tuple(left_out), measured)
 
 
 def operation_figures(rows: Sequence[Operations]) -> Figures:

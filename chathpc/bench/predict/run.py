@@ -129,8 +129,8 @@ def questions_of(
                 questions.append(source_question(program))
             elif kind == "examples" and (shown := examples_for(program, spare)):
                 questions.append(examples_question(program, shown))
-            elif kind == "counts" and counted is not None and (counts := counted.get(program.label)) is not None:
-                questions.append(counts_question(program, counts))
+            elif kind == "counts" and counted is not None and (found := counted.get(program.label)) is not None:
+                questions.append(counts_question(program, found.counts))
     return questions
 
 
@@ -169,7 +169,7 @@ def ask_words(questions: Sequence[Question], asker: Asker, tell: Tell) -> tuple[
 def computed(labels: Sequence[Label], counted: Counted) -> tuple[Judged, ...]:
     """The class of each launch that was counted, by its counts and the three rooflines alone."""
     found = [(each, counted.get(each)) for each in labels]
-    return tuple(Judged(each.compute_bound, counted_class(counts)) for each, counts in found if counts is not None)
+    return tuple(Judged(each.compute_bound, counted_class(one.counts)) for each, one in found if one is not None)
 
 
 def table_of(labels: Sequence[Label]) -> tuple[Label, ...]:
@@ -190,7 +190,7 @@ def operations_of(
         if asker is not None and label.key in sources:
             estimate = chain(sources[label.key], asker.about(label))
             model = None if estimate is None else estimate.flops
-        counts = None if counted is None else counted.get(label)
-        own = None if counts is None else counts.total("fp32") + counts.total("fp64")
+        found = None if counted is None else counted.get(label)
+        own = None if found is None else found.counts.total("fp32") + found.counts.total("fp64")
         rows.append(Operations(label.program, label.kernel, label.flops, model, own))
     return tuple(rows)
