@@ -174,7 +174,7 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
     parts = limits(counts, launch, device, chain)
     limiter = max(parts, key=lambda name: parts[name])
     seconds = combined(parts, k)
-    low, high = _fitted()["intervals"][_group(parts[limiter], limiter, counts)]
+    low, high = intervals()[error_group(parts[limiter], limiter, counts)]
     wider = 1.0 if device.key == _FITTED_ON else _fitted()["elsewhere"]
     return Time(
         Range(seconds, seconds * low / wider, seconds * high * wider),
@@ -185,7 +185,7 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
     )
 
 
-def _group(seconds: float, limiter: str, counts: Counts) -> str:
+def error_group(seconds: float, limiter: str, counts: Counts) -> str:
     """Whose errors are alike: by what limits, and by how much of the launch was followed."""
     known = counts.operations.get("integer")
     if known and known.value and known.high / known.value > _GUESSED:
@@ -208,6 +208,12 @@ def combined(parts: Mapping[str, float], k: Mapping[str, float]) -> float:
 def constants() -> Mapping[str, float]:
     """The fitted constants of the physical model: seconds, cycles, shares of peaks."""
     found: Mapping[str, float] = _fitted()["constants"]
+    return found
+
+
+def intervals() -> Mapping[str, tuple[float, float]]:
+    """Factors around a time that hold four of five, by the group of errors."""
+    found: Mapping[str, tuple[float, float]] = _fitted()["intervals"]
     return found
 
 

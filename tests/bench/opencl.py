@@ -193,12 +193,13 @@ def fit(known: Sequence[Sample], host: Host) -> Constants:
         robust = np.sign(off) * np.sqrt(2 * (np.sqrt(1 + off * off) - 1))
         return np.concatenate([weight * robust, (p - start) / PRIOR])
 
-    return Constants(*np.exp(_least_squares(residuals, start)))
+    return Constants(*np.exp(least_squares(residuals, start)))
 
 
-def _least_squares(
+def least_squares(
     f: Callable[[NDArray[np.float64]], NDArray[np.float64]], p: NDArray[np.float64]
 ) -> NDArray[np.float64]:
+    """The point near `p` where the sum of squares of `f` is least (Levenberg and Marquardt)."""
     damping, r = 1e-2, f(p)
     for _ in range(40):
         slope = np.stack([(f(p + 1e-4 * e) - r) / 1e-4 for e in np.eye(len(p))], 1)
