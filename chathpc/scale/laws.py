@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from math import inf, isfinite, lgamma, log, log2
+from math import inf, lgamma, log
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -41,19 +42,37 @@ NORMAL_FORM = tuple(
 #: Exponents that algorithms have most often; they are thought three times as likely as the others.
 _USUAL = ((0.0, 1.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (1.5, 0.0), (2.0, 0.0), (3.0, 0.0))
 #: Terms of which sums of two are tried.
-_SUMMED = tuple(order for order in NORMAL_FORM if order[0] in (0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1, 5 / 4, 4 / 3, 3 / 2, 5 / 3, 7 / 4, 2, 9 / 4, 5 / 2, 3) and order[1] <= (2 if order[0] in (0, 1) else 1))
+_SUMMED = tuple(
+    order
+    for order in NORMAL_FORM
+    if order[0] in (0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1, 5 / 4, 4 / 3, 3 / 2, 5 / 3, 7 / 4, 2, 9 / 4, 5 / 2, 3)
+    and order[1] <= (2 if order[0] in (0, 1) else 1)
+)
 #: Powers of work that is divided among processors, or of its surface in two and three dimensions.
 _DIVIDED = (-1.0, -2 / 3, -1 / 2, -1 / 3)
 _STEEPER = (-1 / 4, -3 / 4, -5 / 4, -4 / 3, -3 / 2, -2.0, -3.0)
 #: Prior belief in the kinds of laws, each shared among its members.
-_BELIEFS = {"constant": 0.15, "normal form": 0.3, "sum": 0.3, "strong scaling": 0.15, "tree": 0.03, "ring": 0.04, "halo": 0.03}
+_BELIEFS = {
+    "constant": 0.15,
+    "normal form": 0.3,
+    "sum": 0.3,
+    "strong scaling": 0.15,
+    "tree": 0.03,
+    "ring": 0.04,
+    "halo": 0.03,
+}
 #: A law with a constant is thought so many times as likely as one without.
 _CONSTANT = 4.0
 #: Noise that is assumed with the weight of one measurement: runs of HPC programs vary by some per cent.
 _NOISE, _WEIGHT = 0.03, 1.0
 #: Share of the evidence that counts: no law is quite true of a program, and tempered beliefs are wider (Grünwald, "The safe Bayesian", 2012).
-_TRUST = 0.8
+_TRUST = 0.9
 DRAWS = 400
+#: Names of a parameter that is the size of a message.
+_MESSAGES = frozenset({"bytes", "message", "message_size", "size"})
+#: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
+#: factor, or if points are predicted from the others with a larger error (symmetric, 0 to 2).
+_FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
 #: Bounds of an 80 % interval.
 _LOW, _HIGH = 0.1, 0.9
 
@@ -192,10 +211,11 @@ class Hypotheses:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The law that was found, laws that explain about as much, and draws from all of them.
+    """The law that was found, laws that explain about as much, and what is believed of all of them.
 
-    `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, 0 to 2.
-    `noise`: relative standard deviation of one measurement. `belief`: probability that the leading powers are within 1/4 of the law's.
+    `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, from 0 to 2.
+    `others`: the next best laws with their probabilities. `belief`: probability that the leading powers are within 1/4 of the law's.
+    `noise`: relative standard deviation of one measurement. `points`: those that were measured, a column a parameter.
     """
 
     law: Law
@@ -205,15 +225,20 @@ class Fitted:
     noise: float
     points: Array
     hypotheses: Hypotheses
-    drawn: Indices
-    coefficients: Array
-    misfit: float = 0.0
+    posterior: Posterior
+    seed: int
+
+    @cached_property
+    def draws(self) -> tuple[Indices, Array]:
+        """Terms and coefficients of laws, drawn in proportion to the belief in them."""
+        return self.posterior.draw(self.hypotheses.members, np.random.default_rng(self.seed))
 
     def samples(self, parameters: Mapping[str, float]) -> Array:
         """Costs at a point, as likely as each other: what the measurements leave open, without the noise of a new run."""
         point = np.array([[float(parameters[name]) for name in self.hypotheses.parameters]])
         columns = self.hypotheses.columns(point)[0]
-        found: Array = (self.coefficients * columns[self.drawn]).sum(axis=1)
+        members, coefficients = self.draws
+        found: Array = (coefficients * columns[members]).sum(axis=1)
         return found
 
     def predict(self, parameters: Mapping[str, float]) -> Range:
@@ -233,7 +258,21 @@ class Fitted:
         return Range(float(value), float(low), float(high))
 
     def refusal(self, parameters: Mapping[str, float]) -> str:
-        """Why nothing can be said about a point; empty if something can."""
+        """Why the cost at a point cannot be extrapolated from these runs, in a sentence; empty if it can."""
+        largest = self.points.max(axis=0)
+        for name, column, most in zip(self.hypotheses.parameters, self.points.T, largest.tolist(), strict=True):
+            different = len(set(column.tolist()))
+            if different < _FEWEST and parameters[name] not in column:
+                return f"{name} had {different} value{'s' * (different > 1)} in these runs; a law needs {_FEWEST}, better 5."
+            if parameters[name] > _FARTHEST * most:
+                return f"{name} = {parameters[name]:g} is more than {_FARTHEST:g} times the largest measured, {most:g}."
+        found = self.predict(parameters)
+        if found.high > _WIDEST * max(found.low, 0.0):
+            return f"Laws that fit these runs about equally well give from {found.low:.3g} to {found.high:.3g} there."
+        if self.error > _WORST:
+            return (
+                f"No law describes these runs: a point is predicted from the others with an error of {self.error:.0%}."
+            )
         return ""
 
 
@@ -262,7 +301,7 @@ def fit_all(points: Sequence[Mapping[str, float]], values: Array) -> list[Fitted
         return [
             each for start in range(0, len(values), 64) for each in _fit(library, places, values[start : start + 64])
         ]
-    raise NotImplementedError
+    return [_fit(_several(names, places, each), places, each[None])[0] for each in values]
 
 
 @lru_cache
@@ -281,7 +320,9 @@ def _library(name: str, below_one: bool) -> Hypotheses:
         add("sum", 3.0 if one in _USUAL and other in _USUAL else 1.0, Factor(*one), Factor(*other))
     for power in _DIVIDED + _STEEPER:
         add("strong scaling", 6.0 if power == -1 else 1.0, Factor(power))
-    for power, other in product((-1.0, -2 / 3, -0.5), ((0.0, 1.0), (0.0, 2.0), (0.5, 0.0), (1.0, 0.0), (-2 / 3, 0.0), (-0.5, 0.0))):
+    for power, other in product(
+        (-1.0, -2 / 3, -0.5), ((0.0, 1.0), (0.0, 2.0), (0.5, 0.0), (1.0, 0.0), (-2 / 3, 0.0), (-0.5, 0.0))
+    ):
         if (power, 0.0) != other and power <= other[0]:
             add("strong scaling", 4.0 if power == -1 else 1.0, Factor(power), Factor(*other))
     add("tree", 1.0, Factor(shape="steps"))
@@ -293,6 +334,70 @@ def _library(name: str, below_one: bool) -> Hypotheses:
     if below_one:
         laws = {key: held for key, held in laws.items() if not any(each.logarithm or each.shape for each in key)}
     return _hypotheses((name,), {tuple((factor,) for factor in key): held for key, held in laws.items()})
+
+
+def _several(names: tuple[str, ...], points: Array, values: Array) -> Hypotheses:
+    """The candidates for several parameters: sums and products of the functions of each that explain it best with the others held.
+
+    As Calotoiu et al., CLUSTER'16, "Fast multi-parameter performance modeling"; of each parameter several functions are kept.
+    """
+    means = np.nanmean(np.where(np.isfinite(values).any(axis=1, keepdims=True), values, 0.0), axis=1)
+    likely = [_likely(points, place, means) for place in range(len(names))]
+    laws: dict[tuple[Term, ...], tuple[str, float]] = {}
+
+    def add(weight: float, *terms: Term) -> None:
+        kind = "constant" if not terms else "normal form" if len(terms) == 1 else "sum"
+        laws.setdefault((one, *terms), (kind, weight * _CONSTANT))
+        if terms:
+            laws.setdefault(terms, (kind, weight))
+
+    one: Term = (ONE,) * len(names)
+    add(1.0)
+    for factors in product(*([ONE, *each] for each in likely)):
+        alone = {
+            place: one[:place] + (factor,) + one[place + 1 :] for place, factor in enumerate(factors) if factor != ONE
+        }
+        usual = float(np.prod([2.0 if (factor.power, factor.logarithm) in _USUAL else 1.0 for factor in factors]))
+        if not alone:
+            continue
+        add(usual, factors)
+        if len(alone) == 1:
+            continue
+        add(usual, *alone.values())
+        for place, term in alone.items():
+            rest = factors[:place] + (ONE,) + factors[place + 1 :]
+            if len(alone) > 2:
+                add(usual, rest, term)
+                add(usual / 2, rest, factors)
+            add(usual, term, factors)
+            for other in likely[place]:
+                if other != factors[place]:
+                    add(usual / 4, factors, one[:place] + (other,) + one[place + 1 :])
+    return _hypotheses(names, laws)
+
+
+def _likely(points: Array, place: int, means: Array) -> list[Factor]:
+    """The functions of one parameter that explain the most where all others are the same: four that grow and two that fall."""
+    column, others = points[:, place], np.delete(points, place, axis=1)
+    _, group = np.unique(others, axis=0, return_inverse=True)
+    logarithms = bool((column >= 1).all())
+    rising = [Factor(*order) for order in NORMAL_FORM if logarithms or not order[1]]
+    falling = [Factor(power) for power in _DIVIDED]
+    floor = means[means > 0].min(initial=1.0)
+    left = {}
+    for factor in rising + falling:
+        left[factor] = 0.0
+        for each in range(group.max() + 1):
+            here = group.ravel() == each
+            if here.sum() < 3:
+                continue
+            weight = 1 / np.maximum(means[here], floor)
+            design = np.column_stack([np.ones(here.sum()), factor.at(column[here])]) * weight[:, None]
+            solved = np.linalg.lstsq(design, means[here] * weight, rcond=None)[0]
+            if solved[1] < 0:
+                solved = np.array([(weight**2 @ means[here]) / (weight @ weight), 0.0])
+            left[factor] += float(((design @ solved - means[here] * weight) ** 2).sum())
+    return sorted(rising, key=left.__getitem__)[:4] + sorted(falling, key=left.__getitem__)[:2]
 
 
 def _hypotheses(names: tuple[str, ...], laws: Mapping[tuple[Term, ...], tuple[str, float]]) -> Hypotheses:
@@ -310,23 +415,41 @@ def _hypotheses(names: tuple[str, ...], laws: Mapping[tuple[Term, ...], tuple[st
 
 
 @dataclass(frozen=True)
-class _Posterior:
-    """By place and hypothesis: log-weight, coefficients (× terms), the factor of their covariance, and that of the noise."""
+class Posterior:
+    """By hypothesis: its number, its probability, its coefficients with the factor of their covariance, degrees of freedom and squares of
+    the residuals.
+    """
 
-    weight: Array
+    numbers: Indices
+    shares: Array
     coefficients: Array
     spread: Array
     freedom: Array
     squares: Array
+
+    def draw(self, members: Indices, rng: np.random.Generator) -> tuple[Indices, Array]:
+        """Terms and coefficients in proportion to the belief in them; no coefficient is negative."""
+        cumulated = np.cumsum(self.shares) / self.shares.sum()
+        places = np.minimum(np.searchsorted(cumulated, (np.arange(DRAWS) + 0.5) / DRAWS), len(cumulated) - 1)
+        picked = rng.permutation(places)
+        width = members.shape[1]
+        terms = members[self.numbers[picked]]
+        held = terms >= 0
+        variance = self.squares[picked] / rng.chisquare(self.freedom[picked])
+        values, vectors = np.linalg.eigh(self.spread)
+        root = (vectors * np.sqrt(np.maximum(values, 0))[:, None, :])[picked] * np.sqrt(variance)[:, None, None]
+        normal = rng.standard_normal((12, DRAWS, width, 1))
+        tried = self.coefficients[picked] + (root @ normal)[..., 0]
+        first = ((tried >= 0) | ~held).all(axis=2).argmax(axis=0)
+        return terms, np.maximum(tried[first, np.arange(DRAWS)], 0.0) * held
 
 
 def _fit(library: Hypotheses, points: Array, values: Array) -> list[Fitted]:
     counts = np.isfinite(values).sum(axis=2).astype(float)
     means = np.where(counts > 0, np.nansum(values, axis=2) / np.maximum(counts, 1), 0.0)
     scale = np.abs(means).max(axis=1)
-    scale[scale == 0] = 1.0
-    means = means / scale[:, None]
-    values = values / scale[:, None, None]
+    divisor = np.where(scale > 0, scale, 1.0)
+    means, values = means / divisor[:, None], values / divisor[:, None, None]
     positive = np.where((means > 0) & (counts > 0), means, inf).min(axis=1)
     floor = np.where(np.isfinite(positive), positive, 1.0)[:, None]
     columns = library.columns(points)
@@ -334,24 +457,52 @@ def _fit(library: Hypotheses, points: Array, values: Array) -> list[Fitted]:
     columns = columns / np.where(largest > 0, largest, 1.0)
     expected = np.maximum(means, floor)
     for _ in range(2):
-        posterior = _posterior(library, columns, means, values, counts, expected)
-        shares = _shares(posterior.weight)
-        fits = np.einsum("nht,hpt->nhp", posterior.coefficients, columns.T[library.members].transpose(0, 2, 1))
-        expected = np.maximum(np.einsum("nh,nhp->np", shares, fits), floor)
-    return [
-        _fitted(library, points, columns, largest, means[node], counts[node], expected[node], float(scale[node]),
-                _Posterior(*(part[node] for part in (posterior.weight, posterior.coefficients, posterior.spread, posterior.freedom, posterior.squares))), shares[node], node)
-        for node in range(len(means))
-    ]  # fmt: skip
-
-
-def _shares(weight: Array) -> Array:
-    shares = np.exp(weight - weight.max(axis=-1, keepdims=True))
-    found: Array = shares / shares.sum(axis=-1, keepdims=True)
+        weight, coefficients, spread, freedom, squares = _posterior(library, columns, means, values, counts, expected)
+        shares = np.exp(weight - weight.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        expected = np.zeros_like(means)
+        for place in range(library.members.shape[1]):
+            spread_out = np.zeros((len(means), columns.shape[1]))
+            np.add.at(spread_out, (slice(None), library.members[:, place]), shares * coefficients[:, :, place])
+            expected += spread_out @ columns.T
+        expected = np.maximum(expected, floor)
+    found = []
+    for node, share in enumerate(shares):
+        kept = np.flatnonzero(share > share.max() * 1e-4)
+        unit = float(scale[node]) / np.where(largest > 0, largest, 1.0)[library.members[kept]]
+        posterior = Posterior(kept, share[kept], coefficients[node, kept] * unit, spread[node, kept] * unit[:, :, None] * unit[:, None, :],
+                              freedom[node, kept], squares[node, kept])  # fmt: skip
+        used = counts[node] > 0
+        chosen, belief = _choose(library, posterior)
+        error = _left_out(
+            library, columns[used], means[node, used], (counts / expected**2)[node, used], int(kept[chosen])
+        )
+        order = [chosen, *(each for each in np.argsort(-share[kept])[:6].tolist() if each != chosen)]
+        laws = [(_law(library, posterior, each), float(share[kept[each]])) for each in order]
+        noise = float(np.sqrt(squares[node, kept[chosen]] / freedom[node, kept[chosen]]))
+        seed = crc32(means[node].tobytes())
+        found.append(Fitted(laws[0][0], error, tuple(laws[1:]), belief, noise, points[used], library, posterior, seed))
     return found
 
 
-def _posterior(library: Hypotheses, columns: Array, means: Array, values: Array, counts: Array, expected: Array) -> _Posterior:
+def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
+    number = int(posterior.numbers[place])
+    members = library.members[number][library.members[number] >= 0]
+    coefficients = np.maximum(posterior.coefficients[place, : len(members)], 0.0)
+    kind, names = library.kinds[number], library.parameters
+    if (
+        kind == "normal form"
+        and len(names) == 1
+        and names[0] in _MESSAGES
+        and library.terms[members[-1]] == (Factor(1.0),)
+    ):
+        kind = "latency and bandwidth"
+    return Law(kind, names, tuple(library.terms[each] for each in members), tuple(coefficients.tolist()))
+
+
+def _posterior(
+    library: Hypotheses, columns: Array, means: Array, values: Array, counts: Array, expected: Array
+) -> tuple[Array, Array, Array, Array, Array]:
     nodes, width = len(means), library.members.shape[1]
     weights = counts / expected**2
     within = np.nansum((values - means[:, :, None]) ** 2 / expected[:, :, None] ** 2, axis=(1, 2))
@@ -398,7 +549,10 @@ def _posterior(library: Hypotheses, columns: Array, means: Array, values: Array,
         coefficients[:, chosen, :size] = solved
         spread[np.ix_(np.arange(nodes), chosen, np.arange(size), np.arange(size))] = inverse
         freedom[:, chosen], squares[:, chosen] = np.broadcast_to(free, square.shape), square
-    return _Posterior(weight, coefficients, spread, freedom, squares)
+    nothing = (means == 0).all(axis=1)
+    constant = np.array([kind == "constant" for kind in library.kinds])
+    weight[nothing] = np.where(constant, 0.0, -inf)
+    return weight, coefficients, spread, freedom, squares
 
 
 def _normal(value: Array) -> Array:
@@ -406,33 +560,6 @@ def _normal(value: Array) -> Array:
     bounded = np.clip(value, -8, 8)
     found: Array = 1 / (1 + np.exp(-np.clip(1.5976 * bounded + 0.07056 * bounded**3, -500, 500)))
     return found
-
-
-def _fitted(
-    library: Hypotheses,
-    points: Array,
-    columns: Array,
-    largest: Array,
-    means: Array,
-    counts: Array,
-    expected: Array,
-    scale: float,
-    posterior: _Posterior,
-    shares: Array,
-    seed: int,
-) -> Fitted:
-    drawn, coefficients, noise = _draw(library, posterior, shares, np.random.default_rng(seed))
-    chosen, belief = _choose(library, shares)
-    laws = []
-    for number in [chosen, *(each for each in np.argsort(-shares)[:6].tolist() if each != chosen)]:
-        members = library.members[number][library.members[number] >= 0]
-        found = np.maximum(posterior.coefficients[number, : len(members)], 0.0) * scale / largest[members]
-        laws.append((Law(library.kinds[number], library.parameters, tuple(library.terms[each] for each in members), tuple(found.tolist())), float(shares[number])))  # fmt: skip
-    used = counts > 0
-    law = laws[0][0]
-    error = _left_out(library, columns[used], means[used], (counts / expected**2)[used], chosen)
-    real = coefficients * scale / np.where(largest > 0, largest, 1.0)[drawn]
-    return Fitted(law, error, tuple(laws[1:]), belief, float(np.sqrt(np.median(noise))), points[used], library, drawn, real)
 
 
 def _left_out(library: Hypotheses, columns: Array, means: Array, weights: Array, number: int) -> float:
@@ -446,39 +573,14 @@ def _left_out(library: Hypotheses, columns: Array, means: Array, weights: Array,
     return float(np.mean(np.where(both > 0, 2 * np.abs(predicted - means) / np.where(both > 0, both, 1), 0.0)))
 
 
-def _choose(library: Hypotheses, shares: Array) -> tuple[int, float]:
-    """The most likely hypothesis among those whose leading powers most of the belief agrees with, and how much that is.
+def _choose(library: Hypotheses, posterior: Posterior) -> tuple[int, float]:
+    """The place of the most likely hypothesis among those whose leading powers most of the belief agrees with, and how much that is.
 
-    A constant agrees only with what does not grow and does not fall.
+    A constant agrees only with what neither grows nor falls.
     """
-    kept = np.flatnonzero(shares > 1e-4)
-    powers = library.orders[kept, :, 0]
-    flat = np.array([library.kinds[each] == "constant" for each in kept])
-    near = (np.abs(powers[:, None] - powers[None]) <= 0.251).all(axis=2)
-    near &= flat[:, None] == flat[None, :]
-    mass = near @ shares[kept]
-    best = kept[mass >= mass.max() - 0.02]
-    chosen = int(best[np.argmax(shares[best])])
-    return chosen, float(mass[np.flatnonzero(kept == chosen)[0]])
-
-
-def _draw(
-    library: Hypotheses, posterior: _Posterior, shares: Array, rng: np.random.Generator
-) -> tuple[Indices, Array, Array]:
-    """Laws and their coefficients in proportion to what they are worth; members, coefficients, variances of the noise."""
-    kept = np.flatnonzero(shares > shares.max() * 1e-4)
-    picked = kept[np.searchsorted(np.cumsum(shares[kept]) / shares[kept].sum(), (np.arange(DRAWS) + 0.5) / DRAWS)]
-    width = library.members.shape[1]
-    variance = posterior.squares[picked] / rng.chisquare(posterior.freedom[picked])
-    spread = posterior.spread[picked]
-    size = (library.members[picked] >= 0).sum(axis=1)
-    padded = spread + np.eye(width) * (np.arange(width)[None, :] >= size[:, None])[:, None, :]
-    values, vectors = np.linalg.eigh(padded)
-    root = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]
-    normal = rng.standard_normal((16, DRAWS, width))
-    tried = posterior.coefficients[picked] + np.einsum("dab,rdb->rda", root, normal) * np.sqrt(variance)[:, None]
-    held = (np.arange(width) < size[:, None])[None]
-    valid = ((tried >= 0) | ~held).all(axis=2)
-    first = valid.argmax(axis=0)
-    found = np.maximum(tried[first, np.arange(DRAWS)], 0.0) * held[0]
-    return library.members[picked], found, variance
+    powers = library.orders[posterior.numbers][:, :, 0]
+    flat = np.array([library.kinds[each] == "constant" for each in posterior.numbers.tolist()])
+    near = (np.abs(powers[:, None] - powers[None]) <= 0.251).all(axis=2) & (flat[:, None] == flat[None, :])
+    mass = near @ posterior.shares
+    chosen = int(np.argmax(np.where(mass >= mass.max() - 0.02, posterior.shares, -1.0)))
+    return chosen, float(mass[chosen])

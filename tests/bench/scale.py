@@ -221,12 +221,16 @@ def outcomes(seeds: Sequence[int], count: int, kinds: Sequence[str], hard: bool)
 
 
 def table(title: str, groups: dict[str, list[Outcome]]) -> None:
-    print(f"\n{title:24} {'n':>5} {'right':>6} {'publ.':>6} {'error':>7} {'publ.':>7} {'better':>7} {'worse':>6} {'cover':>6} {'width':>6}")
+    print(
+        f"\n{title:24} {'n':>5} {'right':>6} {'publ.':>6} {'error':>7} {'publ.':>7} {'better':>7} {'worse':>6} {'cover':>6} {'width':>6}"
+    )
     for name, group in groups.items():
         mine, other = np.array([each.error for each in group]), np.array([each.baseline_error for each in group])
         better, worse = np.mean(mine < other - 1e-9), np.mean(mine > other + 1e-9)
-        print(f"{name:24} {len(group):5} {np.mean([each.right for each in group]):6.1%} {np.mean([each.baseline_right for each in group]):6.1%} "
-              f"{np.median(mine):7.1%} {np.median(other):7.1%} {better:7.1%} {worse:6.1%} {np.mean([each.covered for each in group]):6.1%} {np.median([each.width for each in group]):6.2f}")
+        print(
+            f"{name:24} {len(group):5} {np.mean([each.right for each in group]):6.1%} {np.mean([each.baseline_right for each in group]):6.1%} "
+            f"{np.median(mine):7.1%} {np.median(other):7.1%} {better:7.1%} {worse:6.1%} {np.mean([each.covered for each in group]):6.1%} {np.median([each.width for each in group]):6.2f}"
+        )
 
 
 def main() -> None:
