@@ -355,7 +355,7 @@ def _several(names: tuple[str, ...], points: Array, values: Array) -> Hypotheses
     add(1.0)
     for factors in product(*([ONE, *each] for each in likely)):
         alone = {
-            place: one[:place] + (factor,) + one[place + 1 :] for place, factor in enumerate(factors) if factor != ONE
+            place: (*one[:place], factor, *one[place + 1 :]) for place, factor in enumerate(factors) if factor != ONE
         }
         usual = float(np.prod([2.0 if (factor.power, factor.logarithm) in _USUAL else 1.0 for factor in factors]))
         if not alone:
@@ -365,14 +365,14 @@ def _several(names: tuple[str, ...], points: Array, values: Array) -> Hypotheses
             continue
         add(usual, *alone.values())
         for place, term in alone.items():
-            rest = factors[:place] + (ONE,) + factors[place + 1 :]
+            rest = (*factors[:place], ONE, *factors[place + 1 :])
             if len(alone) > 2:
                 add(usual, rest, term)
                 add(usual / 2, rest, factors)
             add(usual, term, factors)
             for other in likely[place]:
                 if other != factors[place]:
-                    add(usual / 4, factors, one[:place] + (other,) + one[place + 1 :])
+                    add(usual / 4, factors, (*one[:place], other, *one[place + 1 :]))
     return _hypotheses(names, laws)
 
 
@@ -463,7 +463,7 @@ def _fit(library: Hypotheses, points: Array, values: Array) -> list[Fitted]:
         expected = np.zeros_like(means)
         for place in range(library.members.shape[1]):
             spread_out = np.zeros((len(means), columns.shape[1]))
-            np.add.at(spread_out, (slice(None), library.members[:, place]), shares * coefficients[:, :, place])
+            np.add.at(spread_out.T, library.members[:, place], (shares * coefficients[:, :, place]).T)
             expected += spread_out @ columns.T
         expected = np.maximum(expected, floor)
     found = []

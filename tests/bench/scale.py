@@ -16,11 +16,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 
-from chathpc.scale.laws import NORMAL_FORM, Measurement, fit
+from chathpc.scale.advice import Candidate, next_run
+from chathpc.scale.laws import NORMAL_FORM, Fitted, Measurement, fit
 
 NOISES = (0.01, 0.02, 0.05, 0.1, 0.2)
 Function = Callable[[np.ndarray], np.ndarray]
@@ -78,7 +79,7 @@ def axis(rng: np.random.Generator, size: bool = False) -> np.ndarray:
 
 def law(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, list[Function], float, np.ndarray | None]:
     """Points, terms (the leading one last), the leading power, and coefficients where they are not free."""
-    one: Function = lambda p: np.ones_like(p)
+    one: Function = np.ones_like
     points = axis(rng)
     match kind:
         case "constant":
@@ -141,7 +142,10 @@ def one_parameter(kind: str, noise: float, rng: np.random.Generator, hard: bool)
     points, terms, power, weights = law(kind, rng)
     if weights is None:
         weights = weights_of(rng, np.array([term(points[-1:])[0] for term in terms]), hard)
-    truth = lambda x: sum(weight * term(x[..., 0]) for weight, term in zip(weights, terms, strict=True))
+
+    def truth(x: np.ndarray) -> np.ndarray:
+        return sum(weight * term(x[..., 0]) for weight, term in zip(weights, terms, strict=True))
+
     repetitions = int(rng.integers(1, 6))
     at = points[:, None]
     return Series(kind, at, truth, noisy(rng, truth(at), noise, repetitions, hard), (power,), noise, repetitions)
@@ -173,6 +177,87 @@ def published(points: np.ndarray, means: np.ndarray, falling: bool = False) -> t
     return found
 
 
+def several_parameters(count: int, noise: float, rng: np.random.Generator, hard: bool) -> Series:
+    """A grid of five values of each of two or three parameters; the law is a product, a sum, or a product and the last one's term."""
+    axes = [2.0 ** (np.arange(5) + rng.integers(1, 3)), np.arange(1, 6) * 10.0, np.round(4 * 1.6 ** np.arange(5))][
+        :count
+    ]
+    at = np.array(list(product(*axes)))
+    while True:
+        orders = [NORMAL_FORM[int(rng.integers(len(NORMAL_FORM)))] for _ in range(count)]
+        groups = [[tuple(range(count))], [(each,) for each in range(count)], [tuple(range(count - 1)), (count - 1,)]][
+            int(rng.integers(3))
+        ]
+        weights = 10 ** rng.uniform(-2, 3, len(groups) + 1)
+
+        def truth(x: np.ndarray, o=orders, g=groups, w=weights) -> np.ndarray:
+            return w[0] + sum(
+                weight * np.prod([pmnf(*o[each])(x[..., each]) for each in group], axis=0)
+                for weight, group in zip(w[1:], g, strict=True)
+            )
+
+        largest = at.max(axis=0)
+        corners = [np.where(np.arange(count) == each, at.min(axis=0), largest) for each in range(count)]
+        if all(truth(corner) <= 0.9 * truth(largest) for corner in corners):
+            break
+    repetitions = int(rng.integers(1, 6))
+    values = noisy(rng, truth(at), noise, repetitions, hard)
+    return Series(f"{count} parameters", at, truth, values, tuple(order[0] for order in orders), noise, repetitions)
+
+
+def published_several(points: np.ndarray, means: np.ndarray) -> tuple[list[tuple[float, float]], Function]:
+    """What Extra-P's search finds for several parameters on a full grid."""
+    orders = []
+    for place in range(points.shape[1]):
+        values = np.unique(points[:, place])
+        orders.append(published(values, np.array([means[points[:, place] == each].mean() for each in values]))[0])
+    kept = [place for place, order in enumerate(orders) if order != (0.0, 0.0)]
+    if not kept:
+        return orders, lambda x: means.mean() + 0 * x[..., 0]
+    whole, single = tuple(kept), [(each,) for each in kept]
+    structures = [[whole], single]
+    if len(kept) == 2:
+        structures += [[single[0], whole], [single[1], whole]]
+    if len(kept) == 3:
+        a, b, c = kept
+        x, y, z, xy, yz, xz = (a,), (b,), (c,), (a, b), (b, c), (a, c)
+        structures += [[whole, each] for each in (x, y, z, xy, yz, xz)] + [
+            [whole, xy, z],
+            [whole, yz, x],
+            [whole, xz, y],
+        ]
+        structures += [[whole, x, y], [whole, x, z], [whole, y, z]]
+        structures += [
+            [xy, z],
+            [xy, z, y],
+            [xy, z, x],
+            [xz, y],
+            [xz, y, x],
+            [xz, y, z],
+            [yz, x],
+            [yz, x, y],
+            [yz, x, z],
+        ]
+    best, found = np.inf, None
+    for structure in structures:
+
+        def columns(x: np.ndarray, s=structure) -> np.ndarray:
+            return np.stack(
+                [
+                    np.ones(x.shape[:-1]),
+                    *(np.prod([pmnf(*orders[each])(x[..., each]) for each in group], axis=0) for group in s),
+                ],
+                axis=-1,
+            )
+
+        solved = np.linalg.lstsq(columns(points), means, rcond=None)[0]
+        predicted = columns(points) @ solved
+        smape = float(np.mean(2 * abs(predicted - means) / (abs(predicted) + abs(means))))
+        if smape < best:
+            best, found = smape, lambda x, c=columns, w=solved: c(x) @ w
+    return orders, found
+
+
 @dataclass(frozen=True)
 class Outcome:
     series: Series
@@ -197,16 +282,20 @@ def judge(series: Series) -> Outcome:
     predicted = found.predict(target)
     powers = [found.law.leading[name][0] for name in series.names]
     means = np.array([each.mean() for each in series.values])
-    order, function = published(series.points[:, 0], means, bool(means[-1] < means[0]))
-    other = float(function(series.target)[0])
-    leading = max(order, (0.0, 0.0))
+    if len(series.names) > 1:
+        orders, function = published_several(series.points, means)
+        other = float(function(series.target))
+    else:
+        order, function = published(series.points[:, 0], means, bool(means[-1] < means[0]))
+        orders, other = [order], float(function(series.target)[0])
+    leading = [max(order, (0.0, 0.0))[0] for order in orders]
     return Outcome(
         series,
         right(series, powers, found.law.kind == "constant"),
         abs(predicted.value - truth) / truth,
         predicted.low * (1 - 1e-9) <= truth <= predicted.high * (1 + 1e-9),
         predicted.high / max(predicted.low, 1e-300),
-        right(series, leading[:1], order == (0.0, 0.0)),
+        right(series, leading, all(order == (0.0, 0.0) for order in orders)),
         abs(other - truth) / truth,
     )
 
@@ -216,21 +305,62 @@ def outcomes(seeds: Sequence[int], count: int, kinds: Sequence[str], hard: bool)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         for kind, noise in product(kinds, NOISES):
-            found += [judge(one_parameter(kind, noise, rng, hard)) for _ in range(count)]
+            several = int(kind[0]) if kind[0].isdigit() else 0
+            draw = (
+                (lambda n=noise, s=several: several_parameters(s, n, rng, hard))
+                if several
+                else (lambda n=noise, k=kind: one_parameter(k, n, rng, hard))
+            )
+            found += [judge(draw()) for _ in range(count)]
     return found
 
 
 def table(title: str, groups: dict[str, list[Outcome]]) -> None:
-    print(
-        f"\n{title:24} {'n':>5} {'right':>6} {'publ.':>6} {'error':>7} {'publ.':>7} {'better':>7} {'worse':>6} {'cover':>6} {'width':>6}"
-    )
+    print(f"\n{title:24}     n  right  publ.   error   publ.  better  worse  cover  width")
     for name, group in groups.items():
         mine, other = np.array([each.error for each in group]), np.array([each.baseline_error for each in group])
         better, worse = np.mean(mine < other - 1e-9), np.mean(mine > other + 1e-9)
+        rights = [np.mean([getattr(each, which) for each in group]) for which in ("right", "baseline_right")]
+        covered, width = np.mean([each.covered for each in group]), np.median([each.width for each in group])
         print(
-            f"{name:24} {len(group):5} {np.mean([each.right for each in group]):6.1%} {np.mean([each.baseline_right for each in group]):6.1%} "
-            f"{np.median(mine):7.1%} {np.median(other):7.1%} {better:7.1%} {worse:6.1%} {np.mean([each.covered for each in group]):6.1%} {np.median([each.width for each in group]):6.2f}"
+            f"{name:24} {len(group):5} {rights[0]:6.1%} {rights[1]:6.1%} {np.median(mine):7.1%} {np.median(other):7.1%} "
+            f"{better:7.1%} {worse:6.1%} {covered:6.1%} {width:6.2f}"
         )
+
+
+def simulated(rng: np.random.Generator, noise: float) -> tuple[bool, bool, bool, float]:
+    """Advice against all runs: the same decision, both against the truth, and the part of the core-hours.
+
+    A program with three causes on 2 to 64 ranks, three repetitions each; which costs most on 512? Advice begins with one run on each
+    of the three smallest numbers of ranks.
+    """
+    kinds = [pmnf(0, 0), pmnf(0, 1), [pmnf(1, 0), pmnf(0.5, 0), pmnf(1, 1)][int(rng.integers(3))]]
+    held = rng.dirichlet(np.ones(3))
+    ranks, target = 2.0 ** np.arange(1, 7), {"p": 512.0}
+    weights = [share / kind(np.array([64.0]))[0] for share, kind in zip(held, kinds, strict=True)]
+    exact = np.array([weight * kind(ranks) for weight, kind in zip(weights, kinds, strict=True)])
+    every = exact[:, :, None] * np.maximum(1 + noise * rng.uniform(-1, 1, (3, 6, 3)), 0.05)
+    hours = ranks * exact.sum(axis=0)
+    truth = str(np.argmax([weight * kind(np.array([512.0]))[0] for weight, kind in zip(weights, kinds, strict=True)]))
+
+    def fits(done: list[int]) -> dict[str, Fitted]:
+        measured = [place for place in range(6) if done[place]]
+        return {
+            str(cause): fit(
+                [Measurement({"p": ranks[place]}, tuple(every[cause, place, : done[place]])) for place in measured]
+            )
+            for cause in range(3)
+        }
+
+    full = next_run(fits([3] * 6), target, []).decision
+    done = [1, 1, 1, 0, 0, 0]
+    while True:
+        offered = [Candidate({"p": ranks[place]}, hours[place]) for place in range(6) if done[place] < 3]
+        advice = next_run(fits(done), target, offered)
+        if advice.run is None:
+            break
+        done[int(np.log2(advice.run.parameters["p"])) - 1] += 1
+    return advice.decision == full, advice.decision == truth, full == truth, float(hours @ done / (3 * hours.sum()))
 
 
 def main() -> None:
@@ -239,16 +369,25 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=4)
     parser.add_argument("--hard", action="store_true")
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--several", action="store_true")
+    parser.add_argument("--advice", type=int, default=0, metavar="N", help="simulate so many series of runs by advice")
     options = parser.parse_args()
+    if options.advice:
+        rng = np.random.default_rng(int(options.seeds.partition("-")[0]))
+        results = np.array([simulated(rng, float(rng.choice(NOISES))) for _ in range(options.advice)])
+        same, right_, full, hours = results.T
+        print(
+            f"{len(same)}: as all runs {same.mean():.1%}, true {right_.mean():.1%}, all runs true {full.mean():.1%}, core-hours mean {hours.mean():.1%}, median {np.median(hours):.1%}, sum of parts above a half {np.mean(hours > 0.5):.1%}"
+        )
+        return
     first, _, last = options.seeds.partition("-")
-    kinds = HELD_OUT if options.held_out else KINDS
+    kinds = HELD_OUT if options.held_out else ("2 parameters", "3 parameters") if options.several else KINDS
     found = outcomes(range(int(first), int(last or first) + 1), options.count, kinds, options.hard)
     table("all", {"all": found})
     table("noise", {f"{noise:.0%}": [each for each in found if each.series.noise == noise] for noise in NOISES})
     table("kind", {kind: [each for each in found if each.series.kind == kind] for kind in dict.fromkeys(kinds)})
     five = [each for each in found if each.series.noise == 0.05]
     table("kind at 5 %", {kind: [each for each in five if each.series.kind == kind] for kind in dict.fromkeys(kinds)})
-    table("points", {str(n): [each for each in found if len(each.series.points) == n] for n in (5, 6, 7)})
     table("repetitions", {str(n): [each for each in found if each.series.repetitions == n] for n in range(1, 6)})
 
 
