@@ -55,16 +55,18 @@ _STEEPER = (-1 / 4, -3 / 4, -5 / 4, -4 / 3, -3 / 2, -2.0, -3.0)
 _BELIEFS = {
     "constant": 0.15,
     "normal form": 0.3,
-    "sum": 0.3,
+    "sum": 0.2,
     "strong scaling": 0.15,
     "tree": 0.03,
     "ring": 0.04,
     "halo": 0.03,
 }
 #: A law with a constant is thought so many times as likely as one without.
-_CONSTANT = 4.0
-#: Noise that is assumed with the weight of one measurement: runs of HPC programs vary by some per cent.
-_NOISE, _WEIGHT = 0.03, 1.0
+_CONSTANT = 6.0
+#: Overhead that grows by one of the usual terms is thought so many times as likely as another, beside divided work.
+_OFTEN = 2.0
+#: Noise that is assumed, with the weight of half a measurement.
+_NOISE, _WEIGHT = 0.01, 0.5
 #: Share of the evidence that counts: no law is quite true of a program, and tempered beliefs are wider (Grünwald, "The safe Bayesian", 2012).
 _TRUST = 0.9
 DRAWS = 400
@@ -324,7 +326,12 @@ def _library(name: str, below_one: bool) -> Hypotheses:
         (-1.0, -2 / 3, -0.5), ((0.0, 1.0), (0.0, 2.0), (0.5, 0.0), (1.0, 0.0), (-2 / 3, 0.0), (-0.5, 0.0))
     ):
         if (power, 0.0) != other and power <= other[0]:
-            add("strong scaling", 4.0 if power == -1 else 1.0, Factor(power), Factor(*other))
+            add(
+                "strong scaling",
+                (4.0 if power == -1 else 1.0) * (_OFTEN if other in _USUAL else 1.0),
+                Factor(power),
+                Factor(*other),
+            )
     add("tree", 1.0, Factor(shape="steps"))
     add("ring", 1.0, Factor(shape="others"), constant=False)
     add("ring", 1.0, Factor(shape="parts"))

@@ -20,7 +20,7 @@ from itertools import product
 
 import numpy as np
 
-from chathpc.scale.advice import Candidate, next_run
+from chathpc.scale.advice import Candidate, costs_most, keeps, next_run
 from chathpc.scale.laws import NORMAL_FORM, Fitted, Measurement, fit
 
 NOISES = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -305,13 +305,12 @@ def outcomes(seeds: Sequence[int], count: int, kinds: Sequence[str], hard: bool)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         for kind, noise in product(kinds, NOISES):
-            several = int(kind[0]) if kind[0].isdigit() else 0
-            draw = (
-                (lambda n=noise, s=several: several_parameters(s, n, rng, hard))
-                if several
-                else (lambda n=noise, k=kind: one_parameter(k, n, rng, hard))
-            )
-            found += [judge(draw()) for _ in range(count)]
+            for _ in range(count):
+                several = int(kind[0]) if kind[0].isdigit() else 0
+                series = (
+                    several_parameters(several, noise, rng, hard) if several else one_parameter(kind, noise, rng, hard)
+                )
+                found.append(judge(series))
     return found
 
 
@@ -328,11 +327,11 @@ def table(title: str, groups: dict[str, list[Outcome]]) -> None:
         )
 
 
-def simulated(rng: np.random.Generator, noise: float) -> tuple[bool, bool, bool, float]:
+def simulated(rng: np.random.Generator, noise: float, limited: bool) -> tuple[bool, bool, bool, float]:
     """Advice against all runs: the same decision, both against the truth, and the part of the core-hours.
 
-    A program with three causes on 2 to 64 ranks, three repetitions each; which costs most on 512? Advice begins with one run on each
-    of the three smallest numbers of ranks.
+    A program with three causes on 2 to 64 ranks, three repetitions each. Which costs most on 512, or (`limited`) is the time below a
+    limit, which is between a half and twice the truth? Advice begins with one run on each of the three smallest numbers of ranks.
     """
     kinds = [pmnf(0, 0), pmnf(0, 1), [pmnf(1, 0), pmnf(0.5, 0), pmnf(1, 1)][int(rng.integers(3))]]
     held = rng.dirichlet(np.ones(3))
@@ -341,7 +340,12 @@ def simulated(rng: np.random.Generator, noise: float) -> tuple[bool, bool, bool,
     exact = np.array([weight * kind(ranks) for weight, kind in zip(weights, kinds, strict=True)])
     every = exact[:, :, None] * np.maximum(1 + noise * rng.uniform(-1, 1, (3, 6, 3)), 0.05)
     hours = ranks * exact.sum(axis=0)
-    truth = str(np.argmax([weight * kind(np.array([512.0]))[0] for weight, kind in zip(weights, kinds, strict=True)]))
+    costs = {
+        str(place): weight * kind(np.array([512.0]))
+        for place, (weight, kind) in enumerate(zip(weights, kinds, strict=True))
+    }
+    decision = keeps(float(sum(costs.values())[0] * 2 ** rng.uniform(-1, 1))) if limited else costs_most
+    truth = decision(costs)[0]
 
     def fits(done: list[int]) -> dict[str, Fitted]:
         measured = [place for place in range(6) if done[place]]
@@ -352,15 +356,26 @@ def simulated(rng: np.random.Generator, noise: float) -> tuple[bool, bool, bool,
             for cause in range(3)
         }
 
-    full = next_run(fits([3] * 6), target, []).decision
+    full = next_run(fits([3] * 6), target, [], decision).decision
     done = [1, 1, 1, 0, 0, 0]
     while True:
         offered = [Candidate({"p": ranks[place]}, hours[place]) for place in range(6) if done[place] < 3]
-        advice = next_run(fits(done), target, offered)
+        advice = next_run(fits(done), target, offered, decision)
         if advice.run is None:
             break
         done[int(np.log2(advice.run.parameters["p"])) - 1] += 1
     return advice.decision == full, advice.decision == truth, full == truth, float(hours @ done / (3 * hours.sum()))
+
+
+def simulate(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    for limited in (False, True):
+        results = np.array([simulated(rng, float(rng.choice(NOISES)), limited) for _ in range(count)])
+        same, advised, full, hours = results.T
+        print(
+            f"{'limit kept' if limited else 'costs most'}, {count} series: same as all runs {same.mean():.1%}; true {advised.mean():.1%}, of all runs "
+            f"{full.mean():.1%}; core-hours {hours.mean():.1%} (median {np.median(hours):.1%})"
+        )
 
 
 def main() -> None:
@@ -373,12 +388,7 @@ def main() -> None:
     parser.add_argument("--advice", type=int, default=0, metavar="N", help="simulate so many series of runs by advice")
     options = parser.parse_args()
     if options.advice:
-        rng = np.random.default_rng(int(options.seeds.partition("-")[0]))
-        results = np.array([simulated(rng, float(rng.choice(NOISES))) for _ in range(options.advice)])
-        same, right_, full, hours = results.T
-        print(
-            f"{len(same)}: as all runs {same.mean():.1%}, true {right_.mean():.1%}, all runs true {full.mean():.1%}, core-hours mean {hours.mean():.1%}, median {np.median(hours):.1%}, sum of parts above a half {np.mean(hours > 0.5):.1%}"
-        )
+        simulate(int(options.seeds.partition("-")[0]), options.advice)
         return
     first, _, last = options.seeds.partition("-")
     kinds = HELD_OUT if options.held_out else ("2 parameters", "3 parameters") if options.several else KINDS
