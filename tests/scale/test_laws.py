@@ -1,0 +1,170 @@
+"""Laws against series that were computed from a known one, and against arithmetic by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, log2
+
+import numpy as np
+import pytest
+
+from chathpc.errors import UsageError
+from chathpc.scale.laws import NORMAL_FORM, Fitted, Law, Measurement, fit, fit_all
+
+RANKS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+
+
+def fitted(
+    law: Callable[[float], float], noise: float = 0.0, repetitions: int = 1, points: tuple[float, ...] = RANKS
+) -> Fitted:
+    rng = np.random.default_rng(7)
+    return fit([Measurement({"p": p}, tuple(law(p) * (1 + noise * rng.standard_normal(repetitions)))) for p in points])
+
+
+def test_the_published_set_has_42_pairs_of_exponents() -> None:
+    assert len(set(NORMAL_FORM)) == 42
+    assert {(0.0, 1.0), (1.0, 2.0), (11 / 4, 0.0), (3.0, 1.0)} <= set(NORMAL_FORM)
+    assert (3.0, 2.0) not in NORMAL_FORM
+
+
+@pytest.mark.parametrize(
+    ("law", "leading"),
+    [
+        (lambda p: 1 + 0.3 * p, (1.0, 0.0)),
+        (lambda p: 0.001 * p**2, (2.0, 0.0)),
+        (lambda p: 3 + 2 * log2(p), (0.0, 1.0)),
+        (lambda p: 2 + 0.1 * p**1.5 * log2(p), (1.5, 1.0)),
+        (lambda p: 100 / p, (-1.0, 0.0)),
+    ],
+)
+def test_an_exact_series_gives_its_law(law: Callable[[float], float], leading: tuple[float, float]) -> None:
+    found = fitted(law)
+    assert found.law.leading == {"p": leading}
+    assert found.law.at({"p": 512.0}) == pytest.approx(law(512.0), rel=0.02)
+    assert found.predict({"p": 512.0}).value == pytest.approx(law(512.0), rel=0.2)
+
+
+def test_what_neither_grows_nor_falls_is_constant() -> None:
+    found = fitted(lambda p: 5.0, noise=0.05, repetitions=3)
+    assert found.law.kind == "constant"
+    held = found.predict({"p": 512.0})
+    assert held.low < 5 < held.high
+    assert held.high / held.low < 1.2
+
+
+def test_the_steps_of_a_tree_are_told_from_a_logarithm() -> None:
+    found = fitted(lambda p: 1 + ceil(log2(p)), points=(3.0, 5.0, 8.0, 11.0, 16.0, 20.0, 33.0))
+    assert found.law.kind == "tree"
+    assert found.law.at({"p": 100.0}) == pytest.approx(8, rel=0.02)
+
+
+def test_amdahls_law_ends_at_its_serial_part() -> None:
+    found = fitted(lambda p: 2 + 100 / p, noise=0.02, repetitions=3)
+    assert found.law.leading == {"p": (0.0, 0.0)}
+    assert found.predict({"p": 512.0}).value == pytest.approx(2 + 100 / 512, rel=0.15)
+
+
+def test_messages_have_latency_and_bandwidth() -> None:
+    sizes = (64.0, 512.0, 4096.0, 32768.0, 262144.0)
+    found = fit([Measurement({"bytes": n}, (1e-6 + n / 1e10,)) for n in sizes])
+    assert found.law.kind == "latency and bandwidth"
+    assert found.law.coefficients == pytest.approx((1e-6, 1e-10), rel=0.05)
+
+
+def test_two_parameters_divided_work_and_a_tree() -> None:
+    rng = np.random.default_rng(1)
+    measured = [
+        Measurement({"p": p, "n": n}, tuple((3 * n / p + 5 * log2(p)) * (1 + 0.02 * rng.standard_normal(3))))
+        for p in (2.0, 4.0, 8.0, 16.0, 32.0)
+        for n in (100.0, 200.0, 400.0, 800.0, 1600.0)
+    ]
+    found = fit(measured)
+    assert found.law.leading == {"p": (0.0, 1.0), "n": (1.0, 0.0)}
+    assert found.predict({"p": 256.0, "n": 12800.0}).value == pytest.approx(190, rel=0.05)
+
+
+def test_growth_is_the_exponent_over_a_doubling() -> None:
+    held = fitted(lambda p: 0.5 * p**2, noise=0.02, repetitions=3).growth("p")
+    assert held.low <= 2.0 <= held.high
+    assert held.value == pytest.approx(2.0, abs=0.1)
+
+
+def test_a_law_is_written_as_arithmetic() -> None:
+    found = fitted(lambda p: 3 + 2 * log2(p)).law
+    assert found.text.startswith("3 + 2 · log2(p)")
+    assert Law("normal form", ("p",), (), ()).text == "0"
+
+
+@pytest.mark.parametrize(
+    ("points", "at", "said"),
+    [
+        ((2.0, 4.0), 8.0, "p had 2 values"),
+        (RANKS, 64.0 * 65, "more than 64 times the largest measured, 64"),
+        (RANKS, 512.0, ""),
+    ],
+)
+def test_what_cannot_be_extrapolated_is_refused(points: tuple[float, ...], at: float, said: str) -> None:
+    refusal = fitted(lambda p: 1 + 0.3 * p, points=points).refusal({"p": at})
+    assert said in refusal
+    assert bool(said) == bool(refusal)
+
+
+def test_noise_that_leaves_everything_open_is_refused() -> None:
+    values = (1.0, 9.0, 2.0, 30.0, 1.5)
+    found = fit([Measurement({"p": p}, (value,)) for p, value in zip((2.0, 3.0, 4.0, 5.0, 6.0), values, strict=True)])
+    assert found.refusal({"p": 48.0})
+
+
+def test_nothing_stays_nothing() -> None:
+    found = fitted(lambda p: 0.0)
+    assert found.law.at({"p": 512.0}) == 0
+    assert found.predict({"p": 512.0}).high == 0
+
+
+def test_many_places_at_once_are_as_each_alone() -> None:
+    values = np.array([[1 + 0.3 * p for p in RANKS], [7.0] * 6, [0.01 * p**2 for p in RANKS]])
+    together = fit_all([{"p": p} for p in RANKS], values)
+    alone = [
+        fit([Measurement({"p": p}, (value,)) for p, value in zip(RANKS, row, strict=True)]) for row in values.tolist()
+    ]
+    assert [each.law.text for each in together] == [each.law.text for each in alone]
+    assert together[0].predict({"p": 128.0}).value == pytest.approx(alone[0].predict({"p": 128.0}).value)
+
+
+def test_points_that_one_place_lacks_are_left_out() -> None:
+    values = np.array([[1 + 0.3 * p for p in RANKS]])
+    values[0, 2] = np.nan
+    found = fit_all([{"p": p} for p in RANKS], values)[0]
+    assert found.points.ravel().tolist() == [2, 4, 16, 32, 64]
+    assert found.law.leading == {"p": (1.0, 0.0)}
+
+
+def test_a_parameter_below_one_has_no_logarithm() -> None:
+    found = fitted(lambda p: 3 * p, points=(0.25, 0.5, 1.0, 2.0, 4.0))
+    assert found.law.leading == {"p": (1.0, 0.0)}
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        [],
+        [Measurement({"p": 1.0}, (1.0,)), Measurement({"n": 1.0}, (1.0,))],
+        [Measurement({"p": -1.0}, (1.0,))],
+    ],
+)
+def test_measurements_that_are_none(measured: list[Measurement]) -> None:
+    with pytest.raises(UsageError):
+        fit(measured)
+
+
+def test_intervals_hold_the_truth_in_about_four_of_five() -> None:
+    rng = np.random.default_rng(11)
+    exponents = rng.choice([0.5, 1.0, 1.5, 2.0], 150)
+    points = np.array(RANKS)
+    truth = 1 + 0.2 * points ** exponents[:, None]
+    values = truth[:, :, None] * (1 + 0.03 * rng.standard_normal((150, 6, 3)))
+    ranges = [each.predict({"p": 512.0}) for each in fit_all([{"p": p} for p in RANKS], values)]
+    exact = 1 + 0.2 * 512.0**exponents
+    held = np.mean([each.low <= value <= each.high for each, value in zip(ranges, exact, strict=True)])
+    assert 0.7 <= held <= 0.95
+    assert np.median([abs(each.value / value - 1) for each, value in zip(ranges, exact, strict=True)]) < 0.05
