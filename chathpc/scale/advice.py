@@ -19,7 +19,7 @@ from chathpc.scale.laws import Array, Fitted
 Decision = Callable[[Mapping[str, Array]], Sequence[str]]
 
 #: Runs end when the decision is as certain as this, or no run is expected to tell more bits.
-CERTAIN, _BITS = 0.95, 0.01
+CERTAIN, _BITS = 0.98, 0.005
 #: Half an 80 % interval of a normal distribution in standard deviations.
 _HALF = 1.2816
 #: Costs that are weighed: with more of them a few draws would stand for all.

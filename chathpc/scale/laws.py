@@ -69,6 +69,8 @@ _OFTEN = 2.0
 _NOISE, _WEIGHT = 0.01, 0.5
 #: Share of the evidence that counts: no law is quite true of a program, and tempered beliefs are wider (Grünwald, "The safe Bayesian", 2012).
 _TRUST = 0.9
+#: The same for several parameters, of whose many possible laws few are tried.
+_TRUST_OF_SEVERAL = 0.6
 DRAWS = 400
 #: Names of a parameter that is the size of a message.
 _MESSAGES = frozenset({"bytes", "message", "message_size", "size"})
@@ -513,7 +515,8 @@ def _posterior(
     nodes, width = len(means), library.members.shape[1]
     weights = counts / expected**2
     within = np.nansum((values - means[:, :, None]) ** 2 / expected[:, :, None] ** 2, axis=(1, 2))
-    weights, within, total = weights * _TRUST, within * _TRUST, counts.sum(axis=1) * _TRUST
+    trust = _TRUST if len(library.parameters) == 1 else _TRUST_OF_SEVERAL
+    weights, within, total = weights * trust, within * trust, counts.sum(axis=1) * trust
     weight = np.full((nodes, len(library.members)), -inf)
     coefficients = np.zeros((nodes, len(library.members), width))
     spread = np.zeros((nodes, len(library.members), width, width))

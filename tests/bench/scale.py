@@ -8,7 +8,8 @@ series is drawn anew. `--hard`: the leading term holds 20 to 90 % there, and the
 right if it has the power of the leading term within 1/4 (as Ritter et al., IPDPS'20 and '21, judge models); a constant only if it is
 found to be constant, and what is not constant only if it is not. Errors are those of the noiseless cost at 8 times the largest point.
 `published` is the search of Extra-P on the same series: 42 pairs of exponents, least squares, leave-one-out cross-validation by
-SMAPE, constant unless beaten; for series that fall, the option with negative exponents is on.
+SMAPE, constant unless beaten; for series that fall, the option with negative exponents is on. Better and worse `beyond noise`: by
+more than the noise of one measurement.
 """
 
 from __future__ import annotations
@@ -315,15 +316,17 @@ def outcomes(seeds: Sequence[int], count: int, kinds: Sequence[str], hard: bool)
 
 
 def table(title: str, groups: dict[str, list[Outcome]]) -> None:
-    print(f"\n{title:24}     n  right  publ.   error   publ.  better  worse  cover  width")
+    print(f"\n{title:24}     n  right  publ.   error   publ.  better  worse  cover  width  beyond noise: better  worse")
     for name, group in groups.items():
         mine, other = np.array([each.error for each in group]), np.array([each.baseline_error for each in group])
         better, worse = np.mean(mine < other - 1e-9), np.mean(mine > other + 1e-9)
+        beyond = [each.series.noise for each in group]
+        clearly = np.mean(mine < other - beyond), np.mean(mine > other + beyond)
         rights = [np.mean([getattr(each, which) for each in group]) for which in ("right", "baseline_right")]
         covered, width = np.mean([each.covered for each in group]), np.median([each.width for each in group])
         print(
             f"{name:24} {len(group):5} {rights[0]:6.1%} {rights[1]:6.1%} {np.median(mine):7.1%} {np.median(other):7.1%} "
-            f"{better:7.1%} {worse:6.1%} {covered:6.1%} {width:6.2f}"
+            f"{better:7.1%} {worse:6.1%} {covered:6.1%} {width:6.2f} {clearly[0]:20.1%} {clearly[1]:6.1%}"
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.scale.laws import NORMAL_FORM, Fitted, Law, Measurement, fit, fit_all
+from chathpc.scale.laws import NORMAL_FORM, ONE, Factor, Fitted, Law, Measurement, fit, fit_all
 
 RANKS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
@@ -90,9 +90,11 @@ def test_growth_is_the_exponent_over_a_doubling() -> None:
 
 
 def test_a_law_is_written_as_arithmetic() -> None:
-    found = fitted(lambda p: 3 + 2 * log2(p)).law
-    # At powers of two the steps of a tree are the logarithm.
-    assert found.text.replace("⌈", "").replace("⌉", "").startswith("3 + 2 · log2(p)")
+    terms = ((ONE,), (Factor(1 / 3, 1.0),), (Factor(-1.0),), (Factor(1.0),), (Factor(shape="steps"),))
+    found = Law("sum", ("p",), terms, (1.2, 0.3, 2.0, 0.25, 5.0))
+    assert found.text == "1.2 + 0.3 · p^(1/3) · log2(p) + 2 · p^(−1) + 0.25 · p + 5 · ⌈log2(p)⌉"
+    assert found.at({"p": 8.0}) == pytest.approx(1.2 + 0.3 * 2 * 3 + 2 / 8 + 2 + 15)
+    assert found.leading == {"p": (1.0, 0.0)}
     assert Law("normal form", ("p",), (), ()).text == "0"
 
 
