@@ -1,0 +1,481 @@
+"""Laws of growth: which functions of the parameters explain measured costs, and what they say about other points.
+
+Candidates are those of the performance-model normal form with its published set of exponents (Calotoiu et al., SC'13, "Using
+automated performance modeling to find scalability bugs in complex codes"), sums of two such terms, their falling counterparts for
+strong scaling, and laws of communication: tree, ring and halo. Each is fitted by least squares of relative residuals. What a law is
+worth is the marginal likelihood of the measurements: noise of unknown size, coefficients that are not negative, the shares of the
+terms at the largest point equally likely. So a term is only believed if it explains more than chance would, and laws that explain
+about as much are all kept: predictions are drawn from all of them in proportion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import combinations, product
+from math import inf, isfinite, lgamma, log, log2
+
+import numpy as np
+import numpy.typing as npt
+
+from chathpc.errors import UsageError
+from chathpc.predict.counts import Range
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+#: Powers and powers of the logarithm of the published search.
+NORMAL_FORM = tuple(
+    (float(Fraction(power)), float(logarithm))
+    for powers, logarithms in (
+        ("0", (1, 2)),
+        ("1/4 1/3 1/2 2/3 3/4 1 3/2 2 5/2", (0, 1, 2)),
+        ("5/4 4/3 3", (0, 1)),
+        ("4/5 5/3 7/4 9/4 7/3 8/3 11/4", (0,)),
+    )
+    for power in powers.split()
+    for logarithm in logarithms
+)
+#: Exponents that algorithms have most often; they are thought three times as likely as the others.
+_USUAL = ((0.0, 1.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (1.5, 0.0), (2.0, 0.0), (3.0, 0.0))
+#: Terms of which sums of two are tried.
+_SUMMED = ((0.0, 1.0), (0.0, 2.0), (1 / 3, 0.0), (0.5, 0.0), (0.5, 1.0), (2 / 3, 0.0), (1.0, 0.0), (1.0, 1.0), (1.0, 2.0),
+           (1.5, 0.0), (1.5, 1.0), (2.0, 0.0), (2.0, 1.0), (2.5, 0.0), (3.0, 0.0))  # fmt: skip
+#: Powers of work that is divided among processors, or of its surface in two and three dimensions.
+_DIVIDED = (-1.0, -2 / 3, -1 / 2, -1 / 3)
+_STEEPER = (-1 / 4, -3 / 4, -5 / 4, -4 / 3, -3 / 2, -2.0, -3.0)
+#: Prior belief in the kinds of laws, each shared among its members.
+_BELIEFS = {"constant": 0.2, "normal form": 0.4, "sum": 0.15, "strong scaling": 0.15, "tree": 0.03, "ring": 0.04, "halo": 0.03}
+#: Noise that is assumed with the weight of one measurement: runs of HPC programs vary by some per cent.
+_NOISE, _WEIGHT = 0.03, 1.0
+DRAWS = 400
+#: Bounds of an 80 % interval.
+_LOW, _HIGH = 0.1, 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The repetitions of one metric of one place at one point of the parameters."""
+
+    parameters: Mapping[str, float]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A function of one parameter: its power, that of its binary logarithm, or a shape of communication.
+
+    Shapes: "steps" = ⌈log2 p⌉ of a tree; "others" = p − 1 messages and "parts" = (p − 1)/p of the data in a ring; "area" and "volume"
+    = 1 − p^(−1/2) and 1 − p^(−1/3), the part of the faces of a grid's parts that have a neighbour.
+    """
+
+    power: float = 0.0
+    logarithm: float = 0.0
+    shape: str = ""
+
+    @property
+    def order(self) -> tuple[float, float]:
+        """Powers of the parameter and its logarithm as it grows without bound."""
+        return {"steps": (0.0, 1.0), "others": (1.0, 0.0), "parts": (0.0, 0.0), "area": (0.0, 0.0), "volume": (0.0, 0.0)}.get(
+            self.shape, (self.power, self.logarithm)
+        )  # fmt: skip
+
+    def at(self, value: Array) -> Array:
+        """Its value at each of the values of the parameter."""
+        match self.shape:
+            case "steps":
+                return np.ceil(np.log2(np.maximum(value, 1.0)) - 1e-9)
+            case "others":
+                return value - 1
+            case "parts":
+                return 1 - 1 / value
+            case "area":
+                return 1 - value**-0.5
+            case "volume":
+                return 1 - value ** (-1 / 3)
+        return value**self.power * (np.log2(value) ** self.logarithm if self.logarithm else 1.0)
+
+    def text(self, name: str) -> str:
+        """The function of the parameter `name` in words of arithmetic."""
+        shapes = {"steps": f"⌈log2({name})⌉", "others": f"({name} − 1)", "parts": f"(1 − 1/{name})",
+                  "area": f"(1 − {name}^(−1/2))", "volume": f"(1 − {name}^(−1/3))"}  # fmt: skip
+        if self.shape:
+            return shapes[self.shape]
+        parts = []
+        if self.power:
+            exponent = str(Fraction(self.power).limit_denominator(12)).replace("-", "−")
+            parts.append(name if self.power == 1 else f"{name}^{exponent if exponent.isdigit() else f'({exponent})'}")
+        if self.logarithm:
+            parts.append(f"log2({name})" if self.logarithm == 1 else f"log2({name})^{self.logarithm:g}")
+        return " · ".join(parts)
+
+
+ONE = Factor()
+#: A term: its factor for each of the parameters, in their order.
+Term = tuple[Factor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A sum of terms with their coefficients; `parameters` are their names, in the order of each term's factors."""
+
+    kind: str
+    parameters: tuple[str, ...]
+    terms: tuple[Term, ...]
+    coefficients: tuple[float, ...]
+
+    def at(self, parameters: Mapping[str, float]) -> float:
+        """The cost at a point, in the unit of the measurements."""
+        point = [np.array([float(parameters[name])]) for name in self.parameters]
+        return sum(
+            coefficient * float(np.prod([factor.at(value)[0] for factor, value in zip(term, point, strict=True)]))
+            for term, coefficient in zip(self.terms, self.coefficients, strict=True)
+        )
+
+    @property
+    def leading(self) -> dict[str, tuple[float, float]]:
+        """By parameter: the largest power of it in any term, and the power of its logarithm there."""
+        return {
+            name: max((term[place].order for term in self.terms), default=(0.0, 0.0))
+            for place, name in enumerate(self.parameters)
+        }
+
+    @property
+    def text(self) -> str:
+        """Such as `1.2 + 0.3 · p · log2(p)`."""
+        found = []
+        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
+            factors = [factor.text(name) for factor, name in zip(term, self.parameters, strict=True) if factor != ONE]
+            found.append(" · ".join([f"{coefficient:.3g}", *factors]))
+        return " + ".join(found) or "0"
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """Laws without their coefficients: `members[h]` are the numbers of a hypothesis' terms, −1 where it has fewer than others."""
+
+    parameters: tuple[str, ...]
+    terms: tuple[Term, ...]
+    members: Indices
+    kinds: tuple[str, ...]
+    prior: Array
+
+    @cached_property
+    def orders(self) -> Array:
+        """By hypothesis and parameter: the powers of the parameter and its logarithm as it grows without bound."""
+        orders = np.array([[factor.order for factor in term] for term in self.terms])
+        rank = orders[..., 0] * 100 + orders[..., 1]
+        held = np.where((self.members >= 0)[..., None], rank[self.members], -inf)
+        best = held.argmax(axis=1)
+        chosen = np.take_along_axis(self.members, best, axis=1)
+        return np.stack([orders[chosen[:, place], place] for place in range(len(self.parameters))], axis=1)
+
+    def columns(self, points: Array) -> Array:
+        """Each term's value at each point (points × parameters); an additional last column is 0."""
+        found = np.zeros((len(points), len(self.terms) + 1))
+        known: dict[tuple[int, Factor], Array] = {}
+        for number, term in enumerate(self.terms):
+            column = np.ones(len(points))
+            for place, factor in enumerate(term):
+                if factor != ONE:
+                    if (place, factor) not in known:
+                        known[place, factor] = factor.at(points[:, place])
+                    column = column * known[place, factor]
+            found[:, number] = column
+        return found
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The law that was found, laws that explain about as much, and draws from all of them.
+
+    `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, 0 to 2.
+    `noise`: relative standard deviation of one measurement. `belief`: probability that the leading powers are within 1/4 of the law's.
+    """
+
+    law: Law
+    error: float
+    others: tuple[tuple[Law, float], ...]
+    belief: float
+    noise: float
+    points: Array
+    hypotheses: Hypotheses
+    drawn: Indices
+    coefficients: Array
+    misfit: float = 0.0
+
+    def samples(self, parameters: Mapping[str, float]) -> Array:
+        """Costs at a point, as likely as each other: what the measurements leave open, without the noise of a new run."""
+        point = np.array([[float(parameters[name]) for name in self.hypotheses.parameters]])
+        columns = self.hypotheses.columns(point)[0]
+        found: Array = (self.coefficients * columns[self.drawn]).sum(axis=1)
+        return found
+
+    def predict(self, parameters: Mapping[str, float]) -> Range:
+        """The cost at a point with its 80 % interval: the median of all laws that remain possible, which need not be that of `law`."""
+        low, value, high = np.quantile(self.samples(parameters), (_LOW, 0.5, _HIGH))
+        return Range(float(value), float(low), float(high))
+
+    def growth(self, parameter: str, parameters: Mapping[str, float] | None = None) -> Range:
+        """The exponent with which costs grow with a parameter at a point, by default the largest that was measured, over a factor of two."""
+        largest = dict(zip(self.hypotheses.parameters, self.points.max(axis=0).tolist(), strict=True))
+        here = {**largest, **(parameters or {})}
+        before = self.samples({**here, parameter: here[parameter] / 2})
+        after = self.samples(here)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            exponents = np.where((before > 0) & (after > 0), np.log2(after / before), 0.0)
+        low, value, high = np.quantile(exponents, (_LOW, 0.5, _HIGH))
+        return Range(float(value), float(low), float(high))
+
+    def refusal(self, parameters: Mapping[str, float]) -> str:
+        """Why nothing can be said about a point; empty if something can."""
+        return ""
+
+
+def fit(measurements: Sequence[Measurement]) -> Fitted:
+    """The law of some measurements. UsageError without any, or if they do not have the same parameters."""
+    if not measurements:
+        raise UsageError("A law needs measurements.")
+    repetitions = max(len(each.values) for each in measurements)
+    values = np.full((1, len(measurements), max(repetitions, 1)), np.nan)
+    for number, each in enumerate(measurements):
+        values[0, number, : len(each.values)] = each.values
+    return fit_all([each.parameters for each in measurements], values)[0]
+
+
+def fit_all(points: Sequence[Mapping[str, float]], values: Array) -> list[Fitted]:
+    """The laws of many places: `values` are places × points (× repetitions), NaN where nothing was measured."""
+    names = tuple(points[0])
+    if any(set(point) != set(names) for point in points):
+        raise UsageError("Measurements have different parameters.", hint="Give each of them the same ones.")
+    places = np.array([[float(point[name]) for name in names] for point in points])
+    if not np.isfinite(places).all() or (places <= 0).any():
+        raise UsageError("Parameters must be positive numbers.")
+    values = values[..., None] if values.ndim == 2 else values
+    if len(names) == 1:
+        library = _library(names[0], bool((places < 1).any()))
+        return [
+            each for start in range(0, len(values), 64) for each in _fit(library, places, values[start : start + 64])
+        ]
+    raise NotImplementedError
+
+
+@lru_cache
+def _library(name: str, below_one: bool) -> Hypotheses:
+    """The candidates for one parameter; without logarithms if it is below 1 somewhere."""
+    laws: dict[tuple[Factor, ...], tuple[str, float]] = {(ONE,): ("constant", 1.0)}
+
+    def add(kind: str, weight: float, *factors: Factor, constant: bool = True) -> None:
+        if constant:
+            laws.setdefault((ONE, *factors), (kind, weight))
+        laws.setdefault(factors, (kind, weight))
+
+    for order in NORMAL_FORM:
+        add("normal form", 3.0 if order in _USUAL else 1.0, Factor(*order))
+    for one, other in combinations(_SUMMED, 2):
+        add("sum", 3.0 if one in _USUAL and other in _USUAL else 1.0, Factor(*one), Factor(*other))
+    for power in _DIVIDED + _STEEPER:
+        add("strong scaling", 12.0 if power == -1 else 1.0, Factor(power))
+    for power, other in product((-1.0, -2 / 3, -0.5), ((0.0, 1.0), (0.0, 2.0), (0.5, 0.0), (1.0, 0.0), (-2 / 3, 0.0), (-0.5, 0.0))):
+        if (power, 0.0) != other and power <= other[0]:
+            add("strong scaling", 3.0 if power == -1 else 1.0, Factor(power), Factor(*other))
+    add("tree", 1.0, Factor(shape="steps"))
+    add("ring", 1.0, Factor(shape="others"), constant=False)
+    add("ring", 1.0, Factor(shape="parts"))
+    add("ring", 1.0, Factor(shape="others"), Factor(shape="parts"))
+    add("halo", 1.0, Factor(shape="area"))
+    add("halo", 1.0, Factor(shape="volume"))
+    if below_one:
+        laws = {key: held for key, held in laws.items() if not any(each.logarithm or each.shape for each in key)}
+    return _hypotheses((name,), {tuple((factor,) for factor in key): held for key, held in laws.items()})
+
+
+def _hypotheses(names: tuple[str, ...], laws: Mapping[tuple[Term, ...], tuple[str, float]]) -> Hypotheses:
+    terms = tuple(dict.fromkeys(term for law in laws for term in law))
+    number = {term: place for place, term in enumerate(terms)}
+    members = np.full((len(laws), max(len(law) for law in laws)), -1)
+    for place, law in enumerate(laws):
+        members[place, : len(law)] = [number[term] for term in law]
+    kinds = tuple(kind for kind, _ in laws.values())
+    totals = dict.fromkeys(kinds, 0.0)
+    for kind, weight in laws.values():
+        totals[kind] += weight
+    prior = np.array([_BELIEFS[kind] * weight / totals[kind] for kind, weight in laws.values()])
+    return Hypotheses(names, terms, members, kinds, prior / prior.sum())
+
+
+@dataclass(frozen=True)
+class _Posterior:
+    """By place and hypothesis: log-weight, coefficients (× terms), the factor of their covariance, and that of the noise."""
+
+    weight: Array
+    coefficients: Array
+    spread: Array
+    freedom: Array
+    squares: Array
+
+
+def _fit(library: Hypotheses, points: Array, values: Array) -> list[Fitted]:
+    counts = np.isfinite(values).sum(axis=2).astype(float)
+    means = np.where(counts > 0, np.nansum(values, axis=2) / np.maximum(counts, 1), 0.0)
+    scale = np.abs(means).max(axis=1)
+    scale[scale == 0] = 1.0
+    means = means / scale[:, None]
+    values = values / scale[:, None, None]
+    positive = np.where((means > 0) & (counts > 0), means, inf).min(axis=1)
+    floor = np.where(np.isfinite(positive), positive, 1.0)[:, None]
+    columns = library.columns(points)
+    largest = np.abs(columns).max(axis=0)
+    columns = columns / np.where(largest > 0, largest, 1.0)
+    expected = np.maximum(means, floor)
+    for _ in range(2):
+        posterior = _posterior(library, columns, means, values, counts, expected)
+        shares = _shares(posterior.weight)
+        fits = np.einsum("nht,hpt->nhp", posterior.coefficients, columns.T[library.members].transpose(0, 2, 1))
+        expected = np.maximum(np.einsum("nh,nhp->np", shares, fits), floor)
+    return [
+        _fitted(library, points, columns, largest, means[node], counts[node], expected[node], float(scale[node]),
+                _Posterior(*(part[node] for part in (posterior.weight, posterior.coefficients, posterior.spread, posterior.freedom, posterior.squares))), shares[node], node)
+        for node in range(len(means))
+    ]  # fmt: skip
+
+
+def _shares(weight: Array) -> Array:
+    shares = np.exp(weight - weight.max(axis=-1, keepdims=True))
+    found: Array = shares / shares.sum(axis=-1, keepdims=True)
+    return found
+
+
+def _posterior(library: Hypotheses, columns: Array, means: Array, values: Array, counts: Array, expected: Array) -> _Posterior:
+    nodes, width = len(means), library.members.shape[1]
+    weights = counts / expected**2
+    within = np.nansum((values - means[:, :, None]) ** 2 / expected[:, :, None] ** 2, axis=(1, 2))
+    total = counts.sum(axis=1)
+    weight = np.full((nodes, len(library.members)), -inf)
+    coefficients = np.zeros((nodes, len(library.members), width))
+    spread = np.zeros((nodes, len(library.members), width, width))
+    freedom, squares = np.ones_like(weight), np.ones_like(weight)
+    sizes = (library.members >= 0).sum(axis=1)
+    for size in range(1, width + 1):
+        chosen = np.flatnonzero(sizes == size)
+        if not len(chosen):
+            continue
+        design = columns[:, library.members[chosen, :size]]  # points × hypotheses × terms
+        outer = (design[..., :, None] * design[..., None, :]).reshape(len(columns), -1)
+        gram = (weights @ outer).reshape(nodes, len(chosen), size, size)
+        side = ((weights * means) @ design.reshape(len(columns), -1)).reshape(nodes, len(chosen), size)
+        length = np.sqrt(np.maximum(np.einsum("nhtt->nht", gram), 1e-300))
+        scaled = gram / (length[..., :, None] * length[..., None, :])
+        determinant = np.linalg.det(scaled)
+        usable = determinant > 1e-10
+        inverse = np.linalg.inv(np.where(usable[..., None, None], scaled, np.eye(size)))
+        inverse = inverse / (length[..., :, None] * length[..., None, :])
+        solved = np.einsum("nhab,nhb->nha", inverse, side)
+        fits = np.einsum("pht,nht->nhp", design, solved)
+        residual = np.einsum("np,nhp->nh", weights, (means[:, None, :] - fits) ** 2) + within[:, None]
+        free = np.maximum(total[:, None] - size + _WEIGHT, 0.5)
+        square = residual + _WEIGHT * _NOISE**2
+        error = np.sqrt(np.maximum(np.einsum("nhaa->nha", inverse), 0) * (square / free)[..., None])
+        inside = _normal(solved / np.maximum(error, 1e-300))
+        sum_at_largest = np.maximum(np.maximum(solved, 0).sum(axis=2), 1e-300)
+        held = (
+            np.log(library.prior[chosen])
+            + lgamma(size)
+            - size * np.log(sum_at_largest)
+            - 0.5 * np.log(np.maximum(determinant, 1e-300))
+            - np.log(length).sum(axis=2)
+            + size / 2 * log(2 * np.pi)
+            + np.vectorize(lgamma)(free / 2)
+            - free / 2 * np.log(square / 2)
+            + np.log(np.maximum(inside, 1e-12)).sum(axis=2)
+        )
+        weight[:, chosen] = np.where(usable & (total[:, None] > size - 1), held, -inf)
+        coefficients[:, chosen, :size] = solved
+        spread[np.ix_(np.arange(nodes), chosen, np.arange(size), np.arange(size))] = inverse
+        freedom[:, chosen], squares[:, chosen] = np.broadcast_to(free, square.shape), square
+    return _Posterior(weight, coefficients, spread, freedom, squares)
+
+
+def _normal(value: Array) -> Array:
+    """The normal distribution function, to 1e-3 (logistic approximation of Page, 1977)."""
+    bounded = np.clip(value, -8, 8)
+    found: Array = 1 / (1 + np.exp(-np.clip(1.5976 * bounded + 0.07056 * bounded**3, -500, 500)))
+    return found
+
+
+def _fitted(
+    library: Hypotheses,
+    points: Array,
+    columns: Array,
+    largest: Array,
+    means: Array,
+    counts: Array,
+    expected: Array,
+    scale: float,
+    posterior: _Posterior,
+    shares: Array,
+    seed: int,
+) -> Fitted:
+    drawn, coefficients, noise = _draw(library, posterior, shares, np.random.default_rng(seed))
+    chosen, belief = _choose(library, shares)
+    laws = []
+    for number in [chosen, *(each for each in np.argsort(-shares)[:6].tolist() if each != chosen)]:
+        members = library.members[number][library.members[number] >= 0]
+        found = np.maximum(posterior.coefficients[number, : len(members)], 0.0) * scale / largest[members]
+        laws.append((Law(library.kinds[number], library.parameters, tuple(library.terms[each] for each in members), tuple(found.tolist())), float(shares[number])))  # fmt: skip
+    used = counts > 0
+    law = laws[0][0]
+    error = _left_out(library, columns[used], means[used], (counts / expected**2)[used], chosen)
+    real = coefficients * scale / np.where(largest > 0, largest, 1.0)[drawn]
+    return Fitted(law, error, tuple(laws[1:]), belief, float(np.sqrt(np.median(noise))), points[used], library, drawn, real)
+
+
+def _left_out(library: Hypotheses, columns: Array, means: Array, weights: Array, number: int) -> float:
+    """Symmetric mean absolute percentage error when each point is predicted from the others."""
+    design = columns[:, library.members[number][library.members[number] >= 0]] * np.sqrt(weights)[:, None]
+    hat = design @ np.linalg.pinv(design)
+    side = means * np.sqrt(weights)
+    left = np.minimum(np.diag(hat), 1 - 1e-9)
+    predicted = (side - (side - hat @ side) / (1 - left)) / np.sqrt(weights)
+    both = np.abs(predicted) + np.abs(means)
+    return float(np.mean(np.where(both > 0, 2 * np.abs(predicted - means) / np.where(both > 0, both, 1), 0.0)))
+
+
+def _choose(library: Hypotheses, shares: Array) -> tuple[int, float]:
+    """The most likely hypothesis among those whose leading powers most of the belief agrees with, and how much that is.
+
+    A constant agrees only with what does not grow and does not fall.
+    """
+    kept = np.flatnonzero(shares > 1e-4)
+    powers = library.orders[kept, :, 0]
+    flat = np.array([library.kinds[each] == "constant" for each in kept])
+    near = (np.abs(powers[:, None] - powers[None]) <= 0.251).all(axis=2)
+    near &= flat[:, None] == flat[None, :]
+    mass = near @ shares[kept]
+    best = kept[mass >= mass.max() - 0.02]
+    chosen = int(best[np.argmax(shares[best])])
+    return chosen, float(mass[np.flatnonzero(kept == chosen)[0]])
+
+
+def _draw(
+    library: Hypotheses, posterior: _Posterior, shares: Array, rng: np.random.Generator
+) -> tuple[Indices, Array, Array]:
+    """Laws and their coefficients in proportion to what they are worth; members, coefficients, variances of the noise."""
+    kept = np.flatnonzero(shares > shares.max() * 1e-4)
+    picked = kept[np.searchsorted(np.cumsum(shares[kept]) / shares[kept].sum(), (np.arange(DRAWS) + 0.5) / DRAWS)]
+    width = library.members.shape[1]
+    variance = posterior.squares[picked] / rng.chisquare(posterior.freedom[picked])
+    spread = posterior.spread[picked]
+    size = (library.members[picked] >= 0).sum(axis=1)
+    padded = spread + np.eye(width) * (np.arange(width)[None, :] >= size[:, None])[:, None, :]
+    values, vectors = np.linalg.eigh(padded)
+    root = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]
+    normal = rng.standard_normal((16, DRAWS, width))
+    tried = posterior.coefficients[picked] + np.einsum("dab,rdb->rda", root, normal) * np.sqrt(variance)[:, None]
+    held = (np.arange(width) < size[:, None])[None]
+    valid = ((tried >= 0) | ~held).all(axis=2)
+    first = valid.argmax(axis=0)
+    found = np.maximum(tried[first, np.arange(DRAWS)], 0.0) * held[0]
+    return library.members[picked], found, variance
