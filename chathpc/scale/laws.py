@@ -387,7 +387,7 @@ def _posterior(library: Hypotheses, columns: Array, means: Array, values: Array,
             - 0.5 * np.log(np.maximum(determinant, 1e-300))
             - np.log(length).sum(axis=2)
             + size / 2 * log(2 * np.pi)
-            + np.vectorize(lgamma)(free / 2)
+            + np.array([lgamma(each / 2) for each in free[:, 0]])[:, None]
             - free / 2 * np.log(square / 2)
             + np.log(np.maximum(inside, 1e-12)).sum(axis=2)
         )
