@@ -55,7 +55,12 @@ _KEPT = 64 << 20
     help="With --vary: repeat until the time of each run is known to ± P.",
 )  # fmt: skip
 @click.option(
-    "--most", metavar="N", type=click.IntRange(1, 1000), default=10, show_default=True, help="With --vary: repetitions at most."
+    "--most",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="With --vary: repetitions at most.",
 )
 @click.option("--no-overhead", is_flag=True, help="Only one run under the profiler; the overhead is then unknown.")
 @click.option("--explain", "explained", is_flag=True, help="Continue with the report; takes the options of explain.")
@@ -152,8 +157,8 @@ def _series(
     vary.check(program, points)
     folder = _series_folder(output)
 
-    def one(words: tuple[str, ...], environment: Mapping[str, str], place: Path) -> Measured:
-        return measure(
+    def one(words: tuple[str, ...], environment: Mapping[str, str], place: Path) -> tuple[Measured, float]:
+        measured = measure(
             words,
             Path.cwd(),
             runner=Direct(reads="file"),
@@ -165,6 +170,7 @@ def _series(
             limits=Limits(seconds=float("inf"), output=_KEPT),
             sources=_sources(Path.cwd()),
         )
+        return measured, _longest(measured)
 
     def tell(stage: str) -> None:
         if not quiet:
@@ -179,6 +185,19 @@ def _series(
             complain(f"{name}: {times}{known}, {len(each.seconds)} runs.")
         complain(f"everything is in {os.path.relpath(folder)}; next: chathpc scale {os.path.relpath(folder)}")
     return 0
+
+
+def _longest(measured: Measured) -> float:
+    """Seconds of the longest thread, without time in which it had no core; where the profile does not tell, those of the run."""
+    import numpy as np
+
+    from chathpc.adapters.load import load
+    from chathpc.profile.metric import Unit
+
+    profile = load(measured.path)
+    if profile.time is None or profile.time.unit != Unit.SECONDS:
+        return measured.seconds
+    return float(np.nan_to_num(profile.location_totals(profile.time.id)).max(initial=0.0)) or measured.seconds
 
 
 def _series_folder(output: Path | None) -> Path:
@@ -203,7 +222,9 @@ def _refuse_idle_options(ctx: click.Context, explained: bool, varied: tuple[str,
     if not varied and given & {"interval", "most"}:
         raise UsageError("--interval and --most are about a series.", hint="Add --vary NAME=N,N.")
     if varied and given & {"kernel", "launches", "explained", "no_overhead"}:
-        raise UsageError("--vary measures profiles alone.", hint="Leave out --kernel, --launches, --no-overhead and --explain.")
+        raise UsageError(
+            "--vary measures profiles alone.", hint="Leave out --kernel, --launches, --no-overhead and --explain."
+        )
     if explained:
         return
     for name in ("report", *(str(option.name) for option in _HANDED)):

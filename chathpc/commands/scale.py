@@ -17,10 +17,14 @@ _KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
 
 @click.command("scale")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--at", "targets", metavar="NAME=N", multiple=True, help="Predict this scale. Default: 4 times the largest.")
+@click.option(
+    "--at", "targets", metavar="NAME=N", multiple=True, help="Predict this scale. Default: 4 times the largest."
+)
 @click.option("--along", metavar="NAME", help="Parameter to look along, where several vary.")
 @click.option(
-    "--kind", type=click.Choice(list(_KINDS)), help="What was scaled, where chathpc deduces it wrongly: strong, weak, problem size."
+    "--kind",
+    type=click.Choice(list(_KINDS)),
+    help="What was scaled, where chathpc deduces it wrongly: strong, weak, problem size.",
 )
 @click.option(
     "--parameters", metavar="FILE", type=click.Path(path_type=Path), help="YAML with the parameters of each run."

@@ -23,12 +23,12 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z]\w*)\}")
 _SPELLED = re.compile(r"([A-Za-z]\w*)=(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)")
 
 Point = Mapping[str, str]
-Measure = Callable[[tuple[str, ...], Mapping[str, str], Path], Measured]
+Measure = Callable[[tuple[str, ...], Mapping[str, str], Path], tuple[Measured, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Varied:
-    """A point of the series: values as they were written, wall seconds of its repetitions, their folders."""
+    """A point of the series: values as they were written, seconds of its repetitions, their folders."""
 
     point: Point
     seconds: tuple[float, ...]
@@ -72,7 +72,9 @@ def check(command: Sequence[str], points: Sequence[Point]) -> None:
     if unknown := sorted(used - known):
         raise UsageError(f"{{{unknown[0]}}} in the command is not varied.", hint=f"Add --vary {unknown[0]}=1,2,4")
     for name in sorted(known - used - {"threads"}):
-        raise UsageError(f"The command has no {{{name}}}.", hint=f"Write {{{name}}} where its value belongs: ./app {{{name}}}")
+        raise UsageError(
+            f"The command has no {{{name}}}.", hint=f"Write {{{name}}} where its value belongs: ./app {{{name}}}"
+        )
 
 
 def command_at(command: Sequence[str], point: Point) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -93,7 +95,7 @@ def vary(
 ) -> list[Varied]:
     """Measure the command at all points in turns, below `folder`: `ranks=4/rep1`, ….
 
-    Each point is measured three times at least, and again until the 95 % interval of its time is within ± `interval` of it (0.05), at most
+    `measure` runs a command and tells how long it took without what the machine did beside it. Each point is measured three times at least, and again until the 95 % interval of its time is within ± `interval` of it (0.05), at most
     `most` times. Turns spread what the machine does beside the program over all points. UsageError for a point at which the program fails.
     """
     check(command, points)
@@ -111,12 +113,13 @@ def vary(
             progress(f"{name}, repetition {repetition}")
             place = folder / name
             place.mkdir(parents=True, exist_ok=True)
-            measured = measure(words, {**os.environ, **more}, place / f"rep{repetition}")
+            measured, took = measure(words, {**os.environ, **more}, place / f"rep{repetition}")
             if measured.code != 0:
                 raise UsageError(
-                    f"At {name} the program ended with status {measured.code}.", hint=f"See {measured.folder / 'stderr.txt'}."
+                    f"At {name} the program ended with status {measured.code}.",
+                    hint=f"See {measured.folder / 'stderr.txt'}.",
                 )
-            seconds[at].append(measured.seconds)
+            seconds[at].append(took)
             folders[at].append(measured.folder)
     return [
         Varied(point, tuple(times), tuple(places))

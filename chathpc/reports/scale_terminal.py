@@ -15,7 +15,12 @@ from chathpc.scale.words import at_value, value
 
 VERDICTS = {"scales": ("SCALES", "bold green"), "loses": ("LOSES", "bold red"), "grows": ("GROWS", "bold red"),
             "cannot-tell": ("CANNOT TELL", "bold yellow")}  # fmt: skip
-KINDS = {"strong": "strong scaling", "weak": "weak scaling", "problem size": "problem size", "unknown": "unknown kind of scaling"}
+KINDS = {
+    "strong": "strong scaling",
+    "weak": "weak scaling",
+    "problem size": "problem size",
+    "unknown": "unknown kind of scaling",
+}
 #: Rows of the matrix: what they are called, and where they stand in the tree of factors.
 _ROWS = (
     ("global efficiency", "overall", 0),
@@ -59,7 +64,9 @@ def render(record: Scaling, style: Style) -> str:
 def head(record: Scaling) -> str:
     """What was measured, at which scales, and what was scaled."""
     repeated = {point.repetitions for point in record.points}
-    runs = f", {min(repeated)}{f' to {max(repeated)}' if len(repeated) > 1 else ''} runs each" if repeated != {1} else ""
+    runs = (
+        f", {min(repeated)}{f' to {max(repeated)}' if len(repeated) > 1 else ''} runs each" if repeated != {1} else ""
+    )
     fixed = "".join(f", {name} = {value(each)}" for name, each in record.fixed.items())
     kind = KINDS[record.kind] + (f" ({record.kind_reason})" if record.kind in ("strong", "weak", "unknown") else "")
     values = ", ".join(value(point.value) for point in record.points)
@@ -68,7 +75,10 @@ def head(record: Scaling) -> str:
 
 def columns(record: Scaling) -> list[str]:
     """Headings of the matrix: the scales, of many the first and the last ones."""
-    return [f"{record.parameter} {value(point.value)}" if at == 0 else value(point.value) for at, point in enumerate(_shown(record))]
+    return [
+        f"{record.parameter} {value(point.value)}" if at == 0 else value(point.value)
+        for at, point in enumerate(_shown(record))
+    ]
 
 
 def matrix(record: Scaling) -> list[tuple[str, ...]]:
@@ -102,11 +112,18 @@ def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]
         if found.value is None:
             yield "Waiting", "does not overtake computing up to 1,024 times the largest scale."
         else:
-            around = "" if found.low is None else f" ({value(round(found.low))} to {'beyond' if found.high is None else value(round(found.high))})"
+            around = (
+                ""
+                if found.low is None
+                else f" ({value(round(found.low))} to {'beyond' if found.high is None else value(round(found.high))})"
+            )
             measured = found.value <= record.points[-1].value
-            yield "Waiting", (
-                f"overtakes computing {'at' if measured else 'at about'} {at_value(record.parameter, round(found.value))}{around}"
-                f"{'' if measured else '; not measured'}."
+            yield (
+                "Waiting",
+                (
+                    f"overtakes computing {'at' if measured else 'at about'} {at_value(record.parameter, round(found.value))}{around}"
+                    f"{'' if measured else '; not measured'}."
+                ),
             )
 
 
@@ -121,15 +138,25 @@ def _findings(page: Page, record: Scaling) -> None:
     shown = record.findings if page.style.verbose else record.findings[:_FINDINGS]
     for number, (finding, (share, name, sentence)) in enumerate(zip(shown, findings(record), strict=False), 1):
         place = finding.where
-        where = f"  {page.style.shorten_path(place.file, 40)}{f':{place.line}' if place.line else ''}" if place.file else ""
+        where = (
+            f"  {page.style.shorten_path(place.file, 40)}{f':{place.line}' if place.line else ''}" if place.file else ""
+        )
         room = page.style.width - 16 - len(where)
-        page.row(Text.assemble((f"{number:>2}. ", "bold"), (f"{share:>7}  ", "bold"), (page.style.shorten(name, room), "cyan"), (page.style.fit(where), "dim")))
+        page.row(
+            Text.assemble(
+                (f"{number:>2}. ", "bold"),
+                (f"{share:>7}  ", "bold"),
+                (page.style.shorten(name, room), "cyan"),
+                (page.style.fit(where), "dim"),
+            )
+        )
         page.paragraph(sentence, indent=INDENT + 11)
     if len(record.findings) > len(shown):
         page.paragraph(f"{len(record.findings) - len(shown)} more: -v", indent=INDENT + 11, style="dim")
     if record.hot_path and record.findings and page.style.verbose:
         page.paragraph(
-            " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path), label="Hot path"
+            " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path),
+            label="Hot path",
         )
 
 
@@ -149,7 +176,11 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
 
 
 def _worker(record: Scaling) -> str:
-    return "run" if record.kind == "problem size" else {"ranks": "rank", "threads": "thread"}.get(record.parameter, "worker")
+    return (
+        "run"
+        if record.kind == "problem size"
+        else {"ranks": "rank", "threads": "thread"}.get(record.parameter, "worker")
+    )
 
 
 def _series(costs: Sequence[float], unit: str) -> str:
@@ -163,13 +194,17 @@ def _series(costs: Sequence[float], unit: str) -> str:
 def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
     if found.elapsed is None:
         return f"cannot be extrapolated from these runs: {found.refusal}."
+
     def time(number: float) -> str:
         return numbers.quantity(number, record.unit)
+
     said = _ranged(found.elapsed, time)
     if found.efficiency is not None:
         said += f", efficiency {_ranged(found.efficiency, numbers.percent)}"
     whole = found.elapsed.value
-    parts = [f"{each.name} {_ranged(each.cost, time)}" for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole]
+    parts = [
+        f"{each.name} {_ranged(each.cost, time)}" for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole
+    ]
     return said + (f". Most of it: {'; '.join(parts)}." if parts else ".")
 
 

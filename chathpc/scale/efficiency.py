@@ -94,7 +94,9 @@ def efficiencies_of(series: Series, costs: Costs) -> tuple[Efficiencies, ...]:
     return tuple(found)
 
 
-def _computation(series: Series, costs: Costs, computing: FloatArray, first: list[int], runs: list[int]) -> float | None:
+def _computation(
+    series: Series, costs: Costs, computing: FloatArray, first: list[int], runs: list[int]
+) -> float | None:
     """How the computing of all workers (weak: of each) has stayed; None where nothing says what it should be."""
     if series.kind not in (Kind.STRONG, Kind.WEAK) or not costs.told.all():
         return None
@@ -108,7 +110,9 @@ def _counted(series: Series) -> FloatArray | None:
     rows = []
     for run in series.runs:
         names = ("cpu.instructions", "cpu.cycles", "cpu.time")
-        if not run.measured.is_host_time or any(name not in run.profile.metrics or not run.profile.metrics[name].has_values for name in names):
+        if not run.measured.is_host_time or any(
+            name not in run.profile.metrics or not run.profile.metrics[name].has_values for name in names
+        ):
             return None
         useful = is_useful(run.measured.facts.activities.kind)
         rows.append([float(run.profile.dense(name)[useful].sum()) for name in names])
@@ -142,4 +146,3 @@ def _traced(series: Series, runs: list[int]) -> tuple[float | None, float | None
             return None, None
         found.append((efficiency.serialisation, efficiency.transfer))
     return float(np.mean([each[0] for each in found])), float(np.mean([each[1] for each in found]))
-

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from math import inf, isfinite, lgamma, log, log2
+from math import inf, lgamma, log
 
 import numpy as np
 import numpy.typing as npt

@@ -114,7 +114,11 @@ def costs_of(series: Series) -> Costs:
     workers, told = np.ones(count, dtype=np.int32), np.ones(count, dtype=bool)
     starved, balance = np.zeros(count, dtype=bool), np.ones(count)
     for at, run in enumerate(series.runs):
-        kinds = run.measured.facts.activities.kind if run.measured.is_host_time else np.zeros(len(run.profile.tree), np.uint8)
+        kinds = (
+            run.measured.facts.activities.kind
+            if run.measured.is_host_time
+            else np.zeros(len(run.profile.tree), np.uint8)
+        )
         place = joint.place[at]
         np.add.at(weight, (place, kinds), run.measured.values)
         starved[at] = _is_starved(run)
@@ -165,7 +169,8 @@ def _grafted(joint: Joint) -> Joint:
     moved = {
         node: target
         for node in first
-        if (target := inner.get((names[node], int(joint.part[node])))) is not None and not node < target < tree.end[node]
+        if (target := inner.get((names[node], int(joint.part[node])))) is not None
+        and not node < target < tree.end[node]
     }
     if not moved:
         return joint
@@ -195,7 +200,7 @@ def _grafted(joint: Joint) -> Joint:
         modules=tree.modules,
     )
     home = index[number]
-    own = np.stack([np.bincount(home, weights=row, minlength=len(fresh)) for row in joint.own])
+    own = np.stack([np.bincount(home, weights=row, minlength=len(fresh)) for row in joint.own]).astype(np.float64)
     parts = np.empty(len(fresh), dtype=np.uint8)
     parts[index] = joint.part[chosen]
     return Joint(fresh, parts, own, tuple(home[place].astype(np.int32) for place in joint.place))
@@ -298,7 +303,7 @@ def ideal_factor(series: Series, costs: Costs, growth: float = 1.0) -> float:
         told = bool(costs.told.all()) and counts[0] != counts[1]
         return counts[0] / counts[1] if told else first.value / last.value
     if series.kind == Kind.PROBLEM_SIZE:
-        return (last.value / first.value) ** growth
+        return float((last.value / first.value) ** growth)
     return 1.0
 
 
@@ -308,7 +313,9 @@ def _typical_growth(series: Series, costs: Costs) -> float:
     seen = np.flatnonzero(first > 0)
     if not len(seen):
         return 1.0
-    steps = np.log(np.maximum(last[seen], 1e-12) / first[seen]) / np.log(series.points[-1].value / series.points[0].value)
+    steps = np.log(np.maximum(last[seen], 1e-12) / first[seen]) / np.log(
+        series.points[-1].value / series.points[0].value
+    )
     order = np.argsort(steps)
     middle = int(np.searchsorted(np.cumsum(first[seen][order]), first[seen].sum() / 2))
     return float(steps[order[min(middle, len(order) - 1)]])
@@ -411,7 +418,9 @@ def _cause(
     first = float(_mean(cost[:, None], series, 0)[0])
     at_last = float(_mean(cost[:, None], series, -1)[0])
     divided = not (loss == Loss.COMPUTING and series.kind == Kind.STRONG and at_last > threshold("scales_well") * first)
-    return Cause(loss, _standing(series, costs, node), seconds / last, seconds, error, cost, kind, alone, general, divided)
+    return Cause(
+        loss, standing(series, costs, node), seconds / last, seconds, error, cost, kind, alone, general, divided
+    )
 
 
 def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
@@ -425,7 +434,7 @@ def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
     return bool(here < 1 / threshold("scales_well") and small) or bool(not small and here - 1 < 2 * (rest - 1))
 
 
-def _standing(series: Series, costs: Costs, node: int) -> int:
+def standing(series: Series, costs: Costs, node: int) -> int:
     """The function that stands for a place: callers whose time is nearly all there, up to the program's main function."""
     tree, joint = costs.joint.tree, costs.joint
     if joint.part[node] != Part.FUNCTION:

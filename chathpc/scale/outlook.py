@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.predict.counts import Range
 from chathpc.profile.tree import FloatArray
 from chathpc.scale.laws import Fitted, Measurement, fit
-from chathpc.scale.loss import Cause, Costs, Loss
+from chathpc.scale.loss import Cause, Costs, Loss, standing
 from chathpc.scale.series import Kind, Series
 from chathpc.scale.thresholds import threshold
 
@@ -120,7 +120,12 @@ def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
     covered = tree.inside(np.array(sorted(set(chosen)), dtype=np.int32)) if chosen else np.zeros(len(tree), dtype=bool)
     own = costs.of(Loss.GROWTH)[list(series.points[-1].runs)].mean(axis=0)
     rest = np.where(covered, 0.0, own)
-    large = [int(node) for node in np.argsort(-rest)[:_PLACES] if rest[node] > threshold("min_loss") * own.sum()]
+    large = [
+        standing(series, costs, int(node))
+        for node in np.argsort(-rest)[:_PLACES]
+        if rest[node] > threshold("min_loss") * own.sum()
+    ]
+    large = [node for node in large if not any(node <= cause < tree.end[node] for cause in chosen)]
     return [*dict.fromkeys(chosen), *large]
 
 
@@ -144,5 +149,9 @@ def crossing(series: Series, costs: Costs) -> Crossing | None:
             if past:
                 found[number] = min(found[number], scale)
         scale *= _STEP
-    refusal = "" if np.isinf(found[0]) else first.refusal({series.parameter: found[0]}) or second.refusal({series.parameter: found[0]})
-    return Crossing(*found, refusal=refusal)
+    refusal = (
+        ""
+        if np.isinf(found[0])
+        else first.refusal({series.parameter: found[0]}) or second.refusal({series.parameter: found[0]})
+    )
+    return Crossing(found[0], found[1], found[2], refusal)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
 from chathpc.report import PlaceRecord, Record
 
-SCHEMA = "chathpc-scale/1"
+SCHEMA: Final = "chathpc-scale/1"
 
 
 class RangeRecord(Record):

@@ -59,7 +59,9 @@ def scale(
     targets = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
     for target in targets:
         if set(target) != {series.parameter}:
-            raise UsageError(f"These runs are a series along {series.parameter}.", hint=f"Give --at {series.parameter}=N.")
+            raise UsageError(
+                f"These runs are a series along {series.parameter}.", hint=f"Give --at {series.parameter}=N."
+            )
     progress("comparing the runs")
     costs = costs_of(series)
     progress("looking for laws")
@@ -164,15 +166,25 @@ def _crossing(found: outlook.Crossing | None) -> CrossingRecord | None:
 
 
 def _verdict(
-    series: Series, costs: Costs, efficiencies: Sequence[Efficiencies], losses: Losses, findings: Sequence[FindingRecord]
+    series: Series,
+    costs: Costs,
+    efficiencies: Sequence[Efficiencies],
+    losses: Losses,
+    findings: Sequence[FindingRecord],
 ) -> tuple[Literal["scales", "loses", "grows", "cannot-tell"], str]:
     first, last = words.point(series, 0), words.point(series, -1)
     if series.kind == Kind.PROBLEM_SIZE:
         if findings:
-            return "grows", f"{findings[0].name} {findings[0].why}; at {last} it has {numbers.percent(_part(costs, series, findings[0]))} of the time."
+            return (
+                "grows",
+                f"{findings[0].name} {findings[0].why}; at {last} it has {numbers.percent(_part(costs, series, findings[0]))} of the time.",
+            )
         return "scales", f"Nothing grows much faster than {series.parameter} from {first} to {last}."
     if not costs.told.all():
-        return "cannot-tell", "The profiles do not show their workers one by one: only the growth of their time can be told."
+        return (
+            "cannot-tell",
+            "The profiles do not show their workers one by one: only the growth of their time can be told.",
+        )
     lost = numbers.percent(max(losses.total, 0.0))
     if findings:
         return "loses", (
@@ -181,7 +193,10 @@ def _verdict(
         )
     overall = efficiencies[-1].overall
     if losses.total > 1 - threshold("scales_well"):
-        return "loses", f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}, at no single place."
+        return (
+            "loses",
+            f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}, at no single place.",
+        )
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
     return "scales", f"From {first} to {last} hardly any time is lost ({lost}){said}."
 
@@ -204,7 +219,9 @@ def _notes(series: Series, costs: Costs) -> list[str]:
     if all(len(point.runs) == 1 for point in series.points):
         notes.append("One run a scale: how much runs differ by themselves is not known.")
     if series.others:
-        notes.append(f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series.")
+        notes.append(
+            f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series."
+        )
     return notes
 
 

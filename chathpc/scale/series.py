@@ -131,7 +131,9 @@ def read_series(
     profiles = list(read.values())
     metrics, notes = common_metric(profiles[:1], profiles[1:], metric)
     if not metrics:
-        raise UsageError(f"The profiles have no time in common. {notes[0]}", hint="Measure all of them in the same way.")
+        raise UsageError(
+            f"The profiles have no time in common. {notes[0]}", hint="Measure all of them in the same way."
+        )
     tables, source = _parameters(found, read, values)
     runs = [
         Run(place, Measured(profile, each), tables[place])
@@ -212,7 +214,9 @@ def _parameters(
         real = {str(Path(path).resolve()): row for path, row in values.items()}
         tables: dict[Path, Mapping[str, float]] = {}
         for place in read:
-            row = next((real[str(each)] for each in (place.resolve(), *place.resolve().parents) if str(each) in real), None)
+            row = next(
+                (real[str(each)] for each in (place.resolve(), *place.resolve().parents) if str(each) in real), None
+            )
             if row is None:
                 raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
             tables[place] = row
@@ -221,7 +225,8 @@ def _parameters(
     named = {place: named_values(_telling(place, found[place])) for place in read}
     known = _varying(list(named.values()))
     if known:
-        chosen = {place: {_settled(name, named, counted): row[name] for name in known} for place, row in named.items()}
+        settled = {name: _settled(name, named, counted) for name in known}
+        chosen = {place: {settled[name]: row[name] for name in known} for place, row in named.items()}
         return dict(chosen), "from names of files and folders"
     varying = _varying(list(counted.values()))
     if not varying:
@@ -257,7 +262,8 @@ def _settled(name: str, named: Mapping[Path, Mapping[str, float]], counted: Mapp
     if name not in _WORKERS:
         return name
     for candidate in ("ranks", "threads", "GPUs"):
-        if all(counted[place].get(candidate) == row[name] for place, row in named.items()):
+        # A profile of one rank or thread may not number it.
+        if all(counted[place].get(candidate, 1.0) == row[name] for place, row in named.items()):
             return candidate
     return name
 
@@ -278,7 +284,9 @@ def series_of(
     if parameter is not None:
         parameter = _KNOWN.get(parameter.lower(), parameter)
         if parameter not in names:
-            raise UsageError(f"The runs do not differ in '{clean(parameter)}'.", hint=f"They differ in: {', '.join(names)}.")
+            raise UsageError(
+                f"The runs do not differ in '{clean(parameter)}'.", hint=f"They differ in: {', '.join(names)}."
+            )
     chosen = parameter or max(names, key=lambda name: (is_workers(name), len({run.parameters[name] for run in runs})))
     along, fixed = _slice(runs, chosen, [name for name in names if name != chosen])
     ordered = sorted(along, key=lambda run: run.parameters[chosen])
@@ -299,7 +307,8 @@ def _slice(runs: Sequence[Run], parameter: str, others: Sequence[str]) -> tuple[
     best = max(slices, key=lambda key: (len({run.parameters[parameter] for run in slices[key]}), key))
     if len({run.parameters[parameter] for run in slices[best]}) < 2:
         raise UsageError(
-            f"No two runs differ in {parameter} alone.", hint="Vary one parameter at a time, or give another with --along."
+            f"No two runs differ in {parameter} alone.",
+            hint="Vary one parameter at a time, or give another with --along.",
         )
     return slices[best], dict(zip(others, best, strict=True))
 
