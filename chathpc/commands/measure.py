@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from chathpc.commands.explain import command as explain
+from chathpc.commands.share import Share
 from chathpc.commands.streams import complain
 from chathpc.errors import UsageError
 
@@ -44,6 +46,22 @@ _KEPT = 64 << 20
     show_default=True,
     help="Launches of it that ncu measures.",
 )
+@click.option(
+    "--vary", "varied", metavar="NAME=N,N", multiple=True,
+    help="Measure a series: {NAME} in COMMAND is each of the numbers in turn; threads also set OMP_NUM_THREADS.",
+)  # fmt: skip
+@click.option(
+    "--interval", metavar="P", type=Share(), default="5%", show_default=True,
+    help="With --vary: repeat until the time of each run is known to ± P.",
+)  # fmt: skip
+@click.option(
+    "--most",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="With --vary: repetitions at most.",
+)
 @click.option("--no-overhead", is_flag=True, help="Only one run under the profiler; the overhead is then unknown.")
 @click.option("--explain", "explained", is_flag=True, help="Continue with the report; takes the options of explain.")
 @click.option("--report", metavar="FILE", help="With --explain: write the report to FILE instead of stdout.")
@@ -58,6 +76,9 @@ def command(
     rate: int | None,
     kernel: str | None,
     launches: int,
+    varied: tuple[str, ...],
+    interval: float,
+    most: int,
     no_overhead: bool,
     explained: bool,
     report: str | None,
@@ -72,14 +93,19 @@ def command(
 
     For example: chathpc measure -- ./app 2000
 
+    A series for chathpc scale: chathpc measure --vary n=1000,2000,4000 -- ./app {n}
+
     With a report: chathpc measure --explain --llm none -- mpirun -n 4 ./app
 
     Exits with the status of the program.
     """
-    _refuse_idle_options(ctx, explained)
+    _refuse_idle_options(ctx, explained, varied)
     from chathpc.measure import measure
     from chathpc.measure.live import Direct
     from chathpc.sandbox import Limits
+
+    if varied:
+        return _series(program, varied, output, interval, most, tool, rate, quiet)
 
     def tell(stage: str) -> None:
         if not quiet and stage == "running the program alone":
@@ -112,8 +138,93 @@ def command(
 command.params.extend(_HANDED)
 
 
-def _refuse_idle_options(ctx: click.Context, explained: bool) -> None:
-    """Options of the report without a report would be passed over in silence."""
+def _series(
+    program: tuple[str, ...],
+    varied: tuple[str, ...],
+    output: Path | None,
+    interval: float,
+    most: int,
+    tool: Tool,
+    rate: int | None,
+    quiet: bool,
+) -> int:
+    """Measure all points of a series into one new folder."""
+    from chathpc.measure import measure, vary
+    from chathpc.measure.live import Direct
+    from chathpc.sandbox import Limits
+
+    points = vary.points_of(varied)
+    vary.check(program, points)
+    folder = _series_folder(output)
+
+    def one(words: tuple[str, ...], environment: Mapping[str, str], place: Path) -> tuple[Measured, float]:
+        measured = measure(
+            words,
+            Path.cwd(),
+            runner=Direct(reads="file"),
+            output=place,
+            tool=tool,
+            environment=environment,
+            rate=rate,
+            overhead=False,
+            limits=Limits(seconds=float("inf"), output=_KEPT),
+            sources=_sources(Path.cwd()),
+        )
+        return measured, _longest(measured)
+
+    def tell(stage: str) -> None:
+        if not quiet:
+            complain(f"{stage}.")
+
+    found = vary.vary(program, points, folder, measure=one, interval=interval, most=most, progress=tell)
+    if not quiet:
+        for each in found:
+            name = ", ".join(f"{key}={value}" for key, value in each.point.items())
+            times = f"{sum(each.seconds) / len(each.seconds):.3g} s"
+            known = f" ± {each.interval * 100:.1f} %" if len(each.seconds) > 1 else ""
+            complain(f"{name}: {times}{known}, {len(each.seconds)} runs.")
+        complain(f"everything is in {os.path.relpath(folder)}; next: chathpc scale {os.path.relpath(folder)}")
+    return 0
+
+
+def _longest(measured: Measured) -> float:
+    """Seconds of the longest thread, without time in which it had no core; where the profile does not tell, those of the run."""
+    import numpy as np
+
+    from chathpc.adapters.load import load
+    from chathpc.profile.metric import Unit
+
+    profile = load(measured.path)
+    if profile.time is None or profile.time.unit != Unit.SECONDS:
+        return measured.seconds
+    return float(np.nan_to_num(profile.location_totals(profile.time.id)).max(initial=0.0)) or measured.seconds
+
+
+def _series_folder(output: Path | None) -> Path:
+    """A new folder for a series; UsageError for one that exists and holds something."""
+    if output is not None:
+        if output.exists() and not (output.is_dir() and not any(output.iterdir())):
+            raise UsageError(f"{output} exists.", hint="A result is never overwritten: name another folder with -o.")
+        return output.absolute()
+    number = 1
+    while (folder := Path.cwd() / f"chathpc-series-{number}").exists():
+        number += 1
+    return folder
+
+
+def _refuse_idle_options(ctx: click.Context, explained: bool, varied: tuple[str, ...]) -> None:
+    """Options of the report without a report, and of a series without one, would be passed over in silence."""
+    given = {
+        option.name
+        for option in ctx.command.params
+        if option.name and ctx.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
+    }
+    if not varied and given & {"interval", "most"}:
+        raise UsageError("--interval and --most are about a series.", hint="Add --vary NAME=N,N.")
+    if varied and given & {"kernel", "launches", "explained", "no_overhead"}:
+        raise UsageError(
+            "--vary measures profiles alone.", hint="Leave out --kernel, --launches, --no-overhead and --explain."
+        )
     if explained:
         return
     for name in ("report", *(str(option.name) for option in _HANDED)):

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from chathpc.predict.record import PredictionRecord
     from chathpc.report import Report
     from chathpc.reports.style import Style
+    from chathpc.scale.record import Scaling
 
     Renderer = Callable[[Report, Style], str]
     DiffRenderer = Callable[[Diff, Style], str]
     FixRenderer = Callable[[FixReport, Style], str]
+    ScaleRenderer = Callable[[Scaling, Style], str]
     PredictionRenderer = Callable[[PredictionRecord, Style], str | bytes]
 
 _MODULES = {
@@ -45,6 +47,12 @@ _PREDICTION_MODULES = {
     "png": "chathpc.reports.predicted_png",
     "html": "chathpc.reports.predicted_page",
 }
+_SCALE_MODULES = {
+    "text": "chathpc.reports.scale_terminal",
+    "markdown": "chathpc.reports.scale_markdown",
+    "json": "chathpc.reports.json",
+}
+SCALE_FORMATS = tuple(_SCALE_MODULES)
 PREDICTION_FORMATS = tuple(_PREDICTION_MODULES)
 #: What `--format` accepts.
 FORMATS = tuple(name for name in _MODULES if name != "screen")
@@ -71,3 +79,8 @@ def fix_renderers() -> Mapping[str, FixRenderer]:
 def prediction_renderers() -> Mapping[str, PredictionRenderer]:
     """Every renderer of a prediction by the name of its format."""
     return {name: import_module(module).render for name, module in _PREDICTION_MODULES.items()}
+
+
+def scale_renderers() -> Mapping[str, ScaleRenderer]:
+    """Every renderer of a series by the name of its format."""
+    return {name: import_module(module).render for name, module in _SCALE_MODULES.items()}

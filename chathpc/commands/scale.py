@@ -1,0 +1,85 @@
+"""`chathpc scale`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chathpc.commands.allocation import keep_freed_memory
+from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.progress import Progress
+from chathpc.errors import UsageError
+from chathpc.reports import SCALE_FORMATS
+
+_KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
+
+
+@click.command("scale")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--at", "targets", metavar="NAME=N", multiple=True, help="Predict this scale. Default: 4 times the largest."
+)
+@click.option("--along", metavar="NAME", help="Parameter to look along, where several vary.")
+@click.option(
+    "--kind",
+    type=click.Choice(list(_KINDS)),
+    help="What was scaled, where chathpc deduces it wrongly: strong, weak, problem size.",
+)
+@click.option(
+    "--parameters", metavar="FILE", type=click.Path(path_type=Path), help="YAML with the parameters of each run."
+)
+@click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
+@output_options(SCALE_FORMATS)
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="All findings, and the hot path of the loss.")
+def command(
+    runs: tuple[Path, ...],
+    targets: tuple[str, ...],
+    along: str | None,
+    kind: str | None,
+    parameters: Path | None,
+    metric: str | None,
+    form: str,
+    output: str | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Say where a program loses when it is scaled, why, and what it costs at larger scales.
+
+    RUN is a profile, or a folder of profiles, of the same program at several numbers of ranks, threads or GPUs, or sizes of the problem.
+    Names of files and folders tell the parameters (p4, n1000, ranks=8-rep2), or a YAML file (runs/a: {ranks: 4}); without them the
+    profiles' own numbers of ranks, threads and GPUs do. Runs with the same values are repetitions.
+
+    For example: chathpc scale runs/ --at ranks=64
+    """
+    check_output(output, runs)
+    style = style_for(output, verbose=verbose)
+    with Progress(quiet=quiet) as progress:
+        keep_freed_memory(runs)
+        from chathpc.reports import scale_renderers
+        from chathpc.scale.scaling import scale
+        from chathpc.scale.series import Kind, values_from
+
+        found = scale(
+            runs,
+            at=[target(each) for each in targets],
+            values=None if parameters is None else values_from(parameters),
+            along=along,
+            kind=None if kind is None else Kind(_KINDS[kind]),
+            metric=metric,
+            progress=progress,
+        )
+        text = scale_renderers()[form](found, style)
+    answer(text, output)
+
+
+def target(text: str) -> dict[str, float]:
+    """`ranks=64` as a value of a parameter; UsageError for anything else."""
+    from chathpc.scale.series import named_values
+
+    found = named_values(text.strip())
+    name, mark, _ = text.partition("=")
+    if len(found) != 1 or not mark or not name:
+        raise UsageError(f"--at {text} is not NAME=NUMBER.", hint="For example: --at ranks=64")
+    return found

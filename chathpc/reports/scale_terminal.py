@@ -1,0 +1,226 @@
+"""A series as text: the verdict, the efficiencies of the runs, where the loss is and why, what comes at larger scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.text import Text
+
+from chathpc.profile import numbers
+from chathpc.reports.page import INDENT, Page
+from chathpc.reports.style import Style
+from chathpc.reports.table import table_lines
+from chathpc.scale.record import FindingRecord, PointRecord, PredictionRecord, RangeRecord, Scaling
+from chathpc.scale.words import at_value, value
+
+VERDICTS = {"scales": ("SCALES", "bold green"), "loses": ("LOSES", "bold red"), "grows": ("GROWS", "bold red"),
+            "cannot-tell": ("CANNOT TELL", "bold yellow")}  # fmt: skip
+KINDS = {
+    "strong": "strong scaling",
+    "weak": "weak scaling",
+    "problem size": "problem size",
+    "unknown": "unknown kind of scaling",
+}
+#: Rows of the matrix: what they are called, and where they stand in the tree of factors.
+_ROWS = (
+    ("global efficiency", "overall", 0),
+    ("parallel efficiency", "parallel", 1),
+    ("load balance", "balance", 2),
+    ("between ranks", "balance_ranks", 3),
+    ("between threads", "balance_threads", 3),
+    ("communication", "communication", 2),
+    ("in MPI", "mpi", 3),
+    ("of threads", "threads", 3),
+    ("serialisation", "serialisation", 3),
+    ("transfer", "transfer", 3),
+    ("computation scaling", "computation", 1),
+    ("instructions", "instructions", 2),
+    ("instructions per cycle", "ipc", 2),
+    ("clock rate", "frequency", 2),
+)
+_FINDINGS, _RANKED, _COLUMNS = 3, 3, 8
+
+
+def render(record: Scaling, style: Style) -> str:
+    """The whole answer, at most `style.width` columns wide; -v names more findings and places."""
+    page = Page(style)
+    page.paragraph(head(record), indent=0, style="dim")
+    page.blank()
+    word, colour = VERDICTS[record.verdict]
+    page.flow([Text(word, style=colour), Text(), page.sentence(record.headline, "bold")], indent=0)
+    page.blank()
+    rows = matrix(record)
+    for line in table_lines(("", *columns(record)), rows, style, right=" ".join(columns(record))):
+        page.row(Text.assemble(" " * INDENT, line))
+    _findings(page, record)
+    _outlook(page, record)
+    for number, note in enumerate(record.notes):
+        if number == 0:
+            page.blank()
+        page.paragraph(note, label="Note" if number == 0 else "", indent=INDENT if number == 0 else INDENT + 11)
+    return page.text()
+
+
+def head(record: Scaling) -> str:
+    """What was measured, at which scales, and what was scaled."""
+    repeated = {point.repetitions for point in record.points}
+    runs = (
+        f", {min(repeated)}{f' to {max(repeated)}' if len(repeated) > 1 else ''} runs each" if repeated != {1} else ""
+    )
+    fixed = "".join(f", {name} = {value(each)}" for name, each in record.fixed.items())
+    kind = KINDS[record.kind] + (f" ({record.kind_reason})" if record.kind in ("strong", "weak", "unknown") else "")
+    values = ", ".join(value(point.value) for point in record.points)
+    return f"{record.title} · {', '.join(record.formats)} · {record.parameter} {values}{fixed}{runs} · {kind}"
+
+
+def columns(record: Scaling) -> list[str]:
+    """Headings of the matrix: the scales, of many the first and the last ones."""
+    return [
+        f"{record.parameter} {value(point.value)}" if at == 0 else value(point.value)
+        for at, point in enumerate(_shown(record))
+    ]
+
+
+def matrix(record: Scaling) -> list[tuple[str, ...]]:
+    """Rows of the matrix: times, speed-up, and the efficiencies that are known, factors below their product."""
+    points = _shown(record)
+    rows = [("time", *(_time(point, record.unit) for point in points))]
+    if record.kind != "problem size":
+        rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
+    else:
+        rows.append(("growth", *(numbers.speedup(1 / point.speedup) for point in points)))
+    several = any(point.workers > 1 for point in points)
+    for name, attribute, depth in _ROWS if several else ():
+        cells = [getattr(point, attribute) for point in points]
+        if any(cell is not None for cell in cells):
+            rows.append(("  " * depth + name, *("" if cell is None else f"{cell * 100:.0f} %" for cell in cells)))
+    return rows
+
+
+def findings(record: Scaling) -> Iterator[tuple[str, str, str]]:
+    """For each finding its share, its name, and the sentences about it."""
+    for finding in record.findings:
+        yield numbers.percent_cell(finding.share), finding.name, _sentence(record, finding)
+
+
+def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]:
+    """Labelled sentences about larger scales."""
+    for each in record.predictions:
+        yield f"At {at_value(*next(iter(each.at.items())))}", _prediction(record, each, ranked)
+    found = record.crossing
+    if found is not None and not found.refusal:
+        if found.value is None:
+            yield "Waiting", "does not overtake computing up to 1,024 times the largest scale."
+        else:
+            around = (
+                ""
+                if found.low is None
+                else f" ({value(round(found.low))} to {'beyond' if found.high is None else value(round(found.high))})"
+            )
+            measured = found.value <= record.points[-1].value
+            yield (
+                "Waiting",
+                (
+                    f"overtakes computing {'at' if measured else 'at about'} {at_value(record.parameter, round(found.value))}{around}"
+                    f"{'' if measured else '; not measured'}."
+                ),
+            )
+
+
+# -- parts -----------------------------------------------------------------------------------------------------
+
+
+def _findings(page: Page, record: Scaling) -> None:
+    last = at_value(record.parameter, record.points[-1].value)
+    if record.findings:
+        what = "of the time beyond growth in proportion" if record.kind == "problem size" else "of all workers' time"
+        page.heading("Where the loss is", f"at {last}, share {what}")
+    shown = record.findings if page.style.verbose else record.findings[:_FINDINGS]
+    for number, (finding, (share, name, sentence)) in enumerate(zip(shown, findings(record), strict=False), 1):
+        place = finding.where
+        where = (
+            f"  {page.style.shorten_path(place.file, 40)}{f':{place.line}' if place.line else ''}" if place.file else ""
+        )
+        room = page.style.width - 16 - len(where)
+        page.row(
+            Text.assemble(
+                (f"{number:>2}. ", "bold"),
+                (f"{share:>7}  ", "bold"),
+                (page.style.shorten(name, room), "cyan"),
+                (page.style.fit(where), "dim"),
+            )
+        )
+        page.paragraph(sentence, indent=INDENT + 11)
+    if len(record.findings) > len(shown):
+        page.paragraph(f"{len(record.findings) - len(shown)} more: -v", indent=INDENT + 11, style="dim")
+    if record.hot_path and record.findings and page.style.verbose:
+        page.paragraph(
+            " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path),
+            label="Hot path",
+        )
+
+
+def _outlook(page: Page, record: Scaling) -> None:
+    page.heading("At larger scales", "from laws fitted to these runs, 80 % intervals")
+    if record.law is not None:
+        page.paragraph(f"{record.law.text}  {_unit(record)}", label="Time")
+    for label, text in outlook(record, _RANKED * 2 if page.style.verbose else _RANKED):
+        page.paragraph(f"{label}: {text}" if not label.startswith("Waiting") else f"{label} {text}")
+
+
+def _sentence(record: Scaling, finding: FindingRecord) -> str:
+    costs = _series(finding.costs, record.unit)
+    law = "" if finding.law is None else f" ({finding.law.text})"
+    why = finding.why[0].upper() + finding.why[1:]
+    return f"{why}. Per {_worker(record)}: {costs}{law}."
+
+
+def _worker(record: Scaling) -> str:
+    return (
+        "run"
+        if record.kind == "problem size"
+        else {"ranks": "rank", "threads": "thread"}.get(record.parameter, "worker")
+    )
+
+
+def _series(costs: Sequence[float], unit: str) -> str:
+    shown = costs if len(costs) <= 5 else [*costs[:2], *costs[-2:]]
+    cells = [numbers.quantity(each, unit) for each in shown]
+    if len(shown) != len(costs):
+        cells.insert(2, "…")
+    return " → ".join(cells)
+
+
+def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
+    if found.elapsed is None:
+        return f"cannot be extrapolated from these runs: {found.refusal}."
+
+    def time(number: float) -> str:
+        return numbers.quantity(number, record.unit)
+
+    said = _ranged(found.elapsed, time)
+    if found.efficiency is not None:
+        said += f", efficiency {_ranged(found.efficiency, numbers.percent)}"
+    whole = found.elapsed.value
+    parts = [
+        f"{each.name} {_ranged(each.cost, time)}" for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole
+    ]
+    return said + (f". Most of it: {'; '.join(parts)}." if parts else ".")
+
+
+def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
+    main, low, high = (write(each) for each in (found.value, found.low, found.high))
+    return main if low == main == high else f"{main} ({low} to {high})"
+
+
+def _time(point: PointRecord, unit: str) -> str:
+    return numbers.quantity(point.elapsed, unit)
+
+
+def _unit(record: Scaling) -> str:
+    return "seconds" if record.unit == "s" else record.unit
+
+
+def _shown(record: Scaling) -> list[PointRecord]:
+    points = record.points
+    return points if len(points) <= _COLUMNS else [*points[: _COLUMNS // 2], *points[-_COLUMNS // 2 :]]

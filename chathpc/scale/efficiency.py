@@ -1,0 +1,148 @@
+"""POP's efficiencies of each run of a series, against its smallest scale.
+
+    global      = parallel × computation scaling
+    parallel    = load balance × communication        load balance = mean / largest computing time, communication = that / elapsed time
+    computation scaling = all workers' computing at the smallest scale / here (weak scaling: each worker's)
+                        = instruction scaling × IPC scaling × frequency scaling, where instructions and cycles were counted
+
+Source: POP Centre of Excellence, standard metrics (pop-coe.eu); hybrid programs as in its multiplicative hybrid metrics: the balance of
+ranks times that of threads in them, communication in MPI times synchronisation of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.profile.tree import FloatArray
+from chathpc.scale.loss import Costs, is_useful
+from chathpc.scale.series import Kind, Series
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiencies:
+    """Those of one point, 0..1 and above where better than ideal; None where they do not apply or were not measured.
+
+    `elapsed` is the busiest worker's time in the unit of the series' metric, `speedup` that at the smallest scale over it.
+    """
+
+    value: float
+    workers: float
+    elapsed: float
+    spread: float
+    speedup: float
+    overall: float | None
+    parallel: float | None
+    balance: float | None
+    balance_ranks: float | None
+    balance_threads: float | None
+    communication: float | None
+    mpi: float | None
+    threads: float | None
+    serialisation: float | None
+    transfer: float | None
+    computation: float | None
+    instructions: float | None
+    ipc: float | None
+    frequency: float | None
+
+
+def efficiencies_of(series: Series, costs: Costs) -> tuple[Efficiencies, ...]:
+    """The efficiencies of every point, means over its repetitions."""
+    computing, uneven = costs.computing.sum(axis=1), costs.uneven.sum(axis=1)
+    elapsed = np.maximum(costs.elapsed, 1e-300)
+    counted = _counted(series)
+    hybrid = any(run.measured.ranks > 1 and run.measured.threads > run.measured.ranks for run in series.runs)
+    parallel_known = bool(costs.told.all()) and int(costs.workers.max()) > 1
+    found: list[Efficiencies] = []
+    first = list(series.points[0].runs)
+    for point in series.points:
+        runs = list(point.runs)
+
+        def mean(values: FloatArray, runs: list[int] = runs) -> float:
+            return float(np.mean(values[runs]))
+
+        balance = mean(computing / np.maximum(computing + uneven, 1e-300))
+        communication = mean((computing + uneven) / elapsed)
+        mpi = mean((elapsed - costs.in_mpi) / elapsed)
+        ranks = mean(costs.rank_balance)
+        computation = _computation(series, costs, computing, first, runs)
+        traced = _traced(series, runs)
+        several = parallel_known
+        found.append(
+            Efficiencies(
+                value=point.value,
+                workers=mean(costs.workers.astype(np.float64)),
+                elapsed=mean(costs.elapsed),
+                spread=float(np.std(costs.elapsed[runs], ddof=1)) if len(runs) > 1 else 0.0,
+                speedup=float(np.mean(costs.elapsed[first])) / max(mean(costs.elapsed), 1e-300),
+                overall=balance * communication * computation if several and computation is not None else None,
+                parallel=balance * communication if several else None,
+                balance=balance if several else None,
+                balance_ranks=ranks if several and hybrid else None,
+                balance_threads=balance / ranks if several and hybrid else None,
+                communication=communication if several else None,
+                mpi=mpi if several and hybrid else None,
+                threads=communication / mpi if several and hybrid and mpi > 0 else None,
+                serialisation=traced[0],
+                transfer=traced[1],
+                computation=computation,
+                **_scaling(series, costs, counted, first, runs),
+            )
+        )
+    return tuple(found)
+
+
+def _computation(
+    series: Series, costs: Costs, computing: FloatArray, first: list[int], runs: list[int]
+) -> float | None:
+    """How the computing of all workers (weak: of each) has stayed; None where nothing says what it should be."""
+    if series.kind not in (Kind.STRONG, Kind.WEAK) or not costs.told.all():
+        return None
+    weight = costs.workers if series.kind == Kind.STRONG else np.ones(len(computing))
+    reference, here = (float(np.mean((weight * computing)[each])) for each in (first, runs))
+    return reference / here if here > 0 else None
+
+
+def _counted(series: Series) -> FloatArray | None:
+    """Instructions, cycles and seconds of computing by run; None unless all runs counted them."""
+    rows = []
+    for run in series.runs:
+        names = ("cpu.instructions", "cpu.cycles", "cpu.time")
+        if not run.measured.is_host_time or any(
+            name not in run.profile.metrics or not run.profile.metrics[name].has_values for name in names
+        ):
+            return None
+        useful = is_useful(run.measured.facts.activities.kind)
+        rows.append([float(run.profile.dense(name)[useful].sum()) for name in names])
+    return np.array(rows)
+
+
+def _scaling(
+    series: Series, costs: Costs, counted: FloatArray | None, first: list[int], runs: list[int]
+) -> dict[str, float | None]:
+    nothing: dict[str, float | None] = {"instructions": None, "ipc": None, "frequency": None}
+    if counted is None or series.kind not in (Kind.STRONG, Kind.WEAK) or not (counted > 0).all():
+        return nothing
+    weight = costs.workers if series.kind == Kind.WEAK else np.ones(len(counted))
+    work = counted[:, 0] / weight
+    ipc, frequency = counted[:, 0] / counted[:, 1], counted[:, 1] / counted[:, 2]
+    return {
+        "instructions": float(work[first].mean() / work[runs].mean()),
+        "ipc": float(ipc[runs].mean() / ipc[first].mean()),
+        "frequency": float(frequency[runs].mean() / frequency[first].mean()),
+    }
+
+
+def _traced(series: Series, runs: list[int]) -> tuple[float | None, float | None]:
+    """Serialisation and transfer efficiency, where traces with message partners tell them."""
+    found = []
+    for at in runs:
+        run = series.runs[at]
+        messages = run.measured.facts.messages if run.measured.is_host_time and run.profile.timed else None
+        efficiency = None if messages is None else messages.efficiency
+        if efficiency is None or efficiency.serialisation is None or efficiency.transfer is None:
+            return None, None
+        found.append((efficiency.serialisation, efficiency.transfer))
+    return float(np.mean([each[0] for each in found])), float(np.mean([each[1] for each in found]))

@@ -1,0 +1,482 @@
+"""Where a series loses: the time of every place in parts that add up to the elapsed time, and what of it exceeds ideal scaling.
+
+The worker (thread, or rank with one thread) that computes longest, w, is the one that the others wait for. At every place n
+
+    computing(n) = mean over workers of the computing time        uneven(n) = computing of w − mean
+    waiting(n)   = time of w in MPI, OpenMP's runtime, locks, …
+
+These add up, over all places, to the time of w, which is how long the run takes. What a place loses from the smallest scale p to the
+largest, q, is the scaling loss of Coarfa, Mellor-Crummey, Froyd and Dotsenko (ICS'07): for costs C of one worker
+
+    weak:    X(n) = [C_q(n) − C_p(n)] / T_q                 strong:    X(n) = [C_q(n) − (p/q) C_p(n)] / T_q
+
+and with the size m of the problem, as a departure from growth in proportion, X(n) = [C_m(n) − (m/k)^g C_k(n)] / T_m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.comparison.matching import Joint, Part, join, path_of
+from chathpc.diagnosis.facts import readable_function
+from chathpc.profile.activity import STARTERS, Activity
+from chathpc.profile.build import tree_of_columns
+from chathpc.profile.metric import NO_CORE
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
+from chathpc.scale.series import Kind, is_workers
+from chathpc.scale.thresholds import threshold
+
+if TYPE_CHECKING:
+    from chathpc.diagnosis.records import Place
+    from chathpc.scale.series import Run, Series
+
+_MPI = (Activity.MPI,)
+_OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
+_DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
+_OTHER = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
+#: What is no part of the run that is scaled.
+_NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
+#: At most so many causes are named.
+_CAUSES = 6
+
+
+class Loss(StrEnum):
+    """What becomes of the time that is lost."""
+
+    COMPUTING = "computing"
+    UNEVEN = "uneven"
+    WAITING = "waiting"
+    GROWTH = "growth"  #: all three, where the size of the problem grows
+
+
+def is_useful(kind: NDArray[np.uint8]) -> BoolArray:
+    """True where the activity is computing in POP's sense: outside MPI, OpenMP's runtime, calls for devices, and waiting."""
+    return ~np.isin(kind, (*_MPI, *_OPENMP, *_DEVICE, *_OTHER, *_NEITHER, Activity.GPU))
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Costs:
+    """Costs of one worker (runs × places), in the unit of the time; they add up to `elapsed` by run.
+
+    `workers` counts those of each run. `alike` is False where a run does not show its workers one by one; nothing is uneven there.
+    `starved` marks runs whose threads had no core for a good part of the time. `useful` (runs × 2) are the mean and the largest
+    computing time; `period` (by run) what a sample stands for, 0 where nothing was sampled.
+    """
+
+    joint: Joint
+    kind: NDArray[np.uint8]
+    computing: FloatArray
+    uneven: FloatArray
+    waiting: FloatArray
+    workers: IntArray
+    told: BoolArray
+    starved: BoolArray
+    period: FloatArray
+    rank_balance: FloatArray
+
+    @cached_property
+    def elapsed(self) -> FloatArray:
+        """Time of the busiest worker, by run."""
+        total: FloatArray = (self.computing + self.uneven + self.waiting).sum(axis=1)
+        return total
+
+    def of(self, loss: Loss) -> FloatArray:
+        """One of the three parts."""
+        if loss == Loss.GROWTH:
+            return self.computing + self.uneven + self.waiting
+        return {Loss.COMPUTING: self.computing, Loss.UNEVEN: self.uneven, Loss.WAITING: self.waiting}[loss]
+
+    def waited(self, *activities: Activity) -> FloatArray:
+        """Waiting in the activities, by run."""
+        found: FloatArray = self.waiting[:, np.isin(self.kind, activities)].sum(axis=1)
+        return found
+
+    @property
+    def in_mpi(self) -> FloatArray:
+        """Time of the busiest worker in MPI, by run."""
+        return self.waited(*_MPI)
+
+
+def costs_of(series: Series) -> Costs:
+    """The costs of all places of the series' runs, laid on each other by the names on their paths."""
+    measured = tuple(run.measured for run in series.runs)
+    # Every function is common to all: what only one run has is so rare there that others did not see it, or is new at its scale.
+    joint = _grafted(join((*measured, *measured), len(measured)))
+    count, size = len(measured), len(joint.tree)
+    computing, uneven, waiting = (np.zeros((count, size)) for _ in range(3))
+    weight = np.zeros((size, len(Activity)))
+    workers, told = np.ones(count, dtype=np.int32), np.ones(count, dtype=bool)
+    starved, balance = np.zeros(count, dtype=bool), np.ones(count)
+    for at, run in enumerate(series.runs):
+        kinds = (
+            run.measured.facts.activities.kind
+            if run.measured.is_host_time
+            else np.zeros(len(run.profile.tree), np.uint8)
+        )
+        place = joint.place[at]
+        np.add.at(weight, (place, kinds), run.measured.values)
+        starved[at] = _is_starved(run)
+        kept = ~np.isin(kinds, _NEITHER)
+        if starved[at]:
+            # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
+            kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
+        table, workers[at], told[at] = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
+        useful = np.bincount(place, weights=is_useful(kinds) * run.measured.values, minlength=size) > 0
+        busiest = int(np.argmax(table[:, useful].sum(axis=1)))
+        computing[at] = np.where(useful, table.mean(axis=0), 0.0)
+        uneven[at] = np.where(useful, table[busiest] - table.mean(axis=0), 0.0)
+        waiting[at] = np.where(useful, 0.0, table[busiest])
+        balance[at] = _rank_balance(run, table[:, useful].sum(axis=1))
+    return Costs(
+        joint,
+        weight.argmax(axis=1).astype(np.uint8),
+        computing,
+        uneven,
+        waiting,
+        workers,
+        told,
+        starved,
+        np.array([run.measured.period for run in series.runs]),
+        balance,
+    )
+
+
+def _grafted(joint: Joint) -> Joint:
+    """The same with what threads begin with put where the thread that started them has the same function: `sweep` of a team's other
+    threads below `main`, as that of its first one.
+    """
+    tree, size = joint.tree, len(joint.tree)
+    names = [joint.name(node) for node in range(size)]
+    weight = tree.inclusive(joint.own.sum(axis=0))
+    starts = np.array([node == 0 or name in STARTERS or name.startswith("<") for node, name in enumerate(names)])
+    starts |= (tree.parent == 0) & np.array([bool(np.isin("main", names[at : tree.end[at]])) for at in range(size)])
+    top = np.zeros(size, dtype=bool)  # all above it only starts threads
+    for node in range(1, size):
+        above = int(tree.parent[node])
+        top[node] = above == 0 or (top[above] and starts[above])
+    first = [node for node in range(1, size) if top[node] and not starts[node]]
+    inner: dict[tuple[str, int], int] = {}
+    for node in range(1, size):
+        key = names[node], int(joint.part[node])
+        if not top[node] and (key not in inner or weight[node] > weight[inner[key]]):
+            inner[key] = node
+    moved = {
+        node: target
+        for node in first
+        if (target := inner.get((names[node], int(joint.part[node])))) is not None
+        and not node < target < tree.end[node]
+    }
+    if not moved:
+        return joint
+    inside = tree.inside(np.array(sorted(moved), dtype=np.int32))
+    order = [*np.flatnonzero(~inside).tolist(), *np.flatnonzero(inside).tolist()]
+    number = np.full(size, -1, dtype=np.int32)
+    known: dict[tuple[int, int, int], int] = {}
+    kept: list[int] = []
+    parents: list[int] = []
+    for node in order:
+        if node in moved and number[moved[node]] >= 0:
+            number[node] = number[moved[node]]
+            continue
+        above = int(number[tree.parent[node]]) if node else -1
+        key_of = above, int(tree.name[node]), int(joint.part[node])
+        if key_of not in known:
+            known[key_of] = len(kept)
+            kept.append(node)
+            parents.append(above)
+        number[node] = known[key_of]
+    chosen = np.array(kept)
+    fresh, index = tree_of_columns(
+        np.array(parents, dtype=np.int32),
+        **{what: getattr(tree, what)[chosen] for what in ("kind", "relation", "name", "file", "line", "module")},
+        names=tree.names,
+        files=tree.files,
+        modules=tree.modules,
+    )
+    home = index[number]
+    own = np.stack([np.bincount(home, weights=row, minlength=len(fresh)) for row in joint.own]).astype(np.float64)
+    parts = np.empty(len(fresh), dtype=np.uint8)
+    parts[index] = joint.part[chosen]
+    return Joint(fresh, parts, own, tuple(home[place].astype(np.int32) for place in joint.place))
+
+
+def _by_worker(run: Run, group: IntArray, size: int) -> tuple[FloatArray, int, bool]:
+    """Time of each place for each worker, how many there are, and whether the profile tells them apart."""
+    wanted = _wanted(run)
+    if not run.measured.is_host_time:
+        whole = np.bincount(group[group >= 0], weights=run.measured.values[group >= 0], minlength=size)
+        return whole[None, :].astype(np.float64), 1, wanted <= 1
+    table = run.measured.facts.grouped(group, size)
+    if not len(table):
+        table = np.zeros((1, size))
+    return table, len(table), wanted <= 1 or len(table) > 1
+
+
+def _wanted(run: Run) -> float:
+    """How many workers the parameters say at least; 0 where they say nothing."""
+    return max((value for name, value in run.parameters.items() if is_workers(name)), default=0.0)
+
+
+def _is_starved(run: Run) -> bool:
+    profile = run.profile
+    lacked = profile.total(NO_CORE) if NO_CORE in profile.metrics else 0.0
+    return lacked > threshold("starved") * (lacked + run.measured.total)
+
+
+def _rank_balance(run: Run, useful: FloatArray) -> float:
+    """Load balance between ranks alone: mean of the ranks' computing over the largest; 1 without several ranks of several threads."""
+    ranks = run.measured.facts.ranks if run.measured.is_host_time else np.empty(0, np.int32)
+    if len(ranks) != len(useful) or run.measured.ranks < 2 or len(ranks) <= run.measured.ranks:
+        return 1.0
+    sums = np.bincount(np.unique(ranks, return_inverse=True)[1].reshape(-1), weights=useful)
+    return float(sums.mean() / sums.max()) if sums.max() > 0 else 1.0
+
+
+# -- loss ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cause:
+    """A place that loses: `node` of the joint tree and all below it.
+
+    `share` is its part of the loss as a share of all workers' time at the largest scale, `seconds` the same for one worker, `error` one
+    standard error of that; `cost` (by run) what it costs a worker there. `general`: all computing has slowed down about as much.
+    """
+
+    loss: Loss
+    node: int
+    share: float
+    seconds: float
+    error: float
+    cost: FloatArray
+    kind: Activity
+    alone: bool = False
+    general: bool = False
+    divided: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """What a series loses at its largest scale: as a share of all workers' time there, by place (inclusive), and the causes."""
+
+    total: float
+    by_place: FloatArray
+    hot_path: tuple[int, ...]
+    causes: tuple[Cause, ...]
+
+
+def losses_of(series: Series, costs: Costs) -> Losses:
+    """The losses from the smallest to the largest scale. With the problem's size only places that grow faster than the program as
+    a whole count, or, without any, faster than the size.
+    """
+    last = _mean(costs.elapsed[:, None], series, -1)[0]
+    if last <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.told.all()):
+        return Losses(0.0, np.zeros(len(costs.joint.tree)), (), ())
+    if series.kind == Kind.PROBLEM_SIZE:
+        growth = max(1.0, _typical_growth(series, costs))
+        found = _losses(series, costs, (Loss.GROWTH,), last, growth)
+        return found if found.causes or growth == 1 else _losses(series, costs, (Loss.GROWTH,), last, 1.0)
+    return _losses(series, costs, (Loss.COMPUTING, Loss.UNEVEN, Loss.WAITING), last, 1.0)
+
+
+def _losses(series: Series, costs: Costs, parts: tuple[Loss, ...], last: float, growth: float) -> Losses:
+    excess = {loss: _excess(series, costs, loss, growth) for loss in parts}
+    by_place = np.asarray(sum(costs.joint.tree.inclusive(each) for each in excess.values()) / last, dtype=np.float64)
+    causes = sorted(
+        (cause for loss in parts for cause in _causes(series, costs, loss, excess[loss], last, growth)),
+        key=lambda cause: -cause.share,
+    )
+    return Losses(float(by_place[0]), by_place, _hot_path(costs, by_place), tuple(causes[:_CAUSES]))
+
+
+def ideal_factor(series: Series, costs: Costs, growth: float = 1.0) -> float:
+    """What one worker's cost at the largest scale is of that at the smallest, ideally; `growth` is the exponent of the problem's size."""
+    first, last = series.points[0], series.points[-1]
+    if series.kind == Kind.STRONG:
+        counts = [float(np.mean(costs.workers[list(point.runs)])) for point in (first, last)]
+        told = bool(costs.told.all()) and counts[0] != counts[1]
+        return counts[0] / counts[1] if told else first.value / last.value
+    if series.kind == Kind.PROBLEM_SIZE:
+        return float((last.value / first.value) ** growth)
+    return 1.0
+
+
+def _typical_growth(series: Series, costs: Costs) -> float:
+    """The exponent with which the program's time grows with its size: the median over places, weighted with time at the smallest size."""
+    first, last = (_mean(costs.of(Loss.GROWTH), series, at) for at in (0, -1))
+    seen = np.flatnonzero(first > 0)
+    if not len(seen):
+        return 1.0
+    steps = np.log(np.maximum(last[seen], 1e-12) / first[seen]) / np.log(
+        series.points[-1].value / series.points[0].value
+    )
+    order = np.argsort(steps)
+    middle = int(np.searchsorted(np.cumsum(first[seen][order]), first[seen].sum() / 2))
+    return float(steps[order[min(middle, len(order) - 1)]])
+
+
+def _excess(series: Series, costs: Costs, loss: Loss, growth: float) -> FloatArray:
+    first, last = (_mean(costs.of(loss), series, at) for at in (0, -1))
+    if series.kind == Kind.UNKNOWN:
+        # What a worker should compute is not known; the rest should stay the part of the time that it was.
+        if loss == Loss.COMPUTING:
+            return np.zeros(len(first))
+        whole = [float(_mean(costs.elapsed[:, None], series, at)[0]) for at in (0, -1)]
+        return last - first * whole[1] / whole[0]
+    return last - ideal_factor(series, costs, growth) * first
+
+
+def _mean(values: FloatArray, series: Series, at: int) -> FloatArray:
+    found: FloatArray = values[list(series.points[at].runs)].mean(axis=0)
+    return found
+
+
+def _hot_path(costs: Costs, by_place: FloatArray) -> tuple[int, ...]:
+    """From the root on to the child with most of the loss, as long as it has a good part of its parent's."""
+    tree, node, path = costs.joint.tree, 0, []
+    while by_place[node] > 0:
+        path.append(node)
+        children = tree.children(node)
+        best = max(children, key=lambda child: by_place[child], default=-1)
+        if best < 0 or by_place[best] < threshold("min_step") * by_place[node]:
+            break
+        node = best
+    return tuple(path)
+
+
+def _causes(series: Series, costs: Costs, loss: Loss, excess: FloatArray, last: float, growth: float) -> list[Cause]:
+    """The places that lose most in one way, none inside another."""
+    tree = costs.joint.tree
+    left, found = excess.copy(), []
+    for _ in range(_CAUSES):
+        inclusive = tree.inclusive(left)
+        node = _end(tree, inclusive, left)
+        value = float(inclusive[node])
+        if value < threshold("min_loss") * last:
+            break
+        inside = slice(node, int(tree.end[node]))
+        error = _error(series, costs, loss, inside, growth)
+        if value > threshold("sigma") * error:
+            found.append(_cause(series, costs, loss, node, value, error, last))
+        left[inside] = 0.0
+    return [cause for cause in found if cause is not None]
+
+
+def _end(tree: CallTree, inclusive: FloatArray, own: FloatArray) -> int:
+    """Where the way down along most of the excess ends; where it ends at the root, the place with most of its own."""
+    node = 0
+    while True:
+        best = max(tree.children(node), key=lambda child: inclusive[child], default=-1)
+        if best < 0 or inclusive[best] < threshold("min_step") * max(inclusive[node], 1e-300) or inclusive[best] <= 0:
+            break
+        node = best
+    return node if node else int(np.argmax(own))
+
+
+def _error(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float) -> float:
+    """Standard error of an excess: between repetitions, but not less than that of counting samples."""
+    values = costs.of(loss)[:, inside].sum(axis=1)
+    variance = 0.0
+    for at, factor in ((0, ideal_factor(series, costs, growth)), (-1, 1.0)):
+        runs = list(series.points[at].runs)
+        each = values[runs]
+        between = float(each.var(ddof=1)) if len(runs) > 1 else 0.0
+        over = costs.workers[runs] if loss == Loss.COMPUTING else np.ones(len(runs))
+        level = costs.of(Loss.COMPUTING)[runs, inside].sum(axis=1) if loss == Loss.UNEVEN else 0.0
+        counted = float(np.mean(costs.period[runs] * np.maximum(np.abs(each) + level, 0.0) / over))
+        variance += factor**2 * max(between, counted) / len(runs)
+    return float(np.sqrt(variance))
+
+
+def _cause(
+    series: Series, costs: Costs, loss: Loss, node: int, seconds: float, error: float, last: float
+) -> Cause | None:
+    tree = costs.joint.tree
+    inside = slice(node, int(tree.end[node]))
+    cost = costs.of(loss)[:, inside].sum(axis=1)
+    weight = np.bincount(
+        costs.kind[inside], weights=np.maximum(_mean(costs.of(loss), series, -1)[inside], 0.0), minlength=len(Activity)
+    )
+    kind = Activity(int(weight.argmax()))
+    runs = list(series.points[-1].runs)
+    mean = float(costs.computing[runs, inside].sum(axis=1).mean())
+    busiest = mean + float(costs.uneven[runs, inside].sum(axis=1).mean())
+    count = float(costs.workers[runs].mean())
+    others = (mean * count - busiest) / max(count - 1, 1)
+    alone = loss == Loss.UNEVEN and others < threshold("one_worker") * busiest
+    general = loss == Loss.COMPUTING and is_workers(series.parameter) and _is_general(series, costs, inside)
+    if general:
+        whole = _excess(series, costs, Loss.COMPUTING, 1.0).sum()
+        if whole < (1 - threshold("scales_well")) * last:
+            return None
+    first = float(_mean(cost[:, None], series, 0)[0])
+    at_last = float(_mean(cost[:, None], series, -1)[0])
+    divided = not (loss == Loss.COMPUTING and series.kind == Kind.STRONG and at_last > threshold("scales_well") * first)
+    return Cause(
+        loss, standing(series, costs, node), seconds / last, seconds, error, cost, kind, alone, general, divided
+    )
+
+
+def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
+    """True if the rest of the program computes about as much longer than it should."""
+    factor = ideal_factor(series, costs)
+    first, last = (_mean(costs.computing, series, at) for at in (0, -1))
+    here = last[inside].sum() / max(factor * first[inside].sum(), 1e-300)
+    rest = (last.sum() - last[inside].sum()) / max(factor * (first.sum() - first[inside].sum()), 1e-300)
+    # Where there is hardly a rest, nothing tells a function from the machine.
+    small = first.sum() - first[inside].sum() < threshold("min_loss") * first.sum()
+    return bool(here < 1 / threshold("scales_well") and small) or bool(not small and here - 1 < 2 * (rest - 1))
+
+
+def standing(series: Series, costs: Costs, node: int) -> int:
+    """The function that stands for a place: callers whose time is nearly all there, up to the program's main function."""
+    tree, joint = costs.joint.tree, costs.joint
+    if joint.part[node] != Part.FUNCTION:
+        return node
+    whole = tree.inclusive(_mean(costs.computing + costs.uneven + costs.waiting, series, -1))
+    while True:
+        above = int(tree.parent[node])
+        if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in ("main", "MAIN__", "<module>"):
+            return node
+        if whole[node] < threshold("same_place") * whole[above]:
+            return node
+        node = above
+
+
+# -- places ----------------------------------------------------------------------------------------------------
+
+
+def name_of(costs: Costs, node: int) -> str:
+    """What a reader calls a place: its function, or the call in its function."""
+    joint = costs.joint
+    if node == 0:
+        return "the whole program"
+    name = readable_function(joint.name(node))
+    if joint.part[node] in (Part.CALL, Part.LONE):
+        above = int(joint.tree.parent[node])
+        return f"{name} in {readable_function(joint.name(above))}" if above > 0 else name
+    return name
+
+
+def path_names(costs: Costs, node: int) -> list[str]:
+    """Names from the entry point down to a place, what starts programs left out."""
+    return [readable_function(name) for name in path_of(costs.joint, node) if name not in STARTERS]
+
+
+def place_of(series: Series, costs: Costs, node: int) -> Place:
+    """File and line of a place, as the largest run shows it."""
+    from chathpc.diagnosis.records import Place
+
+    at = series.points[-1].runs[0]
+    run, tree = series.runs[at], costs.joint.tree
+    if not run.measured.is_host_time:
+        return Place()
+    inside = (costs.joint.place[at] >= node) & (costs.joint.place[at] < int(tree.end[node]))
+    found = run.measured.facts.hot_place(np.where(inside, run.measured.facts.time, 0.0))
+    return Place() if found is None else found.place

@@ -1,0 +1,131 @@
+"""What `chathpc scale` found, as data that other programs can rely on (schema chathpc-scale/1)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from chathpc.report import PlaceRecord, Record
+
+SCHEMA: Final = "chathpc-scale/1"
+
+
+class RangeRecord(Record):
+    """A value with its 80 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class LawRecord(Record):
+    """How a cost grows along the parameter."""
+
+    text: str = Field(description="Such as `1.2 + 0.3 · ranks`, in the unit of the metric.")
+    kind: str
+    error: float = Field(description="Symmetric mean absolute percentage error of leaving one point out, 0..2.")
+    growth: RangeRecord = Field(description="Exponent of the growth at the largest scale.")
+    others: list[str] = Field(description="Laws that explain the costs about as well.")
+
+
+class PointRecord(Record):
+    """One scale: the mean of its repetitions. Efficiencies are POP's, 0..1 or above; null where they do not apply or were not measured."""
+
+    value: float
+    repetitions: int
+    workers: float = Field(description="Threads, or ranks of one thread, that the profile shows.")
+    elapsed: float = Field(description="Time of the worker that computes longest, in the unit of the metric.")
+    spread: float = Field(description="Standard deviation of that between repetitions.")
+    speedup: float
+    overall: float | None
+    parallel: float | None
+    balance: float | None
+    balance_ranks: float | None
+    balance_threads: float | None
+    communication: float | None
+    mpi: float | None
+    threads: float | None
+    serialisation: float | None
+    transfer: float | None
+    computation: float | None
+    instructions: float | None
+    ipc: float | None
+    frequency: float | None
+
+
+class StepRecord(Record):
+    """A place on the hot path of the loss."""
+
+    name: str
+    loss: float = Field(description="Inclusive scaling loss, as a share of all workers' time at the largest scale.")
+
+
+class FindingRecord(Record):
+    """A place that costs more than it should at the largest scale."""
+
+    loss: Literal["computing", "uneven", "waiting", "growth"]
+    name: str
+    where: PlaceRecord
+    why: str
+    share: float = Field(description="Of all workers' time at the largest scale.")
+    seconds: float = Field(description="The same for one worker, in the unit of the metric.")
+    error: float = Field(description="One standard error of that.")
+    costs: list[float] = Field(description="What the place costs a worker at each scale.")
+    law: LawRecord | None
+
+
+class RankedRecord(Record):
+    """A place at the target."""
+
+    name: str
+    cost: RangeRecord
+
+
+class PredictionRecord(Record):
+    """The time at another scale."""
+
+    at: dict[str, float]
+    elapsed: RangeRecord | None
+    efficiency: RangeRecord | None = Field(description="Against the smallest scale.")
+    ranked: list[RankedRecord]
+    refusal: str = Field(description="Why it cannot be extrapolated from these runs; empty if it can.")
+
+
+class CrossingRecord(Record):
+    """From which scale on workers wait longer than they compute; null: not within 1,024 times the largest one."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    refusal: str
+
+
+class Scaling(Record):
+    """What a series tells."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True, populate_by_name=True
+    )
+
+    schema_: Literal["chathpc-scale/1"] = Field(default=SCHEMA, alias="schema")
+    title: str
+    formats: list[str]
+    verdict: Literal["scales", "loses", "grows", "cannot-tell"]
+    headline: str
+    parameter: str
+    kind: Literal["strong", "weak", "problem size", "unknown"]
+    kind_reason: str
+    source: str = Field(description="Where the values of the parameter came from.")
+    fixed: dict[str, float] = Field(description="Other parameters, which all these runs share.")
+    metric: str
+    unit: str
+    points: list[PointRecord]
+    loss: float | None = Field(description="Scaling loss at the largest scale, of all workers' time; null if unknown.")
+    hot_path: list[StepRecord]
+    findings: list[FindingRecord]
+    law: LawRecord | None = Field(description="Of the elapsed time.")
+    predictions: list[PredictionRecord]
+    crossing: CrossingRecord | None
+    notes: list[str]
+    versions: dict[str, str]

@@ -1,0 +1,231 @@
+"""Profiles of a series in, what it loses and how it goes on out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from chathpc.errors import UsageError
+from chathpc.predict.counts import Range
+from chathpc.profile import numbers
+from chathpc.profile.text import clean
+from chathpc.report import PlaceRecord
+from chathpc.scale import outlook, words
+from chathpc.scale.efficiency import Efficiencies, efficiencies_of
+from chathpc.scale.laws import Fitted
+from chathpc.scale.loss import Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
+from chathpc.scale.record import (
+    CrossingRecord,
+    FindingRecord,
+    LawRecord,
+    PointRecord,
+    PredictionRecord,
+    RangeRecord,
+    RankedRecord,
+    Scaling,
+    StepRecord,
+)
+from chathpc.scale.series import Kind, Series, read_series
+from chathpc.scale.thresholds import threshold
+
+#: Where nothing else is asked for, the prediction is for so many times the largest scale.
+_FURTHER = 4.0
+_STEPS = 8
+
+
+def scale(
+    paths: Sequence[str | Path],
+    *,
+    at: Sequence[Mapping[str, float]] = (),
+    values: Mapping[str, Mapping[str, float]] | None = None,
+    along: str | None = None,
+    kind: Kind | None = None,
+    metric: str | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Scaling:
+    """Where the program that was measured at several scales loses, why, how that grows, and what it will cost at others.
+
+    `at` are targets; each gives the parameter along which the runs are looked at. The rest as for `series.read_series`.
+    """
+    along = along or next((name for target in at for name in target), None)
+    series = read_series(
+        [Path(path) for path in paths], values=values, parameter=along, kind=kind, metric=metric, progress=progress
+    )
+    targets = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
+    for target in targets:
+        if set(target) != {series.parameter}:
+            raise UsageError(
+                f"These runs are a series along {series.parameter}.", hint=f"Give --at {series.parameter}=N."
+            )
+    progress("comparing the runs")
+    costs = costs_of(series)
+    progress("looking for laws")
+    return scaling_of(series, costs, [target[series.parameter] for target in targets])
+
+
+def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scaling:
+    """The record of a series whose costs are known."""
+    efficiencies, losses = efficiencies_of(series, costs), losses_of(series, costs)
+    hybrid = any(run.measured.ranks > 1 and run.measured.threads > run.measured.ranks for run in series.runs)
+    findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, hybrid)) is not None]
+    predictions = [outlook.predict(series, costs, losses.causes, target) for target in targets]
+    verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
+    first = series.runs[0]
+    return Scaling(
+        title=first.profile.title,
+        formats=sorted({run.profile.format for run in series.runs}),
+        verdict=verdict,
+        headline=headline,
+        parameter=series.parameter,
+        kind=series.kind.value,
+        kind_reason=series.reason,
+        source=series.source,
+        fixed=dict(series.fixed),
+        metric=first.measured.metric.id,
+        unit=first.measured.metric.unit.value,
+        points=[
+            PointRecord(repetitions=len(point.runs), **asdict(each))
+            for point, each in zip(series.points, efficiencies, strict=True)
+        ],
+        loss=losses.total if len(losses.hot_path) or costs.told.all() else None,
+        hot_path=[
+            StepRecord(name=clean(name_of(costs, node)), loss=float(losses.by_place[node]))
+            for node in losses.hot_path[-_STEPS:]
+            if node
+        ],
+        findings=findings,
+        law=_law(series, outlook.law_of(series, costs.elapsed)),
+        predictions=[_prediction(costs, each) for each in predictions],
+        crossing=_crossing(outlook.crossing(series, costs)),
+        notes=_notes(series, costs),
+        versions=_versions(),
+    )
+
+
+# -- parts -----------------------------------------------------------------------------------------------------
+
+
+def _finding(series: Series, costs: Costs, cause: Cause, hybrid: bool) -> FindingRecord | None:
+    cost = outlook.cost_at(costs, cause.node, cause.loss)
+    if cause.loss == Loss.WAITING:
+        cost = cause.cost
+    law = outlook.law_of(series, cost)
+    if cause.loss == Loss.GROWTH and (law is None or law.growth(series.parameter).value < threshold("superlinear")):
+        return None
+    where = PlaceRecord.of(place_of(series, costs, cause.node))
+    path = [clean(name) for name in path_names(costs, cause.node)]
+    return FindingRecord(
+        loss=cause.loss.value,
+        name=clean("the whole program" if cause.general else name_of(costs, cause.node)),
+        where=where.model_copy(update={"path": path}),
+        why=words.why(series, cause, law, hybrid=hybrid),
+        share=cause.share,
+        seconds=cause.seconds,
+        error=cause.error,
+        costs=[float(np.mean(cost[list(point.runs)])) for point in series.points],
+        law=_law(series, law),
+    )
+
+
+def _law(series: Series, law: Fitted | None) -> LawRecord | None:
+    if law is None:
+        return None
+    return LawRecord(
+        text=law.law.text,
+        kind=law.law.kind,
+        error=law.error,
+        growth=_range(law.growth(series.parameter)),
+        others=[other.text for other, _ in law.others[:3]],
+    )
+
+
+def _range(found: Range) -> RangeRecord:
+    return RangeRecord(value=found.value, low=found.low, high=found.high)
+
+
+def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
+    return PredictionRecord(
+        at=dict(found.at),
+        elapsed=None if found.elapsed is None else _range(found.elapsed),
+        efficiency=None if found.efficiency is None else _range(found.efficiency),
+        ranked=[RankedRecord(name=clean(name_of(costs, each.node)), cost=_range(each.cost)) for each in found.ranked],
+        refusal=found.refusal,
+    )
+
+
+def _crossing(found: outlook.Crossing | None) -> CrossingRecord | None:
+    if found is None:
+        return None
+    value, low, high = (each if isfinite(each) else None for each in (found.value, found.low, found.high))
+    return CrossingRecord(value=value, low=low, high=high, refusal=found.refusal)
+
+
+def _verdict(
+    series: Series,
+    costs: Costs,
+    efficiencies: Sequence[Efficiencies],
+    losses: Losses,
+    findings: Sequence[FindingRecord],
+) -> tuple[Literal["scales", "loses", "grows", "cannot-tell"], str]:
+    first, last = words.point(series, 0), words.point(series, -1)
+    if series.kind == Kind.PROBLEM_SIZE:
+        if findings:
+            return (
+                "grows",
+                f"{findings[0].name} {findings[0].why}; at {last} it has {numbers.percent(_part(costs, series, findings[0]))} of the time.",
+            )
+        return "scales", f"Nothing grows much faster than {series.parameter} from {first} to {last}."
+    if not costs.told.all():
+        return (
+            "cannot-tell",
+            "The profiles do not show their workers one by one: only the growth of their time can be told.",
+        )
+    lost = numbers.percent(max(losses.total, 0.0))
+    if findings:
+        return "loses", (
+            f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}; most in {findings[0].name}: "
+            f"it {findings[0].why}."
+        )
+    overall = efficiencies[-1].overall
+    if losses.total > 1 - threshold("scales_well"):
+        return (
+            "loses",
+            f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}, at no single place.",
+        )
+    said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
+    return "scales", f"From {first} to {last} hardly any time is lost ({lost}){said}."
+
+
+def _part(costs: Costs, series: Series, finding: FindingRecord) -> float:
+    whole = float(np.mean(costs.elapsed[list(series.points[-1].runs)]))
+    return finding.costs[-1] / whole if whole else 0.0
+
+
+def _notes(series: Series, costs: Costs) -> list[str]:
+    notes = list(series.notes)
+    if costs.starved.any():
+        scales = sorted({series.runs[at].parameters[series.parameter] for at in np.flatnonzero(costs.starved)})
+        notes.append(
+            f"At {series.parameter} {', '.join(map(words.value, scales))} threads had no core for a good part of the time, which is left out: waiting in "
+            "OpenMP is not judged there, and other times are less certain."
+        )
+    if len(series.points) < threshold("few_points"):
+        notes.append(f"{len(series.points)} scales are few for a law: five at least are usual.")
+    if all(len(point.runs) == 1 for point in series.points):
+        notes.append("One run a scale: how much runs differ by themselves is not known.")
+    if series.others:
+        notes.append(
+            f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series."
+        )
+    return notes
+
+
+def _versions() -> dict[str, str]:
+    from chathpc import __version__
+
+    return {"chathpc": __version__}

@@ -1,0 +1,351 @@
+"""Runs of one program at several scales: which profiles they are, at which values of which parameters, and what was scaled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from chathpc.adapters.glance import Glance
+from chathpc.adapters.load import detect, load, refuse_repeated, refuse_same
+from chathpc.comparison.comparable import common_metric
+from chathpc.comparison.run import Run as Measured
+from chathpc.errors import AdapterError, UsageError
+from chathpc.profile.profile import Profile
+from chathpc.profile.text import clean
+from chathpc.scale.thresholds import threshold
+
+#: Folders are searched for profiles so deep.
+_DEPTH = 4
+#: What parameters are called in the names of files and folders. `p` may be any of them, and is settled by the profiles.
+_NAMES = {
+    "ranks": ("ranks", "rank", "np", "mpi", "procs", "proc", "processes", "tasks", "ntasks", "nprocs"),
+    "threads": ("threads", "thread", "t", "th", "omp", "nt", "nthreads"),
+    "GPUs": ("gpus", "gpu", "g", "devices"),
+    "nodes": ("nodes", "node"),
+    "cores": ("cores", "core", "cpus"),
+}
+_KNOWN = {short: name for name, every in _NAMES.items() for short in every}
+_WORKERS = ("p", "P")
+_REPETITION = {"rep", "run", "r", "repetition", "trial", "iter", "it", "sample", "seed", "job", "jobid"}
+_VALUE = re.compile(r"([A-Za-z][A-Za-z_]*?)[=_]?(\d+(?:\.\d+)?)([kKMG]?)(?:$|(?=[-_.,+]))")
+_PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+class Kind(StrEnum):
+    """What was kept when the scale grew."""
+
+    STRONG = "strong"  #: the whole problem
+    WEAK = "weak"  #: the part of each worker
+    PROBLEM_SIZE = "problem size"  #: the workers
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A profile of one run, where it was found, and the values of the parameters."""
+
+    path: Path
+    measured: Measured
+    parameters: Mapping[str, float]
+
+    @property
+    def profile(self) -> Profile:
+        """What was measured."""
+        return self.measured.profile
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Repetitions at one value of the parameter: the numbers of their runs."""
+
+    value: float
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Runs along one parameter, from its smallest value on.
+
+    `points` are those along `parameter`; all other parameters are as in `fixed` there. `others` are runs at other points.
+    `reason` says in words how `kind` was found, `source` where the values came from. `notes` are sentences.
+    """
+
+    parameter: str
+    kind: Kind
+    reason: str
+    source: str
+    points: tuple[Point, ...]
+    runs: tuple[Run, ...]
+    fixed: Mapping[str, float]
+    others: tuple[Run, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> list[float]:
+        """The parameter's values, ascending."""
+        return [point.value for point in self.points]
+
+
+def is_workers(parameter: str) -> bool:
+    """True for parameters that count who works: ranks, threads, GPUs, nodes, cores."""
+    return parameter in (*_NAMES, *_WORKERS, "workers")
+
+
+# -- reading ---------------------------------------------------------------------------------------------------
+
+
+def read_series(
+    paths: Sequence[Path],
+    *,
+    values: Mapping[str, Mapping[str, float]] | None = None,
+    parameter: str | None = None,
+    kind: Kind | None = None,
+    metric: str | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Series:
+    """The series of the profiles at `paths`, or in folders there.
+
+    `values` are those of the parameters by path (see `values_from`); without them names of files and folders tell, else what the
+    profiles say of ranks, threads and GPUs. `parameter` is the one along which to look, `kind` what was scaled, where the caller knows.
+    UsageError where that makes no series, AdapterError for a path without a profile.
+    """
+    refuse_repeated(list(paths))
+    found = {place: top for top in paths for place in profiles_in(top)}
+    if not found:
+        raise UsageError("There is no profile in these folders.", hint="Give profiles, or folders that hold them.")
+    progress(f"reading {len(found)} profiles")
+    loaded = {place: _loaded(place, given=place == top) for place, top in found.items()}
+    read = {place: profile for place, profile in loaded.items() if profile is not None}
+    if len(read) < 2:
+        raise UsageError(
+            f"A series needs profiles of two scales at least, but {len(read)} was found.",
+            hint="Measure one with: chathpc measure --vary n=1000,2000,4000 -- ./app {n}",
+        )
+    refuse_same(list(read), list(read.values()))
+    profiles = list(read.values())
+    metrics, notes = common_metric(profiles[:1], profiles[1:], metric)
+    if not metrics:
+        raise UsageError(
+            f"The profiles have no time in common. {notes[0]}", hint="Measure all of them in the same way."
+        )
+    tables, source = _parameters(found, read, values)
+    runs = [
+        Run(place, Measured(profile, each), tables[place])
+        for (place, profile), each in zip(read.items(), metrics, strict=True)
+    ]
+    return series_of(runs, source, parameter=parameter, kind=kind, notes=tuple(notes))
+
+
+def profiles_in(top: Path, depth: int = _DEPTH) -> list[Path]:
+    """The profiles at `top`: itself, or those in the folder, in the order of their names."""
+    if not top.is_dir():
+        return [top]
+    if (top / "measure.json").is_file() or detect(Glance(top)) is not None:
+        return [top]
+    if depth == 0:
+        return []
+    entries = sorted((entry for entry in top.iterdir() if not entry.name.startswith(".")), key=lambda entry: entry.name)
+    found = []
+    for entry in entries:
+        if entry.is_dir():
+            found += profiles_in(entry, depth - 1)
+        elif entry.stat().st_size and detect(Glance(entry)) is not None:
+            found.append(entry)
+    return found
+
+
+def _loaded(place: Path, *, given: bool) -> Profile | None:
+    try:
+        return load(place)
+    except AdapterError:
+        if given:
+            raise
+        return None
+
+
+def values_from(file: Path) -> dict[str, dict[str, float]]:
+    """Values of the parameters by path, from a YAML file: `runs/a: {ranks: 4, n: 1000}`; paths are relative to the file.
+
+    UsageError for anything else in it.
+    """
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UsageError(f"{clean(str(file))} cannot be read: {clean(str(error))[:200]}") from error
+    hint = "Write one line a run: runs/a: {ranks: 4, n: 1000}"
+    if not isinstance(content, dict) or not content:
+        raise UsageError(f"{clean(str(file))} does not name any run.", hint=hint)
+    found = {}
+    for path, row in content.items():
+        good = isinstance(row, dict) and row and all(type(each) in (int, float) and each > 0 for each in row.values())
+        if not good:
+            raise UsageError(f"{clean(str(file))} does not give positive numbers for {clean(str(path))}.", hint=hint)
+        found[str(file.parent / str(path))] = {str(name): float(value) for name, value in row.items()}
+    return found
+
+
+def named_values(text: str) -> dict[str, float]:
+    """Values that a name holds: `ranks=8`, `n1000`, `app-p4-n2k`; those that number repetitions are left out."""
+    found = {}
+    for part in text.split("/"):
+        at = 0
+        while at < len(part):
+            match = _VALUE.match(part, at)
+            if match is not None and (at == 0 or part[at - 1] in "-_.,+"):
+                name, number, prefix = match.groups()
+                if name.lower() not in _REPETITION:
+                    found[_KNOWN.get(name.lower(), name)] = float(number) * _PREFIX[prefix]
+                at = match.end()
+            at += 1
+    return {name: value for name, value in found.items() if value > 0}
+
+
+def _parameters(
+    found: Mapping[Path, Path], read: Mapping[Path, Profile], values: Mapping[str, Mapping[str, float]] | None
+) -> tuple[dict[Path, Mapping[str, float]], str]:
+    """The parameters of each profile, and where they came from in words."""
+    if values is not None:
+        real = {str(Path(path).resolve()): row for path, row in values.items()}
+        tables: dict[Path, Mapping[str, float]] = {}
+        for place in read:
+            row = next(
+                (real[str(each)] for each in (place.resolve(), *place.resolve().parents) if str(each) in real), None
+            )
+            if row is None:
+                raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
+            tables[place] = row
+        return tables, "as given"
+    counted = {place: _counted(profile) for place, profile in read.items()}
+    named = {place: named_values(_telling(place, found[place])) for place in read}
+    known = _varying(list(named.values()))
+    if known:
+        settled = {name: _settled(name, named, counted) for name in known}
+        chosen = {place: {settled[name]: row[name] for name in known} for place, row in named.items()}
+        return dict(chosen), "from names of files and folders"
+    varying = _varying(list(counted.values()))
+    if not varying:
+        raise UsageError(
+            "The profiles do not differ in ranks, threads or GPUs, and their names tell no parameter.",
+            hint="Name folders such as p4 or n=1000, or give a YAML file with --parameters.",
+        )
+    return {place: {name: row[name] for name in varying} for place, row in counted.items()}, "as the profiles tell"
+
+
+def _telling(place: Path, top: Path) -> str:
+    """The part of a path that may tell parameters: from the folder that was given on; of what was given itself its name."""
+    below = place.relative_to(top).as_posix() if place != top else ""
+    return f"{top.absolute().name}/{below}"
+
+
+def _varying(rows: Sequence[Mapping[str, float]]) -> list[str]:
+    """Names that all rows have, with more than one value."""
+    shared = [name for name in rows[0] if all(name in row for row in rows)]
+    return [name for name in shared if len({row[name] for row in rows}) > 1]
+
+
+def _counted(profile: Profile) -> dict[str, float]:
+    """Ranks, threads of a rank, and GPUs, as the profile tells."""
+    counts = profile.counts
+    gpus = len(profile.devices) or len(np.unique(profile.where.gpu_context[profile.where.gpu_context >= 0]))
+    found = {"ranks": counts.ranks, "threads": counts.threads, "GPUs": gpus}
+    return {name: float(value) for name, value in found.items() if value > 0}
+
+
+def _settled(name: str, named: Mapping[Path, Mapping[str, float]], counted: Mapping[Path, Mapping[str, float]]) -> str:
+    """What `p` counts: whatever the profiles count as many of."""
+    if name not in _WORKERS:
+        return name
+    for candidate in ("ranks", "threads", "GPUs"):
+        # A profile of one rank or thread may not number it.
+        if all(counted[place].get(candidate, 1.0) == row[name] for place, row in named.items()):
+            return candidate
+    return name
+
+
+# -- what was scaled -------------------------------------------------------------------------------------------
+
+
+def series_of(
+    runs: Sequence[Run],
+    source: str,
+    *,
+    parameter: str | None = None,
+    kind: Kind | None = None,
+    notes: tuple[str, ...] = (),
+) -> Series:
+    """The runs as a series along one parameter: the given one, else one that counts workers, else the one with the most values."""
+    names = _varying([run.parameters for run in runs])
+    if parameter is not None:
+        parameter = _KNOWN.get(parameter.lower(), parameter)
+        if parameter not in names:
+            raise UsageError(
+                f"The runs do not differ in '{clean(parameter)}'.", hint=f"They differ in: {', '.join(names)}."
+            )
+    chosen = parameter or max(names, key=lambda name: (is_workers(name), len({run.parameters[name] for run in runs})))
+    along, fixed = _slice(runs, chosen, [name for name in names if name != chosen])
+    ordered = sorted(along, key=lambda run: run.parameters[chosen])
+    points = tuple(
+        Point(value, tuple(at for at, run in enumerate(ordered) if run.parameters[chosen] == value))
+        for value in sorted({run.parameters[chosen] for run in ordered})
+    )
+    found, reason = _kind(ordered, points, chosen) if kind is None else (kind, "as given")
+    others = tuple(run for run in runs if run not in along)
+    return Series(chosen, found, reason, source, points, tuple(ordered), fixed, others, notes)
+
+
+def _slice(runs: Sequence[Run], parameter: str, others: Sequence[str]) -> tuple[list[Run], dict[str, float]]:
+    """The runs with the most values of the parameter while all others stay; of several such slices that of the largest values."""
+    slices: dict[tuple[float, ...], list[Run]] = {}
+    for run in runs:
+        slices.setdefault(tuple(run.parameters[name] for name in others), []).append(run)
+    best = max(slices, key=lambda key: (len({run.parameters[parameter] for run in slices[key]}), key))
+    if len({run.parameters[parameter] for run in slices[best]}) < 2:
+        raise UsageError(
+            f"No two runs differ in {parameter} alone.",
+            hint="Vary one parameter at a time, or give another with --along.",
+        )
+    return slices[best], dict(zip(others, best, strict=True))
+
+
+def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple[Kind, str]:
+    """Strong or weak scaling by the growth of all workers' computing, function by function; the size of the problem by its name."""
+    if not is_workers(parameter):
+        return Kind.PROBLEM_SIZE, f"{parameter} does not count workers"
+    from chathpc.scale.loss import is_useful
+
+    shares: dict[str, list[float]] = {}
+    for at, point in enumerate((points[0], points[-1])):
+        for number in point.runs:
+            facts = runs[number].measured.facts
+            labels, sums = facts.by_function(np.where(is_useful(facts.activities.kind), facts.time, 0.0))
+            for label, value in zip(labels.tolist(), sums.tolist(), strict=True):
+                shares.setdefault(facts.label_names[label], [0.0, 0.0])[at] += value / len(point.runs)
+    table = np.array([row for row in shares.values() if row[0] > 0])
+    if not len(table):
+        return Kind.UNKNOWN, "no function computes at the smallest scale"
+    with np.errstate(divide="ignore"):
+        growth = np.log(np.maximum(table[:, 1], 1e-12) / table[:, 0]) / np.log(points[-1].value / points[0].value)
+    order = np.argsort(growth)
+    middle = np.searchsorted(np.cumsum(table[order, 0]), table[:, 0].sum() / 2)
+    typical = float(growth[order[min(int(middle), len(order) - 1)]])
+    if typical <= threshold("strong_growth"):
+        return Kind.STRONG, f"the computing time of all {_workers(parameter)} together stays about the same"
+    if typical >= threshold("weak_growth"):
+        return Kind.WEAK, f"the computing time of each of the {_workers(parameter)} stays about the same"
+    return Kind.UNKNOWN, "all workers' computing neither stays nor grows in proportion"
+
+
+def _workers(parameter: str) -> str:
+    return parameter if parameter in _NAMES else "workers"
+
+
+def mean_by_point(values: Iterable[float], points: Sequence[Point]) -> list[float]:
+    """The mean over the repetitions of each point; `values` has one number a run."""
+    table = list(values)
+    return [float(np.mean([table[run] for run in point.runs])) for point in points]

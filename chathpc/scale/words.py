@@ -1,0 +1,74 @@
+"""A series in words: why a place costs more, what that means, what a law says."""
+
+from __future__ import annotations
+
+from chathpc.profile import numbers
+from chathpc.profile.activity import ACTIVITY_WORDS, Activity
+from chathpc.scale.laws import Fitted
+from chathpc.scale.loss import Cause, Loss
+from chathpc.scale.series import Kind, Series
+
+_ONE = {"ranks": "rank", "threads": "thread", "GPUs": "GPU", "nodes": "node", "cores": "core"}
+#: A growth below is none, above it is one.
+_FLAT = 0.15
+
+
+def worker(series: Series, *, hybrid: bool = False) -> str:
+    """What works: a thread or a rank."""
+    return _ONE.get(series.parameter, "worker") if series.parameter in ("ranks", "threads") and not hybrid else "worker"
+
+
+def scales(series: Series) -> str:
+    """`threads 1, 2, 4, 8`."""
+    return f"{series.parameter} {', '.join(value(each) for each in series.values)}"
+
+
+def value(number: float) -> str:
+    """A value of a parameter: whole numbers as they are."""
+    return f"{number:,.0f}" if float(number).is_integer() else numbers.number(number)
+
+
+def point(series: Series, at: int) -> str:
+    """`8 threads`, `1 thread`, `n = 4,000`."""
+    return at_value(series.parameter, series.values[at])
+
+
+def at_value(parameter: str, number: float) -> str:
+    """The same of any value."""
+    if parameter in _ONE:
+        return f"{value(number)} {_ONE[parameter] if number == 1 else parameter}"
+    return f"{parameter} = {value(number)}"
+
+
+def why(series: Series, cause: Cause, law: Fitted | None, *, hybrid: bool = False) -> str:
+    """Why a place costs more at the largest scale, in a sentence without its subject."""
+    who = worker(series, hybrid=hybrid)
+    if cause.loss == Loss.GROWTH:
+        return f"grows {growth_words(law, series.parameter)}"
+    if cause.loss == Loss.UNEVEN:
+        if cause.alone:
+            return f"runs on one {who} only while the others wait"
+        return f"is spread unevenly: one {who} has more of it than the mean, and the others wait"
+    if cause.loss == Loss.COMPUTING:
+        if cause.general:
+            return "computing takes longer everywhere: caches, memory bandwidth or clock rate are shared"
+        if series.kind == Kind.WEAK:
+            return f"computes longer on each {who} the more there are: its work depends on their number"
+        if not cause.divided:
+            return f"is not divided: every {who} does all of it, however many there are"
+        return f"takes more time over all {who}s together the more there are: work is repeated, or its memory is shared"
+    if cause.kind == Activity.OMP_LOCK:
+        return "waits for a critical section, atomic or lock: one thread at a time gets in"
+    if cause.kind in (Activity.OMP_WAIT, Activity.OMP_OVERHEAD):
+        return "waits at barriers, or the runtime starts and ends many short regions"
+    if cause.kind == Activity.MPI:
+        return "communicates longer the more ranks there are"
+    return f"spends time {ACTIVITY_WORDS[cause.kind]}"
+
+
+def growth_words(law: Fitted | None, parameter: str) -> str:
+    """`as n^2`, with the exponent that was measured."""
+    if law is None:
+        return "faster than the rest"
+    found = law.growth(parameter)
+    return f"as {parameter}^{found.value:.1f} ({found.low:.1f} to {found.high:.1f})"
