@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from chathpc.predict.build import ToolkitMissingError, find_toolkit
+from chathpc.predict.compilers import ToolkitMissingError, find_toolkit
 from chathpc.predict.prediction import Asked
 from chathpc.predict.profiled import Profiled
 from chathpc.reports import PREDICTION_FORMATS, prediction_renderers
