@@ -3,6 +3,7 @@
 docs/cli.md               the help page of every command
 docs/report-schema.json   JSON schema of a report
 docs/diff-schema.json     JSON schema of a comparison
+docs/scale-schema.json    JSON schema of a series of runs
 docs/answer-schema.json   JSON schema of an answer to a question
 docs/project-schema.json  JSON schema of the key `project` of a chathpc.yaml
 docs/formats.md           the built-in adapters
@@ -10,7 +11,7 @@ docs/catalogue.md         every cause that chathpc knows: signs, thresholds, adv
 docs/recipes.md           every recipe of chathpc fix: what it changes and what must hold
 docs/fix-schema.json      JSON schema of what chathpc fix found
 docs/prediction-schema.json  JSON schema of what chathpc predict says
-docs/diff.md, fix.md      their tables of thresholds; the rest of these pages is written by hand
+docs/diff.md, fix.md, scale.md  their tables of thresholds; the rest of these pages is written by hand
 """
 
 from __future__ import annotations
@@ -112,6 +113,8 @@ def pages() -> dict[Path, str]:
         DOCS / "prediction-schema.json": schema_page("chathpc.predict.record:PredictionRecord"),
         DOCS / "diff.md": with_thresholds("diff.md", "chathpc.comparison.thresholds"),
         DOCS / "fix.md": with_thresholds("fix.md", "chathpc.fix.thresholds"),
+        DOCS / "scale.md": with_thresholds("scale.md", "chathpc.scale.thresholds"),
+        DOCS / "scale-schema.json": schema_page("chathpc.scale.record:Scaling"),
     }
 
 

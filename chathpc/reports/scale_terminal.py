@@ -193,7 +193,7 @@ def _series(costs: Sequence[float], unit: str) -> str:
 
 def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
     if found.elapsed is None:
-        return f"cannot be extrapolated from these runs: {found.refusal}."
+        return f"cannot be extrapolated from these runs: {found.refusal.rstrip('.')}."
 
     def time(number: float) -> str:
         return numbers.quantity(number, record.unit)

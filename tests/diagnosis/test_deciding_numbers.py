@@ -20,6 +20,7 @@ import chathpc
 from chathpc.comparison.thresholds import thresholds
 from chathpc.diagnosis.catalogue import causes, common
 from chathpc.fix.thresholds import thresholds as of_changes
+from chathpc.scale.thresholds import thresholds as of_series
 
 PACKAGE = Path(chathpc.__file__).parent
 #: Modules that decide what is said of a profile, and whether a change is accepted. Recognisers of source (diagnosis/source) and recipes
@@ -381,19 +382,31 @@ def test_every_threshold_that_is_read_is_there() -> None:
     of_causes = {name for cause in causes() for name in cause.thresholds}
     asked = set(read_names())
     assert {name for how, name in asked if how == "common"} <= set(common())
-    assert {name for how, name in asked if how == "threshold"} <= of_causes | set(thresholds()) | set(of_changes())
+    assert {name for how, name in asked if how == "threshold"} <= of_causes | set(thresholds()) | set(
+        of_changes(), *of_series()
+    )
 
 
 def test_no_threshold_is_there_that_nothing_reads() -> None:
     text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(PACKAGE.rglob("*.py")))
-    names = {*common(), *thresholds(), *of_changes(), *(name for cause in causes() for name in cause.thresholds)}
+    names = {
+        *common(),
+        *thresholds(),
+        *of_changes(),
+        *of_series(),
+        *(name for cause in causes() for name in cause.thresholds),
+    }
     assert sorted(name for name in names if f'"{name}"' not in text) == []
 
 
 @pytest.mark.parametrize(
     ("room", "name"),
-    [(room, name) for room, all_ in (("comparison", thresholds), ("fix", of_changes)) for name in all_()],
+    [
+        (room, name)
+        for room, all_ in (("comparison", thresholds), ("fix", of_changes), ("scale", of_series))
+        for name in all_()
+    ],
 )
 def test_thresholds_of_a_room_have_a_source(room: str, name: str) -> None:
-    found = {"comparison": thresholds, "fix": of_changes}[room]()[name]
+    found = {"comparison": thresholds, "fix": of_changes, "scale": of_series}[room]()[name]
     assert len(found.source) > 40

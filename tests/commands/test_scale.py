@@ -1,0 +1,80 @@
+"""`chathpc scale` on the command line: series from names, from a file; findings, predictions, exit codes, formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Result
+from tests.synthetic.collapsed import write
+
+Run = Callable[..., Result]
+SIZES = (100, 200, 400, 800, 1600)
+
+
+@pytest.fixture
+def sizes(tmp_path: Path) -> Path:
+    """Profiles over the size n: `sweep` takes n samples, `pairs` n²/400."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for n in SIZES:
+        samples = [(("main", "sweep"), n), (("main", "pairs"), n * n // 400)]
+        (folder / f"n{n}").write_text(write(samples))
+    return folder
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.usefixtures("sizes")
+def test_what_grows_faster_than_the_problem_is_named_and_predicted(run: Run) -> None:
+    result = run("scale", "runs", "--at", "n=6400", "--format", "json", "-q")
+    assert result.code == 0
+    found = json.loads(result.out)
+    assert (found["parameter"], found["kind"], found["verdict"]) == ("n", "problem size", "grows")
+    (first,) = found["findings"]
+    assert first["name"] == "pairs"
+    assert first["costs"] == [n * n // 400 for n in SIZES]
+    assert first["law"]["growth"]["value"] == pytest.approx(2.0, abs=0.1)
+    (target,) = found["predictions"]
+    truth = 6400 + 6400**2 / 400
+    assert target["elapsed"]["low"] <= truth * 1.02
+    assert target["elapsed"]["value"] == pytest.approx(truth, rel=0.1)
+    text = run("scale", "runs", "--at", "n=6400", "-q")
+    assert "GROWS pairs grows as n^2.0 (2.0 to 2.0); at n = 1,600" in flat(text.out)
+    assert len(text.out.splitlines()) <= 40
+    assert run("scale", "runs", "--at", "n=6400", "--format", "markdown", "-q").code == 0
+
+
+@pytest.mark.usefixtures("sizes")
+def test_a_file_tells_the_parameters(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "series.yaml").write_text("".join(f"runs/n{n}: {{cells: {2 * n}}}\n" for n in SIZES))
+    found = json.loads(run("scale", "runs", "--parameters", "series.yaml", "--format", "json", "-q").out)
+    assert found["parameter"] == "cells"
+    assert [point["value"] for point in found["points"]] == [2 * n for n in SIZES]
+    (tmp_path / "series.yaml").write_text("runs/n100: {cells: -1}\n")
+    wrong = run("scale", "runs", "--parameters", "series.yaml")
+    assert wrong.code == 2
+    assert "positive numbers" in wrong.err
+
+
+@pytest.mark.usefixtures("sizes")
+def test_what_is_no_series_is_refused(run: Run, tmp_path: Path) -> None:
+    assert run("scale", "runs/n100").code == 2
+    assert "two scales" in run("scale", "runs/n100").err
+    assert "not NAME=NUMBER" in run("scale", "runs", "--at", "64").err
+    assert "series along n" in flat(run("scale", "runs", "--at", "ranks=64", "--along", "n").err)
+    (tmp_path / "empty").mkdir()
+    assert "no profile" in run("scale", "empty").err
+    assert run("scale", "absent").code == 3
+
+
+@pytest.mark.usefixtures("sizes")
+def test_few_scales_cannot_be_extrapolated(run: Run) -> None:
+    result = run("scale", "runs/n100", "runs/n200", "-q")
+    assert result.code == 0
+    assert "cannot be extrapolated from these runs" in flat(result.out)
