@@ -383,8 +383,8 @@ def test_every_threshold_that_is_read_is_there() -> None:
     asked = set(read_names())
     assert {name for how, name in asked if how == "common"} <= set(common())
     assert {name for how, name in asked if how == "threshold"} <= of_causes | set(thresholds()) | set(
-        of_changes(), *of_series()
-    )
+        of_changes()
+    ) | set(of_series())
 
 
 def test_no_threshold_is_there_that_nothing_reads() -> None:
