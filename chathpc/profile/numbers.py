@@ -6,6 +6,7 @@ Evidence, renderers and tables take their numbers from here, so that the same va
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 UNKNOWN = "not measured"
 
@@ -106,6 +107,12 @@ def quantity(value: float, unit: str) -> str:
         return number(value)
     text = count(value)
     return text if unit in ("", "count") or text == UNKNOWN else f"{text} {unit}"
+
+
+def ranged(value: float, low: float, high: float, write: Callable[[float], str]) -> str:
+    """A value with its bounds, or alone if they are written alike."""
+    main, least, most = write(value), write(low), write(high)
+    return main if least == main == most else f"{main} ({least} to {most})"
 
 
 def money(amount: float, currency: str) -> str:

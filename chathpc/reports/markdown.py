@@ -6,7 +6,7 @@ A word that could mean something in Markdown is set as code, where no link, imag
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
@@ -218,6 +218,14 @@ def fenced(text: str) -> str:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already; empty without rows. A bar would end a cell, also inside of code."""
+    if not rows:
+        return ""
+    escaped = [[cell.replace("|", "\\|") for cell in line] for line in (header, ["---"] * len(header), *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
 def _list(rows: Iterable[str]) -> str:

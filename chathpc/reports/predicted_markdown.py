@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from chathpc.predict.record import KernelRecord, PredictionRecord
 from chathpc.profile import numbers
-from chathpc.reports.markdown import code, prose
+from chathpc.reports.markdown import code, prose, table
 from chathpc.reports.predicted_terminal import OVERVIEW, ROOFS, facts, overview_rows, roof_rows
 from chathpc.reports.style import Style
 
@@ -19,7 +19,7 @@ def render(record: PredictionRecord, style: Style) -> str:
         f"Predicted, nothing was measured. Compiled for {prose(record.compiled_for)} by {prose(tools)}.",
     ]
     if len(record.kernels) > 1:
-        blocks.append(_table(OVERVIEW, [(code(row[0]), *row[1:]) for row in overview_rows(record)]))
+        blocks.append(table(OVERVIEW, [(code(row[0]), *row[1:]) for row in overview_rows(record)]))
     blocks += [block for kernel in record.kernels for block in _kernel(kernel)]
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
 
@@ -27,9 +27,9 @@ def render(record: PredictionRecord, style: Style) -> str:
 def _kernel(kernel: KernelRecord) -> Iterable[str]:
     yield f"## {code(kernel.kernel)}"
     yield prose(kernel.headline)
-    yield _table(ROOFS, roof_rows(kernel))
+    yield table(ROOFS, roof_rows(kernel))
     yield "\n".join(f"- **{label}**: {prose(text)}" for label, text in facts(kernel))
-    yield _table(
+    yield table(
         ("share", "line", "source"),
         [
             (numbers.percent_cell(each.share), code(f"{each.file}:{each.line}"), code(each.text) if each.text else "")
@@ -39,11 +39,3 @@ def _kernel(kernel: KernelRecord) -> Iterable[str]:
     yield "\n".join(prose(each) for each in kernel.change)
     if kernel.assumptions:
         yield "Assumed:\n\n" + "\n".join(f"- {prose(each)}" for each in kernel.assumptions)
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return ""
-    lines = [header, ["---"] * len(header), *rows]
-    escaped = [[each.replace("|", "\\|") for each in line] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)

@@ -171,8 +171,7 @@ def _access(
 
 
 def _range(found: RangeRecord, write: Callable[[float], str]) -> str:
-    value, low, high = (write(each) for each in (found.value, found.low, found.high))
-    return value if low == value == high else f"{value} ({low} to {high})"
+    return numbers.ranged(found.value, found.low, found.high, write)
 
 
 def _sum(left: RangeRecord, right: RangeRecord) -> RangeRecord:

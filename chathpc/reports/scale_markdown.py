@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chathpc.profile import numbers
-from chathpc.reports.markdown import code, prose
+from chathpc.reports.markdown import code, prose, table
 from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook
 from chathpc.reports.style import Style
 from chathpc.scale.record import Scaling
@@ -18,14 +16,14 @@ def render(record: Scaling, style: Style) -> str:
         prose(head(record)),
         f"**{VERDICTS[record.verdict][0].capitalize()}.** {prose(record.headline)}",
         "## Efficiencies",
-        _table(("", *columns(record)), [(prose(name.strip()), *cells) for name, *cells in matrix(record)]),
+        table(("", *columns(record)), [(prose(name.strip()), *cells) for name, *cells in matrix(record)]),
     ]
     if record.findings:
         rows = [
             (share, code(name), _where(finding.where.file, finding.where.line), prose(sentence))
             for finding, (share, name, sentence) in zip(record.findings, findings(record), strict=True)
         ]
-        blocks += ["## Where the loss is", _table(("share", "what", "where", "why"), rows)]
+        blocks += ["## Where the loss is", table(("share", "what", "where", "why"), rows)]
     if record.hot_path and record.findings:
         steps = (f"{code(step.name)} {numbers.percent(max(step.loss, 0.0))}" for step in record.hot_path)
         blocks.append(f"Hot path: {' › '.join(steps)}")
@@ -41,9 +39,3 @@ def render(record: Scaling, style: Style) -> str:
 
 def _where(file: str | None, line: int | None) -> str:
     return "" if not file else code(f"{file.rsplit('/', 1)[-1]}{f':{line}' if line else ''}")
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    escaped = [[each.replace("|", "\\|") for each in line] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)

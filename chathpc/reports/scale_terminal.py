@@ -209,8 +209,7 @@ def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
 
 
 def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
-    main, low, high = (write(each) for each in (found.value, found.low, found.high))
-    return main if low == main == high else f"{main} ({low} to {high})"
+    return numbers.ranged(found.value, found.low, found.high, write)
 
 
 def _time(point: PointRecord, unit: str) -> str:

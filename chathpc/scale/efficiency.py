@@ -11,51 +11,21 @@ ranks times that of threads in them, communication in MPI times synchronisation 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from chathpc.profile.tree import FloatArray
 from chathpc.scale.loss import Costs, is_useful
+from chathpc.scale.record import PointRecord
 from chathpc.scale.series import Kind, Series
 
 
-@dataclass(frozen=True, slots=True)
-class Efficiencies:
-    """Those of one point, 0..1 and above where better than ideal; None where they do not apply or were not measured.
-
-    `elapsed` is the busiest worker's time in the unit of the series' metric, `speedup` that at the smallest scale over it.
-    """
-
-    value: float
-    workers: float
-    elapsed: float
-    spread: float
-    speedup: float
-    overall: float | None
-    parallel: float | None
-    balance: float | None
-    balance_ranks: float | None
-    balance_threads: float | None
-    communication: float | None
-    mpi: float | None
-    threads: float | None
-    serialisation: float | None
-    transfer: float | None
-    computation: float | None
-    instructions: float | None
-    ipc: float | None
-    frequency: float | None
-
-
-def efficiencies_of(series: Series, costs: Costs) -> tuple[Efficiencies, ...]:
+def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
     """The efficiencies of every point, means over its repetitions."""
     computing, uneven = costs.computing.sum(axis=1), costs.uneven.sum(axis=1)
     elapsed = np.maximum(costs.elapsed, 1e-300)
     counted = _counted(series)
-    hybrid = any(run.measured.ranks > 1 and run.measured.threads > run.measured.ranks for run in series.runs)
-    parallel_known = bool(costs.told.all()) and int(costs.workers.max()) > 1
-    found: list[Efficiencies] = []
+    several = bool(costs.told.all()) and int(costs.workers.max()) > 1
+    found: list[PointRecord] = []
     first = list(series.points[0].runs)
     for point in series.points:
         runs = list(point.runs)
@@ -69,10 +39,10 @@ def efficiencies_of(series: Series, costs: Costs) -> tuple[Efficiencies, ...]:
         ranks = mean(costs.rank_balance)
         computation = _computation(series, costs, computing, first, runs)
         traced = _traced(series, runs)
-        several = parallel_known
         found.append(
-            Efficiencies(
+            PointRecord(
                 value=point.value,
+                repetitions=len(runs),
                 workers=mean(costs.workers.astype(np.float64)),
                 elapsed=mean(costs.elapsed),
                 spread=float(np.std(costs.elapsed[runs], ddof=1)) if len(runs) > 1 else 0.0,
@@ -80,18 +50,18 @@ def efficiencies_of(series: Series, costs: Costs) -> tuple[Efficiencies, ...]:
                 overall=balance * communication * computation if several and computation is not None else None,
                 parallel=balance * communication if several else None,
                 balance=balance if several else None,
-                balance_ranks=ranks if several and hybrid else None,
-                balance_threads=balance / ranks if several and hybrid else None,
+                balance_ranks=ranks if several and series.hybrid else None,
+                balance_threads=balance / ranks if several and series.hybrid else None,
                 communication=communication if several else None,
-                mpi=mpi if several and hybrid else None,
-                threads=communication / mpi if several and hybrid and mpi > 0 else None,
+                mpi=mpi if several and series.hybrid else None,
+                threads=communication / mpi if several and series.hybrid and mpi > 0 else None,
                 serialisation=traced[0],
                 transfer=traced[1],
                 computation=computation,
                 **_scaling(series, costs, counted, first, runs),
             )
         )
-    return tuple(found)
+    return found
 
 
 def _computation(

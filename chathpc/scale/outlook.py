@@ -77,7 +77,7 @@ def cost_at(costs: Costs, node: int, loss: Loss | None = None) -> FloatArray:
 def predict(series: Series, costs: Costs, causes: Sequence[Cause], target: float) -> Prediction:
     """Time and efficiency at a value of the series' parameter, and the places that have most of it there."""
     at = {series.parameter: target}
-    refusal = _refusal(series, costs, target)
+    refusal = _refusal(series, costs)
     whole = law_of(series, costs.elapsed)
     if whole is None or refusal:
         return Prediction(at, None, None, (), refusal or "nothing was measured")
@@ -94,7 +94,7 @@ def predict(series: Series, costs: Costs, causes: Sequence[Cause], target: float
     return Prediction(at, elapsed, _efficiency(series, costs, elapsed, target), tuple(ranked[:_PLACES]))
 
 
-def _refusal(series: Series, costs: Costs, target: float) -> str:
+def _refusal(series: Series, costs: Costs) -> str:
     if len(series.points) < 3:
         return f"{len(series.points)} values of {series.parameter} tell no law; measure three at least, better five"
     if series.kind != Kind.PROBLEM_SIZE and not costs.told.all():
@@ -135,7 +135,7 @@ def crossing(series: Series, costs: Costs) -> Crossing | None:
         return None
     lost = (costs.uneven + costs.waiting).sum(axis=1)
     useful = costs.computing.sum(axis=1)
-    if refusal := _refusal(series, costs, series.values[-1]):
+    if refusal := _refusal(series, costs):
         return Crossing(np.inf, np.inf, np.inf, refusal)
     first, second = law_of(series, lost), law_of(series, useful)
     if first is None or second is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Literal
@@ -16,7 +15,7 @@ from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import outlook, words
-from chathpc.scale.efficiency import Efficiencies, efficiencies_of
+from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.laws import Fitted
 from chathpc.scale.loss import Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
@@ -71,8 +70,7 @@ def scale(
 def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scaling:
     """The record of a series whose costs are known."""
     efficiencies, losses = efficiencies_of(series, costs), losses_of(series, costs)
-    hybrid = any(run.measured.ranks > 1 and run.measured.threads > run.measured.ranks for run in series.runs)
-    findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, hybrid)) is not None]
+    findings = [found for cause in losses.causes if (found := _finding(series, costs, cause)) is not None]
     predictions = [outlook.predict(series, costs, losses.causes, target) for target in targets]
     verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
     first = series.runs[0]
@@ -88,10 +86,7 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         fixed=dict(series.fixed),
         metric=first.measured.metric.id,
         unit=first.measured.metric.unit.value,
-        points=[
-            PointRecord(repetitions=len(point.runs), **asdict(each))
-            for point, each in zip(series.points, efficiencies, strict=True)
-        ],
+        points=efficiencies,
         loss=losses.total if len(losses.hot_path) or costs.told.all() else None,
         hot_path=[
             StepRecord(name=clean(name_of(costs, node)), loss=float(losses.by_place[node]))
@@ -110,7 +105,7 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
 # -- parts -----------------------------------------------------------------------------------------------------
 
 
-def _finding(series: Series, costs: Costs, cause: Cause, hybrid: bool) -> FindingRecord | None:
+def _finding(series: Series, costs: Costs, cause: Cause) -> FindingRecord | None:
     cost = outlook.cost_at(costs, cause.node, cause.loss)
     if cause.loss == Loss.WAITING:
         cost = cause.cost
@@ -123,7 +118,7 @@ def _finding(series: Series, costs: Costs, cause: Cause, hybrid: bool) -> Findin
         loss=cause.loss.value,
         name=clean("the whole program" if cause.general else name_of(costs, cause.node)),
         where=where.model_copy(update={"path": path}),
-        why=words.why(series, cause, law, hybrid=hybrid),
+        why=words.why(series, cause, law),
         share=cause.share,
         seconds=cause.seconds,
         error=cause.error,
@@ -168,7 +163,7 @@ def _crossing(found: outlook.Crossing | None) -> CrossingRecord | None:
 def _verdict(
     series: Series,
     costs: Costs,
-    efficiencies: Sequence[Efficiencies],
+    efficiencies: Sequence[PointRecord],
     losses: Losses,
     findings: Sequence[FindingRecord],
 ) -> tuple[Literal["scales", "loses", "grows", "cannot-tell"], str]:

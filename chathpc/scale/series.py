@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -90,6 +90,11 @@ class Series:
     def values(self) -> list[float]:
         """The parameter's values, ascending."""
         return [point.value for point in self.points]
+
+    @property
+    def hybrid(self) -> bool:
+        """True if some run has several ranks of several threads."""
+        return any(run.measured.ranks > 1 and run.measured.threads > run.measured.ranks for run in self.runs)
 
 
 def is_workers(parameter: str) -> bool:
@@ -343,9 +348,3 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
 
 def _workers(parameter: str) -> str:
     return parameter if parameter in _NAMES else "workers"
-
-
-def mean_by_point(values: Iterable[float], points: Sequence[Point]) -> list[float]:
-    """The mean over the repetitions of each point; `values` has one number a run."""
-    table = list(values)
-    return [float(np.mean([table[run] for run in point.runs])) for point in points]

@@ -9,18 +9,11 @@ from chathpc.scale.loss import Cause, Loss
 from chathpc.scale.series import Kind, Series
 
 _ONE = {"ranks": "rank", "threads": "thread", "GPUs": "GPU", "nodes": "node", "cores": "core"}
-#: A growth below is none, above it is one.
-_FLAT = 0.15
 
 
 def worker(series: Series, *, hybrid: bool = False) -> str:
     """What works: a thread or a rank."""
     return _ONE.get(series.parameter, "worker") if series.parameter in ("ranks", "threads") and not hybrid else "worker"
-
-
-def scales(series: Series) -> str:
-    """`threads 1, 2, 4, 8`."""
-    return f"{series.parameter} {', '.join(value(each) for each in series.values)}"
 
 
 def value(number: float) -> str:
@@ -40,9 +33,9 @@ def at_value(parameter: str, number: float) -> str:
     return f"{parameter} = {value(number)}"
 
 
-def why(series: Series, cause: Cause, law: Fitted | None, *, hybrid: bool = False) -> str:
+def why(series: Series, cause: Cause, law: Fitted | None) -> str:
     """Why a place costs more at the largest scale, in a sentence without its subject."""
-    who = worker(series, hybrid=hybrid)
+    who = worker(series, hybrid=series.hybrid)
     if cause.loss == Loss.GROWTH:
         return f"grows {growth_words(law, series.parameter)}"
     if cause.loss == Loss.UNEVEN:

@@ -12,7 +12,7 @@ from chathpc.bench.data import finite
 from chathpc.bench.predict.result import TITLES, Result, ratio
 from chathpc.bench.predict.scores import Confusion, Published
 from chathpc.profile import numbers
-from chathpc.reports.markdown import prose
+from chathpc.reports.markdown import prose, table
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
@@ -60,11 +60,7 @@ def markdown(result: Result, style: Style) -> str:
     """A page of Markdown."""
     blocks = ["# Predictions", prose(_lead(result)), *map(prose, _notes(result))]
     for title, header, rows in _tables(result):
-        cells = [header, ["---"] * len(header), *([prose(cell) for cell in row] for row in rows)]
-        blocks += [
-            f"## {title}",
-            "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells),
-        ]
+        blocks += [f"## {title}", table(header, [[prose(cell) for cell in row] for row in rows])]
     if result.rows:
         blocks.append(LEGEND)
     return style.fit("\n\n".join(blocks) + "\n")
