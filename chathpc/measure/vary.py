@@ -95,7 +95,8 @@ def vary(
 ) -> list[Varied]:
     """Measure the command at all points in turns, below `folder`: `ranks=4/rep1`, ….
 
-    `measure` runs a command and tells how long it took without what the machine did beside it. Each point is measured three times at least, and again until the 95 % interval of its time is within ± `interval` of it (0.05), at most
+    `measure` runs a command and tells how long it took without what the machine did beside it.
+    Each point is measured three times at least, and again until the 95 % interval of its time is within ± `interval` of it (0.05), at most
     `most` times. Turns spread what the machine does beside the program over all points. UsageError for a point at which the program fails.
     """
     check(command, points)

@@ -17,7 +17,7 @@ from chathpc.scale.thresholds import threshold
 #: At most so many places are ranked at the target.
 _PLACES = 6
 #: A crossing is looked for up to so many times the largest scale, in steps of a factor.
-_FURTHEST, _STEP = 1024.0, 2**0.125
+_FURTHEST, _STEP = 1024.0, 2**0.25
 
 
 @dataclass(frozen=True, slots=True)
