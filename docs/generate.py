@@ -10,7 +10,8 @@ docs/catalogue.md         every cause that chathpc knows: signs, thresholds, adv
 docs/recipes.md           every recipe of chathpc fix: what it changes and what must hold
 docs/fix-schema.json      JSON schema of what chathpc fix found
 docs/prediction-schema.json  JSON schema of what chathpc predict says
-docs/diff.md, fix.md      their tables of thresholds; the rest of these pages is written by hand
+docs/scale-schema.json    JSON schema of what chathpc scale says
+docs/diff.md, fix.md, scale.md  their tables of thresholds; the rest of these pages is written by hand
 """
 
 from __future__ import annotations
@@ -109,6 +110,8 @@ def pages() -> dict[Path, str]:
         DOCS / "catalogue.md": catalogue.to_markdown(),
         DOCS / "recipes.md": import_module("chathpc.fix.recipes.page").to_markdown(),
         DOCS / "fix-schema.json": schema_page("chathpc.fix.report:FixReport"),
+        DOCS / "scale-schema.json": schema_page("chathpc.scale.record:Scaling"),
+        DOCS / "scale.md": with_thresholds("scale.md", "chathpc.scale.thresholds"),
         DOCS / "prediction-schema.json": schema_page("chathpc.predict.record:PredictionRecord"),
         DOCS / "diff.md": with_thresholds("diff.md", "chathpc.comparison.thresholds"),
         DOCS / "fix.md": with_thresholds("fix.md", "chathpc.fix.thresholds"),

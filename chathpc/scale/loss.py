@@ -247,6 +247,7 @@ class Cause:
 
     `share` is its part of the loss as a share of all workers' time at the largest scale, `seconds` the same for one worker, `error` one
     standard error of that; `cost` (by run) what it costs a worker there. `general`: all computing has slowed down about as much.
+    `repeated`: its cost at the largest scale over that at the smallest.
     """
 
     loss: Loss
@@ -259,6 +260,7 @@ class Cause:
     alone: bool = False
     general: bool = False
     divided: bool = True
+    repeated: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ from chathpc.scale.loss import Cause, Loss
 from chathpc.scale.series import Kind, Series
 
 _ONE = {"ranks": "rank", "threads": "thread", "GPUs": "GPU", "nodes": "node", "cores": "core"}
-#: A growth below is none, above it is one.
-_FLAT = 0.15
+#: A worker's computing at the largest scale over that at the smallest, from which on it grows.
+_REPEATED = 1.5
 
 
 def worker(series: Series, *, hybrid: bool = False) -> str:
@@ -54,6 +54,8 @@ def why(series: Series, cause: Cause, law: Fitted | None, *, hybrid: bool = Fals
             return "computing takes longer everywhere: caches, memory bandwidth or clock rate are shared"
         if series.kind == Kind.WEAK:
             return f"computes longer on each {who} the more there are: its work depends on their number"
+        if not cause.divided and cause.repeated > _REPEATED:
+            return f"computes longer on every {who} the more there are: its work depends on their number"
         if not cause.divided:
             return f"is not divided: every {who} does all of it, however many there are"
         return f"takes more time over all {who}s together the more there are: work is repeated, or its memory is shared"

@@ -1,0 +1,95 @@
+"""What a series loses, by arithmetic: where, in which way, how much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
+from chathpc.scale.scaling import scaling_of
+from tests.diagnosis.parts import barrier, function, main, thread
+from tests.profile.build import build
+from tests.scale.made import alone, each, even, profile, series, strong
+
+
+def test_the_parts_add_up_to_the_busiest_workers_time() -> None:
+    costs = costs_of(strong({"solve": even(8.0), "setup": alone(1.0)}, each(0.25)))
+    for count, elapsed in zip((1, 2, 4, 8, 16), costs.elapsed, strict=True):
+        assert elapsed == pytest.approx(8 / count + 1 + 0.25)
+
+
+def test_work_of_one_thread_is_found() -> None:
+    found = strong({"solve": even(8.0), "setup": alone(1.0)})
+    costs = costs_of(found)
+    cause = losses_of(found, costs).causes[0]
+    assert (cause.loss, name_of(costs, cause.node), cause.alone) == (Loss.UNEVEN, "setup", True)
+    # 16 threads: setup takes 1 s, of which a mean of 1/16 s is computing; all takes 8/16 + 1.
+    assert cause.share == pytest.approx((1 - 1 / 16) / 1.5)
+
+
+def test_work_that_is_not_divided_is_found() -> None:
+    found = strong({"solve": even(8.0), "again": each(0.5)})
+    costs = costs_of(found)
+    cause = losses_of(found, costs).causes[0]
+    assert (cause.loss, name_of(costs, cause.node), cause.divided) == (Loss.COMPUTING, "again", False)
+    assert cause.share == pytest.approx((0.5 - 0.5 / 16) / 1.0)
+
+
+def test_communication_that_grows_is_found() -> None:
+    found = strong({"solve": even(8.0)}, lambda count: (0.02 * count,) * count)
+    costs = costs_of(found)
+    cause = losses_of(found, costs).causes[0]
+    assert (cause.loss, name_of(costs, cause.node)) == (Loss.WAITING, "MPI_Allreduce in exchange")
+    assert cause.share == pytest.approx((0.32 - 0.02 / 16) / (0.5 + 0.32))
+
+
+def test_weak_scaling_loses_what_a_worker_has_more() -> None:
+    found = strong({"solve": each(8.0), "merge": lambda count: (0.25 * count,) * count})
+    costs = costs_of(found)
+    losses = losses_of(found, costs)
+    assert losses.total == pytest.approx((4.0 - 0.25) / 12)
+    assert name_of(costs, losses.causes[0].node) == "merge"
+    assert [name_of(costs, node) for node in losses.hot_path][-1] == "merge"
+
+
+def test_ideal_scaling_loses_nothing() -> None:
+    for found in (strong({"solve": even(8.0), "other": even(2.0)}), strong({"solve": each(8.0), "other": each(2.0)})):
+        record = scaling_of(found, costs_of(found), [64.0])
+        assert (record.verdict, record.findings, record.loss) == ("scales", [], pytest.approx(0.0, abs=1e-9))
+
+
+def test_a_teams_other_threads_belong_to_the_function_that_started_them() -> None:
+    def run(count: int) -> object:
+        first = main(function("sweep", time=(8 / count, *(0.0,) * (count - 1)) if count > 1 else 8.0))
+        others = [
+            thread(function("sweep", barrier(time=tuple(0.1 * (at == n) for at in range(count))), time=tuple(8 / count * (at == n) for at in range(count))))
+            for n in range(1, count)
+        ]  # fmt: skip
+        return build(first, *others, timed=True)
+
+    found = series("threads", {count: run(count) for count in (1, 2, 4)})  # type: ignore[misc]
+    costs = costs_of(found)
+    assert [name_of(costs, node) for node in range(len(costs.joint.tree))].count("sweep") == 1
+    assert losses_of(found, costs).causes == ()
+    costs.joint.tree.check()
+
+
+def test_quadratic_growth_is_found_and_linear_growth_is_not() -> None:
+    sizes = (1000, 2000, 4000, 8000, 16000)
+    quadratic = series("n", {n: profile(1, {"fill": even(n / 1e3), "pairs": even((n / 1e3) ** 2 / 10)}) for n in sizes})
+    record = scaling_of(quadratic, costs_of(quadratic), [64000.0])
+    assert (record.verdict, record.findings[0].name) == ("grows", "pairs")
+    assert record.findings[0].law is not None
+    assert record.findings[0].law.growth.value == pytest.approx(2.0, abs=0.1)
+    assert record.predictions[0].elapsed is not None
+    assert record.predictions[0].elapsed.value == pytest.approx(64 + 64**2 / 10, rel=0.15)
+    linear = series("n", {n: profile(1, {"fill": even(n / 1e3), "sort": even(n * np.log2(n) / 1e5)}) for n in sizes})
+    assert scaling_of(linear, costs_of(linear), [64000.0]).verdict == "scales"
+
+
+def test_a_series_of_profiles_of_one_worker_says_less() -> None:
+    found = series("ranks", {count: profile(1, {"solve": even(8.0 / count)}) for count in (2, 4, 8)})
+    record = scaling_of(found, costs_of(found), [64.0])
+    assert record.verdict == "cannot-tell"
+    assert record.loss is None
+    assert record.predictions[0].refusal
