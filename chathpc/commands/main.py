@@ -38,7 +38,8 @@ COMMANDS = {
         "chathpc.commands.diff:command", "Compare two profiles: what got slower or faster beyond noise, where, and why."
     ),
     "scale": Entry(
-        "chathpc.commands.scale:command", "Say where a program loses when it is scaled, and what comes at larger scales."
+        "chathpc.commands.scale:command",
+        "Say where a program loses when it is scaled, why, and what it costs at larger scales.",
     ),
     "view": Entry("chathpc.commands.view:command", "Render a JSON report again, as a page or as text."),
     "fix": Entry("chathpc.commands.fix:command", "Find changes that make a program faster, and prove that they do."),

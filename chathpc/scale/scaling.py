@@ -183,7 +183,7 @@ def _verdict(
     if not costs.told.all():
         return (
             "cannot-tell",
-            "The profiles do not show their workers one by one: only the growth of their time can be told.",
+            "The profiles do not show their workers one by one: only the growth of their time is known.",
         )
     lost = numbers.percent(max(losses.total, 0.0))
     if findings:
@@ -212,8 +212,8 @@ def _notes(series: Series, costs: Costs) -> list[str]:
     if costs.starved.any():
         scales = sorted({series.runs[at].parameters[series.parameter] for at in np.flatnonzero(costs.starved)})
         notes.append(
-            f"At {series.parameter} {', '.join(map(words.value, scales))} threads had no core for a good part of the time, which is left out: waiting in "
-            "OpenMP is not judged there, and efficiencies are at most those told."
+            f"At {series.parameter} {', '.join(map(words.value, scales))} threads had no core for a good part of the time, which is excluded: waiting in "
+            "OpenMP is not judged there, and efficiencies are at most those shown."
         )
     if len(series.points) < threshold("few_points"):
         notes.append(f"{len(series.points)} scales are few for a law: five at least are usual.")
