@@ -27,10 +27,9 @@ def render(record: Scaling, style: Style) -> str:
     if record.hot_path and record.findings:
         steps = (f"{code(step.name)} {numbers.percent(max(step.loss, 0.0))}" for step in record.hot_path)
         blocks.append(f"Hot path: {' › '.join(steps)}")
-    law = [] if record.law is None else [f"- Time: {code(record.law.text)} {prose(record.unit)}"]
     blocks += [
         "## At larger scales",
-        "\n".join([*law, *(f"- {prose(f'{label}: {text}')}" for label, text in outlook(record))]),
+        "\n".join([*(f"- {prose(f'{label}: {text}')}" for label, text in outlook(record))]),
     ]
     if record.notes:
         blocks.append("Notes:\n\n" + "\n".join(f"- {prose(note)}" for note in record.notes))

@@ -162,8 +162,6 @@ def _findings(page: Page, record: Scaling) -> None:
 
 def _outlook(page: Page, record: Scaling) -> None:
     page.heading("At larger scales", "from laws fitted to these runs, 80 % intervals")
-    if record.law is not None:
-        page.paragraph(f"{record.law.text}  {_unit(record)}", label="Time")
     for label, text in outlook(record, _RANKED * 2 if page.style.verbose else _RANKED):
         page.paragraph(f"{label}: {text}" if not label.startswith("Waiting") else f"{label} {text}")
 
@@ -214,10 +212,6 @@ def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
 
 def _time(point: PointRecord, unit: str) -> str:
     return numbers.quantity(point.elapsed, unit)
-
-
-def _unit(record: Scaling) -> str:
-    return "seconds" if record.unit == "s" else record.unit
 
 
 def _shown(record: Scaling) -> list[PointRecord]:

@@ -247,6 +247,7 @@ class Cause:
 
     `share` is its part of the loss as a share of all workers' time at the largest scale, `seconds` the same for one worker, `error` one
     standard error of that; `cost` (by run) what it costs a worker there. `general`: all computing has slowed down about as much.
+    `repeated`: of computing that strong scaling should divide, what a worker's is at the largest scale of that at the smallest.
     """
 
     loss: Loss
@@ -258,7 +259,7 @@ class Cause:
     kind: Activity
     alone: bool = False
     general: bool = False
-    divided: bool = True
+    repeated: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,9 +296,9 @@ def _losses(series: Series, costs: Costs, parts: tuple[Loss, ...], last: float, 
     return Losses(float(by_place[0]), by_place, _hot_path(costs, by_place), tuple(causes[:_CAUSES]))
 
 
-def ideal_factor(series: Series, costs: Costs, growth: float = 1.0) -> float:
-    """What one worker's cost at the largest scale is of that at the smallest, ideally; `growth` is the exponent of the problem's size."""
-    first, last = series.points[0], series.points[-1]
+def ideal_factor(series: Series, costs: Costs, growth: float = 1.0, at: int = -1) -> float:
+    """What one worker's cost at a scale (by default the largest) is of that at the smallest, ideally; `growth` is the exponent of the problem's size."""
+    first, last = series.points[0], series.points[at]
     if series.kind == Kind.STRONG:
         counts = [float(np.mean(costs.workers[list(point.runs)])) for point in (first, last)]
         told = bool(costs.told.all()) and counts[0] != counts[1]
@@ -321,15 +322,15 @@ def _typical_growth(series: Series, costs: Costs) -> float:
     return float(steps[order[min(middle, len(order) - 1)]])
 
 
-def _excess(series: Series, costs: Costs, loss: Loss, growth: float) -> FloatArray:
-    first, last = (_mean(costs.of(loss), series, at) for at in (0, -1))
+def _excess(series: Series, costs: Costs, loss: Loss, growth: float, scale: int = -1) -> FloatArray:
+    first, last = (_mean(costs.of(loss), series, at) for at in (0, scale))
     if series.kind == Kind.UNKNOWN:
         # What a worker should compute is not known; the rest should stay the part of the time that it was.
         if loss == Loss.COMPUTING:
             return np.zeros(len(first))
-        whole = [float(_mean(costs.elapsed[:, None], series, at)[0]) for at in (0, -1)]
+        whole = [float(_mean(costs.elapsed[:, None], series, at)[0]) for at in (0, scale)]
         return last - first * whole[1] / whole[0]
-    return last - ideal_factor(series, costs, growth) * first
+    return last - ideal_factor(series, costs, growth, scale) * first
 
 
 def _mean(values: FloatArray, series: Series, at: int) -> FloatArray:
@@ -362,7 +363,7 @@ def _causes(series: Series, costs: Costs, loss: Loss, excess: FloatArray, last: 
             break
         inside = slice(node, int(tree.end[node]))
         error = _error(series, costs, loss, inside, growth)
-        if value > threshold("sigma") * error:
+        if _certainty(series, costs, loss, inside, growth) > threshold("sigma"):
             found.append(_cause(series, costs, loss, node, value, error, last))
         left[inside] = 0.0
     return [cause for cause in found if cause is not None]
@@ -379,11 +380,20 @@ def _end(tree: CallTree, inclusive: FloatArray, own: FloatArray) -> int:
     return node if node else int(np.argmax(own))
 
 
-def _error(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float) -> float:
+def _certainty(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float) -> float:
+    """By how many standard errors a place exceeds the ideal, all scales beyond the smallest taken together (Stouffer's method)."""
+    found = []
+    for at in range(1, len(series.points)):
+        value = float(_excess(series, costs, loss, growth, at)[inside].sum())
+        found.append(value / max(_error(series, costs, loss, inside, growth, at), 1e-300))
+    return float(np.sum(np.clip(found, -10.0, 10.0)) / np.sqrt(len(found)))
+
+
+def _error(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float, scale: int = -1) -> float:
     """Standard error of an excess: between repetitions, but not less than that of counting samples."""
     values = costs.of(loss)[:, inside].sum(axis=1)
     variance = 0.0
-    for at, factor in ((0, ideal_factor(series, costs, growth)), (-1, 1.0)):
+    for at, factor in ((0, ideal_factor(series, costs, growth, scale)), (scale, 1.0)):
         runs = list(series.points[at].runs)
         each = values[runs]
         between = float(each.var(ddof=1)) if len(runs) > 1 else 0.0
@@ -417,9 +427,9 @@ def _cause(
             return None
     first = float(_mean(cost[:, None], series, 0)[0])
     at_last = float(_mean(cost[:, None], series, -1)[0])
-    divided = not (loss == Loss.COMPUTING and series.kind == Kind.STRONG and at_last > threshold("scales_well") * first)
+    repeated = at_last / first if loss == Loss.COMPUTING and series.kind == Kind.STRONG and first else 0.0
     return Cause(
-        loss, standing(series, costs, node), seconds / last, seconds, error, cost, kind, alone, general, divided
+        loss, standing(series, costs, node), seconds / last, seconds, error, cost, kind, alone, general, repeated
     )
 
 

@@ -17,7 +17,7 @@ from chathpc.scale.thresholds import threshold
 #: At most so many places are ranked at the target.
 _PLACES = 6
 #: A crossing is looked for up to so many times the largest scale, in steps of a factor.
-_FURTHEST, _STEP = 1024.0, 2**0.125
+_FURTHEST, _STEP = 1024.0, 2**0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,17 @@ def predict(series: Series, costs: Costs, causes: Sequence[Cause], target: float
     if told := whole.refusal(at):
         return Prediction(at, None, None, (), told)
     elapsed = whole.predict(at)
-    nodes = _places(series, costs, causes)
-    ranked = []
-    for node in nodes:
-        law = law_of(series, cost_at(costs, node))
-        if law is not None and not law.refusal(at):
-            ranked.append(Ranked(node, law.predict(at)))
-    ranked.sort(key=lambda each: -each.cost.value)
+    laws = [
+        (node, law)
+        for node in _places(series, costs, causes)
+        if (law := law_of(series, cost_at(costs, node))) is not None
+    ]
+    ranked = sorted((Ranked(node, law.predict(at)) for node, law in laws), key=lambda each: -each.cost.value)
+    if ranked and ranked[0].cost.value > elapsed.high:
+        # A place that grows is small at the scales that were measured: the law of the whole does not see it yet.
+        return Prediction(
+            at, None, None, (), "the laws of a part and of the whole disagree that far; measure larger scales"
+        )
     return Prediction(at, elapsed, _efficiency(series, costs, elapsed, target), tuple(ranked[:_PLACES]))
 
 

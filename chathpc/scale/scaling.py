@@ -193,7 +193,8 @@ def _verdict(
             f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}, at no single place.",
         )
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
-    return "scales", f"From {first} to {last} hardly any time is lost ({lost}){said}."
+    unjudged = "; waiting in OpenMP was not judged, as threads had no core" if costs.starved.any() else ""
+    return "scales", f"From {first} to {last} {lost} of the time is lost{said}{unjudged}."
 
 
 def _part(costs: Costs, series: Series, finding: FindingRecord) -> float:
@@ -207,7 +208,7 @@ def _notes(series: Series, costs: Costs) -> list[str]:
         scales = sorted({series.runs[at].parameters[series.parameter] for at in np.flatnonzero(costs.starved)})
         notes.append(
             f"At {series.parameter} {', '.join(map(words.value, scales))} threads had no core for a good part of the time, which does not count: waiting in "
-            "OpenMP is not judged there, and other times are less certain."
+            "OpenMP is not judged there, and efficiencies are at most those shown."
         )
     if len(series.points) < threshold("few_points"):
         notes.append(f"{len(series.points)} scales are few for a law: five at least are usual.")

@@ -7,8 +7,11 @@ from chathpc.profile.activity import ACTIVITY_WORDS, Activity
 from chathpc.scale.laws import Fitted
 from chathpc.scale.loss import Cause, Loss
 from chathpc.scale.series import Kind, Series
+from chathpc.scale.thresholds import threshold
 
 _ONE = {"ranks": "rank", "threads": "thread", "GPUs": "GPU", "nodes": "node", "cores": "core"}
+#: From so many times a worker's computing at the smallest scale on it grows with their number.
+_REPEATED = 1.5
 
 
 def worker(series: Series, *, hybrid: bool = False) -> str:
@@ -47,7 +50,9 @@ def why(series: Series, cause: Cause, law: Fitted | None) -> str:
             return "computing takes longer everywhere: caches, memory bandwidth or clock rate are shared"
         if series.kind == Kind.WEAK:
             return f"computes longer on each {who} the more there are: its work depends on their number"
-        if not cause.divided:
+        if cause.repeated > _REPEATED:
+            return f"computes longer on every {who} the more there are: its work depends on their number"
+        if cause.repeated > threshold("scales_well"):
             return f"is not divided: every {who} does all of it, however many there are"
         return f"takes more time over all {who}s together the more there are: work is repeated, or its memory is shared"
     if cause.kind == Activity.OMP_LOCK:

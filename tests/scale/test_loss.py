@@ -1,113 +1,96 @@
-"""Losses and efficiencies of series that are worked out by hand."""
+"""What a series loses, by arithmetic: where, in which way, how much."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from chathpc.comparison.run import Run as Measured
-from chathpc.profile.location import Locations
-from chathpc.profile.profile import Profile
-from chathpc.scale.efficiency import efficiencies_of
-from chathpc.scale.loss import Costs, Loss, costs_of, losses_of, name_of
-from chathpc.scale.series import Kind, Point, Run, Series
-from tests.profile.build import build, call
+from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
+from chathpc.scale.scaling import scaling_of
+from tests.diagnosis.parts import barrier, function, main, thread
+from tests.profile.build import build
+from tests.scale.made import alone, each, even, profile, series, strong
 
 
-def ranks(count: int) -> Locations:
-    return Locations.of(count, rank=np.arange(count))
+def test_the_parts_add_up_to_the_busiest_workers_time() -> None:
+    costs = costs_of(strong({"solve": even(8.0), "setup": alone(1.0)}, each(0.25)))
+    for count, elapsed in zip((1, 2, 4, 8, 16), costs.elapsed, strict=True):
+        assert elapsed == pytest.approx(8 / count + 1 + 0.25)
 
 
-def strong(count: int, *, setup: float = 1.0) -> Profile:
-    """8 s of work are divided among ranks, `setup` seconds are done by the first one alone while the others wait for it."""
-    alone = (setup, *[0.0] * (count - 1))
-    waiting = tuple(setup - each for each in alone)
-    return build(
-        call(
-            "main",
-            call("work", time=(8.0 / count,) * count),
-            call("setup", time=alone),
-            call("MPI_Barrier", time=waiting),
-        ),
-        locations=ranks(count),
-    )
+def test_work_of_one_thread_is_found() -> None:
+    found = strong({"solve": even(8.0), "setup": alone(1.0)})
+    costs = costs_of(found)
+    cause = losses_of(found, costs).causes[0]
+    assert (cause.loss, name_of(costs, cause.node), cause.alone) == (Loss.UNEVEN, "setup", True)
+    # 16 threads: setup takes 1 s, of which a mean of 1/16 s is computing; all takes 8/16 + 1.
+    assert cause.share == pytest.approx((1 - 1 / 16) / 1.5)
 
 
-def series(profiles: dict[float, Profile], kind: Kind, parameter: str = "ranks") -> Series:
-    runs = tuple(
-        Run(Path(f"p{value:g}"), Measured(profile, profile.metrics["cpu.time"]), {parameter: value})
-        for value, profile in profiles.items()
-    )
-    points = tuple(Point(value, (at,)) for at, value in enumerate(profiles))
-    return Series(parameter, kind, "", "", points, runs, {})
+def test_work_that_is_not_divided_is_found() -> None:
+    found = strong({"solve": even(8.0), "again": each(0.5)})
+    costs = costs_of(found)
+    cause = losses_of(found, costs).causes[0]
+    assert (cause.loss, name_of(costs, cause.node), cause.repeated) == (Loss.COMPUTING, "again", 1.0)
+    assert cause.share == pytest.approx((0.5 - 0.5 / 16) / 1.0)
 
 
-def costs(profiles: dict[float, Profile], kind: Kind = Kind.STRONG) -> tuple[Series, Costs]:
-    made = series(profiles, kind)
-    return made, costs_of(made)
+def test_communication_that_grows_is_found() -> None:
+    found = strong({"solve": even(8.0)}, lambda count: (0.02 * count,) * count)
+    costs = costs_of(found)
+    cause = losses_of(found, costs).causes[0]
+    assert (cause.loss, name_of(costs, cause.node)) == (Loss.WAITING, "MPI_Allreduce in exchange")
+    assert cause.share == pytest.approx((0.32 - 0.02 / 16) / (0.5 + 0.32))
 
 
-def test_the_parts_of_a_worker_add_up_to_the_time_of_the_run() -> None:
-    _, found = costs({1.0: strong(1), 4.0: strong(4)})
-    assert found.elapsed == pytest.approx([9.0, 3.0])
-    assert found.computing.sum(axis=1) == pytest.approx([9.0, 2.25])  # 8/4 + 1/4
-    assert found.uneven.sum(axis=1) == pytest.approx([0.0, 0.75])
-    assert found.waiting.sum(axis=1) == pytest.approx([0.0, 0.0])  # the busiest waits for nobody
+def test_weak_scaling_loses_what_a_worker_has_more() -> None:
+    found = strong({"solve": each(8.0), "merge": lambda count: (0.25 * count,) * count})
+    costs = costs_of(found)
+    losses = losses_of(found, costs)
+    assert losses.total == pytest.approx((4.0 - 0.25) / 12)
+    assert name_of(costs, losses.causes[0].node) == "merge"
+    assert [name_of(costs, node) for node in losses.hot_path][-1] == "merge"
 
 
-def test_what_one_rank_does_alone_is_lost_and_found_there() -> None:
-    made, found = costs({1.0: strong(1), 4.0: strong(4)})
-    losses = losses_of(made, found)
-    assert losses.total == pytest.approx(0.25)  # (3 - 9/4) of 3 s
-    (cause,) = losses.causes
-    assert (cause.loss, name_of(found, cause.node), cause.alone) == (Loss.UNEVEN, "setup", True)
-    assert cause.share == pytest.approx(0.25)
-    assert [name_of(found, node) for node in losses.hot_path][-1] == "setup"
+def test_ideal_scaling_loses_nothing() -> None:
+    for found in (strong({"solve": even(8.0), "other": even(2.0)}), strong({"solve": each(8.0), "other": each(2.0)})):
+        record = scaling_of(found, costs_of(found), [64.0])
+        assert (record.verdict, len(record.findings)) == ("scales", 0)
+        assert record.loss == pytest.approx(0.0, abs=1e-9)
 
 
-def test_efficiencies_are_those_of_pop() -> None:
-    made, found = costs({1.0: strong(1), 4.0: strong(4)})
-    last = efficiencies_of(made, found)[-1]
-    assert last.speedup == pytest.approx(3.0)
-    assert last.balance == pytest.approx(2.25 / 3)
-    assert last.communication == pytest.approx(1.0)
-    assert last.computation == pytest.approx(1.0)
-    assert last.overall == pytest.approx(last.speedup / 4)
+def test_a_teams_other_threads_belong_to_the_function_that_started_them() -> None:
+    def run(count: int) -> object:
+        first = main(function("sweep", time=(8 / count, *(0.0,) * (count - 1)) if count > 1 else 8.0))
+        others = [
+            thread(function("sweep", barrier(time=tuple(0.1 * (at == n) for at in range(count))), time=tuple(8 / count * (at == n) for at in range(count))))
+            for n in range(1, count)
+        ]  # fmt: skip
+        return build(first, *others, timed=True)
+
+    found = series("threads", {count: run(count) for count in (1, 2, 4)})  # type: ignore[misc]
+    costs = costs_of(found)
+    assert [name_of(costs, node) for node in range(len(costs.joint.tree))].count("sweep") == 1
+    assert losses_of(found, costs).causes == ()
+    costs.joint.tree.check()
 
 
-def test_a_program_that_is_divided_evenly_loses_nothing() -> None:
-    made, found = costs({1.0: strong(1, setup=0.0), 2.0: strong(2, setup=0.0), 8.0: strong(8, setup=0.0)})
-    losses = losses_of(made, found)
-    assert losses.total == pytest.approx(0.0, abs=1e-12)
-    assert losses.causes == ()
+def test_quadratic_growth_is_found_and_linear_growth_is_not() -> None:
+    sizes = (1000, 2000, 4000, 8000, 16000)
+    quadratic = series("n", {n: profile(1, {"fill": even(n / 1e3), "pairs": even((n / 1e3) ** 2 / 10)}) for n in sizes})
+    record = scaling_of(quadratic, costs_of(quadratic), [64000.0])
+    assert (record.verdict, record.findings[0].name) == ("grows", "pairs")
+    assert record.findings[0].law is not None
+    assert record.findings[0].law.growth.value == pytest.approx(2.0, abs=0.1)
+    assert record.predictions[0].elapsed is not None
+    assert record.predictions[0].elapsed.value == pytest.approx(64 + 64**2 / 10, rel=0.15)
+    linear = series("n", {n: profile(1, {"fill": even(n / 1e3), "sort": even(n * np.log2(n) / 1e5)}) for n in sizes})
+    assert scaling_of(linear, costs_of(linear), [64000.0]).verdict == "scales"
 
 
-def test_communication_that_grows_under_weak_scaling_is_waiting() -> None:
-    def weak(count: int, exchange: float) -> Profile:
-        return build(
-            call("main", call("work", time=(4.0,) * count), call("MPI_Allreduce", time=(exchange,) * count)),
-            locations=ranks(count),
-        )
-
-    made, found = costs({2.0: weak(2, 0.5), 8.0: weak(8, 2.0)}, Kind.WEAK)
-    losses = losses_of(made, found)
-    assert losses.total == pytest.approx(1.5 / 6.0)  # (C_q - C_p) / T_q
-    (cause,) = losses.causes
-    assert cause.loss == Loss.WAITING
-    assert "MPI_Allreduce" in name_of(found, cause.node)
-    last = efficiencies_of(made, found)[-1]
-    assert last.communication == pytest.approx(4.0 / 6.0)
-    assert last.computation == pytest.approx(1.0)
-
-
-def test_a_loss_by_place_is_inclusive() -> None:
-    made, found = costs({1.0: strong(1), 4.0: strong(4)})
-    losses = losses_of(made, found)
-    tree = found.joint.tree
-    own = losses.by_place.copy()
-    for node in range(1, len(tree)):
-        own[tree.parent[node]] -= losses.by_place[node]
-    assert tree.inclusive(own) == pytest.approx(losses.by_place)
-    assert np.argmax(own) == next(n for n in range(len(tree)) if name_of(found, n) == "setup")
+def test_a_series_of_profiles_of_one_worker_says_less() -> None:
+    found = series("ranks", {count: profile(1, {"solve": even(8.0 / count)}) for count in (2, 4, 8)})
+    record = scaling_of(found, costs_of(found), [64.0])
+    assert record.verdict == "cannot-tell"
+    assert record.loss is None
+    assert record.predictions[0].refusal

@@ -1,0 +1,75 @@
+"""Which runs make a series: parameters from names, files and profiles; what was scaled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chathpc.errors import UsageError
+from chathpc.scale.series import Kind, named_values, profiles_in, read_series, values_from
+from tests.scale.made import each, even, profile, series, strong
+from tests.synthetic.collapsed import write
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("p4", {"p": 4}),
+        ("n1000", {"n": 1000}),
+        ("ranks=8", {"ranks": 8}),
+        ("app-np16-n2k", {"ranks": 16, "n": 2000}),
+        ("ranks=4,n=1000/rep2", {"ranks": 4, "n": 1000}),
+        ("heat2d", {}),
+        ("app-3", {}),
+        ("run7", {}),
+    ],
+)
+def test_names_tell_parameters(name: str, values: dict[str, float]) -> None:
+    assert named_values(name) == values
+
+
+def folder(top: Path, **seconds: float) -> Path:
+    """A profile of one function for each name."""
+    for name, count in seconds.items():
+        place = top / name.replace("_", "/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(write([(("main", "solve"), count)]))
+    return top
+
+
+def test_folders_are_searched_and_repetitions_grouped(tmp_path: Path) -> None:
+    found = read_series([folder(tmp_path, n100_rep1=100, n100_rep2=110, n200_rep1=205, n400_rep1=401)])
+    assert found.parameter == "n"
+    assert found.kind == Kind.PROBLEM_SIZE
+    assert [(point.value, len(point.runs)) for point in found.points] == [(100, 2), (200, 1), (400, 1)]
+
+
+def test_a_file_gives_the_parameters(tmp_path: Path) -> None:
+    folder(tmp_path, a=100, b=200)
+    (tmp_path / "runs.yaml").write_text("a: {ranks: 1}\nb: {ranks: 2}\n")
+    found = read_series([tmp_path / "a", tmp_path / "b"], values=values_from(tmp_path / "runs.yaml"))
+    assert (found.parameter, found.values) == ("ranks", [1, 2])
+
+
+@pytest.mark.parametrize("text", ["", "a: 3", "a: {n: x}", "a: {n: -1}", "- a", "a: ["])
+def test_a_file_that_gives_none_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "runs.yaml").write_text(text)
+    with pytest.raises(UsageError):
+        values_from(tmp_path / "runs.yaml")
+
+
+def test_what_makes_no_series_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="needs profiles of two scales"):
+        read_series([folder(tmp_path, n1=10)])
+    with pytest.raises(UsageError, match="their names tell no parameter"):
+        read_series([folder(tmp_path / "other", a=10, b=20)])
+    (tmp_path / "empty").mkdir()
+    assert profiles_in(tmp_path / "empty") == []
+
+
+def test_the_computing_tells_strong_from_weak() -> None:
+    assert strong({"solve": even(8.0), "again": each(0.5)}).kind == Kind.STRONG
+    assert strong({"solve": each(8.0), "little": even(0.5)}).kind == Kind.WEAK
+    between = series("threads", {count: profile(count, {"solve": even(count**0.5)}) for count in (1, 4, 16)})
+    assert between.kind == Kind.UNKNOWN
