@@ -1752,6 +1752,9 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
                 g->mask = mask & ~on;
                 if (!g->mask) drop(w, (u32)(g - w->groups));
                 scatter(w, on, target);
+                /* The runtime's functions take thousands of cycles. LLVM's runtime counts on it: one thread allocates what all others
+                 * must find missing. */
+                ACTIVE(on) if (target[l] >= BUILT_IN) turn = 0;
                 goto again;
             }
             case OP_BSSY:
