@@ -168,10 +168,7 @@ def recipe_of(label: Label, sources: Path, commands: Mapping[str, Sequence[str]]
     units = []
     for each in commands.get(label.program, ()):
         source, compiler, *words = shlex.split(each)
-        root = source.partition("/src/")[0] + "/src"
-        path = Path(source.replace(root, str(sources), 1))
-        if not path.is_file():
-            raise FileNotFoundError(f"{path.name} is not there")
+        path, root = _source(Path(source), label.program, sources)
         flags, rest, cuda = [], iter(words), any("--cuda-gpu-arch" in word for word in words)
         for word in rest:
             if word in ("-c", "-o", "-x"):
@@ -190,6 +187,28 @@ def recipe_of(label: Label, sources: Path, commands: Mapping[str, Sequence[str]]
     if not units:
         raise FileNotFoundError("no command compiles it")
     return Recipe(tuple(units))
+
+
+def _source(built: Path, program: str, sources: Path) -> tuple[Path, str]:
+    """Where a source that was built is now, and the folder that `sources` stands for. Errors: FileNotFoundError.
+
+    What a program shares with its variants in other languages was copied into the folder `build` under the program's name.
+    """
+    if built.parent.name == "build" and built.name.startswith(f"{program}-"):
+        name, variants = built.name.removeprefix(f"{program}-"), program.rpartition("-")[0]
+        found = [
+            path
+            for path in sorted(sources.glob(f"{variants}-*/{name}"))
+            + sorted(sources.glob(f"{variants}-*/{Path(name).stem}.cu"))
+            if "-".join(path.parent.name.split("-")[:-1]) == variants
+        ]
+        if found:
+            return found[0], str(built.parent.with_name("src"))
+    root = str(built).partition("/src/")[0] + "/src"
+    path = Path(str(built).replace(root, str(sources), 1))
+    if not path.is_file():
+        raise FileNotFoundError(f"{path.name} is not there")
+    return path, root
 
 
 def build_with_clang(recipe: Recipe, work: Path, toolkit: Toolkit, clang: Clang) -> Built:
