@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from chathpc.commands.output import answer, check_output, output_options, style_
 from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
 from chathpc.reports import SCALE_FORMATS
+
+if TYPE_CHECKING:
+    from chathpc.scale.record import Scaling
 
 _KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
 
@@ -30,6 +34,12 @@ _KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
     "--parameters", metavar="FILE", type=click.Path(path_type=Path), help="YAML with the parameters of each run."
 )
 @click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
+@click.option(
+    "--job",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a batch script for the run that would tell most.",
+)
 @output_options(SCALE_FORMATS)
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="All findings, and the hot path of the loss.")
@@ -40,6 +50,7 @@ def command(
     kind: str | None,
     parameters: Path | None,
     metric: str | None,
+    job: Path | None,
     form: str,
     output: str | None,
     quiet: bool,
@@ -72,6 +83,18 @@ def command(
         )
         text = scale_renderers()[form](found, style)
     answer(text, output)
+    if job is not None:
+        _write_job(job, found)
+
+
+def _write_job(file: Path, found: Scaling) -> None:
+    """UsageError where no run is worth its price."""
+    if found.next_run is None or not found.next_run.job:
+        raise UsageError(
+            "No further run is worth its price, so there is no job to write.", hint="Omit --job to see what is known."
+        )
+    file.write_text(found.next_run.job, encoding="utf-8")
+    file.chmod(0o755)
 
 
 def target(text: str) -> dict[str, float]:

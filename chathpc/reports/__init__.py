@@ -51,6 +51,7 @@ _SCALE_MODULES = {
     "text": "chathpc.reports.scale_terminal",
     "markdown": "chathpc.reports.scale_markdown",
     "json": "chathpc.reports.json",
+    "html": "chathpc.reports.scale_page",
 }
 SCALE_FORMATS = tuple(_SCALE_MODULES)
 PREDICTION_FORMATS = tuple(_PREDICTION_MODULES)

@@ -107,6 +107,8 @@ def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]
     """Labelled sentences about larger scales."""
     for each in record.predictions:
         yield f"At {at_value(*next(iter(each.at.items())))}", _prediction(record, each, ranked)
+    if record.next_run is not None and record.next_run.question:
+        yield "Next run", next_run(record)
     found = record.crossing
     if found is not None and not found.refusal:
         if found.value is None:
@@ -125,6 +127,18 @@ def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]
                     f"{'' if measured else '; not measured'}."
                 ),
             )
+
+
+def next_run(record: Scaling) -> str:
+    """Which run tells most for its price, and about what."""
+    found, target = record.next_run, record.predictions[0]
+    assert found is not None
+    known = f"{found.question} at {at_value(*next(iter(target.at.items())))} ({found.answer}, {numbers.percent(found.certainty)} certain)"
+    if found.at is None:
+        return f"none is worth its price: it would not change {known}."
+    price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
+    times = "once" if found.repetitions == 1 else f"{found.repetitions} times"
+    return f"{at_value(record.parameter, found.at)}, {times}, {price} of core time: it tells most for its price about {known}."
 
 
 # -- parts -----------------------------------------------------------------------------------------------------
@@ -151,6 +165,8 @@ def _findings(page: Page, record: Scaling) -> None:
             )
         )
         page.paragraph(sentence, indent=INDENT + 11)
+        if finding.advice and (page.style.verbose or number == 1):
+            page.paragraph(finding.advice, label="Advice", indent=INDENT + 11)
     if len(record.findings) > len(shown):
         page.paragraph(f"{len(record.findings) - len(shown)} more: -v", indent=INDENT + 11, style="dim")
     if record.hot_path and record.findings and page.style.verbose:
@@ -168,7 +184,7 @@ def _outlook(page: Page, record: Scaling) -> None:
 
 def _sentence(record: Scaling, finding: FindingRecord) -> str:
     costs = _series(finding.costs, record.unit)
-    law = "" if finding.law is None else f" ({finding.law.text})"
+    law = f" ({finding.law.text})" if finding.law is not None and finding.law.curve else ""
     why = finding.why[0].upper() + finding.why[1:]
     return f"{why}. Per {_worker(record)}: {costs}{law}."
 

@@ -19,6 +19,13 @@ class RangeRecord(Record):
     high: float
 
 
+class CurveRecord(Record):
+    """What a law gives at a scale."""
+
+    at: float
+    cost: RangeRecord
+
+
 class LawRecord(Record):
     """How a cost grows along the parameter."""
 
@@ -27,6 +34,9 @@ class LawRecord(Record):
     error: float = Field(description="Symmetric mean absolute percentage error of leaving one point out, 0..2.")
     growth: RangeRecord = Field(description="Exponent of the growth at the largest scale.")
     others: list[str] = Field(description="Laws that explain the costs about as well.")
+    curve: list[CurveRecord] = Field(
+        description="From the smallest scale to the farthest target; empty where it cannot be extrapolated."
+    )
 
 
 class PointRecord(Record):
@@ -68,6 +78,10 @@ class FindingRecord(Record):
     name: str
     where: PlaceRecord
     why: str
+    cause: str | None = Field(
+        description="Id of the catalogue's cause that this measures; null where several may be behind it."
+    )
+    advice: str = Field(description="What the catalogue advises, for the languages of the program; may be empty.")
     share: float = Field(description="Of all workers' time at the largest scale.")
     seconds: float = Field(description="The same for one worker, in the unit of the metric.")
     error: float = Field(description="One standard error of that.")
@@ -101,6 +115,29 @@ class CrossingRecord(Record):
     refusal: str
 
 
+class NextRunRecord(Record):
+    """The run that would tell most for its price about the first target."""
+
+    question: str = Field(description="What it is about, such as `what costs most`; empty if nothing is open.")
+    answer: str = Field(description="What the runs until now say.")
+    certainty: float = Field(description="Probability of that answer.")
+    at: float | None = Field(description="Value of the parameter; null if no run is worth its price.")
+    repetitions: int
+    core_hours: float
+    seconds: float = Field(description="Upper bound of one run's time.")
+    bits: float = Field(description="Information that the run is expected to give about the answer.")
+    job: str = Field(description="A batch script that makes it; empty without a run.")
+
+
+class NodeRecord(Record):
+    """A place of the call tree with its part of the time at the largest scale."""
+
+    name: str
+    parent: int = Field(description="Index in this list; -1 for the root.")
+    time: float = Field(description="Of the busiest worker's time, with all below it.")
+    loss: float = Field(description="Of all workers' time, with all below it.")
+
+
 class Scaling(Record):
     """What a series tells."""
 
@@ -127,5 +164,9 @@ class Scaling(Record):
     law: LawRecord | None = Field(description="Of the elapsed time.")
     predictions: list[PredictionRecord]
     crossing: CrossingRecord | None
+    next_run: NextRunRecord | None = Field(description="Null where no law can be extrapolated.")
+    tree: list[NodeRecord] = Field(
+        description="Places with a hundredth of the time or of the loss, a parent before its children."
+    )
     notes: list[str]
     versions: dict[str, str]

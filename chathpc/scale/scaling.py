@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from chathpc.diagnosis import catalogue
+from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
 from chathpc.predict.counts import Range
 from chathpc.profile import numbers
@@ -16,12 +18,16 @@ from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import outlook, words
 from chathpc.scale.efficiency import efficiencies_of
+from chathpc.scale.experiment import experiment, job, needed
 from chathpc.scale.laws import Fitted
 from chathpc.scale.loss import Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
     CrossingRecord,
+    CurveRecord,
     FindingRecord,
     LawRecord,
+    NextRunRecord,
+    NodeRecord,
     PointRecord,
     PredictionRecord,
     RangeRecord,
@@ -35,6 +41,8 @@ from chathpc.scale.thresholds import threshold
 #: Where nothing else is asked for, the prediction is for so many times the largest scale.
 _FURTHER = 4.0
 _STEPS = 8
+#: Samples of a law's curve; places of the tree that are kept: with a hundredth of the time, and at most so many.
+_SAMPLES, _HUNDREDTH, _NODES = 24, 0.01, 150
 
 
 def scale(
@@ -70,7 +78,8 @@ def scale(
 def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scaling:
     """The record of a series whose costs are known."""
     efficiencies, losses = efficiencies_of(series, costs), losses_of(series, costs)
-    findings = [found for cause in losses.causes if (found := _finding(series, costs, cause)) is not None]
+    farthest = max([*targets, series.values[-1]])
+    findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, farthest)) is not None]
     predictions = [outlook.predict(series, costs, losses.causes, target) for target in targets]
     verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
     first = series.runs[0]
@@ -94,9 +103,11 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
             if node
         ],
         findings=findings,
-        law=_law(series, outlook.law_of(series, costs.elapsed)),
+        law=_law(series, outlook.law_of(series, costs.elapsed), farthest),
         predictions=[_prediction(costs, each) for each in predictions],
         crossing=_crossing(outlook.crossing(series, costs)),
+        next_run=_next_run(series, costs, predictions[0]) if predictions else None,
+        tree=_tree(series, costs, losses),
         notes=_notes(series, costs),
         versions=_versions(),
     )
@@ -105,7 +116,7 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
 # -- parts -----------------------------------------------------------------------------------------------------
 
 
-def _finding(series: Series, costs: Costs, cause: Cause) -> FindingRecord | None:
+def _finding(series: Series, costs: Costs, cause: Cause, farthest: float) -> FindingRecord | None:
     cost = outlook.cost_at(costs, cause.node, cause.loss)
     if cause.loss == Loss.WAITING:
         cost = cause.cost
@@ -119,23 +130,38 @@ def _finding(series: Series, costs: Costs, cause: Cause) -> FindingRecord | None
         name=clean("the whole program" if cause.general else name_of(costs, cause.node)),
         where=where.model_copy(update={"path": path}),
         why=words.why(series, cause, law),
+        cause=(id := words.catalogued(series, cause)),
+        advice="" if id is None else _advice(series, costs, cause, id),
         share=cause.share,
         seconds=cause.seconds,
         error=cause.error,
         costs=[float(np.mean(cost[list(point.runs)])) for point in series.points],
-        law=_law(series, law),
+        law=_law(series, law, farthest),
     )
 
 
-def _law(series: Series, law: Fitted | None) -> LawRecord | None:
+def _advice(series: Series, costs: Costs, cause: Cause, id: str) -> str:
+    facts = series.runs[series.points[-1].runs[0]].measured.facts
+    told = catalogue.cause(id).advice_for(*models_of(facts, place_of(series, costs, cause.node).file or ""))
+    return told[0] if told else ""
+
+
+def _law(series: Series, law: Fitted | None, farthest: float) -> LawRecord | None:
     if law is None:
         return None
+    scales: list[float] = np.geomspace(series.values[0], farthest, _SAMPLES).tolist() if len(series.points) > 2 else []
+    curve = [
+        CurveRecord(at=scale, cost=_range(law.predict({series.parameter: scale})))
+        for scale in scales
+        if not law.refusal({series.parameter: scale})
+    ]
     return LawRecord(
         text=law.law.text,
         kind=law.law.kind,
         error=law.error,
         growth=_range(law.growth(series.parameter)),
         others=[other.text for other, _ in law.others[:3]],
+        curve=curve,
     )
 
 
@@ -151,6 +177,49 @@ def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
         ranked=[RankedRecord(name=clean(name_of(costs, each.node)), cost=_range(each.cost)) for each in found.ranked],
         refusal=found.refusal,
     )
+
+
+def _next_run(series: Series, costs: Costs, found: outlook.Prediction) -> NextRunRecord | None:
+    whole = outlook.law_of(series, costs.elapsed)
+    if whole is None or found.elapsed is None:
+        return None
+    target = found.at[series.parameter]
+    made = experiment(series, costs, found.ranked, whole, target)
+    run = made.advice.run
+    return NextRunRecord(
+        question=made.question,
+        answer=clean(made.advice.decision),
+        certainty=made.advice.certainty,
+        at=made.value,
+        repetitions=0 if run is None else run.repetitions,
+        core_hours=0.0 if run is None else run.core_hours,
+        seconds=made.seconds,
+        bits=made.advice.information,
+        job=""
+        if run is None or made.value is None
+        else job(series, costs, made.value, run.repetitions, made.seconds, target),
+    )
+
+
+def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:
+    """Places with a hundredth of the time or of the loss, the heaviest ones of many."""
+    tree = costs.joint.tree
+    own = costs.of(Loss.GROWTH)[list(series.points[-1].runs)].mean(axis=0)
+    time = tree.inclusive(own) / max(own.sum(), 1e-300)
+    weight = np.maximum(time, np.abs(losses.by_place))
+    least = max(_HUNDREDTH, float(np.sort(weight)[-_NODES]) if len(tree) > _NODES else 0.0)
+    kept = {0: 0}
+    found = [NodeRecord(name="all", parent=-1, time=1.0, loss=float(losses.by_place[0]))]
+    for node in np.flatnonzero(weight >= least).tolist():
+        if node and int(tree.parent[node]) in kept:
+            kept[node] = len(found)
+            found.append(
+                NodeRecord(
+                    name=clean(name_of(costs, node)), parent=kept[int(tree.parent[node])],
+                    time=float(time[node]), loss=float(losses.by_place[node]),
+                )
+            )  # fmt: skip
+    return found
 
 
 def _crossing(found: outlook.Crossing | None) -> CrossingRecord | None:
@@ -214,11 +283,36 @@ def _notes(series: Series, costs: Costs) -> list[str]:
         notes.append(f"{len(series.points)} scales are few for a law: five at least are usual.")
     if all(len(point.runs) == 1 for point in series.points):
         notes.append("One run a scale: how much runs differ by themselves is not known.")
+    wanted = needed(series, costs)
+    fewest = min(len(point.runs) for point in series.points)
+    if wanted > fewest:
+        notes.append(f"Runs differ: {wanted} at each scale would tell a time to ± 5 %, and there are {fewest}.")
+    notes += _odd_runs(series, costs)
     if series.others:
         notes.append(
             f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series."
         )
     return notes
+
+
+def _odd_runs(series: Series, costs: Costs) -> list[str]:
+    """Repetitions that took much longer than the others at their scale, and where they ran."""
+    found = []
+    for point in series.points:
+        times = costs.elapsed[list(point.runs)]
+        for run, time in zip(point.runs, times.tolist(), strict=True):
+            rest = np.delete(times, point.runs.index(run))
+            if len(rest) < 2:
+                break
+            middle, spread = float(np.median(rest)), float(rest.max() - rest.min())
+            if time > middle * threshold("odd_run") and time - middle > threshold("sigma") * spread:
+                nodes = sorted(set(series.runs[run].profile.where.node.tolist()) - {-1})
+                on = f", on node {', '.join(map(str, nodes[:3]))}" if nodes else ""
+                found.append(
+                    f"{clean(series.runs[run].path.name)} at {words.at_value(series.parameter, point.value)} took {time / middle:.1f} times "
+                    f"as long as the other runs there{on}: leave it out, or find what the machine did."
+                )  # fmt: skip
+    return found
 
 
 def _versions() -> dict[str, str]:

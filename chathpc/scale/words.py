@@ -36,6 +36,29 @@ def at_value(parameter: str, number: float) -> str:
     return f"{parameter} = {value(number)}"
 
 
+#: The catalogue's cause of what workers wait for.
+_WAITED = {
+    Activity.OMP_LOCK: "omp-critical-contention",
+    Activity.OMP_WAIT: "omp-barrier-wait",
+    Activity.OMP_OVERHEAD: "omp-barrier-wait",
+    Activity.LOCK: "lock-contention",
+    Activity.MPI: "mpi-communication-bound",
+}
+
+
+def catalogued(series: Series, cause: Cause) -> str | None:
+    """The catalogue's cause that a loss measures; None where several may be behind it."""
+    if cause.loss == Loss.GROWTH:
+        return "quadratic-algorithm"
+    if cause.loss == Loss.UNEVEN:
+        if series.parameter == "ranks":
+            return "mpi-load-imbalance"
+        if series.parameter != "threads":
+            return None
+        return "omp-serial-fraction" if cause.alone else "omp-load-imbalance"
+    return _WAITED.get(cause.kind) if cause.loss == Loss.WAITING else None
+
+
 def why(series: Series, cause: Cause, law: Fitted | None) -> str:
     """Why a place costs more at the largest scale, in a sentence without its subject."""
     who = worker(series, hybrid=series.hybrid)

@@ -1,0 +1,221 @@
+"""A series as a page: verdict, efficiencies, curves with their bands, the loss in the call tree; one file of HTML without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from math import ceil, floor, log10
+
+from chathpc.profile import numbers
+from chathpc.profile.names import shorten
+from chathpc.reports.predicted_page import POLICY
+from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook
+from chathpc.reports.style import Style
+from chathpc.scale.record import LawRecord, NodeRecord, Scaling
+from chathpc.scale.words import value
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1b1b22;--dim:#5c5c68;--line:#dcdce2;--paper:#fff;--law:#0072b2;--bad:#b3261e;--good:#00694a}
+@media(prefers-color-scheme:dark){:root{--ink:#ececf1;--dim:#a8a8b4;--line:#3a3a44;--paper:#17171c;--law:#56b4e9;--bad:#ff8a80;--good:#5fd3a6}}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem auto;max-width:62rem;padding:0 1rem}
+h1{font-size:1.4rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}p{margin:.4rem 0}.dim{color:var(--dim)}
+.verdict{font-weight:600;font-size:1.1rem;margin:1rem 0}.loses,.grows{color:var(--bad)}.scales{color:var(--good)}
+.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
+th:first-child{text-align:left}thead th{color:var(--dim)}tbody th[data-depth="1"]{padding-left:1.7rem}tbody th[data-depth="2"]{padding-left:2.7rem}
+tbody th[data-depth="3"]{padding-left:3.7rem}td.e{color:#1b1b22}
+svg{max-width:100%;height:auto;display:block}svg text{fill:var(--ink);font-size:12px}svg .d{fill:var(--dim)}
+.g{stroke:var(--line)}.l{stroke:var(--law);fill:none;stroke-width:2}.b{fill:var(--law);opacity:.18}.i{stroke:var(--dim);fill:none;stroke-dasharray:4 4}
+.p{fill:var(--law);stroke:var(--paper)}article{border-left:3px solid var(--line);padding-left:1rem;margin:1rem 0}code{overflow-wrap:anywhere}
+"""
+#: Pixels of a curve, large and small, and of its margins: left, right, top, bottom.
+_LARGE, _SMALL = (760, 320), (420, 200)
+_MARGINS = (64, 16, 14, 34)
+#: Pixels of the call tree's width and of a row.
+_TREE, _ROW = 920, 22
+#: Nodes narrower than this (pixels) have no name; a character takes about so many.
+_NAMED, _CHARACTER = 30, 7.0
+
+
+def render(record: Scaling, style: Style) -> str:
+    """The page, in light and dark; `style` is of no use to it."""
+    word, _ = VERDICTS[record.verdict]
+    title = f"{record.title}: {record.parameter} {value(record.points[0].value)} to {value(record.points[-1].value)}"
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="dim">{escape(head(record))}</p>',
+        f'<p class="verdict"><span class="{record.verdict}">{word.capitalize()}.</span> {escape(record.headline)}</p>',
+        "<h2>Efficiencies</h2>",
+        _matrix(record),
+        f"<h2>Time along {escape(record.parameter)}</h2>",
+        _curve(record, [point.elapsed for point in record.points], record.law, _LARGE, spread=True),
+        *_findings(record),
+        *_tree(record),
+        "<h2>At larger scales</h2>",
+        '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
+        *(f"<p><b>{escape(label)}</b> {escape(text)}</p>" for label, text in outlook(record, 12)),
+        *_job(record),
+        *(["<h2>Notes</h2>"] if record.notes else []),
+        *(f"<p>{escape(note)}</p>" for note in record.notes),
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n</body>\n</html>\n"
+    )  # fmt: skip
+
+
+def _matrix(record: Scaling) -> str:
+    heads = "".join(f'<th scope="col">{escape(each)}</th>' for each in ("", *columns(record)))
+    rows = []
+    for name, *cells in matrix(record):
+        depth = (len(name) - len(name.lstrip())) // 2
+        told = "".join(_cell(cell) for cell in cells)
+        rows.append(f'<tr><th scope="row" data-depth="{depth}">{escape(name.strip())}</th>{told}</tr>')
+    return f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _cell(text: str) -> str:
+    number = text.removesuffix(" %")
+    if number == text:
+        return f"<td>{escape(text)}</td>"
+    return f'<td class="e" style="background:{_colour(1 - min(float(number) / 100, 1.0))}">{escape(text)}</td>'
+
+
+def _colour(loss: float) -> str:
+    """From pale green (nothing lost) by yellow to red (half and more); all pale enough for black letters."""
+    part = min(max(loss, 0.0) / 0.5, 1.0)
+    return f"hsl({130 * (1 - part):.0f} 55% {82 - 10 * part:.0f}%)"
+
+
+def _findings(record: Scaling) -> Iterator[str]:
+    if record.findings:
+        yield "<h2>Where the loss is</h2>"
+    for finding, (share, name, sentence) in zip(record.findings, findings(record), strict=True):
+        place = finding.where
+        where = f" · {place.file}{f':{place.line}' if place.line else ''}" if place.file else ""
+        advice = f"<p>{escape(finding.advice)}</p>" if finding.advice else ""
+        yield (
+            f'<article><p><b>{escape(share)}</b> <code>{escape(name)}</code><span class="dim">{escape(where)}</span></p>'
+            f"<p>{escape(sentence)}</p>{advice}{_curve(record, finding.costs, finding.law, _SMALL)}</article>"
+        )
+
+
+# -- curves ----------------------------------------------------------------------------------------------------
+
+
+def _curve(
+    record: Scaling, costs: Sequence[float], law: LawRecord | None, size: tuple[int, int], *, spread: bool = False
+) -> str:
+    """Costs over the parameter, both logarithmic: points, the law with its band, and for times of strong and weak scaling the ideal."""
+    width, height = size
+    left, right, top, bottom = _MARGINS
+    scales = [point.value for point in record.points]
+    curve = [] if law is None else law.curve
+    up = [each for each in (*costs, *(bound for one in curve for bound in (one.cost.low, one.cost.high))) if each > 0]
+    if not up:
+        return ""
+    x0, x1 = log10(scales[0]), log10(max([*scales, *(one.at for one in curve)]))
+    y0, y1 = log10(min(up)), log10(max(up))
+    y0, y1 = y0 - 0.08 * (y1 - y0) - 0.05, y1 + 0.08 * (y1 - y0) + 0.05
+
+    def x(number: float) -> str:
+        return f"{left + (log10(number) - x0) / max(x1 - x0, 1e-9) * (width - left - right):.1f}"
+
+    def y(number: float) -> str:
+        part = (log10(max(number, 10**y0)) - y0) / (y1 - y0)
+        return f"{height - bottom - min(part, 1.0) * (height - top - bottom):.1f}"
+
+    parts = []
+    for number in _marks(10**y0, 10**y1):
+        parts.append(f'<line class="g" x1="{left}" x2="{width - right}" y1="{y(number)}" y2="{y(number)}"/>')
+        parts.append(
+            f'<text x="{left - 6}" y="{y(number)}" dy="4" text-anchor="end">{escape(numbers.quantity(number, record.unit))}</text>'
+        )
+    beyond = [
+        each
+        for each in (next(iter(one.at.values())) for one in record.predictions)
+        if curve and each <= curve[-1].at * 1.001
+    ]
+    shown = 10.0 ** (x0 - 1)
+    for number in sorted({*scales, *beyond}):
+        if log10(number / shown) < 44 / (width - left - right) * (x1 - x0):
+            continue  # its number would stand on the one before
+        shown = number
+        parts.append(
+            f'<text x="{x(number)}" y="{height - bottom + 16}" text-anchor="middle">{escape(value(number))}</text>'
+        )
+    if curve:
+        band = [*((one.at, one.cost.high) for one in curve), *((one.at, one.cost.low) for one in reversed(curve))]
+        parts.append(f'<polygon class="b" points="{" ".join(f"{x(at)},{y(cost)}" for at, cost in band)}"/>')
+        parts.append(f'<polyline class="l" points="{" ".join(f"{x(one.at)},{y(one.cost.value)}" for one in curve)}"/>')
+    if spread and record.kind in ("strong", "weak"):
+        ends = [
+            (each, costs[0] * (scales[0] / each if record.kind == "strong" else 1.0)) for each in (scales[0], 10**x1)
+        ]
+        parts.append(f'<polyline class="i" points="{" ".join(f"{x(at)},{y(cost)}" for at, cost in ends)}"/>')
+    for point, cost in zip(record.points, costs, strict=True):
+        if cost > 0:
+            if spread and point.spread:
+                parts.append(
+                    f'<line class="l" x1="{x(point.value)}" x2="{x(point.value)}" y1="{y(cost - point.spread)}" y2="{y(cost + point.spread)}"/>'
+                )
+            parts.append(f'<circle class="p" cx="{x(point.value)}" cy="{y(cost)}" r="4"/>')
+    said = f"{len(costs)} measured points over {record.parameter}" + (f"; law {law.text}" if law is not None else "")
+    legend = (
+        "Points: measured. Line and band: the law and its 80 % interval."
+        if curve
+        else "Points: measured; no law can be extrapolated."
+    )
+    ideal = " Dashed: ideal scaling." if spread and record.kind in ("strong", "weak") else ""
+    return (
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{escape(said)}">{"".join(parts)}</svg>'
+        + (f'<p class="dim">{legend}{ideal}</p>' if spread else "")
+    )
+
+
+def _marks(low: float, high: float) -> Iterable[float]:
+    """1, 2 and 5 of each decade, or the decades alone where there are many."""
+    steps = (1, 2, 5) if log10(high / low) < 2.5 else (1,)
+    found = [step * 10.0**decade for decade in range(floor(log10(low)), ceil(log10(high)) + 1) for step in steps]
+    return [each for each in found if low <= each <= high] or [(low * high) ** 0.5]
+
+
+# -- call tree -------------------------------------------------------------------------------------------------
+
+
+def _tree(record: Scaling) -> Iterator[str]:
+    """The call tree at the largest scale: a place is as wide as its time, and the redder the more of that it loses."""
+    if len(record.tree) < 2:
+        return
+    depth, start, filled = [0], [0.0], {0: 0.0}
+    for number, node in enumerate(record.tree[1:], 1):
+        depth.append(depth[node.parent] + 1)
+        start.append(start[node.parent] + filled.get(node.parent, 0.0))
+        filled[node.parent] = filled.get(node.parent, 0.0) + node.time
+        filled[number] = 0.0
+    height = _ROW * (max(depth) + 1)
+    boxes = "".join(_box(node, start[number], depth[number]) for number, node in enumerate(record.tree))
+    last = f"{record.parameter} {value(record.points[-1].value)}"
+    yield "<h2>The loss in the call tree</h2>"
+    yield f'<p class="dim">At {escape(last)}: as wide as its time, the redder the more of it is lost.</p>'
+    yield (
+        f'<div class="wide"><svg viewBox="0 0 {_TREE} {height}" width="{_TREE}" height="{height}" role="img" aria-label="Call tree with its loss">'
+        f"{boxes}</svg></div>"
+    )
+
+
+def _box(node: NodeRecord, start: float, depth: int) -> str:
+    width = node.time * _TREE
+    told = f"{node.name}: {numbers.percent(node.time)} of the time, loses {numbers.percent(max(node.loss, 0.0))}"
+    colour = _colour(node.loss / node.time if node.time else 0.0)
+    name = shorten(node.name, max(int((width - 8) / _CHARACTER), 1)) if width > _NAMED else ""
+    return (
+        f'<g><title>{escape(told)}</title><rect x="{start * _TREE:.1f}" y="{depth * _ROW}" width="{max(width - 1, 0.5):.1f}" height="{_ROW - 2}" rx="2" '
+        f'fill="{colour}"/><text x="{start * _TREE + 4:.1f}" y="{depth * _ROW + 14}" style="fill:#1b1b22">{escape(name)}</text></g>'
+    )
+
+
+def _job(record: Scaling) -> Iterator[str]:
+    if record.next_run is not None and record.next_run.job:
+        yield f'<details><summary>A job for the next run</summary><pre class="wide">{escape(record.next_run.job)}</pre></details>'

@@ -1,0 +1,163 @@
+"""The next run of a series: which one tells most for its price, what it costs, and a job that makes it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from chathpc.profile.profile import COMMAND
+from chathpc.scale.advice import Advice, Candidate, Decision, costs_most, keeps, next_run, repetitions
+from chathpc.scale.laws import Fitted
+from chathpc.scale.loss import Costs, name_of
+from chathpc.scale.outlook import Ranked, cost_at, law_of
+from chathpc.scale.series import Kind, Series, is_workers
+from chathpc.scale.thresholds import threshold
+
+#: Half the 80 % interval that a time is wanted to have, and the fewest and most repetitions that give it.
+_HALF, _FEWEST, _MOST = 0.05, 3, 10
+_SECONDS = 3600.0
+#: Runs between the largest and the target are offered in steps of this factor, at most so many.
+_STEP, _OFFERED = 2.0, 6
+#: A job asks for so many times the upper bound of its runs, and for so many minutes at least.
+_SPARE, _LEAST = 2.0, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What a run would decide, for a reader; `advice.run` is None where none is worth its price. `value` is that of the parameter,
+    `seconds` the upper bound of one run.
+    """
+
+    question: str
+    advice: Advice
+    value: float | None
+    seconds: float
+
+
+def experiment(series: Series, costs: Costs, ranked: Sequence[Ranked], whole: Fitted, target: float) -> Experiment:
+    """The run to make before one believes what is said of `target`: that which tells most for a core-hour of what costs most there, or, if
+    that is settled, of whether the efficiency is enough.
+    """
+    at = {series.parameter: target}
+    offered = [_candidate(series, costs, whole, value) for value in _values(series, target)]
+    fits = {
+        name_of(costs, each.node): law
+        for each in ranked
+        if (law := law_of(series, cost_at(costs, each.node))) is not None
+    }
+    asked: list[tuple[str, Mapping[str, Fitted], Decision]] = []
+    if len(fits) > 1:
+        asked.append(("what costs most", fits, costs_most))
+    if series.kind in (Kind.STRONG, Kind.WEAK):
+        first = series.points[0]
+        ideal = float(np.mean(costs.elapsed[list(first.runs)])) * (
+            first.value / target if series.kind == Kind.STRONG else 1.0
+        )
+        asked.append(
+            (
+                f"whether the efficiency is {threshold('scales_well'):.0%}",
+                {"time": whole},
+                keeps(ideal / threshold("scales_well")),
+            )
+        )
+    found = Experiment("", Advice(None, "", 1.0, 0.0, ""), None, 0.0)
+    for question, laws, decision in asked:
+        advice = next_run(laws, at, offered, decision)
+        value = None if advice.run is None else advice.run.parameters[series.parameter]
+        found = Experiment(
+            question, advice, value, 0.0 if value is None else whole.predict({series.parameter: value}).high
+        )
+        if value is not None:
+            break
+    return found
+
+
+def needed(series: Series, costs: Costs) -> int:
+    """Runs at a scale that give its time an 80 % interval of ± 5 %, by how repetitions have differed until now; 0 where there are none."""
+    spread = [
+        (costs.elapsed[runs].var(ddof=1) / costs.elapsed[runs].mean() ** 2, len(runs) - 1)
+        for point in series.points
+        if len(runs := list(point.runs)) > 1 and costs.elapsed[list(point.runs)].mean() > 0
+    ]
+    if not spread:
+        return 0
+    noise = sqrt(sum(each * weight for each, weight in spread) / sum(weight for _, weight in spread))
+    return repetitions(noise, _HALF)
+
+
+def _values(series: Series, target: float) -> list[float]:
+    """Those that were measured, then twice the largest and on, below the target."""
+    last = series.values[-1]
+    further = [last * _STEP**step for step in range(1, _OFFERED + 1)]
+    return [*series.values, *(value for value in further if value <= target)]
+
+
+def _candidate(series: Series, costs: Costs, whole: Fitted, value: float) -> Candidate:
+    at = {series.parameter: value}
+    count = min(max(needed(series, costs), _FEWEST), _MOST)
+    return Candidate(at, whole.predict(at).value / _SECONDS * _cores(series, costs, value) * count, count)
+
+
+def _cores(series: Series, costs: Costs, value: float) -> float:
+    """Cores of a run: as many as workers, which grow with a parameter that counts them."""
+    last = series.points[-1]
+    workers = float(costs.workers[list(last.runs)].mean())
+    return max(workers * (value / last.value if is_workers(series.parameter) else 1.0), 1.0)
+
+
+def job(series: Series, costs: Costs, value: float, count: int, seconds: float, target: float) -> str:
+    """A batch script for Slurm, or for bash, that measures `count` runs at `value` and looks at the whole series again.
+
+    The command is that of the measured runs with the parameter's value in the place where each of them has its own.
+    """
+    name, number = series.parameter, f"{value:g}"
+    largest = series.runs[series.points[-1].runs[0]]
+    ranks, threads = (
+        max(largest.measured.ranks, 1),
+        max(round(largest.measured.threads / max(largest.measured.ranks, 1)), 1),
+    )
+    ranks, threads = round(value) if name == "ranks" else ranks, round(value) if name == "threads" else threads
+    command = _command(series, number)
+    minutes = max(_LEAST, ceil(_SPARE * seconds * count / 60))
+    top = shlex.quote(os.path.commonpath([run.path.absolute().parent for run in series.runs]))
+    lines = [
+        "#!/bin/bash",
+        f"#SBATCH --job-name={name}-{number}",
+        f"#SBATCH --ntasks={ranks}",
+        f"#SBATCH --cpus-per-task={threads}",
+        *([f"#SBATCH --gpus={number}"] if name == "GPUs" else [f"#SBATCH --nodes={number}"] if name == "nodes" else []),
+        f"#SBATCH --time={minutes // 60:02}:{minutes % 60:02}:00",
+        f"# {count} runs at {name} = {number}, of at most {seconds:.3g} s each. Made by chathpc scale; without Slurm: bash FILE",
+        "set -e",
+        *([f"export OMP_NUM_THREADS={threads}"] if name == "threads" else []),
+        *(["# <-- the program's command at this scale; its values differ between the measured runs"] if command is None else []),
+        f"for repetition in $(seq {count}); do",
+        f"    chathpc measure -o {top}/{name}={number}/next$repetition -- {command or './app'}",
+        "done",
+        f"chathpc scale {top} --at {name}={target:g}",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _command(series: Series, number: str) -> str | None:
+    """The command that the runs have in common, with `number` where each has its value; None if they differ elsewhere, or tell none."""
+    told = [shlex.split(run.profile.run.get(COMMAND, "")) for run in series.runs]
+    values = [f"{run.parameters[series.parameter]:g}" for run in series.runs]
+    if not all(told) or len({len(words) for words in told}) > 1:
+        return None
+    found = []
+    for words in zip(*told, strict=True):
+        if all(word == value for word, value in zip(words, values, strict=True)):
+            found.append(number)
+        elif len(set(words)) == 1:
+            found.append(words[0])
+        else:
+            return None
+    if number not in found and series.parameter != "threads":
+        return None
+    return shlex.join(found)
