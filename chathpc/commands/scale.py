@@ -22,7 +22,11 @@ _KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
 @click.command("scale")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--at", "targets", metavar="NAME=N", multiple=True, help="Predict this scale. Default: 4 times the largest."
+    "--at",
+    "targets",
+    metavar="NAME=N[,NAME=N]",
+    multiple=True,
+    help="Predict this scale. Default: 4 times the largest.",
 )
 @click.option("--along", metavar="NAME", help="Parameter to look along, where several vary.")
 @click.option(
@@ -98,11 +102,11 @@ def _write_job(file: Path, found: Scaling) -> None:
 
 
 def target(text: str) -> dict[str, float]:
-    """`ranks=64` as a value of a parameter; UsageError for anything else."""
+    """`ranks=64` or `ranks=64,n=8000` as values of parameters; UsageError for anything else."""
     from chathpc.scale.series import named_values
 
-    found = named_values(text.strip())
-    name, mark, _ = text.partition("=")
-    if len(found) != 1 or not mark or not name:
+    parts = [each.strip() for each in text.split(",")]
+    found = {name: value for part in parts for name, value in named_values(part).items()}
+    if len(found) != len(parts) or not all("=" in part.strip("=") for part in parts):
         raise UsageError(f"--at {text} is not NAME=NUMBER.", hint="For example: --at ranks=64")
     return found

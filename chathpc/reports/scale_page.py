@@ -12,7 +12,7 @@ from chathpc.reports.predicted_page import POLICY
 from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
-from chathpc.scale.words import value
+from chathpc.scale.words import at_value, value
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1b1b22;--dim:#5c5c68;--line:#dcdce2;--paper:#fff;--law:#0072b2;--bad:#b3261e;--good:#00694a}
@@ -20,7 +20,7 @@ _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem auto;max-width:62rem;padding:0 1rem}
 h1{font-size:1.4rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}p{margin:.4rem 0}.dim{color:var(--dim)}
 .verdict{font-weight:600;font-size:1.1rem;margin:1rem 0}.loses,.grows{color:var(--bad)}.scales{color:var(--good)}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+.wide{overflow-x:auto}.wide svg{max-width:none}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
 th:first-child{text-align:left}thead th{color:var(--dim)}tbody th[data-depth="1"]{padding-left:1.7rem}tbody th[data-depth="2"]{padding-left:2.7rem}
 tbody th[data-depth="3"]{padding-left:3.7rem}td.e{color:#1b1b22}
@@ -132,11 +132,8 @@ def _curve(
         parts.append(
             f'<text x="{left - 6}" y="{y(number)}" dy="4" text-anchor="end">{escape(numbers.quantity(number, record.unit))}</text>'
         )
-    beyond = [
-        each
-        for each in (next(iter(one.at.values())) for one in record.predictions)
-        if curve and each <= curve[-1].at * 1.001
-    ]
+    asked = [one.at[record.parameter] for one in record.predictions if record.parameter in one.at]
+    beyond = [each for each in asked if curve and each <= curve[-1].at * 1.001]
     shown = 10.0 ** (x0 - 1)
     for number in sorted({*scales, *beyond}):
         if log10(number / shown) < 44 / (width - left - right) * (x1 - x0):
@@ -196,7 +193,7 @@ def _tree(record: Scaling) -> Iterator[str]:
         filled[number] = 0.0
     height = _ROW * (max(depth) + 1)
     boxes = "".join(_box(node, start[number], depth[number]) for number, node in enumerate(record.tree))
-    last = f"{record.parameter} {value(record.points[-1].value)}"
+    last = at_value(record.parameter, record.points[-1].value)
     yield "<h2>The loss in the call tree</h2>"
     yield f'<p class="dim">At {escape(last)}: as wide as its time, the redder the more of it is lost.</p>'
     yield (

@@ -106,7 +106,7 @@ def findings(record: Scaling) -> Iterator[tuple[str, str, str]]:
 def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]:
     """Labelled sentences about larger scales."""
     for each in record.predictions:
-        yield f"At {at_value(*next(iter(each.at.items())))}", _prediction(record, each, ranked)
+        yield f"At {target_words(each)}", _prediction(record, each, ranked)
     if record.next_run is not None and record.next_run.question:
         yield "Next run", next_run(record)
     found = record.crossing
@@ -129,11 +129,16 @@ def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]
             )
 
 
+def target_words(found: PredictionRecord) -> str:
+    """`64 ranks and n = 8,000`."""
+    return " and ".join(at_value(name, number) for name, number in found.at.items())
+
+
 def next_run(record: Scaling) -> str:
     """Which run tells most for its price, and about what."""
     found, target = record.next_run, record.predictions[0]
     assert found is not None
-    known = f"{found.question} at {at_value(*next(iter(target.at.items())))} ({found.answer}, {numbers.percent(found.certainty)} certain)"
+    known = f"{found.question} at {target_words(target)} ({found.answer}, {numbers.percent(found.certainty)} certain)"
     if found.at is None:
         return f"none is worth its price: it would not change {known}."
     price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
@@ -147,7 +152,11 @@ def next_run(record: Scaling) -> str:
 def _findings(page: Page, record: Scaling) -> None:
     last = at_value(record.parameter, record.points[-1].value)
     if record.findings:
-        what = "of the time beyond growth in proportion" if record.kind == "problem size" else "of all workers' time"
+        what = "of all workers' time"
+        if record.kind == "problem size":
+            what = "of the time beyond growth in proportion"
+        elif record.loss is None:
+            what = "of the whole"
         page.heading("Where the loss is", f"at {last}, share {what}")
     shown = record.findings if page.style.verbose else record.findings[:_FINDINGS]
     for number, (finding, (share, name, sentence)) in enumerate(zip(shown, findings(record), strict=False), 1):

@@ -46,6 +46,23 @@ class _Gathered:
         }
 
 
+def recognises(path: Path) -> bool:
+    """True for a file that begins as one of Extra-P's does."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096).decode("utf-8", "replace")
+    except OSError:
+        return False
+    rows = [row.strip() for row in head.splitlines() if row.strip() and not row.startswith("#")]
+    first = rows[0] if rows else ""
+    return first.startswith("PARAMETER ") or (
+        first.startswith("{")
+        and (('"params"' in first and '"value"' in first) or ('"parameters"' in head and '"measurements"' in head))
+    )
+
+
 def read(path: Path) -> Measured:
     """The measurements of a file of Extra-P, whichever of the formats it has; AdapterError if it has none of them or is damaged."""
     rows = lines(path)

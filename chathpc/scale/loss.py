@@ -42,6 +42,8 @@ _DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.G
 _OTHER = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
 #: What is no part of the run that is scaled.
 _NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
+#: What the function is called in which a program begins.
+MAIN = frozenset({"main", "MAIN__", "<module>"})
 #: At most so many causes are named.
 _CAUSES = 6
 
@@ -452,7 +454,7 @@ def standing(series: Series, costs: Costs, node: int) -> int:
     whole = tree.inclusive(_mean(costs.computing + costs.uneven + costs.waiting, series, -1))
     while True:
         above = int(tree.parent[node])
-        if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in ("main", "MAIN__", "<module>"):
+        if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in MAIN:
             return node
         if whole[node] < threshold("same_place") * whole[above]:
             return node

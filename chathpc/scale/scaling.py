@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Literal
@@ -16,11 +17,11 @@ from chathpc.predict.counts import Range
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
-from chathpc.scale import outlook, words
+from chathpc.scale import extrap, measurements, outlook, words
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.experiment import experiment, job, needed
-from chathpc.scale.laws import Fitted
-from chathpc.scale.loss import Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
+from chathpc.scale.laws import Fitted, Measurement, fit
+from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
     CrossingRecord,
     CurveRecord,
@@ -35,7 +36,7 @@ from chathpc.scale.record import (
     Scaling,
     StepRecord,
 )
-from chathpc.scale.series import Kind, Series, read_series
+from chathpc.scale.series import Kind, Point, Series, read_series
 from chathpc.scale.thresholds import threshold
 
 #: Where nothing else is asked for, the prediction is for so many times the largest scale.
@@ -57,22 +58,35 @@ def scale(
 ) -> Scaling:
     """Where the program that was measured at several scales loses, why, how that grows, and what it will cost at others.
 
-    `at` are targets; each gives the parameter along which the runs are looked at. The rest as for `series.read_series`.
+    `at` are targets; the first one's first parameter is the one along which the runs are looked at, and targets with more parameters are
+    predicted from the runs at all values of them. A file of Extra-P has laws alone. The rest as for `series.read_series`.
     """
+    if len(paths) == 1 and extrap.recognises(Path(paths[0])):
+        return measurements.scaling_of(Path(paths[0]), extrap.read(Path(paths[0])), at, along=along, metric=metric)
     along = along or next((name for target in at for name in target), None)
     series = read_series(
         [Path(path) for path in paths], values=values, parameter=along, kind=kind, metric=metric, progress=progress
     )
     targets = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
+    varied = {series.parameter, *series.fixed}
     for target in targets:
-        if set(target) != {series.parameter}:
+        if not {series.parameter} <= set(target) <= varied:
             raise UsageError(
-                f"These runs are a series along {series.parameter}.", hint=f"Give --at {series.parameter}=N."
+                f"These runs are a series along {series.parameter}.",
+                hint=f"Give --at {series.parameter}=N."
+                if len(varied) == 1
+                else f"Give --at with {series.parameter} and any of {', '.join(sorted(series.fixed))}.",
             )
     progress("comparing the runs")
     costs = costs_of(series)
     progress("looking for laws")
-    return scaling_of(series, costs, [target[series.parameter] for target in targets])
+    found = scaling_of(series, costs, [target[series.parameter] for target in targets if len(target) == 1])
+    several = [target for target in targets if len(target) > 1]
+    return (
+        found
+        if not several
+        else found.model_copy(update={"predictions": [*found.predictions, *_several(series, several)]})
+    )
 
 
 def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scaling:
@@ -208,10 +222,12 @@ def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:
     time = tree.inclusive(own) / max(own.sum(), 1e-300)
     weight = np.maximum(time, np.abs(losses.by_place))
     least = max(_HUNDREDTH, float(np.sort(weight)[-_NODES]) if len(tree) > _NODES else 0.0)
-    kept = {0: 0}
-    found = [NodeRecord(name="all", parent=-1, time=1.0, loss=float(losses.by_place[0]))]
+    top = next((node for node in np.flatnonzero(time > 1 - _HUNDREDTH).tolist() if costs.joint.name(node) in MAIN), 0)
+    kept = {top: 0}
+    name = clean(name_of(costs, top)) if top else "all"
+    found = [NodeRecord(name=name, parent=-1, time=float(time[top]), loss=float(losses.by_place[top]))]
     for node in np.flatnonzero(weight >= least).tolist():
-        if node and int(tree.parent[node]) in kept:
+        if node != top and int(tree.parent[node]) in kept:
             kept[node] = len(found)
             found.append(
                 NodeRecord(
@@ -219,6 +235,25 @@ def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:
                     time=float(time[node]), loss=float(losses.by_place[node]),
                 )
             )  # fmt: skip
+    return found
+
+
+def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[PredictionRecord]:
+    """Times at values of several parameters, by one law of the runs at all values of them."""
+    runs = (*series.runs, *series.others)
+    points = tuple(Point(float(at), (at,)) for at in range(len(runs)))
+    elapsed = costs_of(replace(series, runs=runs, points=points, others=())).elapsed
+    grouped: dict[tuple[tuple[str, float], ...], list[float]] = {}
+    names = (series.parameter, *series.fixed)
+    for run, time in zip(runs, elapsed.tolist(), strict=True):
+        grouped.setdefault(tuple((name, run.parameters[name]) for name in names), []).append(time)
+    law = fit([Measurement(dict(point), tuple(times)) for point, times in grouped.items()])
+    found = []
+    for target in targets:
+        at = {**series.fixed, **target}
+        refusal = law.refusal(at)
+        elapsed_there = None if refusal else _range(law.predict(at))
+        found.append(PredictionRecord(at=at, elapsed=elapsed_there, efficiency=None, ranked=[], refusal=refusal))
     return found
 
 

@@ -1,0 +1,195 @@
+"""A series of which only costs are known, by place and point (a file of Extra-P): laws, growth and larger scales, without workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from chathpc.errors import UsageError
+from chathpc.predict.counts import Range
+from chathpc.profile import numbers
+from chathpc.profile.text import clean
+from chathpc.report import PlaceRecord
+from chathpc.scale import words
+from chathpc.scale.extrap import Measured
+from chathpc.scale.laws import Fitted, Measurement, fit
+from chathpc.scale.record import (
+    CurveRecord,
+    FindingRecord,
+    LawRecord,
+    PointRecord,
+    PredictionRecord,
+    RangeRecord,
+    RankedRecord,
+    Scaling,
+)
+from chathpc.scale.series import is_workers
+from chathpc.scale.thresholds import threshold
+
+#: Between the parts of a call path.
+_BELOW = "->"
+_FURTHER, _SAMPLES, _PLACES = 4.0, 24, 6
+#: Metrics that are seconds.
+_TIMES = ("time", "runtime")
+
+
+def scaling_of(
+    path: Path,
+    measured: Measured,
+    at: Sequence[Mapping[str, float]],
+    *,
+    along: str | None = None,
+    metric: str | None = None,
+) -> Scaling:
+    """The record: one law a place over all parameters, drawn along one of them with the others at their largest values.
+
+    `metric` is the one to look at, by default the time, else the first. UsageError for a metric or parameter that is not there.
+    """
+    metrics = list(dict.fromkeys(name for _, name in measured))
+    chosen = metric or next((name for name in metrics if name.lower() in _TIMES), metrics[0])
+    places = {place: found for (place, name), found in measured.items() if name == chosen}
+    if not places:
+        raise UsageError(
+            f"{path.name} has no metric {clean(chosen)}.", hint=f"It has: {', '.join(map(clean, metrics))}."
+        )
+    names = list(next(iter(places.values()))[0].parameters)
+    parameter = along or next((name for target in at for name in target), names[0])
+    if parameter not in names or any(not set(target) <= set(names) for target in at):
+        raise UsageError(f"{path.name} has other parameters.", hint=f"It has: {', '.join(map(clean, names))}.")
+    whole = _whole(places)
+    largest = {name: max(each.parameters[name] for each in whole) for name in names}
+    fixed = {name: value for name, value in largest.items() if name != parameter}
+    series = sorted(
+        (each for each in whole if all(each.parameters[name] == value for name, value in fixed.items())),
+        key=lambda each: each.parameters[parameter],
+    )
+    targets = [{**fixed, **target} for target in at] or [{**fixed, parameter: largest[parameter] * _FURTHER}]
+    laws = {place: fit(found) for place, found in places.items()}
+    law = fit(whole)
+    last = float(np.mean(series[-1].values)) if series else 0.0
+    findings = [] if last <= 0 else _findings(places, laws, law, parameter, series[-1].parameters, last, targets)
+    shown = ", ".join(words.value(each.parameters[parameter]) for each in series)
+    what = "the time" if chosen.lower() in _TIMES else chosen or "the cost"
+    headline = f"No place grows much faster than it should along {parameter} ({shown})."
+    if findings:
+        here = words.at_value(parameter, largest[parameter])
+        headline = (
+            f"{findings[0].name} {findings[0].why}; at {here} it has {numbers.percent(findings[0].share)} of {what}."
+        )
+    kind: Literal["unknown", "problem size"] = "unknown" if is_workers(parameter) else "problem size"
+    from chathpc import __version__
+
+    return Scaling(
+        title=clean(path.name), formats=["Extra-P"], verdict="grows" if findings else "scales", headline=clean(headline),
+        parameter=clean(parameter),
+        kind=kind, kind_reason="a file of Extra-P holds costs alone", source="as the file tells", fixed=fixed, metric=clean(chosen),
+        unit="s" if chosen.lower() in _TIMES else "", points=[_point(each, parameter, series[0]) for each in series],
+        loss=None, hot_path=[], findings=findings, law=_law(law, parameter, fixed, targets), predictions=[_predicted(laws, law, target) for target in targets],
+        crossing=None, next_run=None, tree=[], notes=[], versions={"chathpc": __version__},
+    )  # fmt: skip
+
+
+def _whole(places: Mapping[str, Sequence[Measurement]]) -> list[Measurement]:
+    """The cost of everything: that of the place all others are below, else the sum over places, by point."""
+    root = next(
+        (place for place in places if all(other == place or other.startswith(place + _BELOW) for other in places)), None
+    )
+    if root is not None:
+        return list(places[root])
+    sums: dict[tuple[tuple[str, float], ...], list[float]] = {}
+    for found in places.values():
+        for each in found:
+            key = tuple(each.parameters.items())
+            before = sums.setdefault(key, [0.0] * len(each.values))
+            sums[key] = [one + other for one, other in zip(before, each.values, strict=False)]
+    return [Measurement(dict(key), tuple(values)) for key, values in sums.items()]
+
+
+def _point(found: Measurement, parameter: str, first: Measurement) -> PointRecord:
+    mean = float(np.mean(found.values))
+    unknown = dict.fromkeys(
+        PointRecord.model_fields.keys() - {"value", "repetitions", "workers", "elapsed", "spread", "speedup"}
+    )
+    return PointRecord(
+        value=found.parameters[parameter], repetitions=len(found.values), workers=0.0, elapsed=mean,
+        spread=float(np.std(found.values, ddof=1)) if len(found.values) > 1 else 0.0,
+        speedup=float(np.mean(first.values)) / mean if mean else 1.0, **unknown,
+    )  # fmt: skip
+
+
+def _findings(
+    places: Mapping[str, Sequence[Measurement]], laws: Mapping[str, Fitted], whole: Fitted, parameter: str, last: Mapping[str, float],
+    total: float, targets: Sequence[Mapping[str, float]],
+) -> list[FindingRecord]:  # fmt: skip
+    """Places that grow: with workers beyond what is constant, with the size of the problem faster than it and than the whole."""
+    least = 0.0 if is_workers(parameter) else threshold("superlinear")
+    found = []
+    for place, law in laws.items():
+        growth = law.growth(parameter, last)
+        cost = law.predict(last).value
+        if (
+            growth.low <= least - (0.0 if least == 0.0 else 0.2)
+            or growth.value <= least
+            or cost < threshold("min_loss") * total
+        ):
+            continue
+        along = [
+            each
+            for each in places[place]
+            if all(each.parameters[name] == last[name] for name in last if name != parameter)
+        ]
+        found.append(
+            FindingRecord(
+                loss="growth", name=clean(place.rsplit(_BELOW, 1)[-1] or "the whole"), where=PlaceRecord(path=[clean(each) for each in place.split(_BELOW)]),
+                why=f"grows {words.growth_words(law, parameter)}", cause=None if is_workers(parameter) else "quadratic-algorithm", advice="",
+                share=cost / total, seconds=cost, error=law.noise * cost,
+                costs=[float(np.mean(each.values)) for each in sorted(along, key=lambda each: each.parameters[parameter])],
+                law=_law(law, parameter, {name: value for name, value in last.items() if name != parameter}, targets),
+            )
+        )  # fmt: skip
+    inner = [
+        each
+        for each in found
+        if not any(other is not each and other.where.path[: len(each.where.path)] == each.where.path for other in found)
+    ]
+    return sorted(inner, key=lambda each: -each.share)[:_PLACES]
+
+
+def _law(law: Fitted, parameter: str, fixed: Mapping[str, float], targets: Sequence[Mapping[str, float]]) -> LawRecord:
+    column = law.points[:, law.hypotheses.parameters.index(parameter)]
+    farthest = max([float(column.max()), *(target[parameter] for target in targets)])
+    points = [{**fixed, parameter: float(each)} for each in np.geomspace(float(column.min()), farthest, _SAMPLES)]
+    curve = [
+        CurveRecord(at=each[parameter], cost=_range(law.predict(each))) for each in points if not law.refusal(each)
+    ]
+    growth = _range(law.growth(parameter))
+    return LawRecord(
+        text=law.law.text,
+        kind=law.law.kind,
+        error=law.error,
+        growth=growth,
+        others=[other.text for other, _ in law.others[:3]],
+        curve=curve,
+    )
+
+
+def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, float]) -> PredictionRecord:
+    refusal = whole.refusal(target)
+    if refusal:
+        return PredictionRecord(at=dict(target), elapsed=None, efficiency=None, ranked=[], refusal=refusal)
+    ranked = [
+        RankedRecord(name=clean(place.rsplit(_BELOW, 1)[-1]), cost=_range(law.predict(target)))
+        for place, law in laws.items()
+        if not law.refusal(target) and not any(other.startswith(place + _BELOW) for other in laws)
+    ]
+    ranked.sort(key=lambda each: -each.cost.value)
+    return PredictionRecord(
+        at=dict(target), elapsed=_range(whole.predict(target)), efficiency=None, ranked=ranked[:_PLACES], refusal=""
+    )
+
+
+def _range(found: Range) -> RangeRecord:
+    return RangeRecord(value=found.value, low=found.low, high=found.high)
