@@ -7,7 +7,7 @@ from time import monotonic
 
 from chathpc.chat.record import Answer
 from chathpc.chat.session import Session
-from chathpc.chat.tools import TOOLS, Result
+from chathpc.chat.tools import Result, tools_of
 from chathpc.chat.tools.record import function
 from chathpc.chat.wording import Material, OnSentence, Worded, tokens_of
 from chathpc.errors import BudgetSpentError
@@ -53,7 +53,7 @@ def converse(
     material = Material()
     used = called = 0
     for rounds in range(ROUNDS + 1):
-        offered = tool_descriptions() if rounds < ROUNDS and called < CALLS else ()
+        offered = tool_descriptions(session) if rounds < ROUNDS and called < CALLS else ()
         read = estimate_tokens(form.system + user + "".join(turn.content for turn in exchange.turns))
         if used + read + form.max_output_tokens > tokens or read > form.max_prompt_tokens:
             raise BudgetSpentError("The question needs more tokens than are left.", hint=session.asker.tokens)
@@ -78,9 +78,9 @@ def converse(
     )  # pragma: no cover  # the last round has no tools
 
 
-def tool_descriptions() -> tuple[Mapping[str, object], ...]:
+def tool_descriptions(session: Session) -> tuple[Mapping[str, object], ...]:
     """The tools as OpenAI's chat protocol describes functions."""
-    return tuple(function(tool.name, tool.description, tool.arguments) for tool in TOOLS.values())
+    return tuple(function(tool.name, tool.description, tool.arguments) for tool in tools_of(session).values())
 
 
 def _user(question: str, earlier: Sequence[Answer], task: str) -> str:

@@ -28,6 +28,16 @@ def read(paths: Sequence[Path]) -> Profile:
     return load(*paths)
 
 
+def read_of_series(paths: Sequence[Path], tell: Progress) -> tuple[tuple[Path, ...], Profile]:
+    """The paths if they hold a series of runs, else nothing; and the profile to talk about, of a series the largest run."""
+    from chathpc.scale.series import profiles_in, read_series
+
+    if len(paths) == 1 and paths[0].is_dir() and len(profiles_in(paths[0])) > 1:
+        series = read_series(paths, progress=tell)
+        return tuple(paths), series.runs[series.points[-1].runs[0]].profile
+    return (), read(paths)
+
+
 def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Backend | None, str]:
     """The first model that can be had of those that `spec` (or the settings) names, None for none, and a note for the user.
 
@@ -77,7 +87,8 @@ def open_conversation(
         raise UsageError("No profile given.", hint="chathpc chat PATH..., or --resume FILE.")
     tell("reading the profile")
     check_named(settings.source)
-    profile = read(chosen).with_sources(settings.source, below=Path())
+    series, measured = read_of_series(chosen, tell)
+    profile = measured.with_sources(settings.source, below=Path())
     if before is not None and before.contexts != len(profile.tree):
         raise UsageError(
             f"{resume} is about a different profile, with {before.contexts:,} contexts; this one has {len(profile.tree):,}.",
@@ -87,7 +98,12 @@ def open_conversation(
     others |= {str(path): [str(path)] for path in compared}
     loaded = {name: read([Path(text) for text in texts]) for name, texts in others.items()}
     session = Session(
-        profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_of(settings), asker=asker
+        profile,
+        paths=[path.absolute() for path in chosen],
+        others=loaded,
+        series=series,
+        patterns=patterns_of(settings),
+        asker=asker,
     )
     session.prepare(tell)
     match("", session)  # builds its index of examples

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chathpc.diagnosis.records import Diagnosis
     from chathpc.report import Report
     from chathpc.reports.rows import Level
+    from chathpc.scale.record import Scaling
 
 #: Between the names of a call path, as the tools write and read it.
 PATH_SEPARATOR = " > "
@@ -47,7 +48,8 @@ class Target:
 class Session:
     """A profile to ask about, and others to compare it with (by name).
 
-    Nothing of it changes the profile. `patterns` is a folder with the user's own patterns, `asker` decides what hints say.
+    Nothing of it changes the profile. `series` are the folders of a series of runs, of which `profile` is the largest. `patterns` is a folder
+    with the user's own patterns, `asker` decides what hints say.
     Whatever is computed is kept; `prepare` computes at once what most questions need, so that a question after it takes no longer
     than its answer.
     """
@@ -58,12 +60,14 @@ class Session:
         *,
         paths: Sequence[Path] = (),
         others: Mapping[str, Profile] | None = None,
+        series: Sequence[Path] = (),
         patterns: Path | None = None,
         asker: Asker = PROGRAM,
     ) -> None:
         self.measured = profile
         self.paths = tuple(paths)
         self.others = dict(others or {})
+        self.series = tuple(series)
         self.patterns = patterns
         self.asker = asker
         self._groupings: dict[str, Grouping] = {}
@@ -90,6 +94,19 @@ class Session:
             tell("comparing")
             with suppress(ChathpcError):  # told to who asks for it
                 self.compared(next(iter(self.others)), "")
+
+    def scaled(self, parameter: str = "", value: float = 0.0) -> Scaling:
+        """What the series says, of a value of a parameter (empty: the one that the runs vary; 0: four times the largest)."""
+        from chathpc.scale.scaling import scaling_of_series
+        from chathpc.scale.series import Series, known_name, read_series, series_of
+
+        read: Series = self.once("series", lambda: read_series(self.series))
+        name = known_name(parameter) if parameter else read.parameter
+        if name != read.parameter:
+            read = self.once(
+                f"series along {name}", lambda: series_of((*read.runs, *read.others), read.source, parameter=name)
+            )
+        return self.once(f"scaling {name} {value}", lambda: scaling_of_series(read, [{name: value}] if value else []))
 
     def leave_out_found(self) -> None:
         """Forget source that was only found by its name, the program's arguments, and what was said of them: a hosted model may be asked from now on."""

@@ -46,7 +46,7 @@ _ALL = (
     Command("metrics", "[WORD]", "what was measured", "metrics", "search"),
     Command("missing", "", "what the profile cannot show, and what would", "missing"),
     Command("examined", "", "which checks ran, and which could not", "examined"),
-    Command("scaling", "", "what one run shows about more ranks or threads", "scaling"),
+    Command("scaling", "", "what is known about more ranks or threads", "scaling"),
     Command("catalogue", "WORDS", "look up a performance problem or a term", "catalogue", "words"),
     Command("query", "JSON", 'contexts by a hatchet query: ["*", {"name": "solve*"}]', "query", "query"),
     Command("statements", "", "what became of each statement of the model's last answer"),

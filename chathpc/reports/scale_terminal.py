@@ -138,12 +138,15 @@ def next_run(record: Scaling) -> str:
     """Which run tells most for its price, and about what."""
     found, target = record.next_run, record.predictions[0]
     assert found is not None
-    known = f"{found.question} at {target_words(target)} ({found.answer}, {numbers.percent(found.certainty)} certain)"
+    about, known = (
+        f"{found.question} at {target_words(target)}",
+        f"{found.answer}, {numbers.percent(found.certainty)} certain",
+    )
     if found.at is None:
-        return f"none is worth its price: it would not change {known}."
+        return f"none is worth its price. It is known {about}: {known}."
     price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
     times = "once" if found.repetitions == 1 else f"{found.repetitions} times"
-    return f"{at_value(record.parameter, found.at)}, {times}, {price} of core time: it tells most for its price about {known}."
+    return f"{at_value(record.parameter, found.at)}, {times}, {price} of core time: it tells most for its price about {about} (now: {known})."
 
 
 # -- parts -----------------------------------------------------------------------------------------------------

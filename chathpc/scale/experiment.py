@@ -58,13 +58,8 @@ def experiment(series: Series, costs: Costs, ranked: Sequence[Ranked], whole: Fi
         ideal = float(np.mean(costs.elapsed[list(first.runs)])) * (
             first.value / target if series.kind == Kind.STRONG else 1.0
         )
-        asked.append(
-            (
-                f"whether the efficiency is {threshold('scales_well'):.0%}",
-                {"time": whole},
-                keeps(ideal / threshold("scales_well")),
-            )
-        )
+        least = threshold("scales_well")
+        asked.append((f"whether the efficiency is {least * 100:.0f} %", {"time": whole}, _enough(ideal / least)))
     found = Experiment("", Advice(None, "", 1.0, 0.0, ""), None, 0.0)
     for question, laws, decision in asked:
         advice = next_run(laws, at, offered, decision)
@@ -75,6 +70,11 @@ def experiment(series: Series, costs: Costs, ranked: Sequence[Ranked], whole: Fi
         if value is not None:
             break
     return found
+
+
+def _enough(limit: float) -> Decision:
+    kept = keeps(limit)
+    return lambda samples: ["yes" if each.startswith("keeps") else "no" for each in kept(samples)]
 
 
 def needed(series: Series, costs: Costs) -> int:

@@ -42,6 +42,8 @@ from chathpc.scale.thresholds import threshold
 #: Where nothing else is asked for, the prediction is for so many times the largest scale.
 _FURTHER = 4.0
 _STEPS = 8
+#: Points without which there is no law.
+_FEWEST = 3
 #: Samples of a law's curve; places of the tree that are kept: with a hundredth of the time, and at most so many.
 _SAMPLES, _HUNDREDTH, _NODES = 24, 0.01, 150
 
@@ -67,6 +69,13 @@ def scale(
     series = read_series(
         [Path(path) for path in paths], values=values, parameter=along, kind=kind, metric=metric, progress=progress
     )
+    return scaling_of_series(series, at, progress)
+
+
+def scaling_of_series(
+    series: Series, at: Sequence[Mapping[str, float]] = (), progress: Callable[[str], None] = lambda stage: None
+) -> Scaling:
+    """The same of a series that was read. UsageError for a target that these runs say nothing of."""
     targets = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
     varied = {series.parameter, *series.fixed}
     for target in targets:
@@ -163,7 +172,9 @@ def _advice(series: Series, costs: Costs, cause: Cause, id: str) -> str:
 def _law(series: Series, law: Fitted | None, farthest: float) -> LawRecord | None:
     if law is None:
         return None
-    scales: list[float] = np.geomspace(series.values[0], farthest, _SAMPLES).tolist() if len(series.points) > 2 else []
+    scales: list[float] = (
+        np.geomspace(series.values[0], farthest, _SAMPLES).tolist() if len(series.points) >= _FEWEST else []
+    )
     curve = [
         CurveRecord(at=scale, cost=_range(law.predict({series.parameter: scale})))
         for scale in scales
@@ -195,7 +206,7 @@ def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
 
 def _next_run(series: Series, costs: Costs, found: outlook.Prediction) -> NextRunRecord | None:
     whole = outlook.law_of(series, costs.elapsed)
-    if whole is None or found.elapsed is None:
+    if whole is None or len(series.points) < _FEWEST:
         return None
     target = found.at[series.parameter]
     made = experiment(series, costs, found.ranked, whole, target)

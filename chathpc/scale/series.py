@@ -97,6 +97,11 @@ class Series:
         return any(run.measured.ranks > 1 and run.measured.threads > run.measured.ranks for run in self.runs)
 
 
+def known_name(name: str) -> str:
+    """What a parameter is called here: `ranks` for np, procs or processes; others as they are."""
+    return _KNOWN.get(name.lower(), name)
+
+
 def is_workers(parameter: str) -> bool:
     """True for parameters that count who works: ranks, threads, GPUs, nodes, cores."""
     return parameter in (*_NAMES, *_WORKERS, "workers")
@@ -287,7 +292,7 @@ def series_of(
     """The runs as a series along one parameter: the given one, else one that counts workers, else the one with the most values."""
     names = _varying([run.parameters for run in runs])
     if parameter is not None:
-        parameter = _KNOWN.get(parameter.lower(), parameter)
+        parameter = known_name(parameter)
         if parameter not in names:
             raise UsageError(
                 f"The runs do not differ in '{clean(parameter)}'.", hint=f"They differ in: {', '.join(names)}."

@@ -71,6 +71,13 @@ class Words:
     manner: Sequence[tuple[str, str, re.Pattern[str]]]  #: argument, its value, phrase
 
 
+#: A scale: `64 ranks`, `n = 8000`, `n=10^6`.
+_SCALE = re.compile(
+    r"\b(?:(?P<name>[A-Za-z]\w*) ?= ?)?(?P<number>\d[\d,]*(?:\.\d+)?(?:e\d+)?)(?:\^(?P<power>\d+))?(?P<prefix>[kKmM]?)\b"
+    r"(?(name)|\s+(?:mpi |openmp )?(?P<counted>ranks?|threads?|gpus?|nodes?|cores?|processes|procs|processors))"
+)
+
+
 @cache
 def words() -> Words:
     """The word lists."""
@@ -103,6 +110,8 @@ class Named:
     number: int = 0
     who: str = ""  #: a rank or thread: `rank 0 thread 2`
     factor: float | None = None
+    parameter: str = ""  #: what a scale counts: ranks, threads, n
+    scale: float | None = None
     limit: int | None = None
     manner: dict[str, str | int] = field(default_factory=dict)  #: arguments that say how, not what
     corrected: str = ""  #: what the question had instead of the name that was taken
@@ -137,6 +146,15 @@ def read(question: str, session: Session, plain: frozenset[str] = frozenset()) -
         found.evidence = evidence[1].upper()
         found.text = found.text.replace(evidence[0], "@evidence")
     _manner(found, known)
+    if scale := _SCALE.search(found.text):
+        found.parameter = scale["name"] or scale["counted"]
+        found.scale = float(scale["number"].replace(",", "")) * 10 ** (
+            3 * "-km".index((scale["prefix"] or "-").lower())
+        )
+        if scale["power"]:
+            found.scale **= float(scale["power"])
+        if scale["name"]:  # as the examples write it
+            found.text = found.text.replace(scale[0], "@count ranks", 1)
     _figures(found, known)
     return found
 

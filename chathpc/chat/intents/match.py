@@ -14,7 +14,7 @@ import numpy as np
 from chathpc.chat.intents.entities import Named, read, words
 from chathpc.chat.intents.nearest import Nearest, words_of
 from chathpc.chat.session import Session
-from chathpc.chat.tools import TOOLS
+from chathpc.chat.tools import TOOLS, Tool, tools_of
 from chathpc.chat.tools.amounts import MOST_ROWS
 from chathpc.chat.tools.catalogue import is_problem, topics
 from chathpc.profile.tree import FloatArray, IntArray
@@ -181,7 +181,7 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
                 at, sure = nearest(scores) if scores.max() >= least else (0, 0.0)
                 if scores[at] < least or sure < SURE:
                     continue
-                meant = _intent(examples()[at], named, term, last)
+                meant = _intent(examples()[at], named, term, last, tools_of(session))
                 if bonus and last is not None and (meant.tool, meant.arguments) == (last.tool, last.arguments):
                     continue  # nobody asks for the answer that was just given
                 best, intent = float(scores[at]) + bonus, meant
@@ -199,7 +199,7 @@ def nearest(scores: FloatArray) -> tuple[int, float]:
     return int(np.argmax(np.where(_wishes() == wish, scores, 0.0))), float(wishes[wish])
 
 
-def _intent(example: Example, named: Named, term: str, last: Last | None) -> Intent:
+def _intent(example: Example, named: Named, term: str, last: Last | None, known: Mapping[str, Tool]) -> Intent:
     """What an example asks for with the names of a question."""
     if example.tool == _NOTHING:
         return Intent("")
@@ -207,8 +207,8 @@ def _intent(example: Example, named: Named, term: str, last: Last | None) -> Int
     tool, fixed = example.tool, example.arguments
     if tool == _AGAIN and last is not None:
         tool, fixed = last.tool, last.arguments
-    manner = {name: value for name, value in named.manner.items() if name in TOOLS[tool].arguments.model_fields}
-    return Intent(tool, {**manner, **fixed, **_arguments(tool, named, term)}, note)
+    manner = {name: value for name, value in named.manner.items() if name in known[tool].arguments.model_fields}
+    return Intent(tool, {**manner, **fixed, **_arguments(known[tool], named, term)}, note)
 
 
 def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float]]:
@@ -278,7 +278,7 @@ def _again(named: Named, last: Last | None) -> bool:
     """Whether the last tool takes what the question names, or a topic, which is named by no entity."""
     if last is None:
         return False
-    return not named.names_something or bool(_arguments(last.tool, named, ""))
+    return not named.names_something or bool(_arguments(TOOLS[last.tool], named, ""))
 
 
 def _lacks(example: Example, named: Named, marks: frozenset[str]) -> bool:
@@ -292,7 +292,7 @@ def _lacks(example: Example, named: Named, marks: frozenset[str]) -> bool:
     return bool(needs & {"words"} and not marks & {"@problem", "@term"})
 
 
-def _arguments(tool: str, named: Named, topic: str) -> dict[str, object]:
+def _arguments(tool: Tool, named: Named, topic: str) -> dict[str, object]:
     """The arguments that the question names, of those that the tool takes."""
     values: dict[str, object] = {
         "place": named.place,
@@ -304,7 +304,9 @@ def _arguments(tool: str, named: Named, topic: str) -> dict[str, object]:
         "who": named.who,
         "metric": named.metric,
         "factor": named.factor,
+        "parameter": named.parameter,
+        "at": named.scale,
         "limit": None if named.limit is None else min(named.limit, MOST_ROWS),
     }
-    taken = TOOLS[tool].arguments.model_fields
+    taken = tool.arguments.model_fields
     return {name: value for name, value in values.items() if name in taken and value}

@@ -68,6 +68,23 @@ _ALL = (
 
 #: All tools by name.
 TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _ALL})
+#: The same for a series of runs.
+_OF_SERIES: Mapping[str, Tool] = MappingProxyType(
+    {
+        **TOOLS,
+        "scaling": Tool(
+            "scaling",
+            "Say where these runs lose time when they are scaled, and predict another scale.",
+            of_run.ScalingArguments,
+            of_run.at_scale,
+        ),
+    }
+)
+
+
+def tools_of(session: Session) -> Mapping[str, Tool]:
+    """The tools that there are for a conversation, by name."""
+    return _OF_SERIES if session.series else TOOLS
 
 
 def call(session: Session, name: str, arguments: Mapping[str, object] | str | None = None) -> Result:
@@ -76,7 +93,7 @@ def call(session: Session, name: str, arguments: Mapping[str, object] | str | No
     What is wrong with the question (no such tool, arguments that do not fit the schema, a name that the profile does not have)
     is said in `Result.error`, with the nearest names in `Result.hint`.
     """
-    tool = TOOLS.get(name)
+    tool = tools_of(session).get(name)
     if tool is None:
         near = get_close_matches(str(name)[:80], TOOLS, n=3)
         return refused(f"There is no tool '{str(name)[:80]}'.", f"There are: {', '.join(near or TOOLS)}.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS
-from chathpc.chat.tools.record import FactList, NoArguments, Result, escaped
+from chathpc.chat.tools.record import Arguments, FactList, NoArguments, Result, escaped
 from chathpc.diagnosis.fact import Form, Kind
 from chathpc.profile import numbers
 from chathpc.profile.run import RunFacts, run_facts
@@ -94,6 +96,17 @@ def _checks(count: int) -> str:
     return f"{numbers.count(count)} check{'s' if count != 1 else ''}"
 
 
+class ScalingArguments(Arguments):
+    """The scale that is asked about."""
+
+    parameter: str = Field(
+        default="",
+        max_length=100,
+        description="What it counts, such as ranks, threads or n; empty: what the runs vary.",
+    )
+    at: float = Field(default=0.0, ge=0.0, description="Value of the parameter; 0: four times the largest of the runs.")
+
+
 def scaling(session: Session, asked: NoArguments) -> Result:
     """What one run tells of more ranks or threads, and which measurement would tell the rest."""
     profile = session.measured
@@ -121,3 +134,34 @@ def scaling(session: Session, asked: NoArguments) -> Result:
         "    chathpc diff FIRST SECOND",
     ]
     return Result(text, facts=tuple(known), lines=tuple(lines))
+
+
+def at_scale(session: Session, asked: ScalingArguments) -> Result:
+    """What `chathpc scale` says: where time is lost, the time at the scale that is asked about, the run that would tell more."""
+    from chathpc.reports.scale_terminal import findings, outlook
+
+    found = session.scaled(asked.parameter, asked.at)
+    facts = FactList("chathpc scale: laws fitted to the runs of the series")
+    if found.loss is not None:
+        facts.add(Kind.SHARE, "time lost at the largest scale", max(found.loss, 0.0), "share")
+    for point in found.points:
+        facts.add(Kind.VALUE, f"time at {found.parameter} {point.value:g}", point.elapsed, found.unit)
+    for each in found.predictions:
+        if each.elapsed is not None:
+            for what, value in (
+                ("predicted", each.elapsed.value),
+                ("at least", each.elapsed.low),
+                ("at most", each.elapsed.high),
+            ):
+                facts.add(Kind.VALUE, f"time at {quote(str(each.at))}, {what}", value, found.unit)
+    said = " ".join(f"{label}: {text}" if label != "Waiting" else f"{label} {text}" for label, text in outlook(found))
+    lines = [
+        f"{share.strip()} in {quote(name)}: {quote(sentence, longest=_LONGEST)}"
+        for share, name, sentence in findings(found)
+    ]
+    return Result(
+        f"{quote(found.headline, longest=_LONGEST)} {quote(said, longest=2 * _LONGEST)}",
+        facts=facts.all(),
+        lines=tuple(lines),
+        complete=True,
+    )
