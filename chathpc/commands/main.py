@@ -41,6 +41,10 @@ COMMANDS = {
         "chathpc.commands.scale:command",
         "Say where a program loses when it is scaled, why, and what it costs at larger scales.",
     ),
+    "ranks": Entry(
+        "chathpc.commands.ranks:command",
+        "Say how a run is spread over its ranks and threads: groups, and who stands out.",
+    ),
     "view": Entry("chathpc.commands.view:command", "Render a JSON report again, as a page or as text."),
     "fix": Entry("chathpc.commands.fix:command", "Find changes that make a program faster, and prove that they do."),
     "measure": Entry("chathpc.commands.measure:command", "Run a program under the best available profiler."),

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from chathpc.predict.record import PredictionRecord
     from chathpc.report import Report
     from chathpc.reports.style import Style
-    from chathpc.scale.record import Scaling
+    from chathpc.scale.record import Scaling, SpreadRecord
 
     Renderer = Callable[[Report, Style], str]
     DiffRenderer = Callable[[Diff, Style], str]
     FixRenderer = Callable[[FixReport, Style], str]
     ScaleRenderer = Callable[[Scaling, Style], str]
+    RanksRenderer = Callable[[SpreadRecord, Style], str]
     PredictionRenderer = Callable[[PredictionRecord, Style], str | bytes]
 
 _MODULES = {
@@ -53,7 +54,9 @@ _SCALE_MODULES = {
     "json": "chathpc.reports.json",
     "html": "chathpc.reports.scale_page",
 }
+_RANKS_MODULES = {"text": "chathpc.reports.ranks_terminal", "json": "chathpc.reports.json"}
 SCALE_FORMATS = tuple(_SCALE_MODULES)
+RANKS_FORMATS = tuple(_RANKS_MODULES)
 PREDICTION_FORMATS = tuple(_PREDICTION_MODULES)
 #: What `--format` accepts.
 FORMATS = tuple(name for name in _MODULES if name != "screen")
@@ -75,6 +78,11 @@ def diff_renderers() -> Mapping[str, DiffRenderer]:
 def fix_renderers() -> Mapping[str, FixRenderer]:
     """Every renderer of what was tried and found by the name of its format: the same formats."""
     return {name: import_module(module).render for name, module in _FIX_MODULES.items()}
+
+
+def ranks_renderers() -> Mapping[str, RanksRenderer]:
+    """Every renderer of how a run is spread over its ranks, by the name of its format."""
+    return {name: import_module(module).render for name, module in _RANKS_MODULES.items()}
 
 
 def prediction_renderers() -> Mapping[str, PredictionRenderer]:

@@ -129,6 +129,63 @@ class NextRunRecord(Record):
     job: str = Field(description="A batch script that makes it; empty without a run.")
 
 
+class SpreadPlaceRecord(Record):
+    """What a place itself costs, over all locations, in the unit of the metric."""
+
+    name: str
+    path: list[str]
+    locations: int = Field(description="Those that have a value there.")
+    total: float
+    mean: float
+    deviation: float
+    least: float
+    quantiles: list[float] = Field(description="Of the values of all locations: 10, 50 and 90 %.")
+    most: float
+
+
+class GroupRecord(Record):
+    """Locations that behave alike, and where they differ most from all others."""
+
+    members: int
+    representative: str = Field(description="The one nearest to their middle.")
+    mean: float = Field(description="Their time at the places that differ.")
+    place: str
+    here: float
+    elsewhere: float
+
+
+class OddRecord(Record):
+    """A location that stands out from its group."""
+
+    label: str
+    node: int | None
+    time: float = Field(description="At the places that differ between locations.")
+    usual_time: float
+    place: str = Field(description="Where it differs most.")
+    here: float
+    usual: float
+
+
+class SpreadRecord(Record):
+    """How a run is spread over its ranks and threads (schema chathpc-ranks/1)."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True, populate_by_name=True
+    )
+
+    schema_: Literal["chathpc-ranks/1"] = Field(default="chathpc-ranks/1", alias="schema")
+    title: str
+    metric: str
+    unit: str
+    locations: int
+    contexts: int
+    values: int = Field(description="That are not zero.")
+    places: list[SpreadPlaceRecord] = Field(description="With most in all, the first ones.")
+    groups: list[GroupRecord]
+    odd: list[OddRecord] = Field(description="The farthest from the others, the first ones.")
+    all_odd: int
+
+
 class NodeRecord(Record):
     """A place of the call tree with its part of the time at the largest scale."""
 

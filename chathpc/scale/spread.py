@@ -1,0 +1,380 @@
+"""How a run is spread over its ranks and threads, at any size: quantiles of each place, groups of locations, those that stand out.
+
+Places are looked at in blocks, each by one task of any `concurrent.futures.Executor` (processes, mpi4py.futures, dask); of a run whose ranks
+wrote a file each, a task is a file. A task computes from the values of all locations, so quantiles are exact, and the blocks do not depend
+on how many workers there are, so the answer is the same from all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from chathpc.adapters.load import load
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.profile.profile import Profile
+from chathpc.profile.text import clean
+from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+from chathpc.scale.record import GroupRecord, OddRecord, SpreadPlaceRecord, SpreadRecord
+
+#: Values of a block, in numbers: 32 MiB of them.
+_BLOCK = 4 << 20
+#: Locations × places up to which threads that a library runs for itself are left aside.
+_SMALL = 20_000_000
+QUANTILES = (0.1, 0.5, 0.9)
+#: Places by which locations are grouped, groups at most, locations that are grouped at once (of more, evenly chosen ones), and rounds.
+_FEATURES, _GROUPS, _GROUPED, _ROUNDS = 32, 6, 4096, 50
+#: Groups are told apart if their centres are this many of their standard deviations from each other: halves of a normal distribution have
+#: 2.7, of an even one 3.5; and if they differ by this part of their mean.
+_APART, _DIFFERENT = 4.0, 0.05
+#: A location stands out if it is this many times as far from its group's centre as the median one, and this part of it.
+_FAR, _MUCH = 8.0, 0.1
+_LISTED = 20
+
+Make = Callable[[], AbstractContextManager[Executor]]
+Found = TypeVar("Found")
+
+
+class WorkerLostError(ChathpcError):
+    """A process that computed was ended from outside, twice."""
+
+
+def spread(
+    paths: Sequence[Path],
+    make: Make | None = None,
+    *,
+    metric: str | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> SpreadRecord:
+    """The run at `paths`: one profile of all locations, or one file a location. `make` starts the executor (default: none, in this process).
+
+    Errors: AdapterError for what cannot be read, UsageError without a time, WorkerLostError.
+    """
+    if not paths:
+        raise UsageError("No profile given.")
+    first = _opened(str(paths[0]))
+    id = metric or (first.time.id if first.time is not None else None)
+    if id is None or id not in first.metrics:
+        raise UsageError(
+            f"{clean(first.title)} has no {'time' if metric is None else clean(metric)}.",
+            hint="Name one: --metric (see 'chathpc metrics').",
+        )
+    if len(paths) > 1:
+        return _of_files(paths, make, id, progress)
+    host = _host(first)
+    count, contexts = max(len(first.where), 1), len(first.tree)
+    width = max(_BLOCK // count, 1)
+    blocks = [(str(paths[0]), id, begin, min(begin + width, contexts)) for begin in range(0, contexts, width)]
+    table = np.concatenate(list(_all(_block, blocks, make, progress)))
+    nodes = _heaviest(table)
+    vectors = first.values.per_location(id, nodes, inclusive=False)[host]
+    return _told(
+        first,
+        id,
+        table,
+        lambda node: _path(first, node),
+        nodes,
+        vectors,
+        [first.where.label(int(each)) for each in host],
+        first.where.node[host],
+        len(host),
+    )
+
+
+def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
+    """Statistics of places `begin` to `end` of a profile: one row each."""
+    profile = _opened(path)
+    values = profile.values.per_location(metric, np.arange(begin, end, dtype=np.int32), inclusive=False)
+    return _statistics(values[_host(profile)])
+
+
+def _host(profile: Profile) -> IntArray:
+    """The program's own threads; of a large run all that are of the host, since what tells helpers reads every value."""
+    found = ~profile.where.is_gpu
+    if len(profile.where) * len(profile.tree) <= _SMALL:
+        found &= ~profile.helpers.locations
+    return np.flatnonzero(found).astype(np.int32)
+
+
+def _statistics(values: FloatArray) -> FloatArray:
+    """(places × 5 + quantiles) of values (locations × places): how many are not zero, total, deviation, least, most, quantiles."""
+    ordered = np.sort(np.ascontiguousarray(values.T), axis=1)
+    count = ordered.shape[1]
+    at = [(count - 1) * each for each in QUANTILES]
+    low = [int(each) for each in at]
+    quantiles = [
+        ordered[:, place] + (ordered[:, min(place + 1, count - 1)] - ordered[:, place]) * (each - place)
+        for each, place in zip(at, low, strict=True)
+    ]
+    return np.stack(
+        [
+            (ordered != 0).sum(axis=1),
+            ordered.sum(axis=1),
+            ordered.std(axis=1),
+            ordered[:, 0],
+            ordered[:, -1],
+            *quantiles,
+        ],
+        axis=1,
+    )
+
+
+def _file(path: str, metric: str) -> tuple[list[tuple[str, ...]], FloatArray, list[str], IntArray]:
+    """The places of one file by their call paths, and their values (locations × places)."""
+    profile = _opened(path)
+    host = _host(profile)
+    nodes = np.arange(len(profile.tree), dtype=np.int32)
+    values = profile.values.per_location(metric, nodes, inclusive=False)[host]
+    used = np.flatnonzero((values != 0).any(axis=0))
+    return (
+        [_path(profile, int(node)) for node in used], values[:, used], [profile.where.label(int(each)) for each in host],
+        profile.where.node[host].astype(np.int32),
+    )  # fmt: skip
+
+
+def _of_files(paths: Sequence[Path], make: Make | None, metric: str, progress: Callable[[str], None]) -> SpreadRecord:
+    tasks = [(str(path), metric) for path in paths]
+    numbers: dict[tuple[str, ...], int] = {}
+    rows: list[tuple[list[int], FloatArray]] = []
+    labels: list[str] = []
+    nodes: list[int] = []
+    for path, (names, values, each, places) in zip(paths, _all(_file, tasks, make, progress), strict=True):
+        rows.append(([numbers.setdefault(name, len(numbers)) for name in names], values))
+        labels += [f"{clean(path.name)} {label}" if len(values) > 1 else clean(path.name) for label in each]
+        nodes += places.tolist()
+    whole = np.zeros((len(labels), len(numbers)))
+    begin = 0
+    for columns, values in rows:
+        whole[begin : begin + len(values), columns] = values
+        begin += len(values)
+    table = _statistics(whole) if numbers else np.zeros((0, 5 + len(QUANTILES)))
+    heavy = _heaviest(table)
+    named = list(numbers)
+    return _told(
+        _opened(str(paths[0])),
+        metric,
+        table,
+        named.__getitem__,
+        heavy,
+        whole[:, heavy],
+        labels,
+        np.array(nodes),
+        len(labels),
+    )
+
+
+def _told(
+    profile: Profile, metric: str, table: FloatArray, path_of: Callable[[int], tuple[str, ...]], nodes: IntArray, vectors: FloatArray,
+    labels: Sequence[str], where: npt.NDArray[np.integer], count: int,
+) -> SpreadRecord:  # fmt: skip
+    order = np.argsort(-table[:, 1], kind="stable") if len(table) else np.zeros(0, dtype=np.int64)
+    places = [
+        SpreadPlaceRecord(
+            name=path_of(at)[-1], path=list(path_of(at)), locations=int(table[at, 0]), total=float(table[at, 1]), mean=float(table[at, 1]) / max(count, 1),
+            deviation=float(table[at, 2]), least=float(table[at, 3]), quantiles=list(map(float, table[at, 5:])), most=float(table[at, 4]),
+        )
+        for at in order[:_LISTED].tolist()
+        if table[at, 1] > 0
+    ]  # fmt: skip
+    short = [path_of(node)[-1] for node in nodes.tolist()]
+    member, groups = _groups(vectors, short, labels)
+    odd = _odd(vectors, member, short, labels, where)
+    return SpreadRecord(
+        title=clean(profile.title), metric=metric, unit=profile.metrics[metric].unit.value, locations=count, contexts=len(table),
+        values=int(table[:, 0].sum()), places=places, groups=groups, odd=odd[:_LISTED], all_odd=len(odd),
+    )  # fmt: skip
+
+
+def _heaviest(table: FloatArray) -> IntArray:
+    """The places whose values differ most between locations, in the order of the places."""
+    return np.sort(np.argsort(-table[:, 2], kind="stable")[:_FEATURES]).astype(np.int32)
+
+
+def _groups(vectors: FloatArray, names: Sequence[str], labels: Sequence[str]) -> tuple[IntArray, list[GroupRecord]]:
+    """The group of each location, and the groups, the largest first: as many as are clearly apart."""
+    chosen = (
+        np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), _GROUPED)).astype(np.int64))
+        if len(vectors)
+        else np.zeros(0, np.int64)
+    )
+    centres = vectors.mean(axis=0, keepdims=True) if len(vectors) else vectors
+    for count in range(min(_GROUPS, len(chosen) // 2), 1, -1):
+        found, member = _means(vectors[chosen], count)
+        if _are_apart(vectors[chosen], found, member):
+            centres = found
+            break
+    distance = _distances(vectors, centres)
+    member = distance.argmin(axis=1).astype(np.int32)
+    groups = []
+    for number, centre in enumerate(centres):
+        inside = np.flatnonzero(member == number)
+        if not len(inside):
+            continue
+        rest = vectors[member != number].mean(axis=0) if len(inside) < len(vectors) else centre
+        at = int(np.argmax(np.abs(centre - rest))) if len(names) else -1
+        nearest = int(inside[distance[inside, number].argmin()])
+        here, there, place = (float(centre[at]), float(rest[at]), names[at]) if at >= 0 else (0.0, 0.0, "")
+        groups.append(
+            GroupRecord(
+                members=len(inside), representative=labels[nearest], mean=float(vectors[inside].sum(axis=1).mean()), place=place,
+                here=here, elsewhere=there,
+            )
+        )  # fmt: skip
+    return member, sorted(groups, key=lambda each: -each.members)
+
+
+def _means(vectors: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+    """Lloyd's k-means from the point farthest from the mean, then always that farthest from all chosen: no chance is in it."""
+    centres = [vectors[_distances(vectors, vectors.mean(axis=0, keepdims=True)).ravel().argmax()]]
+    while len(centres) < count:
+        centres.append(vectors[_distances(vectors, np.array(centres)).min(axis=1).argmax()])
+    found = np.array(centres)
+    member = np.zeros(len(vectors), dtype=np.int32)
+    for _ in range(_ROUNDS):
+        new = _distances(vectors, found).argmin(axis=1).astype(np.int32)
+        if (new == member).all() and _:
+            break
+        member = new
+        found = np.array(
+            [vectors[member == each].mean(axis=0) if (member == each).any() else found[each] for each in range(count)]
+        )
+    return found, member
+
+
+def _are_apart(vectors: FloatArray, centres: FloatArray, member: IntArray) -> bool:
+    counts = np.bincount(member, minlength=len(centres))
+    if counts.min() < 2:
+        return False
+    spread = np.sqrt(
+        np.array(
+            [np.square(vectors[member == each] - centres[each]).mean(axis=0).sum() for each in range(len(centres))]
+        )
+    )
+    between = np.sqrt(_distances(centres, centres))
+    size = np.linalg.norm(vectors.mean(axis=0))
+    first, second = np.triu_indices(len(centres), 1)
+    return bool(
+        (
+            between[first, second] > np.maximum(_APART * np.maximum(spread[first], spread[second]), _DIFFERENT * size)
+        ).all()
+    )
+
+
+def _distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
+    """Squared distances (vectors × centres)."""
+    return np.stack([np.square(vectors - centre).sum(axis=1) for centre in centres], axis=1)
+
+
+def _odd(
+    vectors: FloatArray, member: IntArray, names: Sequence[str], labels: Sequence[str], where: npt.NDArray[np.integer]
+) -> list[OddRecord]:
+    """Locations far from the middle of their group, the farthest first."""
+    found: list[tuple[float, OddRecord]] = []
+    for number in range(int(member.max(initial=-1)) + 1):
+        inside = np.flatnonzero(member == number)
+        if len(inside) < 4:
+            continue
+        middle = np.median(vectors[inside], axis=0)
+        distance = np.sqrt(np.square(vectors[inside] - middle).sum(axis=1))
+        limit = max(_FAR * float(np.median(distance)), _MUCH * float(np.linalg.norm(middle)))
+        for at in np.flatnonzero(distance > limit).tolist():
+            own = vectors[inside[at]]
+            most = int(np.argmax(np.abs(own - middle)))
+            location = int(inside[at])
+            odd = OddRecord(
+                label=labels[location], node=int(where[location]) if where[location] >= 0 else None, time=float(own.sum()),
+                usual_time=float(middle.sum()), place=names[most], here=float(own[most]), usual=float(middle[most]),
+            )  # fmt: skip
+            found.append((float(distance[at]), odd))
+    found.sort(key=lambda pair: -pair[0])
+    return [odd for _, odd in found]
+
+
+@lru_cache(maxsize=2)
+def _opened(path: str) -> Profile:
+    """A profile, read once in each process."""
+    return load(Path(path))
+
+
+def _path(profile: Profile, node: int) -> tuple[str, ...]:
+    """What is on the way to a node, itself last; lines and loops with their function."""
+    tree = profile.tree
+    inner = tree.kind[node] in (NodeKind.LINE, NodeKind.LOOP, NodeKind.INSTRUCTION)
+    own = f"{tree.label(node)} in {tree.function_name(node)}" if inner else tree.label(node)
+    return (*(clean(tree.label(int(each))) for each in tree.path(node)[:-1]), clean(own))
+
+
+# -- engines ---------------------------------------------------------------------------------------------------
+
+
+def _all(
+    do: Callable[..., Found], tasks: Sequence[tuple[object, ...]], make: Make | None, progress: Callable[[str], None]
+) -> Iterator[Found]:
+    """What `do` finds for each task, in their order. Tasks of a worker that was killed are given to new ones, once."""
+    if make is None:
+        yield from (do(*task) for task in tasks)
+        return
+    found: dict[int, Found] = {}
+    for attempt in range(2):
+        with make() as executor:
+            futures: dict[int, Future[Found]] = {
+                at: executor.submit(do, *task) for at, task in enumerate(tasks) if at not in found
+            }
+            try:
+                for at, future in futures.items():
+                    found[at] = future.result()
+                    progress(f"{len(found)} of {len(tasks)} blocks")
+            except BrokenExecutor as error:
+                found.update(
+                    {
+                        at: future.result()
+                        for at, future in futures.items()
+                        if future.done() and not future.cancelled() and future.exception() is None
+                    }
+                )
+                if attempt:
+                    raise WorkerLostError(
+                        "A process that computed was killed, twice.", hint="Give it more memory, or fewer --workers."
+                    ) from error
+                progress("a process was killed; its blocks are computed again")
+                continue
+        break
+    yield from (found[at] for at in range(len(tasks)))
+
+
+def engine(name: str, workers: int) -> Make | None:
+    """What starts the executor called `name`: none, processes, mpi, dask or dask:ADDRESS. UsageError for another name or a library that lacks."""
+    kind, _, address = name.partition(":")
+    if kind == "none" or (kind == "processes" and workers == 1):
+        return None
+    if kind == "processes":
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        return lambda: ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        if kind == "mpi":
+            pool: Any = import_module("mpi4py.futures").MPIPoolExecutor
+            return lambda: pool(workers)
+        if kind == "dask":
+            client: Any = import_module("dask.distributed").Client
+            where: dict[str, Any] = {"address": address} if address else {"n_workers": workers, "threads_per_worker": 1}
+            return lambda: _dask(lambda: client(**where))
+    except ImportError as error:
+        needed = "mpi4py" if kind == "mpi" else "'dask[distributed]'"
+        raise UsageError(f"The engine {kind} is not installed.", hint=f"pip install {needed}") from error
+    raise UsageError(f"There is no engine {clean(name)}.", hint="There are: processes, mpi, dask, dask:ADDRESS.")
+
+
+@contextmanager
+def _dask(connect: Callable[[], Any]) -> Iterator[Executor]:
+    with connect() as client, client.get_executor() as pool:
+        yield pool

@@ -1,0 +1,116 @@
+"""How a run is spread over its locations: against numpy on the whole, and the same from every engine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chathpc.adapters.load import load
+from chathpc.errors import UsageError
+from chathpc.scale import spread as module
+from chathpc.scale.spread import WorkerLostError, engine, spread
+from tests.bench.locations import points
+from tests.synthetic.collapsed import write as collapsed
+from tests.synthetic.hpctoolkit_v4 import Database, Options, _write
+from tests.synthetic.v4_random import random_contexts
+from tests.synthetic.v4_values import Location
+
+RANKS, CONTEXTS = 90, 300
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ninety ranks of three kinds, of which the last one takes twice as long."""
+    path = tmp_path_factory.mktemp("ranks") / "db"
+    tree = random_contexts(CONTEXTS, np.random.default_rng(7))
+    ranks = [Location(thread=0, rank=rank, node=rank // 16) for rank in range(RANKS)]
+    values = {rank: points(tree, rank) * (2 if rank == RANKS - 1 else 1) for rank in range(RANKS)}
+    _write(path, tree, Database((), ranks), lambda rank: values[rank], {}, Options())
+    return path
+
+
+def test_the_statistics_are_those_of_numpy(database: Path) -> None:
+    found = spread([database])
+    profile = load(database)
+    dense = profile.values.per_location(found.metric, np.arange(len(profile.tree), dtype=np.int32), inclusive=False)
+    order = np.argsort(-dense.sum(axis=0), kind="stable")
+    assert found.values == np.count_nonzero(dense)
+    for place, at in zip(found.places, order, strict=False):
+        column = dense[:, at]
+        assert place.total == pytest.approx(column.sum())
+        assert (place.least, place.most) == (column.min(), column.max())
+        assert place.deviation == pytest.approx(column.std())
+        assert place.quantiles == pytest.approx(np.quantile(column, module.QUANTILES))
+        assert place.locations == np.count_nonzero(column)
+
+
+def test_groups_and_the_one_that_stands_out_are_found(database: Path) -> None:
+    found = spread([database])
+    assert sorted(each.members for each in found.groups) == [RANKS // 3] * 3
+    numbers = {int(each.representative.split("rank ")[1].split()[0]) % 3 for each in found.groups}
+    assert numbers == {0, 1, 2}
+    (odd,) = found.odd
+    assert (f"rank {RANKS - 1} " in f"{odd.label} ", odd.node) == (True, (RANKS - 1) // 16)
+    assert odd.time == pytest.approx(2 * odd.usual_time, rel=0.1)
+
+
+def test_ranks_that_are_alike_are_one_group() -> None:
+    even = np.random.default_rng(1).normal(10, 0.5, (500, 8))
+    _, groups = module._groups(even, [str(each) for each in range(8)], [str(each) for each in range(500)])
+    assert [each.members for each in groups] == [500]
+    uniform = np.random.default_rng(2).uniform(5, 10, (500, 1))
+    assert len(module._groups(uniform, ["a"], [str(each) for each in range(500)])[1]) == 1
+
+
+def test_every_engine_finds_the_same(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK", RANKS * 16)
+    alone = spread([database]).model_dump_json()
+    assert spread([database], engine("processes", 2)).model_dump_json() == alone
+    assert spread([database], lambda: ThreadPoolExecutor(2)).model_dump_json() == alone
+
+
+def test_files_of_single_ranks_are_one_run(tmp_path: Path) -> None:
+    for rank in range(8):
+        (tmp_path / f"rank{rank}").write_text(collapsed([(("main", "work"), 10 + rank), (("main", "wait"), 8 - rank)]))
+    found = spread([tmp_path / f"rank{rank}" for rank in range(8)])
+    (work,) = (each for each in found.places if each.name == "work")
+    assert (work.path, work.total, work.least, work.most) == (["main", "work"], 8 * 10 + 28, 10, 17)
+    assert work.quantiles == pytest.approx(np.quantile(np.arange(10, 18), module.QUANTILES))
+    assert found.locations == 8
+
+
+def kill_once(marker: str, number: int) -> int:
+    """End the process that computes the first block, if `marker` is not there yet; else its number."""
+    if number == 0 and not Path(marker).exists():
+        Path(marker).touch()
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def kill_always(number: int) -> int:
+    """End the process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_what_a_killed_process_had_is_computed_again(tmp_path: Path) -> None:
+    tasks = [(str(tmp_path / "marker"), number) for number in range(6)]
+    found = module._all(kill_once, tasks, engine("processes", 2), lambda stage: None)
+    assert list(found) == list(range(6))
+
+
+def test_a_process_that_is_always_killed_ends_with_a_sentence() -> None:
+    with pytest.raises(WorkerLostError, match="killed, twice"):
+        list(module._all(kill_always, [(1,), (2,)], engine("processes", 2), lambda stage: None))
+
+
+def test_other_engines_are_refused() -> None:
+    with pytest.raises(UsageError, match="no engine"):
+        engine("spark", 2)
