@@ -20,7 +20,7 @@ import yaml
 from chathpc.errors import UsageError
 from chathpc.packaged import FastLoader, table
 
-__all__ = ["CLASSES", "Device", "described", "device", "devices", "measure_own"]
+__all__ = ["CLASSES", "Device", "described", "device", "devices", "measure_own", "told"]
 
 #: Classes of operations that a device has a rate for.
 CLASSES = ("fp16", "fp32", "fp64", "integer", "special", "conversion", "tensor")
@@ -245,22 +245,27 @@ def _own_gpu() -> Device | None:
         raise
     asked = driver.device_attribute
     major, minor = found.compute_capability()
-    architecture = f"sm_{major}{minor}"
+    return told(
+        str(found.name()), f"{major}.{minor}", found.get_attribute(asked.MULTIPROCESSOR_COUNT), found.get_attribute(asked.CLOCK_RATE) * 1e3,
+        2 * found.get_attribute(asked.MEMORY_CLOCK_RATE) * 1e3 * found.get_attribute(asked.GLOBAL_MEMORY_BUS_WIDTH) / 8,
+        found.total_memory(), found.get_attribute(asked.L2_CACHE_SIZE), key="own",
+    )  # fmt: skip
+
+
+def told(
+    name: str, capability: str, units: int, clock: float, bandwidth: float, memory: float, l2: float = 0.0, key: str = ""
+) -> Device:  # fmt: skip
+    """A GPU as its driver tells it, in SI units; what its architecture fixes is the catalogue's. UsageError for an architecture that
+    the catalogue has not.
+    """
     values: dict[str, object] = {
-        "name": str(found.name()), "architecture": architecture,
-        "units": found.get_attribute(asked.MULTIPROCESSOR_COUNT),
-        "clock": found.get_attribute(asked.CLOCK_RATE) / 1e6,
-        "bus": found.get_attribute(asked.GLOBAL_MEMORY_BUS_WIDTH),
-        "bandwidth": 2 * found.get_attribute(asked.MEMORY_CLOCK_RATE) * 1e3
-        * found.get_attribute(asked.GLOBAL_MEMORY_BUS_WIDTH) / 8 / 1e9,
-        "memory": found.total_memory() / 2**30, "l2": found.get_attribute(asked.L2_CACHE_SIZE) / 2**20,
-        "max_warps": found.get_attribute(asked.MAX_THREADS_PER_MULTIPROCESSOR) // 32,
-        "source": "attributes that its driver tells",
-    }  # fmt: skip
+        "name": name, "architecture": f"sm_{capability.replace('.', '')}", "units": units, "clock": clock / 1e9,
+        "bandwidth": bandwidth / 1e9, "source": "attributes that its driver tells",
+    } | {field: value / 2**power for field, value, power in (("memory", memory, 30), ("l2", l2, 20)) if value}  # fmt: skip
     for each in devices():
-        if _folded(each.name) == _folded(str(values["name"])):
+        if _folded(each.name) == _folded(name):
             values["l2_rate"] = each.l2_rate
-    return _made("own", values, "what the driver tells")
+    return _made(key or _folded(name), values, "what the driver tells")
 
 
 def _own_processor(repeats: int) -> Device:

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from chathpc.predict.counts import Range
+from chathpc.predict.devices import Device
 from chathpc.predict.prediction import Prediction
 from chathpc.predict.roofline import sentences
 from chathpc.profile import numbers
@@ -48,6 +49,14 @@ class DeviceRecord(Record):
     bandwidth: float = Field(description="Bytes per second of device memory.")
     peaks: dict[str, float]
     source: str
+
+    @classmethod
+    def of(cls, found: Device) -> DeviceRecord:
+        """A device of the catalogue."""
+        return cls(
+            key=found.key, name=found.name, architecture=found.architecture, units=found.units, clock=found.clock, bandwidth=found.bandwidth,
+            peaks={kind: found.peak(kind) for kind in found.rates if found.peak(kind)}, source=found.source,
+        )  # fmt: skip
 
 
 class LaunchRecord(Record):
@@ -141,18 +150,13 @@ class PredictionRecord(Record):
 def record(program: str, found: Sequence[Prediction]) -> PredictionRecord:
     """The record of a program's predictions, of which there is one at least; all are for one device."""
     first = found[0]
-    device = first.device
-    peaks = {kind: device.peak(kind) for kind in device.rates if device.peak(kind)}
     return PredictionRecord(
         program=program,
-        device=DeviceRecord(
-            key=device.key, name=device.name, architecture=device.architecture, units=device.units, clock=device.clock,
-            bandwidth=device.bandwidth, peaks=peaks, source=device.source,
-        ),
+        device=DeviceRecord.of(first.device),
         compiled_for=first.architecture,
         tools=dict(first.tools),
         kernels=[_kernel(each) for each in found],
-    )  # fmt: skip
+    )
 
 
 def _kernel(found: Prediction) -> KernelRecord:

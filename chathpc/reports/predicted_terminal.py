@@ -62,7 +62,7 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     yield (
         "Memory",
         (
-            f"{_range(_sum(found.memory_read, found.memory_written), numbers.size)} to and from device memory "
+            f"{ranged(_sum(found.memory_read, found.memory_written), numbers.size)} to and from device memory "
             f"({numbers.size(found.memory_read.value)} read, {numbers.size(found.memory_written.value)} written) · distinct: "
             f"{numbers.size(found.footprint_read)} read, {numbers.size(found.footprint_written)} written"
         ),
@@ -81,7 +81,7 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     )
     yield (
         "Time",
-        f"{_range(time.seconds, numbers.seconds)}; alone would take: "
+        f"{ranged(time.seconds, numbers.seconds)}; alone would take: "
         + " · ".join(f"{limit(name)} {numbers.seconds(time.parts[name])}" for name in parts[:_PARTS]),
     )
     whole = floor(time.waves)
@@ -116,7 +116,7 @@ def overview_rows(record: PredictionRecord) -> list[tuple[str, ...]]:
     return [
         (
             each.kernel,
-            _range(each.time.seconds, numbers.seconds),
+            ranged(each.time.seconds, numbers.seconds),
             each.bound,
             likely(each.probability),
             limit(each.time.limiter),
@@ -170,7 +170,8 @@ def _access(
     return said
 
 
-def _range(found: RangeRecord, write: Callable[[float], str]) -> str:
+def ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
+    """A value with its bounds."""
     return numbers.ranged(found.value, found.low, found.high, write)
 
 
