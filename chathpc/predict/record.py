@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isinf
 from typing import Literal
 
 from pydantic import Field
@@ -30,12 +31,12 @@ class RangeRecord(Record):
 
     value: float
     low: float
-    high: float
+    high: float | None = Field(description="None: at least `low`, and nothing bounds it above.")
 
     @classmethod
     def of(cls, found: Range) -> RangeRecord:
         """A range of the prediction."""
-        return cls(value=found.value, low=found.low, high=found.high)
+        return cls(value=found.value, low=found.low, high=None if isinf(found.high) else found.high)
 
 
 class DeviceRecord(Record):
@@ -203,10 +204,9 @@ def _headline(found: Prediction) -> str:
         if roofline.bound == "bandwidth"
         else f"{KINDS.get(roofline.limiter, roofline.limiter)} arithmetic"
     )
-    low, value, high = (numbers.seconds(each) for each in (time.seconds.low, time.seconds.value, time.seconds.high))
-    bounds = f" ({low} to {high})" if low != high else ""
     return (
-        f"{found.kernel} on {found.device.name}: {roofline.bound}-bound, by {by} ({likely(roofline.probability)} likely); {value}{bounds}, most of it for "
+        f"{found.kernel} on {found.device.name}: {roofline.bound}-bound, by {by} ({likely(roofline.probability)} likely); "
+        f"{numbers.ranged(time.seconds.value, time.seconds.low, time.seconds.high, numbers.seconds)}, most of it for "
         f"{limit(time.limiter)}."
     )
 

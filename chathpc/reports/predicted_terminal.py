@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import floor
+from math import floor, inf
 
 from rich.text import Text
 
@@ -100,11 +100,15 @@ def roof_rows(kernel: KernelRecord) -> list[tuple[str, ...]]:
     """Cells of the table of roofs."""
     return [
         (
-            KINDS.get(roof.kind, roof.kind), numbers.count(_whole(roof.operations.value)), numbers.number(roof.intensity),
+            KINDS.get(roof.kind, roof.kind), _counted(roof.operations), numbers.number(roof.intensity),
             numbers.number(roof.balance), f"{numbers.number(roof.intensity / roof.balance)}x" if roof.balance else "", numbers.percent(roof.of_peak),
         )
         for roof in kernel.roofs
     ]  # fmt: skip
+
+
+def _counted(found: RangeRecord) -> str:
+    return f"{'at least ' if found.high is None else ''}{numbers.count(_whole(found.value))}"
 
 
 #: Intensity and balance point are operations per byte of device memory.
@@ -172,11 +176,12 @@ def _access(
 
 def ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
     """A value with its bounds."""
-    return numbers.ranged(found.value, found.low, found.high, write)
+    return numbers.ranged(found.value, found.low, inf if found.high is None else found.high, write)
 
 
 def _sum(left: RangeRecord, right: RangeRecord) -> RangeRecord:
-    return RangeRecord(value=left.value + right.value, low=left.low + right.low, high=left.high + right.high)
+    high = None if left.high is None or right.high is None else left.high + right.high
+    return RangeRecord(value=left.value + right.value, low=left.low + right.low, high=high)
 
 
 def _shape(sizes: tuple[int, int, int]) -> str:

@@ -161,6 +161,26 @@ def test_a_program_is_predicted_from_its_source(run: Run, tmp_path: Path) -> Non
     assert (data["compiled_for"], data["device"]["architecture"]) == ("sm_80", "sm_80")
 
 
+@pytest.mark.proprietary
+def test_a_launch_without_end_does_at_least_what_was_seen_and_leaves_unfinished_what_is_read_later(
+    run: Run, tmp_path: Path
+) -> None:
+    _need_toolkit()
+    source = str(PROGRAMS / "unfinished.cu")
+    assert run("predict", source, "--args", "20000000", "--seconds", "0.5", "-o", "p.json").code == 0
+    data = json.loads((tmp_path / "p.json").read_text())
+    jsonschema.validate(data, json.loads(SCHEMA.read_text()))
+    walk, turn = (next(each for each in data["kernels"] if each["kernel"] == name) for name in ("walk", "turn"))
+    # Each of 65,536 threads takes 2 * 10^7 steps, less the number of its place, of one addition at least.
+    for found, truth in ((walk["operations"]["integer"], 65_536 * 2e7), (walk["time"]["seconds"], 2e7 * 100 / 1.71e9)):
+        assert found["high"] is None
+        assert 0 < found["low"] < truth
+    assert any("at least" in each for each in walk["assumptions"])
+    assert any("unfinished" in each for each in turn["assumptions"])
+    assert "at least" in walk["headline"]
+    assert "at least" in run("predict", source, "--args", "20000000", "--seconds", "0.5", "--kernel", "walk").out
+
+
 def test_what_a_profile_tells_is_taken_where_nothing_else_is_said() -> None:
     told = Profiled("void gemm<float>(int)", 64, 256, 1e-3)
     asked = told.asked(Asked())
