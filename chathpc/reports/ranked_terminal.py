@@ -16,7 +16,7 @@ from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
 
 #: Devices and kernels of the first screen; lines of what does not carry over.
-_DEVICES, _KERNELS, _LACKING = 12, 8, 4
+_DEVICES, _KERNELS, _LACKING = 10, 6, 3
 #: Share of the run below which kernels are not what it is about.
 _FEW = 0.1
 #: Limits in a table.
@@ -70,7 +70,7 @@ def head(record: RankingRecord) -> str:
     """What was measured, in a line."""
     launches, several = sum(each.launches for each in record.kernels), len(record.kernels) > 1
     return (
-        f"{record.profile} · measured on {record.measured_on.name} · {len(record.kernels)} kernel{'s' if several else ''}, launched {launches:,.0f}x, "
+        f"{record.profile} · measured on {record.measured_on.name} (*) · {len(record.kernels)} kernel{'s' if several else ''}, launched {launches:,.0f}x, "
         f"{numbers.seconds(record.seconds)} · times on other devices are predicted"
     )
 
@@ -91,7 +91,7 @@ def device_rows(record: RankingRecord, shown: Iterable[RankedDeviceRecord]) -> l
     """Cells of the table of devices."""
     return [
         (
-            f"{each.device.key}{' (now)' if each.device.key == record.measured_on.key else ''}", ranged(each.seconds, numbers.seconds),
+            f"{each.device.key}{' *' if each.device.key == record.measured_on.key else ''}", ranged(each.seconds, numbers.seconds),
             ranged(each.speedup, _times), _limit(each.limiter),
         )
         for each in shown
