@@ -203,12 +203,13 @@ def _made(key: str, values: Mapping[str, Any], where: str) -> Device:
             f"The device {key} in {where} lacks {', '.join(missing)}.",
             hint="Give them, or an architecture of the catalogue, or like: NAME.",
         )
-    known = {"name", "architecture", "aliases", "source", "rates", *_WHOLE, *_UNITS}
+    known = {"name", "architecture", "aliases", "source", "rates", *_WHOLE, *_UNITS, *CLASSES}
     if unknown := [name for name in merged if name not in known]:
         raise UsageError(f"The device {key} in {where} has fields that are not known: {', '.join(unknown)}.")
     rates = merged["rates"]
     if not isinstance(rates, dict) or (unknown := [kind for kind in rates if kind not in CLASSES]):
         raise UsageError(f"The rates of the device {key} in {where} are not a table of {', '.join(CLASSES)}.")
+    rates = rates | {kind: merged[kind] for kind in CLASSES if kind in merged}
     numbers = {name: _number(merged[name], key, name, where) for name in (*_UNITS, *_WHOLE) if name in merged}
     si: dict[str, Any] = {name: value * _UNITS.get(name, 1.0) for name, value in numbers.items()}
     si |= {name: int(numbers[name]) for name in _WHOLE if name in numbers}

@@ -22,6 +22,9 @@ def test_the_peaks_of_the_public_labels_are_those_of_the_rtx_3080() -> None:
         ("a100", "fp64", 9.7), ("a100", "fp32", 19.5), ("a100", "tensor", 312),
         ("h100-pcie", "fp64", 25.6), ("h100-pcie", "fp32", 51.2), ("h100-sxm", "tensor", 989.4),
         ("t4", "fp32", 8.1), ("l40s", "fp32", 91.6), ("rtx4090", "fp32", 82.6), ("rtx3090", "fp32", 35.6), ("b200", "tensor", 2250),
+        ("rtx4090", "tensor", 165.2), ("rtx3090", "tensor", 71.2), ("rtx2080ti", "tensor", 53.8), ("rtx5090", "tensor", 209.5),
+        ("l40", "tensor", 181.05), ("l40s", "tensor", 362.05), ("a10", "tensor", 125), ("rtxa6000", "tensor", 154.8), ("t4", "tensor", 65),
+        ("l40", "fp32", 90.5),
         ("mi100", "fp64", 11.5), ("mi210", "fp64", 22.6), ("mi300x", "fp32", 163.4), ("mi300x", "tensor", 1307), ("max1550", "fp64", 52.4),
     ],
 )  # fmt: skip
