@@ -141,7 +141,8 @@ def command(
 ) -> None:
     """Predict what a GPU kernel will do, without a GPU.
 
-    SOURCE is CUDA, or C and C++ with OpenMP target regions; FOLDER holds a Makefile. The program is compiled with NVIDIA's compiler,
+    SOURCE is CUDA, C and C++ with OpenMP target regions, or one file of OpenCL C, for this machine's processor; FOLDER
+    holds a Makefile. The program is compiled with NVIDIA's compiler,
     its host part RUNS on this machine, in a sandbox without network, and the kernels that it launches are interpreted from their machine
     code: operations, bytes, limiter, class by the roofline model and time follow from that.
 
@@ -202,6 +203,16 @@ def command(
                 progress=progress,
             )
 
+        def on_processor(asked: Asked) -> tuple[Prediction, ...]:
+            from chathpc.predict.own_processor import predict_opencl
+
+            if device not in (None, "own") or len(program) > 1 or not no_sandbox:
+                raise UsageError(
+                    "An OpenCL kernel is followed alone, on this machine's processor, where its own code runs without a sandbox.",
+                    hint="If you trust it: chathpc predict kernel.cl --no-sandbox --grid X --block X --param NAME=VALUE",
+                )
+            return (predict_opencl(program[0].resolve(), " ".join(words), asked, progress),)
+
         if profile is not None:
             progress("reading the profile")
         if profile is not None and targets:
@@ -214,7 +225,9 @@ def command(
             )
         else:
             launched = profiled(profile, kernel) if profile is not None else None
-            found = predicted(launched.asked(asked) if launched else asked, named(device or "rtx3080"))
+            asked = launched.asked(asked) if launched else asked
+            opencl = any(each.suffix == ".cl" for each in program)
+            found = on_processor(asked) if opencl else predicted(asked, named(device or "rtx3080"))
             found = tuple(launched.beside(each) for each in found) if launched else found
             text = prediction_renderers()[form](record(" ".join(each.name for each in program), found), style)
     answer(text, output)

@@ -20,7 +20,7 @@ import yaml
 from chathpc.errors import UsageError
 from chathpc.packaged import FastLoader, table
 
-__all__ = ["CLASSES", "Device", "described", "device", "devices", "measure_own", "told"]
+__all__ = ["CLASSES", "Device", "device", "devices", "measure_own", "own_processor", "told"]
 
 #: Classes of operations that a device has a rate for.
 CLASSES = ("fp16", "fp32", "fp64", "integer", "special", "conversion", "tensor")
@@ -144,20 +144,11 @@ def devices() -> tuple[Device, ...]:
     return tuple(_made(key, values, "devices.yaml") for key, values in _catalogue()["devices"].items())
 
 
-def described(found: Device) -> str:
-    """A device as the text of a YAML file that `device` reads: for what `measure_own` found."""
-    values: dict[str, object] = {"name": found.name, "architecture": found.architecture}
-    values |= {name: getattr(found, name) for name in _WHOLE if getattr(found, name)}
-    values |= {name: round(getattr(found, name) / factor, 9) for name, factor in _UNITS.items() if getattr(found, name)}
-    values |= {"rates": {kind: round(rate, 3) for kind, rate in found.rates.items()}, "source": found.source}
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
-
-
 def measure_own(repeats: int = 5) -> Device:
     """This machine: its first GPU, as pycuda's driver tells it, if there is one, else its processor, measured within seconds:
     bandwidth by a triad, peaks by matrix products of 32 and 64 bits, both with as many threads as numpy's BLAS takes.
     """
-    return _own_gpu() or _own_processor(repeats)
+    return _own_gpu() or own_processor(repeats)
 
 
 def _folded(name: str) -> str:
@@ -269,7 +260,8 @@ def told(
     return _made(key or _folded(name), values, "what the driver tells")
 
 
-def _own_processor(repeats: int) -> Device:
+def own_processor(repeats: int = 5) -> Device:
+    """The cores at hand, measured."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Three arrays of 64 MiB: larger than the caches of most processors together.
     a, b, c = (np.full(1 << 23, value) for value in (0.0, 1.0, 2.0))

@@ -22,6 +22,7 @@ KINDS = {
 }  # fmt: skip
 LIMITS = {
     "memory": "device memory", "l2": "the L2 cache", "l1": "L1 and shared memory", "issue": "instruction issue",
+    "core": "the cores", "branches": "mispredicted branches", "caches": "the caches", "launch": "the launch",
     "latency": "waiting (latency)", "atomic": "atomics", "atomics": "atomics", "mapped": "host memory over PCIe",
 }  # fmt: skip
 

@@ -43,12 +43,16 @@ def render(record: PredictionRecord, style: Style) -> str:
 
 def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     """Labelled sentences of a kernel: launch, bytes, time; for every renderer."""
-    launch = kernel.launch
+    launch, time = kernel.launch, kernel.time
     yield (
         "Launch",
         (
-            f"grid {_shape(launch.grid)}, block {_shape(launch.block)}, {launch.registers} registers a thread, "
-            f"{numbers.size(launch.shared)} of shared memory a block"
+            f"grid {_shape(launch.grid)}, block {_shape(launch.block)}"
+            + (
+                f", {launch.registers} registers a thread, {numbers.size(launch.shared)} of shared memory a block"
+                if time.blocks
+                else ""
+            )
         ),
     )
     others = [
@@ -74,7 +78,6 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     ]
     if accesses:
         yield "Requested", " · ".join(accesses)
-    time = kernel.time
     longest = max(time.parts.values(), default=0.0)
     parts = sorted(
         (name for name in time.parts if time.parts[name] >= _SMALL * longest), key=lambda name: -time.parts[name]
@@ -84,6 +87,8 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
         f"{ranged(time.seconds, numbers.seconds)}; alone would take: "
         + " · ".join(f"{limit(name)} {numbers.seconds(time.parts[name])}" for name in parts[:_PARTS]),
     )
+    if not time.blocks:
+        return
     whole = floor(time.waves)
     rest = time.waves - whole
     tail = f", the last {numbers.percent(rest)} full" if rest > 0.005 and whole else ""

@@ -125,7 +125,7 @@ def _operations(each: MovedKernelRecord) -> str:
 
 
 def _limit(name: str) -> str:
-    return _SHORT[name] if name in _SHORT else limit(name)
+    return _SHORT[name] if name in _SHORT else KINDS.get(name, name)
 
 
 def _times(value: float) -> str:

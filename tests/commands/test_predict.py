@@ -119,6 +119,7 @@ def test_the_page_holds_picture_and_text_and_no_script() -> None:
         (("a.cu", "."), 2, "A folder is given alone."),
         ((".", "-D", "N=1"), 2, "Options of the compiler are for sources."),
         (("a.cu", "--device", "rtx3081"), 2, "rtx3080"),
+        (("a.cl", "--grid", "1"), 2, "without a sandbox"),
         (("a.cu", "--grid", "0"), 2, "0 is no size"),
         (("a.cu", "--param", "n"), 2, "n is not NAME=VALUE."),
         (("a.cu", "--args", "'"), 2, "--args: No closing quotation."),
