@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -76,6 +77,8 @@ def profiled(path: Path, kernel: str | None) -> Profiled:
     return Profiled(first.name, told("gpu.kernel.blocks"), told("gpu.kernel.threads-per-block"), each)
 
 
+#: Kernels that wait for other devices and links, not for this one.
+_COMMUNICATES = re.compile(r"(nccl|rccl|nvshmem|msccl)")
 #: Limits, and the counters that tell their use, in percent: of the whole time, or of that in which multiprocessors were active.
 _USE: Mapping[str, tuple[str, bool]] = {
     "memory": ("dram-throughput", False), "l2": ("l2-throughput", False), "l1": ("l1-throughput", True), "issue": ("issue-active", True),
@@ -85,12 +88,12 @@ _USE: Mapping[str, tuple[str, bool]] = {
 
 
 def measured(profile: Profile, only: str | None = None) -> tuple[Measured, ...]:
-    """Every kernel of a profile, or the one of a name, at each of its launch shapes, the longest first; those without a time are left out.
-    UsageError if there is none.
+    """Every kernel of a profile, or the one of a name, at each of its launch shapes, the longest first; those without a time, and
+    those that communicate, are left out. UsageError if there is none.
     """
     shapes: dict[Launch, list[Measured]] = {}
     for kernel in kernels(profile):
-        if only is not None and not _is(kernel, only):
+        if _COMMUNICATES.match(base_key(kernel.name)) or (only is not None and not _is(kernel, only)):
             continue
         for node in kernel.nodes.tolist():
             told = {

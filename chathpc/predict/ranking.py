@@ -188,7 +188,7 @@ def _notes(
     if wall is None:
         yield "The profile does not tell how long the host took: these are times of kernels alone."
     elif other:
-        yield f"{numbers.seconds(other)} of the run no kernel takes (host, copies, waiting): taken to stay as they are."
+        yield f"{numbers.seconds(other)} of the run no kernel takes that computes (host, copies, communication, waiting): taken to stay."
     unknown = [each for each in kernels if _basis(each) == "nothing"]
     if unknown:
         names = list(dict.fromkeys(kernel_title(each.launch.kernel, 30) for each in unknown))

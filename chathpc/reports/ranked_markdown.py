@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.predict.ranking import RankingRecord
 from chathpc.reports.markdown import code, prose, table
-from chathpc.reports.ranked_terminal import DEVICES, KERNELS, device_rows, head, headline, kernel_rows, lacking
+from chathpc.reports.ranked_terminal import DEVICES, KERNELS, device_rows, head, headline, kernel_rows, lacking, others
 from chathpc.reports.style import Style
 
 
@@ -15,7 +15,7 @@ def render(record: RankingRecord, style: Style) -> str:
         f"# {prose(record.profile)} on other devices", prose(head(record)), ": ".join((f"**{verdict.capitalize()}**", prose(said))),
         table(DEVICES, device_rows(record, record.devices)),
     ]  # fmt: skip
-    for each in record.devices if style.verbose else record.devices[:1]:
+    for each in others(record) if style.verbose else others(record)[:1]:
         rows = [(code(row[0]), *row[1:]) for row in kernel_rows(record.kernels, each)]
         blocks += [f"## Kernels on {prose(each.device.name)}", table(KERNELS, rows)]
     for title, texts in (("Not there", list(lacking(record.devices))), ("Notes", record.notes)):

@@ -36,7 +36,7 @@ def render(record: RankingRecord, style: Style) -> str:
     page.blank()
     shown = record.devices if style.verbose else _first(record)
     _table(page, DEVICES, device_rows(record, shown))
-    for each in shown if style.verbose else record.devices[:1]:
+    for each in shown if style.verbose else others(record)[:1]:
         page.blank()
         page.paragraph(f"Kernels on {each.device.name}", indent=0, style="bold")
         rows = kernel_rows(record.kernels if style.verbose else record.kernels[:_KERNELS], each)
@@ -64,6 +64,11 @@ def _first(record: RankingRecord) -> list[RankedDeviceRecord]:
     """The fastest devices, and that of the profile."""
     own = record.measured_on.key
     return [each for at, each in enumerate(record.devices) if at < _DEVICES or each.device.key == own]
+
+
+def others(record: RankingRecord) -> list[RankedDeviceRecord]:
+    """All but the device of the profile."""
+    return [each for each in record.devices if each.device.key != record.measured_on.key]
 
 
 def head(record: RankingRecord) -> str:
