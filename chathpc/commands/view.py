@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def command(file: Path, form: str, output: str | None, verbose: bool) -> None:
     """Render a JSON report again, as a page or as text.
 
-    REPORT is what explain, diff or fix wrote with --format json. A page of it has trees, tables, threads and source if --view was
+    REPORT is what explain, diff, fix or scale wrote with --format json. A page of it has trees, tables, threads and source if --view was
     given then, else the verdict, the findings and the pruned tree.
 
     For example: chathpc explain db --view -o report.json
@@ -41,7 +41,8 @@ def _rendered(record: Record, form: str, output: str | None, *, verbose: bool) -
     from chathpc.comparison.record import Diff
     from chathpc.fix.report import FixReport
     from chathpc.report import Report
-    from chathpc.reports import diff_renderers, fix_renderers, renderers
+    from chathpc.reports import diff_renderers, fix_renderers, renderers, scale_renderers
+    from chathpc.scale.record import Scaling
 
     style = style_for(output, verbose=verbose)
     match record:
@@ -51,4 +52,6 @@ def _rendered(record: Record, form: str, output: str | None, *, verbose: bool) -
             return diff_renderers()[form](record, style)
         case FixReport():
             return fix_renderers()[form](record, style)
+        case Scaling():
+            return scale_renderers()[form](record, style)
     raise TypeError(type(record).__name__)

@@ -19,6 +19,7 @@ _RECORDS = {
     "chathpc-report/2": ("chathpc.report", "Report"),
     "chathpc-diff/1": ("chathpc.comparison.record", "Diff"),
     "chathpc-fix/1": ("chathpc.fix.report", "FixReport"),
+    "chathpc-scale/1": ("chathpc.scale.record", "Scaling"),
 }
 _HINT = "Write one with: chathpc explain PATH --view -o report.json"
 

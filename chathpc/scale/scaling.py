@@ -18,7 +18,7 @@ from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
-from chathpc.scale import extrap, measurements, outlook, words
+from chathpc.scale import extrap, measurements, outlook, runs, words
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.experiment import experiment, job, needed
 from chathpc.scale.laws import Fitted, Measurement, fit
@@ -273,12 +273,12 @@ def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:
 
 def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[PredictionRecord]:
     """Times at values of several parameters, by one law of the runs at all values of them."""
-    runs = (*series.runs, *series.others)
-    points = tuple(Point(float(at), (at,)) for at in range(len(runs)))
-    elapsed = costs_of(replace(series, runs=runs, points=points, others=())).elapsed
+    every = (*series.runs, *series.others)
+    points = tuple(Point(float(at), (at,)) for at in range(len(every)))
+    elapsed = costs_of(replace(series, runs=every, points=points, others=())).elapsed
     grouped: dict[tuple[tuple[str, float], ...], list[float]] = {}
     names = (series.parameter, *series.fixed)
-    for run, time in zip(runs, elapsed.tolist(), strict=True):
+    for run, time in zip(every, elapsed.tolist(), strict=True):
         grouped.setdefault(tuple((name, run.parameters[name]) for name in names), []).append(time)
     law = fit([Measurement(dict(point), tuple(times)) for point, times in grouped.items()])
     found = []
@@ -355,32 +355,12 @@ def _notes(series: Series, costs: Costs) -> list[str]:
     fewest = min(len(point.runs) for point in series.points)
     if wanted > fewest:
         notes.append(f"Runs differ: {wanted} at each scale would tell a time to ± 5 %, and there are {fewest}.")
-    notes += _odd_runs(series, costs)
+    notes += runs.notes(series, costs)
     if series.others:
         notes.append(
             f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series."
         )
     return notes
-
-
-def _odd_runs(series: Series, costs: Costs) -> list[str]:
-    """Repetitions that took much longer than the others at their scale, and where they ran."""
-    found = []
-    for point in series.points:
-        times = costs.elapsed[list(point.runs)]
-        for run, time in zip(point.runs, times.tolist(), strict=True):
-            rest = np.delete(times, point.runs.index(run))
-            if len(rest) < 2:
-                break
-            middle, spread = float(np.median(rest)), float(rest.max() - rest.min())
-            if time > middle * threshold("odd_run") and time - middle > threshold("sigma") * spread:
-                nodes = sorted(set(series.runs[run].profile.where.node.tolist()) - {-1})
-                on = f", on node {', '.join(map(str, nodes[:3]))}" if nodes else ""
-                found.append(
-                    f"{clean(series.runs[run].path.name)} at {words.at_value(series.parameter, point.value)} took {time / middle:.1f} times "
-                    f"as long as the other runs there{on}: leave it out, or find what the machine did."
-                )  # fmt: skip
-    return found
 
 
 def _versions() -> dict[str, str]:

@@ -79,3 +79,14 @@ def test_a_comparison_has_its_page(run: Run, tmp_path: Path) -> None:
     data = json.loads(text.split('id="data">')[1].split("</script>")[0])
     assert data["kind"] == "diff"
     assert data["headline"] == found.headline
+
+
+def test_a_series_has_its_page_and_its_text(run: Run, tmp_path: Path) -> None:
+    from tests.reports.test_scale_page import record_of_series
+
+    (tmp_path / "series.json").write_text(render(record_of_series(), Style()))
+    assert run("view", "series.json", "-o", "series.html").code == 0
+    assert "The loss in the call tree" in (tmp_path / "series.html").read_text()
+    assert "LOSES" in run("view", "series.json").out
+    assert run("view", "series.json", "--format", "markdown").code == 0
+    assert run("view", "series.json", "--format", "json").out == (tmp_path / "series.json").read_text()

@@ -33,10 +33,15 @@ def page(record: Scaling) -> str:
     return scale_renderers()["html"](record, Style())
 
 
-@pytest.fixture(scope="module")
-def record() -> Scaling:
+def record_of_series() -> Scaling:
+    """A program of one serial function and one that waits."""
     found = strong({"solve": even(8.0), "setup": alone(1.0)}, each(0.25))
     return scaling_of(found, costs_of(found), [64.0])
+
+
+@pytest.fixture(scope="module")
+def record() -> Scaling:
+    return record_of_series()
 
 
 def test_the_page_has_verdict_matrix_curves_tree_and_outlook(record: Scaling) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from chathpc.comparison.run import Run as Measured
@@ -52,3 +53,25 @@ def strong(
 ) -> Series:
     """A series over threads."""
     return series("threads", {count: profile(count, functions, messages) for count in counts})
+
+
+def repeated(
+    parameter: str,
+    profiles: Mapping[float, Sequence[Profile]],
+    kind: Kind | None = None,
+    run: Mapping[str, str] | None = None,
+) -> Series:
+    """Several runs at each value; `run` are facts of all of them, with `{}` for the value."""
+    runs = []
+    for value, several in profiles.items():
+        for number, found in enumerate(several, 1):
+            facts = {key: text.replace("{}", f"{value:g}") for key, text in (run or {}).items()}
+            known = replace(found, run={**found.run, **facts})
+            runs.append(
+                Run(
+                    Path(f"{parameter}{value:g}/rep{number}"),
+                    Measured(known, known.metric("cpu.time")),
+                    {parameter: value},
+                )
+            )
+    return series_of(runs, "as given", kind=kind)

@@ -53,6 +53,15 @@ def compared() -> Any:
     return chathpc.diff(chathpc.load(database), chathpc.load(EXAMPLES / "mpi-imbalance" / "database"), view=True)
 
 
+@cache
+def scaled() -> str:
+    """The page of a series."""
+    from chathpc.reports import scale_page
+    from tests.reports.test_scale_page import record_of_series
+
+    return scale_page.render(record_of_series(), Style())
+
+
 def hostile() -> Report:
     """The example with every name, path and line of source replaced by something hostile."""
     report = example("omp-triangle")

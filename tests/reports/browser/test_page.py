@@ -22,17 +22,29 @@ ALIKE = 6.0
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_the_page_looks_as_it_did(show: Show, threads_report: Any, width: int, height: int, scheme: str) -> None:
-    np, image = pytest.importorskip("numpy"), pytest.importorskip("PIL.Image")
     shown = show(threads_report, width, height, scheme)
-    taken = shown.tab.screenshot()
-    file = EXPECTED / f"threads-{width}x{height}-{scheme}.png"
+    assert _difference(shown.tab, f"threads-{width}x{height}-{scheme}") < ALIKE
+
+
+def _difference(tab: Any, name: str, *, full: bool = False) -> float:
+    """How much the page differs from its picture, in grey levels."""
+    np, image = pytest.importorskip("numpy"), pytest.importorskip("PIL.Image")
+    taken = tab.screenshot(full_page=full)
+    file = EXPECTED / f"{name}.png"
     if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
-        file.write_bytes(taken)
-    small = [
-        np.asarray(image.open(source).convert("L").resize((width // 10, height // 10)), dtype=float)
-        for source in (io.BytesIO(taken), file)
-    ]
-    assert np.abs(small[0] - small[1]).mean() < ALIKE
+        image.open(io.BytesIO(taken)).quantize(32).save(file, optimize=True)
+    pictures = [image.open(source).convert("L") for source in (io.BytesIO(taken), file)]
+    size = tuple(side // 10 for side in pictures[1].size)
+    small = [np.asarray(each.resize(size), dtype=float) for each in pictures]
+    return float(np.abs(small[0] - small[1]).mean())
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 800, "light"), (390, 844, "dark")])
+def test_the_page_of_a_series_looks_as_it_did(show: Show, width: int, height: int, scheme: str) -> None:
+    assert (
+        _difference(show(pages.scaled(), width, height, scheme).tab, f"scaled-{width}x{height}-{scheme}", full=True)
+        < ALIKE
+    )
 
 
 @pytest.mark.parametrize(("width", "height"), [*SIZES, (320, 640)])
@@ -54,7 +66,7 @@ def test_axe_finds_no_violation(show: Show, threads_report: Any, scheme: str) ->
     ] == []
 
 
-@pytest.mark.parametrize("name", ["compared", "tried", "kernels"])
+@pytest.mark.parametrize("name", ["compared", "tried", "kernels", "scaled"])
 @pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 800, "light"), (390, 844, "dark")])
 def test_every_kind_of_page_is_accessible_and_fits(show: Show, name: str, width: int, height: int, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")

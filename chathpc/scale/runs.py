@@ -1,0 +1,106 @@
+"""What single runs of a series tell: which of them are far from the others at their scale, and what the profiler costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from chathpc.measure.record import RECORD
+from chathpc.profile import numbers
+from chathpc.profile.text import clean
+from chathpc.scale.loss import Costs
+from chathpc.scale.series import Run, Series
+from chathpc.scale.thresholds import threshold
+from chathpc.scale.words import point
+
+#: The median absolute deviation of a normal distribution in standard deviations.
+_DEVIATION = 0.6745
+#: Bytes of a record that are read.
+_LARGEST = 1 << 20
+
+
+def outliers(series: Series, costs: Costs) -> list[str]:
+    """A sentence for each run whose time is far from the other repetitions at its scale: three there at least.
+
+    Far: the modified z-score (B. Iglewicz and D. Hoaglin, 1993) of its relative distance from the median there, against all such
+    distances of the series, and more than a share that matters.
+    """
+    found = []
+    for at, scale in enumerate(series.points):
+        times = costs.elapsed[list(scale.runs)]
+        for number, run in enumerate(scale.runs if len(scale.runs) > 2 else ()):
+            middle = float(np.median(times))
+            found.append((run, at, times[number] / middle - 1 if middle > 0 else 0.0))
+    if not found:
+        return []
+    # The middle one of three has no distance by definition.
+    distances = np.array([each for _, _, each in found if each] or [0.0])
+    limit = threshold("outlier") * max(float(np.median(np.abs(distances))), 1e-12) / _DEVIATION
+    return [
+        f"At {point(series, at)} {_name(series.runs[run])} took {numbers.percent(abs(distance))} {'more' if distance > 0 else 'less'} time than "
+        f"the median there{_nodes(series, series.runs[run])}."
+        for run, at, distance in found
+        if abs(distance) > max(limit, threshold("min_loss"))
+    ]
+
+
+def _name(run: Run) -> str:
+    return clean("/".join(run.path.parts[-2:]))
+
+
+def _nodes(series: Series, run: Run) -> str:
+    """On which nodes it ran, if that tells it from other runs."""
+    nodes = [{int(node) for node in each.profile.where.node.tolist() if node >= 0} for each in series.runs]
+    own = nodes[series.runs.index(run)]
+    if not own or all(each == own for each in nodes):
+        return ""
+    shown = ", ".join(str(node) for node in sorted(own)[:4])
+    return f"; it ran on node{'s' * (len(own) > 1)} {shown}{', …' if len(own) > 4 else ''}"
+
+
+def overhead(series: Series, costs: Costs, records: Sequence[Mapping[str, object]]) -> str:
+    """What the profiler costs, in a sentence; empty where these runs do not tell. `records` are those of chathpc measure, by run.
+
+    Known are runs that were measured with and without it, and runs at one scale at different sampling rates r: there the time is
+    T (1 + c r), and c is fitted by least squares of relative times, each scale with its own T.
+    """
+    shares = [each["overhead"] for each in records if isinstance(each.get("overhead"), int | float)]
+    if shares:
+        runs = f"{len(shares)} run{'s' * (len(shares) > 1)} with and without it"
+        return f"The profiler costs {numbers.percent(float(np.median(np.array(shares, float))))} of the time ({runs})."
+    rates = np.array([rate if isinstance(rate := each.get("rate"), int | float) else 0.0 for each in records])
+    across, up, scales = [], [], 0
+    for scale in series.points:
+        chosen = [run for run in scale.runs if rates[run] > 0]
+        if len(chosen) > 1 and np.ptp(rates[chosen]) > 0:
+            across += (rates[chosen] - rates[chosen].mean()).tolist()
+            up += (costs.elapsed[chosen] / costs.elapsed[chosen].mean() - 1).tolist()
+            scales += 1
+    free = len(across) - scales - 1
+    if free < 1:
+        return ""
+    rate, time = np.array(across), np.array(up)
+    slope = float(rate @ time / (rate @ rate))
+    error = float(np.sqrt(((time - slope * rate) ** 2).sum() / free / (rate @ rate)))
+    most = float(rates.max())
+    at = f"at {numbers.number(most)} samples a second and thread"
+    if slope < threshold("sigma") * error:
+        return f"Runs at different sampling rates show no cost of the profiler beyond noise ({numbers.percent(error * most)}) {at}."
+    return f"The profiler costs {numbers.percent(slope * most)} ± {numbers.percent(error * most)} of the time {at}, as runs at different rates tell."
+
+
+def record_of(run: Run) -> Mapping[str, object]:
+    """What chathpc measure wrote beside a profile; empty where it did not make it."""
+    try:
+        found = json.loads((run.path / RECORD).read_bytes()[:_LARGEST])
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def notes(series: Series, costs: Costs) -> list[str]:
+    """All of it."""
+    cost = overhead(series, costs, [record_of(run) for run in series.runs])
+    return [*outliers(series, costs), *([cost] if cost else [])]

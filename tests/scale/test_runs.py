@@ -1,0 +1,64 @@
+"""Single runs of a series: which are far from the others, and what the profiler costs, by arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from chathpc.scale.loss import costs_of
+from chathpc.scale.runs import outliers, overhead
+from chathpc.scale.series import Kind, Series
+from tests.scale.made import even, profile, repeated
+
+
+def made(*factors: tuple[float, ...]) -> Series:
+    """Runs on 1, 2, 4, … threads whose times are 8 s / threads times the factors."""
+    counts = [2**at for at in range(len(factors))]
+    return repeated(
+        "threads",
+        {
+            float(n): [profile(n, {"solve": even(8.0 * each)}) for each in row]
+            for n, row in zip(counts, factors, strict=True)
+        },
+        Kind.STRONG,
+    )
+
+
+def test_a_run_far_from_the_others_is_named() -> None:
+    found = made((1.0, 1.01, 0.99), (1.02, 1.0, 1.5), (1.0, 0.98, 1.01))
+    (told,) = outliers(found, costs_of(found))
+    assert told == "At 2 threads threads2/rep3 took 47.1 % more time than the median there."  # 1.5 / 1.02
+
+
+def test_noise_and_few_repetitions_name_nobody() -> None:
+    even_ones = made((1.0, 1.1, 0.9), (1.12, 1.0, 0.91), (1.0, 0.92, 1.08))
+    assert outliers(even_ones, costs_of(even_ones)) == []
+    pairs = made((1.0, 1.5), (1.0, 1.0), (1.0, 1.0))
+    assert outliers(pairs, costs_of(pairs)) == []
+
+
+def test_rates_tell_what_the_profiler_costs() -> None:
+    # T (1 + c r) with c = 1e-4 s: 1 % at 100, 10 % at 1,000 samples a second.
+    found = made((1.01, 1.10, 1.0101), (1.01, 1.10, 1.0999))
+    records = [{"rate": rate} for rate in (100, 1000, 100, 100, 1000, 1000)]
+    told = overhead(found, costs_of(found), records)
+    # Relative to the mean of the scale's runs: 0.09 / 900 for a mean of 1.04 to 1.07, times 1,000.
+    share = float(told.split()[3])
+    assert share == pytest.approx(9.5, abs=0.3)
+    assert "1,000 samples a second and thread" in told
+
+
+def test_without_different_rates_nothing_is_claimed() -> None:
+    found = made((1.0, 1.1), (1.0, 1.1))
+    costs = costs_of(found)
+    assert overhead(found, costs, [{"rate": 499}] * 4) == ""
+    assert overhead(found, costs, [{}] * 4) == ""
+    noise = made((1.0, 1.02, 1.02, 1.0), (1.01, 1.0, 1.0, 1.01))
+    assert "no cost of the profiler beyond noise" in overhead(
+        noise, costs_of(noise), [{"rate": r} for r in (100, 999, 100, 999) * 2]
+    )
+
+
+def test_runs_with_and_without_the_profiler_tell() -> None:
+    found = made((1.0,), (1.0,), (1.0,))
+    told = overhead(found, costs_of(found), [{"overhead": share} for share in (0.02, 0.03, 0.10)])
+    assert told == "The profiler costs 3.00 % of the time (3 runs with and without it)."
