@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,11 @@ def _kernel(data: Any, device: str) -> PredictedKernel:
         bound=bound,
         probability=min(_number(data["probability"]), 1.0),
         limiter=clean(str(time["limiter"]))[:40],
-        seconds=(_number(seconds["value"]), _number(seconds["low"]), _number(seconds["high"])),
+        seconds=(
+            _number(seconds["value"]),
+            _number(seconds["low"]),
+            inf if seconds["high"] is None else _number(seconds["high"]),
+        ),
         kind=clean(str(roofs[0]["kind"]))[:40] if roofs else "",
         intensity=_number(roofs[0]["intensity"]) if roofs else 0.0,
         balance=_number(roofs[0]["balance"]) if roofs else 0.0,

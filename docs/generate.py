@@ -11,6 +11,7 @@ docs/catalogue.md         every cause that chathpc knows: signs, thresholds, adv
 docs/recipes.md           every recipe of chathpc fix: what it changes and what must hold
 docs/fix-schema.json      JSON schema of what chathpc fix found
 docs/prediction-schema.json  JSON schema of what chathpc predict says
+docs/devices-schema.json  JSON schema of devices ranked by chathpc predict --on
 docs/diff.md, fix.md, scale.md  their tables of thresholds; the rest of these pages is written by hand
 """
 
@@ -111,6 +112,7 @@ def pages() -> dict[Path, str]:
         DOCS / "recipes.md": import_module("chathpc.fix.recipes.page").to_markdown(),
         DOCS / "fix-schema.json": schema_page("chathpc.fix.report:FixReport"),
         DOCS / "prediction-schema.json": schema_page("chathpc.predict.record:PredictionRecord"),
+        DOCS / "devices-schema.json": schema_page("chathpc.predict.ranking:RankingRecord"),
         DOCS / "diff.md": with_thresholds("diff.md", "chathpc.comparison.thresholds"),
         DOCS / "fix.md": with_thresholds("fix.md", "chathpc.fix.thresholds"),
         DOCS / "scale.md": with_thresholds("scale.md", "chathpc.scale.thresholds"),

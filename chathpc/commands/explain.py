@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 @source_option
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Audience; default: expert.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree in model tokens.")
+@click.option(
+    "--series", metavar="DIR", type=click.Path(path_type=Path),
+    help="Runs at other sizes of the problem (see scale): growth is evidence.",
+)  # fmt: skip
 @click.option("--full", is_flag=True, help="All findings, evidence and the call tree, not only the first screen.")
 @view_option
 @click.option("--show-statements", is_flag=True, help="Print each statement of a model and whether it was kept.")
@@ -59,6 +64,7 @@ def command(
     full: bool,
     view: bool,
     show_statements: bool,
+    series: Path | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -86,6 +92,10 @@ def command(
 
         progress("reading the profile")
         profile = chathpc.load(*paths)
+        if series is not None:
+            from chathpc.scale.scaling import grown_of, scale
+
+            profile = replace(profile, grown=grown_of(scale([series], progress=progress)))
         asked: dict[str, Any] = {
             "llm": llm or "auto",
             "base_url": base_url,

@@ -12,10 +12,11 @@ import click
 from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
-from chathpc.reports import PREDICTION_FORMATS
+from chathpc.reports import PREDICTION_FORMATS, RANKING_FORMATS
 
 if TYPE_CHECKING:
-    from chathpc.predict.prediction import Estimate
+    from chathpc.predict.devices import Device
+    from chathpc.predict.prediction import Asked, Estimate, Prediction
 
 
 class _Three(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -53,7 +54,7 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 @click.command("predict")
-@click.argument("program", metavar="SOURCE...|FOLDER", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("program", metavar="[SOURCE...|FOLDER]", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--kernel", metavar="NAME", help="One kernel, such as gemm or 'ns::gemm<float>'; default: the first launch of each."
 )
@@ -63,9 +64,14 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.option(
     "--device",
     metavar="NAME",
-    default="rtx3080",
-    show_default=True,
-    help="GPU of the catalogue, a YAML file, or own: this machine's.",
+    help="GPU of the catalogue, a YAML file, or own: this machine's. Default: rtx3080; with --on that of the profile.",
+)
+@click.option(
+    "--on",
+    "targets",
+    metavar="NAME",
+    multiple=True,
+    help="With --profile: its kernels' times on this GPU, or on all of its maker; repeatable.",
 )
 @click.option("-D", "definitions", metavar="NAME[=V]", multiple=True, help="Definition for the compiler.")
 @click.option("-I", "includes", metavar="DIR", multiple=True, help="Folder of headers for the compiler.")
@@ -112,7 +118,8 @@ def command(
     program: tuple[Path, ...],
     kernel: str | None,
     arguments: str | None,
-    device: str,
+    device: str | None,
+    targets: tuple[str, ...],
     definitions: tuple[str, ...],
     includes: tuple[str, ...],
     flags: str,
@@ -134,7 +141,8 @@ def command(
 ) -> None:
     """Predict what a GPU kernel will do, without a GPU.
 
-    SOURCE is CUDA, or C and C++ with OpenMP target regions; FOLDER holds a Makefile. The program is compiled with NVIDIA's compiler,
+    SOURCE is CUDA, C and C++ with OpenMP target regions, or one file of OpenCL C, for this machine's processor; FOLDER
+    holds a Makefile. The program is compiled with NVIDIA's compiler,
     its host part RUNS on this machine, in a sandbox without network, and the kernels that it launches are interpreted from their machine
     code: operations, bytes, limiter, class by the roofline model and time follow from that.
 
@@ -144,21 +152,34 @@ def command(
 
     The roofline as a picture: chathpc predict gemm.cu --args 1024 -o roofline.svg
 
+    Which GPU for what was profiled (needs no SOURCE if the profile has counters): chathpc predict --profile run.ncu-rep --on all
+
     For explain: chathpc predict gemm.cu --args 1024 -o p.json; chathpc explain trace.nsys-rep p.json
 
     Exits with 0, 1 if the program does not compile or launches nothing, 2 for wrong usage, 4 without the model.
     """
-    check_output(output, program)
+    check_output(output, (*program, *([profile] if profile else ())))
     style = style_for(output, verbose=verbose)
+    if not program and not (profile and targets):
+        raise UsageError(
+            "There is nothing to predict.", hint="Name a source, or a profile and GPUs: --profile PATH --on all"
+        )
+    if targets and (profile is None or form not in RANKING_FORMATS):
+        raise UsageError(
+            "--on needs --profile, and writes text, Markdown or JSON.",
+            hint="For example: --profile run.ncu-rep --on all -o gpus.md",
+        )
     if len(program) > 1 and any(each.is_dir() for each in program):
         raise UsageError("A folder is given alone.", hint="Name sources, or one folder with a Makefile.")
     with Progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(prefix="chathpc-predict-") as work:
+        from chathpc.adapters.load import load
         from chathpc.predict.devices import device as named
         from chathpc.predict.prediction import Asked, predict
-        from chathpc.predict.profiled import profiled
+        from chathpc.predict.profiled import device_of, measured, profiled
         from chathpc.predict.program import Program
+        from chathpc.predict.ranking import chosen, ranking
         from chathpc.predict.record import record
-        from chathpc.reports import prediction_renderers
+        from chathpc.reports import prediction_renderers, ranking_renderers
         from chathpc.sandbox import choose
 
         words = (
@@ -170,23 +191,45 @@ def command(
             raise UsageError("Options of the compiler are for sources.", hint="With a folder: --make NAME=VALUE.")
         given = None if arguments is None else _words(arguments, "--args")
         asked = Asked(kernel, given, grid, block, shared, dict(values), occurrence - 1, seconds)
-        launched = None
+
+        def predicted(asked: Asked, device: Device) -> tuple[Prediction, ...]:
+            return predict(
+                Program(tuple(each.resolve() for each in program), words, dict(variables)),
+                asked,
+                device=device,
+                work=Path(work),
+                sandbox=choose(allow_none=no_sandbox),
+                estimate=_estimate(llm, base_url),
+                progress=progress,
+            )
+
+        def on_processor(asked: Asked) -> tuple[Prediction, ...]:
+            from chathpc.predict.own_processor import predict_opencl
+
+            if device not in (None, "own") or len(program) > 1 or not no_sandbox:
+                raise UsageError(
+                    "An OpenCL kernel is followed alone, on this machine's processor, where its own code runs without a sandbox.",
+                    hint="If you trust it: chathpc predict kernel.cl --no-sandbox --grid X --block X --param NAME=VALUE",
+                )
+            return (predict_opencl(program[0].resolve(), " ".join(words), asked, progress),)
+
         if profile is not None:
             progress("reading the profile")
-            launched = profiled(profile, kernel)
-            asked = launched.asked(asked)
-        found = predict(
-            Program(tuple(each.resolve() for each in program), words, dict(variables)),
-            asked,
-            device=named(device),
-            work=Path(work),
-            sandbox=choose(allow_none=no_sandbox),
-            estimate=_estimate(llm, base_url),
-            progress=progress,
-        )
-        if launched is not None:
-            found = tuple(launched.beside(each) for each in found)
-        text = prediction_renderers()[form](record(" ".join(each.name for each in program), found), style)
+        if profile is not None and targets:
+            read = load(profile)
+            here, kernels = device_of(read, device), measured(read, kernel)
+            there = chosen(targets, here)
+            found = predicted(asked, here) if program else ()
+            text: str | bytes = ranking_renderers()[form](
+                ranking(profile.name, read, kernels, here, there, found), style
+            )
+        else:
+            launched = profiled(profile, kernel) if profile is not None else None
+            asked = launched.asked(asked) if launched else asked
+            opencl = any(each.suffix == ".cl" for each in program)
+            found = on_processor(asked) if opencl else predicted(asked, named(device or "rtx3080"))
+            found = tuple(launched.beside(each) for each in found) if launched else found
+            text = prediction_renderers()[form](record(" ".join(each.name for each in program), found), style)
     answer(text, output)
 
 

@@ -74,6 +74,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     differing = disagreement_evidence(profile)
     explained = drafts if lacking else _with_device_source(facts, drafts)
     kept = _with_predictions(facts, _with_records(facts, _behind_idle_device(_without_redundant(explained))))
+    kept = _with_growth(facts, kept) if not lacking else kept
     found = _one_of_hot(_rank(with_disagreements(with_agreement(facts, kept), differing)))
     ranked = [in_own_words(facts, draft) for draft in found]
     findings, evidence = _number(
@@ -251,6 +252,15 @@ def _with_records(facts: Facts, drafts: list[Draft]) -> list[Draft]:
     from chathpc.diagnosis.rules.compiler_kernels import with_resources
 
     return with_resources(facts, with_loops(facts, drafts))
+
+
+def _with_growth(facts: Facts, drafts: list[Draft]) -> list[Draft]:
+    """`drafts` with what runs at other sizes of the problem show."""
+    if not facts.profile.grown or not facts.has_host_time:
+        return drafts
+    from chathpc.diagnosis.rules.growth import with_growth
+
+    return with_growth(facts, drafts)
 
 
 def _with_predictions(facts: Facts, drafts: list[Draft]) -> list[Draft]:

@@ -1,20 +1,23 @@
-"""A kernel's time on a device that one does not have, from its time and counters on one that was measured; GPUs ranked for a program.
+"""A kernel's time on a device that one does not have, from its time on one where it was measured; devices ranked for a program.
 
-What the limits (kernel_time.limits) explain of the measured time moves with the limits of the other device, the rest with what waiting
-depends on: clock, and how often the grid fills the device. Both together are a weighted geometric mean.
+What limits explain of the measured time moves with the limits of the other device, the rest with what waiting depends on: clock, and how
+often the grid fills the device. Both together are a weighted geometric mean. Limits are the use of the device's parts that counters told,
+else those of counts (kernel_time.limits).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import exp
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil, exp, prod
 
 from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.devices import Device
 from chathpc.predict.kernel_time import combined, constants, limits, occupancy
+from chathpc.profile import numbers
 
-__all__ = ["Measured", "Moved", "Ranked", "across", "from_counters", "ranked"]
+__all__ = ["Measured", "Moved", "Ranked", "across", "lacking", "ranked"]
 
 #: Weight of the limits is the explained share of the time to this power. One constant for all devices; docs/predict.md says what it rests on.
 _TRUST = 0.5
@@ -22,86 +25,106 @@ _TRUST = 0.5
 #: of 300 variants of a convolution between A100, A6000 and A4000 (public tuning results), as docs/predict.md tells.
 _SPREAD, _UNEXPLAINED = 0.3, 0.2
 _EIGHTY = 1.2816
+#: Limits of the whole device; all others are of each multiprocessor, the fullest of which a launch waits for.
+_WHOLE = frozenset({"memory", "l2"})
+#: Use of the tensor cores from which a kernel is said to need them.
+_USED = 0.01
+#: What names of kernels say of the numbers that their tensor instructions take, and the first compute capability that takes them
+#: (CUDA programming guide, "Element Types and Matrix Sizes" of wmma; Hopper and Blackwell whitepapers).
+_NUMBERS = (
+    (re.compile(r"(?i)(?<![a-z])(bf16|tf32|bfloat16)"), "bf16 or tf32", 80),
+    (re.compile(r"(?i)(?<![a-z])(fp8|f8|e4m3|e5m2)"), "fp8", 89),
+    (re.compile(r"(?i)(?<![a-z])(fp4|nvfp4|mxf4|e2m1)"), "fp4", 100),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One kernel of a profile: seconds of all its launches together, how many they were, and launch and counts of one of them."""
+    """One kernel of a profile at one launch shape: seconds of all its launches together, how many they were, and of one of them its shape and
+    what it does: `counts`, predicted from source, or `busy`, the use (0..1) of limits while it ran, as counters tell it.
+
+    `operations` by class and `bytes` of device memory are what counters counted; `clock` is the multiprocessors' in Hz, 0 if not told.
+    """
 
     seconds: float
-    launches: int
+    launches: float
     launch: Launch
-    counts: Counts
+    counts: Counts | None = None
+    busy: Mapping[str, float] = field(default_factory=dict)
+    operations: Mapping[str, float] = field(default_factory=dict)
+    bytes: float | None = None
+    clock: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """`seconds` on the other device, of all launches; `limiter` there; `explained`: share of the measured time that limits explain."""
+    """`seconds` on the other device, of all launches; `limiter` there; `explained`: share of the measured time that limits explain, None
+    if nothing is known of them.
+    """
 
     kernel: str
     seconds: Range
     limiter: str
-    explained: float
+    explained: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A device for a program: seconds of all its kernels there, how many times faster than now, and what takes that time, by limiter."""
+    """A device for a program: seconds of the whole there, how many times faster than where it was measured, what takes the kernels' time,
+    by limiter, the kernels in their order, and what would not carry over.
+    """
 
     device: Device
     seconds: Range
     speedup: Range
     limiters: Mapping[str, float]
-
-
-def from_counters(
-    kernel: str, seconds: float, grid: tuple[int, int, int], block: tuple[int, int, int], operations: Mapping[str, float],
-    dram: float, *, launches: int = 1, registers: int = 0, shared: int = 0, sectors: float = 0.0,
-) -> Measured:  # fmt: skip
-    """A kernel as profilers tell it: operations of threads by class (a fused multiply-add is two), `dram` bytes and L1's `sectors` of one
-    launch. Instructions are taken to be half fused where they can be.
-    """
-    launch = Launch(kernel, grid, block, shared, registers)
-    exact = {kind: Range(value, value, value) for kind, value in operations.items()}
-    fused = {
-        kind: value / (1.5 if kind in {"fp32", "fp64", "fp16"} else 1.0) / 32 for kind, value in operations.items()
-    }
-    touched = {"global load": sectors} if sectors else {}
-    counts = Counts(
-        operations=exact, issued=fused, requests={}, requested={}, sectors=touched, footprint_read=0.0, footprint_written=0.0,
-        dram_read=Range(dram, dram, dram), dram_written=Range(0.0, 0.0, 0.0), longest=0.0, emulated=0.0, warps=launch.threads / 32,
-    )  # fmt: skip
-    return Measured(seconds, launches, launch, counts)
+    kernels: tuple[Moved, ...]
+    lacking: tuple[str, ...]
 
 
 def across(measured: Measured, source: Device, target: Device) -> Moved:
     """The time of a kernel on `target`, given that on `source`."""
-    fixed = constants()["launch"]
-    each = max(measured.seconds / max(measured.launches, 1), fixed * 1.05)
-    here = limits(measured.counts, measured.launch, source)
-    there = limits(_traffic(measured.counts, source, target), measured.launch, target)
-    bounds = [{name: value for name, value in parts.items() if name != "latency"} for parts in (here, there)]
-    before, after = (combined(parts, constants()) - fixed for parts in bounds)
-    explained = min(before / (each - fixed), 1.0) if before > 0 else 0.0
-    weight = explained**_TRUST
+    own = source.key == target.key
+    source = source.at(measured.clock) if measured.clock else source
+    launches, fixed = max(measured.launches, 1), constants()["launch"]
+    each = max(measured.seconds / launches, fixed * 1.05)
+    here, there = (_limits(measured, each, source, device) for device in (source, target))
     waiting = _waiting(measured.launch, target) / _waiting(measured.launch, source)
-    ratio = (after / before) ** weight * waiting ** (1 - weight) if before > 0 else waiting
-    one = (each - fixed) * ratio + fixed * (target.launch / source.launch)
-    spread = 0.0 if source == target else _SPREAD + _UNEXPLAINED * (1 - explained)
-    value = one * max(measured.launches, 1)
-    factor = exp(_EIGHTY * spread)
-    limiter = max(bounds[1], key=lambda name: bounds[1][name]) if weight > 0.5 else "latency"
+
+    def moved(ratio: float) -> float:
+        return ((each - fixed) * ratio + fixed * (target.launch / source.launch)) * launches
+
+    if not here and not own:
+        # Nothing is known of what limits it: any of these, alike.
+        ratios = [waiting, *(_rate(name, source) / _rate(name, target) for name in ("memory", "l2", "issue", "fp32"))]
+        middle = prod(ratios) ** (1 / len(ratios))
+        return Moved(measured.launch.kernel, Range(*map(moved, (middle, min(ratios), max(ratios)))), "", None)
+    before = combined(here, constants()) - fixed if here else 0.0
+    explained = min(before / (each - fixed), 1.0)
+    weight = explained**_TRUST
+    after = combined(there, constants()) - fixed if before > 0 else 1.0
+    value = moved((after / (before or 1.0)) ** weight * waiting ** (1 - weight))
+    limiter = max(there, key=lambda name: there[name]) if there and weight > 0.5 else "latency"
+    if own:
+        # Another clock of the same device: between what does not feel it and what follows it.
+        bounds = sorted((moved(1.0), moved(source.clock / target.clock)))
+        return Moved(
+            measured.launch.kernel, Range(value, *bounds), limiter if here else "", explained if here else None
+        )
+    factor = exp(_EIGHTY * (_SPREAD + _UNEXPLAINED * (1 - explained)))
     return Moved(measured.launch.kernel, Range(value, value / factor, value * factor), limiter, explained)
 
 
 def ranked(
     kernels: Sequence[Measured], source: Device, targets: Iterable[Device], other: float = 0.0
 ) -> tuple[Ranked, ...]:
-    """Devices by the time that a program's kernels take there, fastest first. `other`: seconds of the program that stay as they are."""
-    now = sum(each.seconds for each in kernels) + other
+    """Devices by the time that a program's kernels take there, fastest first; `source` is compared with at its clock in the catalogue.
+    `other`: seconds of the program that stay as they are.
+    """
+    now = sum(across(each, source, source).seconds.value for each in kernels) + other
     found = []
     for target in targets:
-        moved = [across(each, source, target) for each in kernels]
+        moved = tuple(across(each, source, target) for each in kernels)
         limiters: dict[str, float] = {}
         for each in moved:
             limiters[each.limiter] = limiters.get(each.limiter, 0.0) + each.seconds.value
@@ -109,8 +132,67 @@ def ranked(
         value, low, high = (
             sum(getattr(each.seconds, name) for each in moved) + other for name in ("value", "low", "high")
         )
-        found.append(Ranked(target, Range(value, low, high), Range(now / value, now / high, now / low), limiters))
+        lost = () if target.key == source.key else tuple(lacking(kernels, source, target))
+        speedup = Range(now / value, now / high, now / low)
+        found.append(Ranked(target, Range(value, low, high), speedup, limiters, moved, lost))
     return tuple(sorted(found, key=lambda each: each.seconds.value))
+
+
+def lacking(kernels: Sequence[Measured], source: Device, target: Device) -> Iterator[str]:
+    """What kernels need and `target` has not, in sentences without a point: tensor cores, numbers that these take, shared memory, memory."""
+    tensor = [each for each in kernels if each.busy.get("tensor", 0.0) >= _USED or each.operations.get("tensor")]
+    if target.vendor and source.vendor and target.vendor != source.vendor:
+        yield "programs for it are written or translated anew: a rough guess"
+    if not target.peak("tensor") and tensor:
+        yield f"no tensor cores, which {_share(tensor, kernels)} on: taken to compute on its other units"
+    capability = re.fullmatch(r"sm_(\d+)", target.architecture)
+    for pattern, numbers_, least in _NUMBERS if capability and target.peak("tensor") else ():
+        wanting = [each for each in kernels if pattern.search(each.launch.kernel)]
+        if wanting and capability and int(capability[1]) < least:
+            yield f"tensor cores that do not take {numbers_}, which {_share(wanting, kernels)} with by their names"
+    large = [each for each in kernels if each.launch.shared > target.shared_block > 0]
+    if large:
+        most = max(each.launch.shared for each in large)
+        yield f"at most {numbers.size(target.shared_block)} of shared memory for a block, where {_share(large, kernels)} with up to {numbers.size(most)}"
+    touched = max((each.counts.footprint_read for each in kernels if each.counts), default=0.0)
+    if touched > target.memory > 0:
+        yield f"{numbers.size(target.memory)} of memory, of which one launch reads {numbers.size(touched)}"
+
+
+def _share(some: Sequence[Measured], kernels: Sequence[Measured]) -> str:
+    part = sum(each.seconds for each in some) / (sum(each.seconds for each in kernels) or 1.0)
+    return f"kernels of {numbers.percent(part)} of the time work"
+
+
+def _limits(measured: Measured, each: float, source: Device, on: Device) -> Mapping[str, float]:
+    """Seconds of the limits on a device, without waiting; none if nothing is known of them."""
+    if measured.counts is not None:
+        found = limits(_traffic(measured.counts, source, on), measured.launch, on)
+        return {name: value for name, value in found.items() if name != "latency"}
+    return {
+        name: share * each * _rate(name, source) / _rate(name, on) * (1.0 if name in _WHOLE else _uneven(measured.launch, on))
+        for name, share in measured.busy.items()
+        if share > 0
+    }  # fmt: skip
+
+
+def _rate(name: str, device: Device) -> float:
+    """What a limit is in relation to other devices; tensor work goes to other units where there are no tensor cores."""
+    if name == "memory":
+        return device.bandwidth
+    per_cycle = {
+        "l2": device.l2_rate,
+        "l1": float(device.units),
+        "issue": float(device.schedulers * device.units),
+    }
+    if name in per_cycle:
+        return per_cycle[name] * device.clock
+    return device.rate(name) or max(device.rate("fp16"), device.rate("fp32"))
+
+
+def _uneven(launch: Launch, device: Device) -> float:
+    """Blocks of the fullest multiprocessor, by those of the average one."""
+    return device.units * ceil(launch.blocks / device.units) / launch.blocks if launch.blocks else 1.0
 
 
 def _waiting(launch: Launch, device: Device) -> float:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isinf
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A value with the bounds that hold it in about four of five cases."""
+    """A value with the bounds that hold it in about four of five cases; `high` is infinite where nothing bounds it."""
 
     value: float
     low: float
@@ -73,6 +74,11 @@ class Counts:
     barriers: float = 0.0
     assumptions: tuple[str, ...] = ()
     blocks: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def open(self) -> bool:
+        """True if the launch does at least this, and nothing bounds how much more."""
+        return any(isinf(each.high) for each in self.operations.values())
 
     @property
     def dram_bytes(self) -> float:

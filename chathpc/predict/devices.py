@@ -20,7 +20,7 @@ import yaml
 from chathpc.errors import UsageError
 from chathpc.packaged import FastLoader, table
 
-__all__ = ["CLASSES", "Device", "described", "device", "devices", "measure_own"]
+__all__ = ["CLASSES", "Device", "device", "devices", "measure_own", "own_processor", "told"]
 
 #: Classes of operations that a device has a rate for.
 CLASSES = ("fp16", "fp32", "fp64", "integer", "special", "conversion", "tensor")
@@ -144,20 +144,11 @@ def devices() -> tuple[Device, ...]:
     return tuple(_made(key, values, "devices.yaml") for key, values in _catalogue()["devices"].items())
 
 
-def described(found: Device) -> str:
-    """A device as the text of a YAML file that `device` reads: for what `measure_own` found."""
-    values: dict[str, object] = {"name": found.name, "architecture": found.architecture}
-    values |= {name: getattr(found, name) for name in _WHOLE if getattr(found, name)}
-    values |= {name: round(getattr(found, name) / factor, 9) for name, factor in _UNITS.items() if getattr(found, name)}
-    values |= {"rates": {kind: round(rate, 3) for kind, rate in found.rates.items()}, "source": found.source}
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
-
-
 def measure_own(repeats: int = 5) -> Device:
     """This machine: its first GPU, as pycuda's driver tells it, if there is one, else its processor, measured within seconds:
     bandwidth by a triad, peaks by matrix products of 32 and 64 bits, both with as many threads as numpy's BLAS takes.
     """
-    return _own_gpu() or _own_processor(repeats)
+    return _own_gpu() or own_processor(repeats)
 
 
 def _folded(name: str) -> str:
@@ -203,12 +194,13 @@ def _made(key: str, values: Mapping[str, Any], where: str) -> Device:
             f"The device {key} in {where} lacks {', '.join(missing)}.",
             hint="Give them, or an architecture of the catalogue, or like: NAME.",
         )
-    known = {"name", "architecture", "aliases", "source", "rates", *_WHOLE, *_UNITS}
+    known = {"name", "architecture", "aliases", "source", "rates", *_WHOLE, *_UNITS, *CLASSES}
     if unknown := [name for name in merged if name not in known]:
         raise UsageError(f"The device {key} in {where} has fields that are not known: {', '.join(unknown)}.")
     rates = merged["rates"]
     if not isinstance(rates, dict) or (unknown := [kind for kind in rates if kind not in CLASSES]):
         raise UsageError(f"The rates of the device {key} in {where} are not a table of {', '.join(CLASSES)}.")
+    rates = rates | {kind: merged[kind] for kind in CLASSES if kind in merged}
     numbers = {name: _number(merged[name], key, name, where) for name in (*_UNITS, *_WHOLE) if name in merged}
     si: dict[str, Any] = {name: value * _UNITS.get(name, 1.0) for name, value in numbers.items()}
     si |= {name: int(numbers[name]) for name in _WHOLE if name in numbers}
@@ -245,25 +237,31 @@ def _own_gpu() -> Device | None:
         raise
     asked = driver.device_attribute
     major, minor = found.compute_capability()
-    architecture = f"sm_{major}{minor}"
+    return told(
+        str(found.name()), f"{major}.{minor}", found.get_attribute(asked.MULTIPROCESSOR_COUNT), found.get_attribute(asked.CLOCK_RATE) * 1e3,
+        2 * found.get_attribute(asked.MEMORY_CLOCK_RATE) * 1e3 * found.get_attribute(asked.GLOBAL_MEMORY_BUS_WIDTH) / 8,
+        found.total_memory(), found.get_attribute(asked.L2_CACHE_SIZE), key="own",
+    )  # fmt: skip
+
+
+def told(
+    name: str, capability: str, units: int, clock: float, bandwidth: float, memory: float, l2: float = 0.0, key: str = ""
+) -> Device:  # fmt: skip
+    """A GPU as its driver tells it, in SI units; what its architecture fixes is the catalogue's. UsageError for an architecture that
+    the catalogue has not.
+    """
     values: dict[str, object] = {
-        "name": str(found.name()), "architecture": architecture,
-        "units": found.get_attribute(asked.MULTIPROCESSOR_COUNT),
-        "clock": found.get_attribute(asked.CLOCK_RATE) / 1e6,
-        "bus": found.get_attribute(asked.GLOBAL_MEMORY_BUS_WIDTH),
-        "bandwidth": 2 * found.get_attribute(asked.MEMORY_CLOCK_RATE) * 1e3
-        * found.get_attribute(asked.GLOBAL_MEMORY_BUS_WIDTH) / 8 / 1e9,
-        "memory": found.total_memory() / 2**30, "l2": found.get_attribute(asked.L2_CACHE_SIZE) / 2**20,
-        "max_warps": found.get_attribute(asked.MAX_THREADS_PER_MULTIPROCESSOR) // 32,
-        "source": "attributes that its driver tells",
-    }  # fmt: skip
+        "name": name, "architecture": f"sm_{capability.replace('.', '')}", "units": units, "clock": clock / 1e9,
+        "bandwidth": bandwidth / 1e9, "source": "attributes that its driver tells",
+    } | {field: value / 2**power for field, value, power in (("memory", memory, 30), ("l2", l2, 20)) if value}  # fmt: skip
     for each in devices():
-        if _folded(each.name) == _folded(str(values["name"])):
+        if _folded(each.name) == _folded(name):
             values["l2_rate"] = each.l2_rate
-    return _made("own", values, "what the driver tells")
+    return _made(key or _folded(name), values, "what the driver tells")
 
 
-def _own_processor(repeats: int) -> Device:
+def own_processor(repeats: int = 5) -> Device:
+    """The cores at hand, measured."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Three arrays of 64 MiB: larger than the caches of most processors together.
     a, b, c = (np.full(1 << 23, value) for value in (0.0, 1.0, 2.0))

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from chathpc.errors import AdapterError
@@ -153,6 +154,8 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     blocks = grid[0] * grid[1] * grid[2]
     begun, sampled = int(str(one["begun"])), int(str(one["sampled"]))
     exact, cut = bool(one["complete"]), bool(one["cut"])
+    # Cut off, and no counter tells the end of what it does: this and more.
+    open_ = cut and not float(str(one["extrapolated"]))
     scale = 1.0 if exact else blocks / (sampled or begun or blocks)
     operations: defaultdict[str, float] = defaultdict(float)
     issued: defaultdict[str, float] = defaultdict(float)
@@ -187,12 +190,16 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         local=int(str(one["local"])), occurrence=int(str(one["occurrence"])),
         arguments=tuple(str(each) for each in one["parameters"]),  # type: ignore[attr-defined]
     )  # fmt: skip
+
+    def about(value: float, factor: float) -> Range:
+        return Range(value, value, inf) if open_ and value else Range(value, value / factor, value * factor)
+
     counts = Counts(
-        operations={name: Range(value, value / spread, value * spread) for name, value in operations.items()},
+        operations={name: about(value, spread) for name, value in operations.items()},
         issued=dict(issued), requests=dict(requests), requested=dict(requested), sectors=dict(sectors_of),
         footprint_read=traffic[2], footprint_written=traffic[3],
-        dram_read=Range(read, read / over, read * over),
-        dram_written=Range(traffic[1], traffic[1] / over, traffic[1] * over),
+        dram_read=about(read, over),
+        dram_written=about(traffic[1], over),
         longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
         warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
@@ -239,12 +246,19 @@ def _written_back(distinct: float, l2_bytes: int) -> float:
 def _assumptions(one: Mapping[str, object], blocks: int, sampled: int) -> tuple[str, ...]:
     found = []
     if one["cut"]:
-        found.append(f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end.")
+        told = (
+            "the rest follows from the counters of its loops"
+            if sampled
+            else "it does at least what was seen, and may do far more"
+        )
+        found.append(
+            f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end; {told}."
+        )
     elif sampled:
         found.append(f"{sampled:,} of {blocks:,} blocks, spread over the grid, stand for all.")
     if int(str(one["skipped"])):
         found.append(
-            f"{one['skipped']} launches before it were not followed to their end: what they compute was taken as it was."
+            f"Launches before it that were not followed to their end: {one['skipped']}. If it reads what they compute, that is unfinished."
         )
     if int(str(one["faults"])):
         found.append(f"{int(str(one['faults'])):,} accesses went to memory that nobody allocated.")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
@@ -174,8 +174,3 @@ def host(told: str, cpu: str, caches: Sequence[tuple[int, int]]) -> Host:
         max(0.0, cost("write", sizes[3]) - cost("read", sizes[3])),
         max(1.0, speeds["read", most][sizes[3]] / speeds["read", 1][sizes[3]]),
     )
-
-
-def named(constants: Constants) -> dict[str, float]:
-    """The constants by name."""
-    return {f.name: getattr(constants, f.name) for f in fields(constants)}

@@ -8,9 +8,9 @@ and a constant for its launch. The few constants were fitted to development kern
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 from chathpc.errors import UsageError
@@ -175,6 +175,8 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
     limiter = max(parts, key=lambda name: parts[name])
     seconds = combined(parts, k)
     low, high = intervals()[error_group(parts[limiter], limiter, counts)]
+    if counts.open:
+        low, high = intervals()[error_group(parts[limiter], limiter, replace(counts, operations={}))][0], inf
     wider = 1.0 if device.key == _FITTED_ON else _fitted()["elsewhere"]
     return Time(
         Range(seconds, seconds * low / wider, seconds * high * wider),

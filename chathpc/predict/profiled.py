@@ -1,16 +1,23 @@
-"""What a profile tells of a kernel's launch: which kernel, how many blocks and threads, how long it took."""
+"""What a profile tells of kernels: which there are, how they are launched, how long they took, and what counters counted."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chathpc.adapters.load import load
-from chathpc.diagnosis.device import has, kernels
+from chathpc.diagnosis.device import Kernel, has, kernels
 from chathpc.errors import UsageError
+from chathpc.predict import devices
+from chathpc.predict.across import Measured
+from chathpc.predict.counts import Launch
 from chathpc.predict.prediction import Asked, Prediction
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key, kernel_key
+from chathpc.profile.profile import Profile
 
 _COLLECT = "Collect it: nsys profile ./app"
 
@@ -47,15 +54,15 @@ class Profiled:
         return replace(found, assumptions=(*found.assumptions, *said))
 
 
+def _is(kernel: Kernel, name: str) -> bool:
+    return kernel_key(kernel.name) == kernel_key(name) or base_key(kernel.name) == base_key(name)
+
+
 def profiled(path: Path, kernel: str | None) -> Profiled:
     """The kernel of that name in a profile, the longest without a name. Errors: AdapterError, UsageError if it has no such kernel."""
     profile = load(path)
     found = kernels(profile)
-    wanted = [
-        each
-        for each in found
-        if kernel is None or kernel_key(each.name) == kernel_key(kernel) or base_key(each.name) == base_key(kernel)
-    ]
+    wanted = [each for each in found if kernel is None or _is(each, kernel)]
     if not wanted:
         names = ", ".join(f"'{each.short}'" for each in found[:8])
         what = f"no kernel {kernel}" if found else "no kernels"
@@ -68,3 +75,101 @@ def profiled(path: Path, kernel: str | None) -> Profiled:
 
     each = first.seconds / first.launches if first.launches else 0.0
     return Profiled(first.name, told("gpu.kernel.blocks"), told("gpu.kernel.threads-per-block"), each)
+
+
+#: Kernels that wait for other devices and links, not for this one.
+_COMMUNICATES = re.compile(r"(nccl|rccl|nvshmem|msccl)")
+#: Limits, and the counters that tell their use, in percent: of the whole time, or of that in which multiprocessors were active.
+_USE: Mapping[str, tuple[str, bool]] = {
+    "memory": ("dram-throughput", False), "l2": ("l2-throughput", False), "l1": ("l1-throughput", True), "issue": ("issue-active", True),
+    "fp32": ("pipe.fma", True), "fp64": ("pipe.fp64", True), "fp16": ("pipe.fp16", True), "integer": ("pipe.alu", True),
+    "special": ("pipe.xu", True), "tensor": ("pipe.tensor", True),
+}  # fmt: skip
+
+
+def measured(profile: Profile, only: str | None = None) -> tuple[Measured, ...]:
+    """Every kernel of a profile, or the one of a name, at each of its launch shapes, the longest first; those without a time, and
+    those that communicate, are left out. UsageError if there is none.
+    """
+    shapes: dict[Launch, list[Measured]] = {}
+    for kernel in kernels(profile):
+        if _COMMUNICATES.match(base_key(kernel.name)) or (only is not None and not _is(kernel, only)):
+            continue
+        for node in kernel.nodes.tolist():
+            told = {
+                name: profile.exclusive(name).at(node) for name in profile.metrics if name.startswith("gpu.kernel.")
+            }
+            found = _measured(kernel.name, {name: value for name, value in told.items() if value})
+            if found is not None:
+                shapes.setdefault(found.launch, []).append(found)
+    if not shapes:
+        raise UsageError(f"The profile has no times of {only or 'kernels'}.", hint=_COLLECT)
+    return tuple(sorted(map(_together, shapes.values()), key=lambda each: -each.seconds))
+
+
+def _measured(name: str, told: Mapping[str, float]) -> Measured | None:
+    """A node of the tree by its counters that are not zero."""
+
+    def value(metric: str) -> float:
+        return told.get(f"gpu.kernel.{metric}", 0.0)
+
+    if not value("time"):
+        return None
+    whole = [round(value(each)) for each in ("blocks", "threads-per-block", "shared-memory-per-block", "registers")]
+    blocks, threads, shared, registers = whole
+    active = value("active") / 100 or 1.0
+    busy = {limit: value(metric) / 100 * (active if part else 1.0) for limit, (metric, part) in _USE.items()}
+    if not any(busy[limit] for limit in busy if limit not in ("memory", "l2", "l1")):
+        # Nothing of the pipes: the busiest part of the multiprocessors, whatever it is.
+        busy["issue"] = value("sm-throughput") / 100
+    launches = value("count") or 1.0
+    each = value("time") / launches
+    rates = {kind: value(f"flops.{kind}") for kind in ("fp16", "fp32", "fp64", "tensor")}
+    return Measured(
+        value("time"), launches, Launch(name, (blocks, 1, 1), (threads, 1, 1), shared, registers),
+        busy={limit: min(share, 1.0) for limit, share in busy.items() if share},
+        operations={kind: rate * each for kind, rate in rates.items() if rate},
+        bytes=value("dram-rate") * each or None, clock=value("clock"),
+    )  # fmt: skip
+
+
+def _together(same: Sequence[Measured]) -> Measured:
+    """Launches of one shape at several places as one: counters weighed by time."""
+    seconds = sum(each.seconds for each in same)
+
+    def mean(maps: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        names = dict.fromkeys(name for each in maps for name in each)
+        return {
+            name: sum(found.get(name, 0.0) * each.seconds for found, each in zip(maps, same, strict=True)) / seconds
+            for name in names
+        }
+
+    read = mean([{"bytes": each.bytes or 0.0, "clock": each.clock} for each in same])
+    return replace(
+        same[0], seconds=seconds, launches=sum(each.launches for each in same), busy=mean([each.busy for each in same]),
+        operations=mean([each.operations for each in same]), bytes=read["bytes"] or None, clock=read["clock"],
+    )  # fmt: skip
+
+
+def device_of(profile: Profile, named: str | None) -> devices.Device:
+    """The device that a profile was measured on: `named` by the user, else by the name that the profile has, else by what it tells of it.
+    UsageError if that is not enough, or if there are several kinds.
+    """
+    if named is not None:
+        return devices.device(named)
+    kinds = {each.name: each for each in profile.devices.values()}
+    if len(kinds) != 1:
+        what = f"was measured on {' and '.join(kinds)}" if kinds else "does not tell which GPU it was measured on"
+        raise UsageError(f"The profile {what}.", hint="Say it: --device a100")
+    (found,) = kinds.values()
+    with suppress(UsageError):
+        return devices.device(found.name)
+    if found.multiprocessors and found.clock and found.bandwidth and found.capability:
+        with suppress(UsageError):
+            return devices.told(
+                found.name, found.capability, found.multiprocessors, found.clock, found.bandwidth, found.memory or 0.0
+            )
+    raise UsageError(
+        f"The profile was measured on {found.name}, which the catalogue has not.",
+        hint="Name what it is like, or describe it in a YAML file: --device a100",
+    )

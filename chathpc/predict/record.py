@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isinf
 from typing import Literal
 
 from pydantic import Field
 
 from chathpc.predict.counts import Range
+from chathpc.predict.devices import Device
 from chathpc.predict.prediction import Prediction
 from chathpc.predict.roofline import sentences
 from chathpc.profile import numbers
@@ -20,6 +22,7 @@ KINDS = {
 }  # fmt: skip
 LIMITS = {
     "memory": "device memory", "l2": "the L2 cache", "l1": "L1 and shared memory", "issue": "instruction issue",
+    "core": "the cores", "branches": "mispredicted branches", "caches": "the caches", "launch": "the launch",
     "latency": "waiting (latency)", "atomic": "atomics", "atomics": "atomics", "mapped": "host memory over PCIe",
 }  # fmt: skip
 
@@ -29,12 +32,12 @@ class RangeRecord(Record):
 
     value: float
     low: float
-    high: float
+    high: float | None = Field(description="None: at least `low`, and nothing bounds it above.")
 
     @classmethod
     def of(cls, found: Range) -> RangeRecord:
         """A range of the prediction."""
-        return cls(value=found.value, low=found.low, high=found.high)
+        return cls(value=found.value, low=found.low, high=None if isinf(found.high) else found.high)
 
 
 class DeviceRecord(Record):
@@ -48,6 +51,14 @@ class DeviceRecord(Record):
     bandwidth: float = Field(description="Bytes per second of device memory.")
     peaks: dict[str, float]
     source: str
+
+    @classmethod
+    def of(cls, found: Device) -> DeviceRecord:
+        """A device of the catalogue."""
+        return cls(
+            key=found.key, name=found.name, architecture=found.architecture, units=found.units, clock=found.clock, bandwidth=found.bandwidth,
+            peaks={kind: found.peak(kind) for kind in found.rates if found.peak(kind)}, source=found.source,
+        )  # fmt: skip
 
 
 class LaunchRecord(Record):
@@ -141,18 +152,13 @@ class PredictionRecord(Record):
 def record(program: str, found: Sequence[Prediction]) -> PredictionRecord:
     """The record of a program's predictions, of which there is one at least; all are for one device."""
     first = found[0]
-    device = first.device
-    peaks = {kind: device.peak(kind) for kind in device.rates if device.peak(kind)}
     return PredictionRecord(
         program=program,
-        device=DeviceRecord(
-            key=device.key, name=device.name, architecture=device.architecture, units=device.units, clock=device.clock,
-            bandwidth=device.bandwidth, peaks=peaks, source=device.source,
-        ),
+        device=DeviceRecord.of(first.device),
         compiled_for=first.architecture,
         tools=dict(first.tools),
         kernels=[_kernel(each) for each in found],
-    )  # fmt: skip
+    )
 
 
 def _kernel(found: Prediction) -> KernelRecord:
@@ -199,10 +205,9 @@ def _headline(found: Prediction) -> str:
         if roofline.bound == "bandwidth"
         else f"{KINDS.get(roofline.limiter, roofline.limiter)} arithmetic"
     )
-    low, value, high = (numbers.seconds(each) for each in (time.seconds.low, time.seconds.value, time.seconds.high))
-    bounds = f" ({low} to {high})" if low != high else ""
     return (
-        f"{found.kernel} on {found.device.name}: {roofline.bound}-bound, by {by} ({likely(roofline.probability)} likely); {value}{bounds}, most of it for "
+        f"{found.kernel} on {found.device.name}: {roofline.bound}-bound, by {by} ({likely(roofline.probability)} likely); "
+        f"{numbers.ranged(time.seconds.value, time.seconds.low, time.seconds.high, numbers.seconds)}, most of it for "
         f"{limit(time.limiter)}."
     )
 

@@ -26,6 +26,8 @@ _EIGHTY = 1.2816
 #: Error that exact counts keep (standard deviation of the logarithm): of operations because compilers differ, of bytes because caches
 #: do. Of development kernels with every block followed, see docs/predict.md.
 _LEAST_OPERATIONS, _LEAST_BYTES = 0.1, 0.3
+#: Factor by which counts may be off that nothing bounds above, where a probability needs one.
+_OPEN = 60.0
 #: Smallest traffic that is taken: one sector.
 _LEAST_TRAFFIC = 32.0
 
@@ -131,7 +133,7 @@ def _spread(found: Range, least: float) -> tuple[float, float]:
     if found.value <= 0:
         # Only an upper bound is known: the middle is put at a quarter of it, which makes the bound the ninetieth percentile.
         return log(found.high / 4), log(4) / _EIGHTY
-    low, high = min(found.low, found.value), max(found.high, found.value)
+    low, high = min(found.low, found.value), min(max(found.high, found.value), found.value * _OPEN)
     up = log(high / found.value)
     down = log(found.value / low) if low > 0 else max(up, log(4))
     return log(found.value), sqrt(((up + down) / 2 / _EIGHTY) ** 2 + least**2)

@@ -110,7 +110,9 @@ def quantity(value: float, unit: str) -> str:
 
 
 def ranged(value: float, low: float, high: float, write: Callable[[float], str]) -> str:
-    """A value with its bounds, or alone if they are written alike."""
+    """A value with its bounds, or alone if they are written alike; the lower one alone if nothing bounds it above."""
+    if math.isinf(high):
+        return f"at least {write(low)}"
     main, least, most = write(value), write(low), write(high)
     return main if least == main == most else f"{main} ({least} to {most})"
 

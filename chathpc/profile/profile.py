@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from chathpc.profile.access import AccessDensity
     from chathpc.profile.compiler import Build
+    from chathpc.profile.grown import GrownPlace
     from chathpc.profile.machine_code import MachineCode, SampledCode
     from chathpc.profile.predicted import PredictedKernel
     from chathpc.profile.remark import Device, Disagreement, Remark
@@ -72,7 +73,7 @@ class Profile:
     `disagreements` what joined views of several tools measured differently; `accesses` how a kernel's accesses to memory
     are spread over its time; `build` what compilers say they did to the program; `code` the machine code of GPU kernels, where a
     report or a disassembly shows it; `sampled_code` that of hot functions of the host, with their samples; `predicted` what was
-    predicted of kernels before they ran. `recording` tells this
+    predicted of kernels before they ran; `grown` what runs at other sizes of the problem show. `recording` tells this
     recording from all others, in whatever form it is stored; empty where the data has nothing that does.
 
     All values are those of the program: what threads of libraries that never work for it have is left out (`helpers` says what),
@@ -101,6 +102,7 @@ class Profile:
     code: tuple[MachineCode, ...] = ()
     sampled_code: tuple[SampledCode, ...] = ()
     predicted: tuple[PredictedKernel, ...] = ()
+    grown: tuple[GrownPlace, ...] = ()
     recording: str = ""
     all_threads: bool = False
     read_source: SourceReader = no_source

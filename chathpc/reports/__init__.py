@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chathpc.comparison.record import Diff
     from chathpc.fix.report import FixReport
+    from chathpc.predict.ranking import RankingRecord
     from chathpc.predict.record import PredictionRecord
     from chathpc.report import Report
     from chathpc.reports.style import Style
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     ScaleRenderer = Callable[[Scaling, Style], str]
     RanksRenderer = Callable[[SpreadRecord, Style], str]
     PredictionRenderer = Callable[[PredictionRecord, Style], str | bytes]
+    RankingRenderer = Callable[[RankingRecord, Style], str]
 
 _MODULES = {
     "screen": "chathpc.reports.first_screen",
@@ -48,6 +50,11 @@ _PREDICTION_MODULES = {
     "png": "chathpc.reports.predicted_png",
     "html": "chathpc.reports.predicted_page",
 }
+_RANKING_MODULES = {
+    "text": "chathpc.reports.ranked_terminal",
+    "markdown": "chathpc.reports.ranked_markdown",
+    "json": "chathpc.reports.json",
+}
 _SCALE_MODULES = {
     "text": "chathpc.reports.scale_terminal",
     "markdown": "chathpc.reports.scale_markdown",
@@ -55,6 +62,7 @@ _SCALE_MODULES = {
     "html": "chathpc.reports.scale_page",
 }
 _RANKS_MODULES = {"text": "chathpc.reports.ranks_terminal", "json": "chathpc.reports.json"}
+RANKING_FORMATS = tuple(_RANKING_MODULES)
 SCALE_FORMATS = tuple(_SCALE_MODULES)
 RANKS_FORMATS = tuple(_RANKS_MODULES)
 PREDICTION_FORMATS = tuple(_PREDICTION_MODULES)
@@ -88,6 +96,11 @@ def ranks_renderers() -> Mapping[str, RanksRenderer]:
 def prediction_renderers() -> Mapping[str, PredictionRenderer]:
     """Every renderer of a prediction by the name of its format."""
     return {name: import_module(module).render for name, module in _PREDICTION_MODULES.items()}
+
+
+def ranking_renderers() -> Mapping[str, RankingRenderer]:
+    """Every renderer of ranked devices by the name of its format."""
+    return {name: import_module(module).render for name, module in _RANKING_MODULES.items()}
 
 
 def scale_renderers() -> Mapping[str, ScaleRenderer]:

@@ -99,7 +99,7 @@ class _Frame:
             told = escape(
                 clean(f"{kernel.kernel}: {KINDS.get(roof.kind, roof.kind)}, {numbers.number(roof.intensity)} per byte")
             )
-            yield f'<path stroke="{colour}" d="M{x} {self.y(operations / time.high)}V{self.y(operations / time.low)}"/>'
+            yield f'<path stroke="{colour}" d="M{x} {self.y(operations / time.high) if time.high else _HEIGHT - _BOTTOM}V{self.y(operations / time.low)}"/>'
             yield f'<circle cx="{x}" cy="{self.y(rate(kernel, roof))}" r="5" fill="{colour}"><title>{told}</title></circle>'
             if number == 0:
                 name = escape(clean(shorten(kernel.kernel, 32)))

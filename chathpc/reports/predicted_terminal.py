@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import floor
+from math import floor, inf
 
 from rich.text import Text
 
@@ -43,12 +43,16 @@ def render(record: PredictionRecord, style: Style) -> str:
 
 def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     """Labelled sentences of a kernel: launch, bytes, time; for every renderer."""
-    launch = kernel.launch
+    launch, time = kernel.launch, kernel.time
     yield (
         "Launch",
         (
-            f"grid {_shape(launch.grid)}, block {_shape(launch.block)}, {launch.registers} registers a thread, "
-            f"{numbers.size(launch.shared)} of shared memory a block"
+            f"grid {_shape(launch.grid)}, block {_shape(launch.block)}"
+            + (
+                f", {launch.registers} registers a thread, {numbers.size(launch.shared)} of shared memory a block"
+                if time.blocks
+                else ""
+            )
         ),
     )
     others = [
@@ -62,7 +66,7 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     yield (
         "Memory",
         (
-            f"{_range(_sum(found.memory_read, found.memory_written), numbers.size)} to and from device memory "
+            f"{ranged(_sum(found.memory_read, found.memory_written), numbers.size)} to and from device memory "
             f"({numbers.size(found.memory_read.value)} read, {numbers.size(found.memory_written.value)} written) · distinct: "
             f"{numbers.size(found.footprint_read)} read, {numbers.size(found.footprint_written)} written"
         ),
@@ -74,16 +78,17 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     ]
     if accesses:
         yield "Requested", " · ".join(accesses)
-    time = kernel.time
     longest = max(time.parts.values(), default=0.0)
     parts = sorted(
         (name for name in time.parts if time.parts[name] >= _SMALL * longest), key=lambda name: -time.parts[name]
     )
     yield (
         "Time",
-        f"{_range(time.seconds, numbers.seconds)}; alone would take: "
+        f"{ranged(time.seconds, numbers.seconds)}; alone would take: "
         + " · ".join(f"{limit(name)} {numbers.seconds(time.parts[name])}" for name in parts[:_PARTS]),
     )
+    if not time.blocks:
+        return
     whole = floor(time.waves)
     rest = time.waves - whole
     tail = f", the last {numbers.percent(rest)} full" if rest > 0.005 and whole else ""
@@ -100,11 +105,15 @@ def roof_rows(kernel: KernelRecord) -> list[tuple[str, ...]]:
     """Cells of the table of roofs."""
     return [
         (
-            KINDS.get(roof.kind, roof.kind), numbers.count(_whole(roof.operations.value)), numbers.number(roof.intensity),
+            KINDS.get(roof.kind, roof.kind), _counted(roof.operations), numbers.number(roof.intensity),
             numbers.number(roof.balance), f"{numbers.number(roof.intensity / roof.balance)}x" if roof.balance else "", numbers.percent(roof.of_peak),
         )
         for roof in kernel.roofs
     ]  # fmt: skip
+
+
+def _counted(found: RangeRecord) -> str:
+    return f"{'at least ' if found.high is None else ''}{numbers.count(_whole(found.value))}"
 
 
 #: Intensity and balance point are operations per byte of device memory.
@@ -116,7 +125,7 @@ def overview_rows(record: PredictionRecord) -> list[tuple[str, ...]]:
     return [
         (
             each.kernel,
-            _range(each.time.seconds, numbers.seconds),
+            ranged(each.time.seconds, numbers.seconds),
             each.bound,
             likely(each.probability),
             limit(each.time.limiter),
@@ -170,12 +179,14 @@ def _access(
     return said
 
 
-def _range(found: RangeRecord, write: Callable[[float], str]) -> str:
-    return numbers.ranged(found.value, found.low, found.high, write)
+def ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
+    """A value with its bounds."""
+    return numbers.ranged(found.value, found.low, inf if found.high is None else found.high, write)
 
 
 def _sum(left: RangeRecord, right: RangeRecord) -> RangeRecord:
-    return RangeRecord(value=left.value + right.value, low=left.low + right.low, high=left.high + right.high)
+    high = None if left.high is None or right.high is None else left.high + right.high
+    return RangeRecord(value=left.value + right.value, low=left.low + right.low, high=high)
 
 
 def _shape(sizes: tuple[int, int, int]) -> str:

@@ -49,7 +49,12 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
         ]
         yield f"{len(record.groups)} groups: {'; '.join(told)}."
     elif record.groups:
-        yield f"All {record.locations:,} behave alike; {record.groups[0].representative} stands for them."
+        alike = (
+            f"{record.locations - record.all_odd:,} of {record.locations:,}"
+            if record.all_odd
+            else f"All {record.locations:,}"
+        )
+        yield f"{alike} behave alike; {record.groups[0].representative} stands for them."
     if record.all_odd:
         told = [
             f"{each.label}{'' if each.node is None else f' on node {each.node}'} ({time(each.here)} in {each.place}, usually {time(each.usual)})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.profile import numbers
 from chathpc.reports.markdown import code, prose, table
-from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook
+from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook, workers
 from chathpc.reports.style import Style
 from chathpc.scale.record import Scaling
 
@@ -27,6 +27,7 @@ def render(record: Scaling, style: Style) -> str:
     if record.hot_path and record.findings:
         steps = (f"{code(step.name)} {numbers.percent(max(step.loss, 0.0))}" for step in record.hot_path)
         blocks.append(f"Hot path: {' › '.join(steps)}")
+    blocks += [prose(each) for each in workers(record)]
     blocks += [
         "## At larger scales",
         "\n".join([*(f"- {prose(f'{label}: {text}')}" for label, text in outlook(record))]),

@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.reports.predicted_page import POLICY
-from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook
+from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook, workers
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
 from chathpc.scale.words import at_value, value
@@ -51,6 +51,7 @@ def render(record: Scaling, style: Style) -> str:
         _curve(record, [point.elapsed for point in record.points], record.law, _LARGE, spread=True),
         *_findings(record),
         *_tree(record),
+        *(f"<p>{escape(each)}</p>" for each in workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
         *(f"<p><b>{escape(label)}</b> {escape(text)}</p>" for label, text in outlook(record, 12)),

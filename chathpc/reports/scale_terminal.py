@@ -8,6 +8,7 @@ from rich.text import Text
 
 from chathpc.profile import numbers
 from chathpc.reports.page import INDENT, Page
+from chathpc.reports.ranks_terminal import sentences
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
 from chathpc.scale.record import FindingRecord, PointRecord, PredictionRecord, RangeRecord, Scaling
@@ -53,6 +54,10 @@ def render(record: Scaling, style: Style) -> str:
     for line in table_lines(("", *columns(record)), rows, style, right=" ".join(columns(record))):
         page.row(Text.assemble(" " * INDENT, line))
     _findings(page, record)
+    for number, sentence in enumerate(workers(record)):
+        if number == 0:
+            page.heading("Ranks and threads", f"at {at_value(record.parameter, record.points[-1].value)}")
+        page.paragraph(sentence)
     _outlook(page, record)
     for number, note in enumerate(record.notes):
         if number == 0:
@@ -127,6 +132,13 @@ def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]
                     f"{'' if measured else '; not measured'}."
                 ),
             )
+
+
+def workers(record: Scaling) -> list[str]:
+    """Groups of ranks and threads of the largest run, and those that stand out, if there are any."""
+    if record.spread is None or (len(record.spread.groups) < 2 and not record.spread.all_odd):
+        return []
+    return list(sentences(record.spread, _FINDINGS))
 
 
 def target_words(found: PredictionRecord) -> str:

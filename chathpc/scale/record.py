@@ -222,6 +222,7 @@ class Scaling(Record):
     predictions: list[PredictionRecord]
     crossing: CrossingRecord | None
     next_run: NextRunRecord | None = Field(description="Null where no law can be extrapolated.")
+    spread: SpreadRecord | None = Field(description="Of the largest run; null for one location, or for very many.")
     tree: list[NodeRecord] = Field(
         description="Places with a hundredth of the time or of the loss, a parent before its children."
     )

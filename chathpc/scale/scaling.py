@@ -15,6 +15,7 @@ from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
 from chathpc.predict.counts import Range
 from chathpc.profile import numbers
+from chathpc.profile.grown import GrownPlace
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, words
@@ -34,9 +35,11 @@ from chathpc.scale.record import (
     RangeRecord,
     RankedRecord,
     Scaling,
+    SpreadRecord,
     StepRecord,
 )
 from chathpc.scale.series import Kind, Point, Series, read_series
+from chathpc.scale.spread import is_small, spread_of
 from chathpc.scale.thresholds import threshold
 
 #: Where nothing else is asked for, the prediction is for so many times the largest scale.
@@ -130,10 +133,24 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         predictions=[_prediction(costs, each) for each in predictions],
         crossing=_crossing(outlook.crossing(series, costs)),
         next_run=_next_run(series, costs, predictions[0]) if predictions else None,
+        spread=_spread(series),
         tree=_tree(series, costs, losses),
         notes=_notes(series, costs),
         versions=_versions(),
     )
+
+
+def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
+    """What a series over sizes of the problem is evidence of in the diagnosis of one of its runs."""
+    return tuple(
+        GrownPlace(
+            function=each.where.function or each.name, file=each.where.file, line=each.where.line, parameter=found.parameter,
+            exponent=(each.law.growth.value, each.law.growth.low, each.law.growth.high), sizes=tuple(point.value for point in found.points),
+            costs=tuple(each.costs), unit=found.unit,
+        )
+        for each in found.findings
+        if each.loss == "growth" and each.law is not None
+    )  # fmt: skip
 
 
 # -- parts -----------------------------------------------------------------------------------------------------
@@ -224,6 +241,12 @@ def _next_run(series: Series, costs: Costs, found: outlook.Prediction) -> NextRu
         if run is None or made.value is None
         else job(series, costs, made.value, run.repetitions, made.seconds, target),
     )
+
+
+def _spread(series: Series) -> SpreadRecord | None:
+    largest = series.runs[series.points[-1].runs[0]]
+    profile = largest.profile
+    return spread_of(profile, largest.measured.metric.id) if len(profile.where) > 1 and is_small(profile) else None
 
 
 def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:

@@ -69,12 +69,29 @@ def spread(
         )
     if len(paths) > 1:
         return _of_files(paths, make, id, progress)
-    host = _host(first)
-    count, contexts = max(len(first.where), 1), len(first.tree)
-    width = max(_BLOCK // count, 1)
-    blocks = [(str(paths[0]), id, begin, min(begin + width, contexts)) for begin in range(0, contexts, width)]
-    table = np.concatenate(list(_all(_block, blocks, make, progress)))
-    nodes = _heaviest(table)
+    blocks = [(str(paths[0]), id, begin, end) for begin, end in _blocks(first)]
+    return _of_table(first, id, np.concatenate(list(_all(_block, blocks, make, progress))))
+
+
+def spread_of(profile: Profile, metric: str) -> SpreadRecord:
+    """The same of a profile that was read, in this process."""
+    return _of_table(profile, metric, np.concatenate([_in_block(profile, metric, *each) for each in _blocks(profile)]))
+
+
+def is_small(profile: Profile) -> bool:
+    """True for a run whose values are looked at in a second or two."""
+    return len(profile.where) * len(profile.tree) <= _SMALL
+
+
+def _blocks(profile: Profile) -> Iterator[tuple[int, int]]:
+    """Places from one to before another: blocks of about as many values."""
+    width = max(_BLOCK // max(len(profile.where), 1), 1)
+    for begin in range(0, len(profile.tree), width):
+        yield begin, min(begin + width, len(profile.tree))
+
+
+def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
+    host, nodes = _host(first), _heaviest(table)
     vectors = first.values.per_location(id, nodes, inclusive=False)[host]
     return _told(
         first,
@@ -91,7 +108,10 @@ def spread(
 
 def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
     """Statistics of places `begin` to `end` of a profile: one row each."""
-    profile = _opened(path)
+    return _in_block(_opened(path), metric, begin, end)
+
+
+def _in_block(profile: Profile, metric: str, begin: int, end: int) -> FloatArray:
     values = profile.values.per_location(metric, np.arange(begin, end, dtype=np.int32), inclusive=False)
     return _statistics(values[_host(profile)])
 
@@ -99,7 +119,7 @@ def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
 def _host(profile: Profile) -> IntArray:
     """The program's own threads; of a large run all that are of the host, since what tells helpers reads every value."""
     found = ~profile.where.is_gpu
-    if len(profile.where) * len(profile.tree) <= _SMALL:
+    if is_small(profile):
         found &= ~profile.helpers.locations
     return np.flatnonzero(found).astype(np.int32)
 

@@ -52,7 +52,7 @@ def catalogued(series: Series, cause: Cause) -> str | None:
         return "quadratic-algorithm"
     if cause.loss == Loss.UNEVEN:
         if series.parameter == "ranks":
-            return "mpi-load-imbalance"
+            return None if cause.alone else "mpi-load-imbalance"
         if series.parameter != "threads":
             return None
         return "omp-serial-fraction" if cause.alone else "omp-load-imbalance"

@@ -274,7 +274,7 @@ def table(detail: bool = False) -> None:
         ratio = _array(unseen[s.name] / s.seconds for s in every if s.kernel == kernel)
         note = "fresh" if kernel in launches.FRESH else ""
         print(f"  {kernel:18} {np.mean(np.abs(ratio - 1)):6.1%}  bias x {np.exp(np.mean(np.log(ratio))):.2f}  {note}")
-    print("fitted:", ", ".join(f"{name}={value:.3g}" for name, value in host_time.named(fitted).items()))
+    print("fitted:", ", ".join(f"{name}={value:.3g}" for name, value in dataclasses.asdict(fitted).items()))
 
 
 def loops() -> None:

@@ -119,6 +119,7 @@ def test_the_page_holds_picture_and_text_and_no_script() -> None:
         (("a.cu", "."), 2, "A folder is given alone."),
         ((".", "-D", "N=1"), 2, "Options of the compiler are for sources."),
         (("a.cu", "--device", "rtx3081"), 2, "rtx3080"),
+        (("a.cl", "--grid", "1"), 2, "without a sandbox"),
         (("a.cu", "--grid", "0"), 2, "0 is no size"),
         (("a.cu", "--param", "n"), 2, "n is not NAME=VALUE."),
         (("a.cu", "--args", "'"), 2, "--args: No closing quotation."),
@@ -159,6 +160,26 @@ def test_a_program_is_predicted_from_its_source(run: Run, tmp_path: Path) -> Non
         2 * 64 * 64,
     )
     assert (data["compiled_for"], data["device"]["architecture"]) == ("sm_80", "sm_80")
+
+
+@pytest.mark.proprietary
+def test_a_launch_without_end_does_at_least_what_was_seen_and_leaves_unfinished_what_is_read_later(
+    run: Run, tmp_path: Path
+) -> None:
+    _need_toolkit()
+    source = str(PROGRAMS / "unfinished.cu")
+    assert run("predict", source, "--args", "20000000", "--seconds", "0.5", "-o", "p.json").code == 0
+    data = json.loads((tmp_path / "p.json").read_text())
+    jsonschema.validate(data, json.loads(SCHEMA.read_text()))
+    walk, turn = (next(each for each in data["kernels"] if each["kernel"] == name) for name in ("walk", "turn"))
+    # Each of 65,536 threads takes 2 * 10^7 steps, less the number of its place, of one addition at least.
+    for found, truth in ((walk["operations"]["integer"], 65_536 * 2e7), (walk["time"]["seconds"], 2e7 * 100 / 1.71e9)):
+        assert found["high"] is None
+        assert 0 < found["low"] < truth
+    assert any("at least" in each for each in walk["assumptions"])
+    assert any("unfinished" in each for each in turn["assumptions"])
+    assert "at least" in walk["headline"]
+    assert "at least" in run("predict", source, "--args", "20000000", "--seconds", "0.5", "--kernel", "walk").out
 
 
 def test_what_a_profile_tells_is_taken_where_nothing_else_is_said() -> None:

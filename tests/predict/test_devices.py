@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.predict.devices import CLASSES, described, device, devices, measure_own
+from chathpc.predict.devices import CLASSES, device, devices, measure_own
 
 
 def test_the_peaks_of_the_public_labels_are_those_of_the_rtx_3080() -> None:
@@ -22,6 +22,9 @@ def test_the_peaks_of_the_public_labels_are_those_of_the_rtx_3080() -> None:
         ("a100", "fp64", 9.7), ("a100", "fp32", 19.5), ("a100", "tensor", 312),
         ("h100-pcie", "fp64", 25.6), ("h100-pcie", "fp32", 51.2), ("h100-sxm", "tensor", 989.4),
         ("t4", "fp32", 8.1), ("l40s", "fp32", 91.6), ("rtx4090", "fp32", 82.6), ("rtx3090", "fp32", 35.6), ("b200", "tensor", 2250),
+        ("rtx4090", "tensor", 165.2), ("rtx3090", "tensor", 71.2), ("rtx2080ti", "tensor", 53.8), ("rtx5090", "tensor", 209.5),
+        ("l40", "tensor", 181.05), ("l40s", "tensor", 362.05), ("a10", "tensor", 125), ("rtxa6000", "tensor", 154.8), ("t4", "tensor", 65),
+        ("l40", "fp32", 90.5),
         ("mi100", "fp64", 11.5), ("mi210", "fp64", 22.6), ("mi300x", "fp32", 163.4), ("mi300x", "tensor", 1307), ("max1550", "fp64", 52.4),
     ],
 )  # fmt: skip
@@ -81,13 +84,8 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, text: str, message: str
         device(str(path))
 
 
-def test_this_machine_is_measured_and_its_file_can_be_read_again(tmp_path: Path) -> None:
+def test_this_machine_is_measured() -> None:
     found = measure_own(1)
     # Any machine that runs this moves 0.2 to 10,000 GB/s.
     assert 2e8 < found.bandwidth < 1e13
     assert found.peak("fp32") > 1e8
-    path = tmp_path / "own.yaml"
-    path.write_text(described(found))
-    again = device(str(path))
-    assert again.peak("fp64") == pytest.approx(found.peak("fp64"), rel=1e-3)
-    assert again.bandwidth == pytest.approx(found.bandwidth)

@@ -88,7 +88,7 @@ def _fact(facts: Facts, kernel: Kernel, found: PredictedKernel) -> Fact:
     likely = min(max(round(100 * found.probability), 1), 99)
     text = (
         f"Predicted for {kernel.short} on {found.device}, not measured: {found.bound}-bound ({likely} % likely)"
-        f"{intensity}; {numbers.seconds(value)} a launch ({numbers.seconds(low)} to {numbers.seconds(high)}), most of it for "
+        f"{intensity}; {numbers.ranged(value, low, high, numbers.seconds)} a launch, most of it for "
         f"{_WORDS.get(found.limiter, f'{found.limiter} instructions')}.{used}"
     )
     return Fact(

@@ -1,0 +1,47 @@
+"""Growth that other runs show is evidence of a quadratic algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.profile.grown import GrownPlace
+from tests.diagnosis.parts import function, main
+from tests.profile.build import build
+
+SIZES = (1000.0, 2000.0, 4000.0)
+
+
+def grown(low: float) -> GrownPlace:
+    return GrownPlace("pairs", "a.c", 7, "n", (2.0, low, 2.1), SIZES, tuple(size**2 / 1e7 for size in SIZES), "s")
+
+
+def test_a_function_that_grows_faster_than_the_problem_is_a_quadratic_algorithm_by_measurement() -> None:
+    profile = build(main(function("pairs", time=1.6), function("fill", time=0.4)), timed=True)
+    assert all(each.cause != "quadratic-algorithm" for each in diagnose(profile).findings)
+    found = diagnose(replace(profile, grown=(grown(1.9),)))
+    first = found.findings[0]
+    assert (first.cause, first.status, first.where.function, first.where.line) == (
+        "quadratic-algorithm",
+        "measured",
+        "pairs",
+        7,
+    )
+    assert first.share == pytest.approx(0.8)
+    assert any("grows as n^2.0 (1.9 to 2.1)" in each.statement for each in found.evidence)
+    assert found.blames
+
+
+@pytest.mark.parametrize("low", [0.4, 1.0])
+def test_growth_that_may_be_linear_proves_nothing(low: float) -> None:
+    profile = build(main(function("pairs", time=1.6), function("fill", time=0.4)), timed=True)
+    found = diagnose(replace(profile, grown=(grown(low),)))
+    assert all(each.cause != "quadratic-algorithm" for each in found.findings)
+
+
+def test_a_function_that_is_not_there_or_small_is_no_finding() -> None:
+    profile = build(main(function("other", time=1.98), function("pairs", time=0.02)), timed=True)
+    found = diagnose(replace(profile, grown=(grown(1.9),)))
+    assert all(each.cause != "quadratic-algorithm" for each in found.findings)
