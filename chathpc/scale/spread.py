@@ -32,8 +32,8 @@ _SMALL = 20_000_000
 QUANTILES = (0.1, 0.5, 0.9)
 #: Places by which locations are grouped, groups at most, locations that are grouped at once (of more, evenly chosen ones), and rounds.
 _FEATURES, _GROUPS, _GROUPED, _ROUNDS = 32, 6, 4096, 50
-#: Times that single ones are left aside.
-_ALONE = 8
+#: A group has at least this part of all locations, and two; how often what has fewer is left aside.
+_FEW, _ASIDE = 0.01, 8
 #: Groups are told apart if their centres are this many of their standard deviations from each other: halves of a normal distribution have
 #: 2.7, of an even one 3.5; and if they differ by this part of their mean.
 _APART, _DIFFERENT = 4.0, 0.05
@@ -258,13 +258,14 @@ def _groups(vectors: FloatArray, names: Sequence[str], label: Callable[[int], st
 
 
 def _centres(vectors: FloatArray, count: int) -> FloatArray | None:
-    """Centres of `count` groups; None if they are not apart. Single ones, far from all, are no groups: they are left aside."""
-    for _ in range(_ALONE):
+    """Centres of `count` groups; None if they are not apart. What is too few for a group stands out, and is left aside."""
+    least = max(2, len(vectors) * _FEW)
+    for _ in range(_ASIDE):
         found, member = _means(vectors, count)
-        alone = np.bincount(member, minlength=count) == 1
-        if not alone.any():
+        few = np.bincount(member, minlength=count) < least
+        if not few.any():
             return found if _are_apart(vectors, found, member) else None
-        vectors = vectors[~alone[member]]
+        vectors = vectors[~few[member]]
         if len(vectors) < 2 * count:
             break
     return None
@@ -289,9 +290,6 @@ def _means(vectors: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
 
 
 def _are_apart(vectors: FloatArray, centres: FloatArray, member: IntArray) -> bool:
-    counts = np.bincount(member, minlength=len(centres))
-    if counts.min() < 2:
-        return False
     spread = np.sqrt(
         np.array(
             [np.square(vectors[member == each] - centres[each]).mean(axis=0).sum() for each in range(len(centres))]
@@ -415,5 +413,9 @@ def engine(name: str, workers: int) -> Make | None:
 
 @contextmanager
 def _dask(connect: Callable[[], Any]) -> Iterator[Executor]:
-    with connect() as client, client.get_executor() as pool:
+    try:
+        client = connect()
+    except OSError as error:
+        raise UsageError(f"No scheduler of dask answers: {clean(str(error))}.", hint="Check the address.") from error
+    with client, client.get_executor() as pool:
         yield pool

@@ -224,10 +224,11 @@ class _Contexts:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A run of several processes: seconds, the most memory that all had at once (shared pages counted once), what it said."""
+    """A run of several processes: seconds, the most memory that all had at once, with and without pages of mapped files, what it said."""
 
     seconds: float
     peak: int
+    own_peak: int
     output: bytes
 
 
@@ -235,12 +236,12 @@ def measured(arguments: Sequence[str]) -> Measured:
     """Run Python with `arguments` and look every tenth of a second how much memory it and its children have."""
     began = time.perf_counter()
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    peak, ended = 0, threading.Event()
+    peak, ended = np.zeros(2, dtype=np.int64), threading.Event()
 
     def look() -> None:
         nonlocal peak
         while not ended.wait(0.1):
-            peak = max(peak, sum(_memory(each) for each in _family(process.pid)))
+            peak = np.maximum(peak, np.sum([_memory(each) for each in _family(process.pid)], axis=0))
 
     watcher = threading.Thread(target=look)
     watcher.start()
@@ -250,7 +251,7 @@ def measured(arguments: Sequence[str]) -> Measured:
     watcher.join()
     if process.returncode:
         sys.exit(f"exit {process.returncode}")
-    return Measured(seconds, peak, output)
+    return Measured(seconds, int(peak[0]), int(peak[1]), output)
 
 
 def _family(pid: int) -> list[int]:
@@ -264,14 +265,14 @@ def _family(pid: int) -> list[int]:
     return found
 
 
-def _memory(pid: int) -> int:
-    """Bytes that are a process's own; pages of files that are mapped are the system's cache and not counted."""
+def _memory(pid: int) -> tuple[int, int]:
+    """Bytes of a process (pages that several share in parts), and those without what is mapped from files, which the system can drop."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
-        return 0
+        return 0, 0
     parts = {name: int(rest.split()[0]) << 10 for name, _, rest in (line.partition(":") for line in lines[1:])}
-    return parts.get("Pss_Anon", 0) + parts.get("Pss_Shmem", 0)
+    return parts.get("Pss", 0), parts.get("Pss_Anon", 0) + parts.get("Pss_Shmem", 0)
 
 
 def _stored(path: Path) -> int:
@@ -301,9 +302,10 @@ def main() -> None:
         f"{found['locations']:,} ranks × {found['contexts']:,} contexts, {stored:,} values stored, {found['values']:,} of places "
         f"themselves; {options.workers} {options.engine}"
     )
-    print(f"{'seconds':>10}{'MiB':>10}{'values/s':>12}{'groups':>8}{'odd':>6}")
+    print(f"{'seconds':>10}{'MiB':>10}{'of it own':>12}{'values/s':>12}{'groups':>8}{'odd':>6}")
     print(
-        f"{run.seconds:>10.1f}{run.peak / 2**20:>10.0f}{stored / run.seconds:>12.3g}{len(found['groups']):>8}{found['all_odd']:>6}"
+        f"{run.seconds:>10.1f}{run.peak / 2**20:>10.0f}{run.own_peak / 2**20:>12.0f}{stored / run.seconds:>12.3g}"
+        f"{len(found['groups']):>8}{found['all_odd']:>6}"
     )
 
 
