@@ -28,7 +28,7 @@ from chathpc.reports import RANKS_FORMATS
 def command(
     paths: tuple[Path, ...], metric: str | None, workers: int | None, engine: str, form: str, output: str | None, quiet: bool, verbose: bool
 ) -> None:  # fmt: skip
-    """Say how a run is spread over its ranks and threads, however many there are.
+    """Say how a run is spread over its ranks and threads: groups, and who stands out.
 
     PATH is a profile of all ranks, or one file of each, or a folder of those. Ranks that behave alike are grouped, with one that stands for
     each group; those that stand out are named with their nodes; the places that differ have their quantiles, of the values of all ranks.

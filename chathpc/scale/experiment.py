@@ -13,8 +13,8 @@ import numpy as np
 from chathpc.profile.profile import COMMAND
 from chathpc.scale.advice import Advice, Candidate, Decision, costs_most, keeps, next_run, repetitions
 from chathpc.scale.laws import Fitted
-from chathpc.scale.loss import Costs, name_of
-from chathpc.scale.outlook import Ranked, cost_at, law_of
+from chathpc.scale.loss import Cause, Costs, name_of
+from chathpc.scale.outlook import cost_at, law_of, places
 from chathpc.scale.series import Kind, Series, is_workers
 from chathpc.scale.thresholds import threshold
 
@@ -39,16 +39,16 @@ class Experiment:
     seconds: float
 
 
-def experiment(series: Series, costs: Costs, ranked: Sequence[Ranked], whole: Fitted, target: float) -> Experiment:
+def experiment(series: Series, costs: Costs, causes: Sequence[Cause], whole: Fitted, target: float) -> Experiment:
     """The run to make before one believes what is said of `target`: that which tells most for a core-hour of what costs most there, or, if
     that is settled, of whether the efficiency is enough.
     """
     at = {series.parameter: target}
     offered = [_candidate(series, costs, whole, value) for value in _values(series, target)]
     fits = {
-        name_of(costs, each.node): law
-        for each in ranked
-        if (law := law_of(series, cost_at(costs, each.node))) is not None
+        name_of(costs, node): law
+        for node in places(series, costs, causes)
+        if (law := law_of(series, cost_at(costs, node))) is not None
     }
     asked: list[tuple[str, Mapping[str, Fitted], Decision]] = []
     if len(fits) > 1:

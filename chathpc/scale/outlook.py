@@ -86,7 +86,7 @@ def predict(series: Series, costs: Costs, causes: Sequence[Cause], target: float
     elapsed = whole.predict(at)
     laws = [
         (node, law)
-        for node in _places(series, costs, causes)
+        for node in places(series, costs, causes)
         if (law := law_of(series, cost_at(costs, node))) is not None
     ]
     ranked = sorted((Ranked(node, law.predict(at)) for node, law in laws), key=lambda each: -each.cost.value)
@@ -116,7 +116,7 @@ def _efficiency(series: Series, costs: Costs, elapsed: Range, target: float) -> 
     return Range(value, low, high)
 
 
-def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
+def places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
     """Places of the causes, and those with most own time beside them; none inside another."""
     tree = costs.joint.tree
     chosen = [cause.node for cause in causes if cause.node]

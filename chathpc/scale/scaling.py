@@ -132,7 +132,7 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         law=_law(series, outlook.law_of(series, costs.elapsed), farthest),
         predictions=[_prediction(costs, each) for each in predictions],
         crossing=_crossing(outlook.crossing(series, costs)),
-        next_run=_next_run(series, costs, predictions[0]) if predictions else None,
+        next_run=_next_run(series, costs, losses.causes, targets[0]) if predictions else None,
         spread=_spread(series),
         tree=_tree(series, costs, losses),
         notes=_notes(series, costs),
@@ -221,12 +221,11 @@ def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
     )
 
 
-def _next_run(series: Series, costs: Costs, found: outlook.Prediction) -> NextRunRecord | None:
+def _next_run(series: Series, costs: Costs, causes: Sequence[Cause], target: float) -> NextRunRecord | None:
     whole = outlook.law_of(series, costs.elapsed)
     if whole is None or len(series.points) < _FEWEST:
         return None
-    target = found.at[series.parameter]
-    made = experiment(series, costs, found.ranked, whole, target)
+    made = experiment(series, costs, causes, whole, target)
     run = made.advice.run
     return NextRunRecord(
         question=made.question,

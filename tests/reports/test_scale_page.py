@@ -1,0 +1,93 @@
+"""The page of a series: it says what the record says, in safe HTML, with curves where a law is."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from html.parser import HTMLParser
+
+import pytest
+
+from chathpc.reports import scale_renderers
+from chathpc.reports.style import Style
+from chathpc.scale.loss import costs_of
+from chathpc.scale.record import Scaling
+from chathpc.scale.scaling import scaling_of
+from tests.scale.made import alone, each, even, profile, series, strong
+
+HOSTILE = '<img src=x onerror=alert(1)>"&\x1b[31m'
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+
+def page(record: Scaling) -> str:
+    return scale_renderers()["html"](record, Style())
+
+
+@pytest.fixture(scope="module")
+def record() -> Scaling:
+    found = strong({"solve": even(8.0), "setup": alone(1.0)}, each(0.25))
+    return scaling_of(found, costs_of(found), [64.0])
+
+
+def test_the_page_has_verdict_matrix_curves_tree_and_outlook(record: Scaling) -> None:
+    text = page(record)
+    for said in (
+        record.headline,
+        "global efficiency",
+        "setup",
+        "At 64 threads",
+        "The loss in the call tree",
+        "Next run",
+    ):
+        assert escape(said) in text
+    for point in record.points:
+        assert point.overall is not None
+        assert f"{point.overall * 100:.0f} %" in text
+    assert text.count('class="p"') == len(record.points) * (1 + len(record.findings))
+    assert '<polygon class="b"' in text
+
+
+def test_the_page_loads_and_runs_nothing(record: Scaling) -> None:
+    tags = _Tags()
+    tags.feed(page(record))
+    assert not {"script", "link", "img", "iframe", "object"} & set(tags.tags)
+    assert not any(name.startswith("on") or name in ("src", "href") for name in tags.attributes)
+
+
+def test_names_are_text_whatever_they_hold() -> None:
+    found = strong({HOSTILE: even(8.0), f"setup {HOSTILE}": alone(1.0)})
+    text = page(scaling_of(found, costs_of(found), [64.0]))
+    assert "<img" not in text
+    assert "\x1b" not in text
+    tags = _Tags()
+    tags.feed(text)
+    assert not any(name.startswith("on") for name in tags.attributes)
+
+
+def test_boxes_of_the_tree_are_as_wide_as_their_time(record: Scaling) -> None:
+    widths = {
+        re.sub(r":.*", "", title): float(width)
+        for title, width in re.findall(
+            r"<title>([^<]*)</title><rect x=\"[\d.]+\" y=\"\d+\" width=\"([\d.]+)\"", page(record)
+        )
+    }
+    # 16 threads: solve takes 0.5 s, setup 1 s, exchange 0.25 s of 1.75 s.
+    assert widths["setup"] == pytest.approx(920 / 1.75, abs=2)
+    assert widths["solve"] == pytest.approx(920 * 0.5 / 1.75, abs=2)
+
+
+def test_few_scales_have_points_and_no_curve() -> None:
+    found = series("n", {n: profile(1, {"fill": even(n / 1e3)}) for n in (1000, 2000)})
+    text = page(scaling_of(found, costs_of(found), [8000.0]))
+    assert "no law can be extrapolated" in text
+    assert '<polyline class="l"' not in text
