@@ -95,17 +95,14 @@ def _blocks(profile: Profile) -> Iterator[tuple[int, int]]:
 def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
     host, nodes = _host(first), _heaviest(table)
     vectors = np.ascontiguousarray(first.values.per_location(id, nodes, inclusive=False)[host])
-    return _told(
-        first,
-        id,
-        table,
-        lambda node: _path(first, node),
-        nodes,
-        vectors,
-        lambda at: first.where.label(int(host[at])),
-        first.where.node[host],
-        len(host),
-    )
+    where = first.where.node[host]
+    alone = len(np.unique(first.where.thread[host])) == 1
+
+    def label(at: int) -> str:
+        said = first.where.label(int(host[at])).removeprefix(f"node {where[at]} ")
+        return said.removesuffix(f" thread {first.where.thread[host[at]]}") if alone else said
+
+    return _told(first, id, table, lambda node: _path(first, node), nodes, vectors, label, where, len(host))
 
 
 def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
@@ -211,7 +208,8 @@ def _told(
         if table[at, 1] > 0
     ]  # fmt: skip
     short = [path_of(node)[-1] for node in nodes.tolist()]
-    member, groups = _groups(vectors, short, label)
+    where = where if len(np.unique(where)) > 1 else np.full(len(where), -1)
+    member, groups = _groups(vectors, short, label, where)
     odd = _odd(vectors, member, short, label, where)
     return SpreadRecord(
         title=clean(profile.title), metric=metric, unit=profile.metrics[metric].unit.value, locations=count, contexts=len(table),
@@ -224,7 +222,9 @@ def _heaviest(table: FloatArray) -> IntArray:
     return np.sort(np.argsort(-table[:, 2], kind="stable")[:_FEATURES]).astype(np.int32)
 
 
-def _groups(vectors: FloatArray, names: Sequence[str], label: Callable[[int], str]) -> tuple[IntArray, list[GroupRecord]]:
+def _groups(
+    vectors: FloatArray, names: Sequence[str], label: Callable[[int], str], where: npt.NDArray[np.integer]
+) -> tuple[IntArray, list[GroupRecord]]:
     """The group of each location, and the groups, the largest first: as many as are clearly apart."""
     chosen = (
         np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), _GROUPED)).astype(np.int64))
@@ -251,7 +251,8 @@ def _groups(vectors: FloatArray, names: Sequence[str], label: Callable[[int], st
         groups.append(
             GroupRecord(
                 members=len(inside), representative=label(nearest), mean=float(vectors[inside].sum(axis=1).mean()), place=place,
-                here=here, elsewhere=there,
+                here=here, elsewhere=there, nodes=[] if np.isin(where[member != number], where[inside]).any() else
+                np.unique(where[inside]).tolist(),
             )
         )  # fmt: skip
     return member, sorted(groups, key=lambda each: -each.members)
@@ -311,7 +312,11 @@ def _distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
 
 
 def _odd(
-    vectors: FloatArray, member: IntArray, names: Sequence[str], label: Callable[[int], str], where: npt.NDArray[np.integer]
+    vectors: FloatArray,
+    member: IntArray,
+    names: Sequence[str],
+    label: Callable[[int], str],
+    where: npt.NDArray[np.integer],
 ) -> list[OddRecord]:
     """Locations far from the middle of their group, the farthest first."""
     found: list[tuple[float, OddRecord]] = []

@@ -113,7 +113,9 @@ def _write(path: Path, tree: Contexts, locations: int) -> None:
     section = len(shape.header(b"prof", [(0, 0)] * 2))
     infos_at = section + len(shape.extended(b"\0" * 0x0D))
     tuples_at = infos_at + 0x30 * (1 + locations)
-    tuples = [Location(thread=0, rank=rank, core=rank % 64, node=rank // 64).tuple_of(shape) for rank in range(locations)]
+    tuples = [
+        Location(thread=0, rank=rank, core=rank % 64, node=rank // 64).tuple_of(shape) for rank in range(locations)
+    ]
     first = tuples_at + sum(map(len, tuples))
     first += -first % 8
     values = [-(-10 * len(pattern.column) // 4) * 4 for pattern in patterns]
