@@ -113,6 +113,16 @@ class DatabaseFile:
             raise self.damaged(f"{count} structures of {layout.itemsize} bytes do not fit into the file", offset)
         return np.frombuffer(self.data, dtype=layout, count=count, offset=offset)
 
+    def gathered(self, offsets: NDArray[np.int64], layout: np.dtype[Any], count: int) -> NDArray[np.void]:
+        """`count` structures from each of many offsets on, copied: (offsets × count). They do not overlap in a sound file."""
+        size = layout.itemsize * count
+        if len(offsets):
+            if len(offsets) * size > len(self.data):
+                raise self.damaged(f"{len(offsets)} × {count} structures do not fit into the file", int(offsets[0]))
+            for extreme in (int(offsets.min()), int(offsets.max())):
+                self.array(extreme, layout, count)
+        return self.data[offsets[:, None] + np.arange(size)].view(layout)
+
     def string(self, offset: int, end: int | None = None) -> str:
         """The NUL-terminated text at `offset`; bytes that are no UTF-8, and control characters, become U+FFFD."""
         stop = len(self.data) if end is None else min(end, len(self.data))

@@ -165,26 +165,34 @@ class ProfileDatabase:
             for done in [pool.submit(some, first) for first in range(width)]:
                 done.result()
 
+    def _tuples(self) -> Iterator[tuple[Int64Array, NDArray[np.void]]]:
+        """Locations whose identifier tuples are equally long, and these (locations × identifiers)."""
+        places = self.rows["pIdTuple"][self.locations].astype(np.int64)
+        located = np.flatnonzero(places)
+        lengths = self.file.gathered(places[located], st.ID_TUPLE, 1)["nIds"][:, 0]
+        for length in np.unique(lengths[lengths > 0]).tolist():
+            chosen = located[lengths == length]
+            yield chosen, self.file.gathered(places[chosen] + st.ID_TUPLE.itemsize, st.IDENTIFIER, length)
+
     def identifiers(self, kinds: tuple[str, ...]) -> Locations:
         """The identifier tuples as columns; compute nodes are numbered in the order of their host ids."""
         count = len(self.locations)
         columns = {part: np.full(count, -1, dtype=np.int64) for part in _PARTS.values()}
         hosts = np.zeros(count, dtype=np.uint64)
-        for location, row in enumerate(self.locations.tolist()):
-            at = int(self.rows[row]["pIdTuple"])
-            if at == 0:
-                continue
-            length = int(self.file.record(at, st.ID_TUPLE)["nIds"])
-            for one in self.file.array(at + st.ID_TUPLE.itemsize, st.IDENTIFIER, length):
-                kind = int(one["kind"])
-                part = _PARTS.get(kinds[kind]) if kind < len(kinds) else None
-                if part is None:
-                    continue
-                columns[part][location] = int(one["logicalId"])
-                if part == "node":
-                    hosts[location] = one["physicalId"] if int(one["flags"]) & st.IS_PHYSICAL else one["logicalId"]
-                elif part == "core" and int(one["flags"]) & st.IS_PHYSICAL:
-                    columns[part][location] = min(int(one["physicalId"]), 2**31)
+        for locations, ids in self._tuples():
+            for one in ids.T:
+                for kind in np.unique(one["kind"]).tolist():
+                    part = _PARTS.get(kinds[kind]) if kind < len(kinds) else None
+                    if part is None:
+                        continue
+                    of_kind = one["kind"] == kind
+                    found, at = one[of_kind], locations[of_kind]
+                    physical = (found["flags"] & st.IS_PHYSICAL) != 0
+                    columns[part][at] = found["logicalId"]
+                    if part == "node":
+                        hosts[at] = np.where(physical, found["physicalId"], found["logicalId"])
+                    elif part == "core":
+                        columns[part][at[physical]] = np.minimum(found["physicalId"][physical], 2**31)
         known = columns["node"] >= 0
         columns["node"][known] = np.unique(hosts[known], return_inverse=True)[1]
         return Locations.of(count, **columns)

@@ -203,18 +203,19 @@ class DatabaseValues:
 
     def per_location(self, metric: str, nodes: IntArray, *, inclusive: bool = True) -> FloatArray:
         scopes = self.metrics.get(metric)
-        result = np.zeros((len(self.profiles.locations), len(nodes)))
+        result = np.zeros((len(self.profiles.locations), len(nodes)), order="F")
         prop = None if scopes is None else scopes.inclusive_prop if inclusive else scopes.function_prop
         if scopes is None or prop is None:
             return result
         passes = self.propagates(scopes.propagation_bit)
         for position, node in enumerate(nodes.tolist()):
-            result[:, position] = self._at_node(node, prop)
-            if not inclusive:
-                for child in self.tree.children(node):
-                    if passes[child]:
-                        result[:, position] -= self._at_node(child, prop)
-        return result * scopes.scale
+            result[:, position] = whole = self._at_node(node, prop)
+            below = [] if inclusive else [child for child in self.tree.children(node) if passes[child]]
+            for child in below:
+                result[:, position] -= self._at_node(child, prop)
+            if below:
+                result[np.abs(result[:, position]) <= ROUNDING * np.abs(whole), position] = 0.0
+        return result if scopes.scale == 1.0 else result * scopes.scale
 
     def _at_node(self, node: int, prop: int) -> FloatArray:
         return self._at_context(int(self._context_id[node]), prop)

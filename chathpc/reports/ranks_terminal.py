@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from chathpc.profile import numbers
+from chathpc.profile.names import shorten
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
 from chathpc.scale.record import SpreadRecord
 
-_PLACES, _ODD = 8, 5
+_PLACES, _ODD, _NODES, _NAME = 8, 5, 4, 40
 
 
 def render(record: SpreadRecord, style: Style) -> str:
@@ -44,7 +45,8 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
 
     if len(record.groups) > 1:
         told = [
-            f"{each.members:,} like {each.representative} ({time(each.here)} in {each.place}, the others {time(each.elsewhere)})"
+            f"{each.members:,} like {each.representative}{_nodes(each.nodes)} "
+            f"({time(each.here)} in {shorten(each.place, _NAME)}, the others {time(each.elsewhere)})"
             for each in record.groups
         ]
         yield f"{len(record.groups)} groups: {'; '.join(told)}."
@@ -56,10 +58,29 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
         )
         yield f"{alike} behave alike; {record.groups[0].representative} stands for them."
     if record.all_odd:
-        told = [
-            f"{each.label}{'' if each.node is None else f' on node {each.node}'} ({time(each.here)} in {each.place}, usually {time(each.usual)})"
-            for each in record.odd[:odd]
-        ]
-        more = f", and {record.all_odd - len(told):,} more" if record.all_odd > len(told) else ""
+        shown = record.odd[:odd]
+        told = []
+        for place in dict.fromkeys(each.place for each in shown):
+            there = [each for each in shown if each.place == place]
+            who = ", ".join(
+                each.label if each.node is None or at + 1 < len(there) and there[at + 1].node == each.node
+                else f"{each.label} on node {each.node}"
+                for at, each in enumerate(there)
+            )  # fmt: skip
+            here, usual = (_between([getattr(each, name) for each in there], time) for name in ("here", "usual"))
+            told.append(f"{who} ({here} in {shorten(place, _NAME)}, usually {usual})")
+        more = f", and {record.all_odd - len(shown):,} more" if record.all_odd > len(shown) else ""
         one = "stands" if record.all_odd == 1 else "stand"
         yield f"{record.all_odd:,} {one} out: {'; '.join(told)}{more}."
+
+
+def _between(values: Sequence[float], write: Callable[[float], str]) -> str:
+    low, high = write(min(values)), write(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def _nodes(nodes: Sequence[int]) -> str:
+    """Where a group has few nodes for itself."""
+    if not 0 < len(nodes) <= _NODES:
+        return ""
+    return f" on node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"

@@ -148,6 +148,9 @@ class GroupRecord(Record):
 
     members: int
     representative: str = Field(description="The one nearest to their middle.")
+    nodes: list[int] = Field(
+        description="Compute nodes whose locations are all of this group; empty where a node has others too."
+    )
     mean: float = Field(description="Their time at the places that differ.")
     place: str
     here: float

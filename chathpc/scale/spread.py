@@ -32,6 +32,8 @@ _SMALL = 20_000_000
 QUANTILES = (0.1, 0.5, 0.9)
 #: Places by which locations are grouped, groups at most, locations that are grouped at once (of more, evenly chosen ones), and rounds.
 _FEATURES, _GROUPS, _GROUPED, _ROUNDS = 32, 6, 4096, 50
+#: A group has at least this part of all locations, and two; how often what has fewer is left aside.
+_FEW, _ASIDE = 0.01, 8
 #: Groups are told apart if their centres are this many of their standard deviations from each other: halves of a normal distribution have
 #: 2.7, of an even one 3.5; and if they differ by this part of their mean.
 _APART, _DIFFERENT = 4.0, 0.05
@@ -92,18 +94,15 @@ def _blocks(profile: Profile) -> Iterator[tuple[int, int]]:
 
 def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
     host, nodes = _host(first), _heaviest(table)
-    vectors = first.values.per_location(id, nodes, inclusive=False)[host]
-    return _told(
-        first,
-        id,
-        table,
-        lambda node: _path(first, node),
-        nodes,
-        vectors,
-        [first.where.label(int(each)) for each in host],
-        first.where.node[host],
-        len(host),
-    )
+    vectors = np.ascontiguousarray(first.values.per_location(id, nodes, inclusive=False)[host])
+    where = first.where.node[host]
+    alone = len(np.unique(first.where.thread[host])) == 1
+
+    def label(at: int) -> str:
+        said = first.where.label(int(host[at])).removeprefix(f"node {where[at]} ")
+        return said.removesuffix(f" thread {first.where.thread[host[at]]}") if alone else said
+
+    return _told(first, id, table, lambda node: _path(first, node), nodes, vectors, label, where, len(host))
 
 
 def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
@@ -113,7 +112,8 @@ def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
 
 def _in_block(profile: Profile, metric: str, begin: int, end: int) -> FloatArray:
     values = profile.values.per_location(metric, np.arange(begin, end, dtype=np.int32), inclusive=False)
-    return _statistics(values[_host(profile)])
+    host = _host(profile)
+    return _statistics(values if len(host) == len(values) else values[host])
 
 
 def _host(profile: Profile) -> IntArray:
@@ -126,25 +126,28 @@ def _host(profile: Profile) -> IntArray:
 
 def _statistics(values: FloatArray) -> FloatArray:
     """(places × 5 + quantiles) of values (locations × places): how many are not zero, total, deviation, least, most, quantiles."""
-    ordered = np.sort(np.ascontiguousarray(values.T), axis=1)
-    count = ordered.shape[1]
-    at = [(count - 1) * each for each in QUANTILES]
-    low = [int(each) for each in at]
-    quantiles = [
-        ordered[:, place] + (ordered[:, min(place + 1, count - 1)] - ordered[:, place]) * (each - place)
-        for each, place in zip(at, low, strict=True)
-    ]
-    return np.stack(
-        [
-            (ordered != 0).sum(axis=1),
-            ordered.sum(axis=1),
-            ordered.std(axis=1),
-            ordered[:, 0],
-            ordered[:, -1],
-            *quantiles,
-        ],
-        axis=1,
-    )
+    return np.array([_of_place(np.ascontiguousarray(column)) for column in values.T]).reshape(-1, 5 + len(QUANTILES))
+
+
+def _of_place(column: FloatArray) -> list[float]:
+    """The same of one place. Most values are zero: only the others are sorted."""
+    used = np.sort(column[column != 0])
+    count, zeros = len(column), len(column) - len(used)
+    below = int(np.searchsorted(used, 0.0))
+
+    def at(place: int) -> float:
+        if below <= place < below + zeros:
+            return 0.0
+        return float(used[place if place < below else place - zeros])
+
+    mean = float(used.sum()) / count
+    deviation = ((float(np.square(used - mean).sum()) + zeros * mean * mean) / count) ** 0.5
+    quantiles = []
+    for each in QUANTILES:
+        low = int((count - 1) * each)
+        first, second = at(low), at(min(low + 1, count - 1))
+        quantiles.append(first + (second - first) * ((count - 1) * each - low))
+    return [len(used), float(used.sum()), deviation, at(0), at(count - 1), *quantiles]
 
 
 def _file(path: str, metric: str) -> tuple[list[tuple[str, ...]], FloatArray, list[str], IntArray]:
@@ -185,7 +188,7 @@ def _of_files(paths: Sequence[Path], make: Make | None, metric: str, progress: C
         named.__getitem__,
         heavy,
         whole[:, heavy],
-        labels,
+        labels.__getitem__,
         np.array(nodes),
         len(labels),
     )
@@ -193,7 +196,7 @@ def _of_files(paths: Sequence[Path], make: Make | None, metric: str, progress: C
 
 def _told(
     profile: Profile, metric: str, table: FloatArray, path_of: Callable[[int], tuple[str, ...]], nodes: IntArray, vectors: FloatArray,
-    labels: Sequence[str], where: npt.NDArray[np.integer], count: int,
+    label: Callable[[int], str], where: npt.NDArray[np.integer], count: int,
 ) -> SpreadRecord:  # fmt: skip
     order = np.argsort(-table[:, 1], kind="stable") if len(table) else np.zeros(0, dtype=np.int64)
     places = [
@@ -205,8 +208,9 @@ def _told(
         if table[at, 1] > 0
     ]  # fmt: skip
     short = [path_of(node)[-1] for node in nodes.tolist()]
-    member, groups = _groups(vectors, short, labels)
-    odd = _odd(vectors, member, short, labels, where)
+    where = where if len(np.unique(where)) > 1 else np.full(len(where), -1)
+    member, groups = _groups(vectors, short, label, where)
+    odd = _odd(vectors, member, short, label, where)
     return SpreadRecord(
         title=clean(profile.title), metric=metric, unit=profile.metrics[metric].unit.value, locations=count, contexts=len(table),
         values=int(table[:, 0].sum()), places=places, groups=groups, odd=odd[:_LISTED], all_odd=len(odd),
@@ -218,7 +222,9 @@ def _heaviest(table: FloatArray) -> IntArray:
     return np.sort(np.argsort(-table[:, 2], kind="stable")[:_FEATURES]).astype(np.int32)
 
 
-def _groups(vectors: FloatArray, names: Sequence[str], labels: Sequence[str]) -> tuple[IntArray, list[GroupRecord]]:
+def _groups(
+    vectors: FloatArray, names: Sequence[str], label: Callable[[int], str], where: npt.NDArray[np.integer]
+) -> tuple[IntArray, list[GroupRecord]]:
     """The group of each location, and the groups, the largest first: as many as are clearly apart."""
     chosen = (
         np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), _GROUPED)).astype(np.int64))
@@ -227,8 +233,8 @@ def _groups(vectors: FloatArray, names: Sequence[str], labels: Sequence[str]) ->
     )
     centres = vectors.mean(axis=0, keepdims=True) if len(vectors) else vectors
     for count in range(min(_GROUPS, len(chosen) // 2), 1, -1):
-        found, member = _means(vectors[chosen], count)
-        if _are_apart(vectors[chosen], found, member):
+        found = _centres(vectors[chosen], count)
+        if found is not None:
             centres = found
             break
     distance = _distances(vectors, centres)
@@ -244,11 +250,26 @@ def _groups(vectors: FloatArray, names: Sequence[str], labels: Sequence[str]) ->
         here, there, place = (float(centre[at]), float(rest[at]), names[at]) if at >= 0 else (0.0, 0.0, "")
         groups.append(
             GroupRecord(
-                members=len(inside), representative=labels[nearest], mean=float(vectors[inside].sum(axis=1).mean()), place=place,
-                here=here, elsewhere=there,
+                members=len(inside), representative=label(nearest), mean=float(vectors[inside].sum(axis=1).mean()), place=place,
+                here=here, elsewhere=there, nodes=[] if np.isin(where[member != number], where[inside]).any() else
+                np.unique(where[inside]).tolist(),
             )
         )  # fmt: skip
     return member, sorted(groups, key=lambda each: -each.members)
+
+
+def _centres(vectors: FloatArray, count: int) -> FloatArray | None:
+    """Centres of `count` groups; None if they are not apart. What is too few for a group stands out, and is left aside."""
+    least = max(2, len(vectors) * _FEW)
+    for _ in range(_ASIDE):
+        found, member = _means(vectors, count)
+        few = np.bincount(member, minlength=count) < least
+        if not few.any():
+            return found if _are_apart(vectors, found, member) else None
+        vectors = vectors[~few[member]]
+        if len(vectors) < 2 * count:
+            break
+    return None
 
 
 def _means(vectors: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
@@ -270,9 +291,6 @@ def _means(vectors: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
 
 
 def _are_apart(vectors: FloatArray, centres: FloatArray, member: IntArray) -> bool:
-    counts = np.bincount(member, minlength=len(centres))
-    if counts.min() < 2:
-        return False
     spread = np.sqrt(
         np.array(
             [np.square(vectors[member == each] - centres[each]).mean(axis=0).sum() for each in range(len(centres))]
@@ -294,7 +312,11 @@ def _distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
 
 
 def _odd(
-    vectors: FloatArray, member: IntArray, names: Sequence[str], labels: Sequence[str], where: npt.NDArray[np.integer]
+    vectors: FloatArray,
+    member: IntArray,
+    names: Sequence[str],
+    label: Callable[[int], str],
+    where: npt.NDArray[np.integer],
 ) -> list[OddRecord]:
     """Locations far from the middle of their group, the farthest first."""
     found: list[tuple[float, OddRecord]] = []
@@ -310,7 +332,7 @@ def _odd(
             most = int(np.argmax(np.abs(own - middle)))
             location = int(inside[at])
             odd = OddRecord(
-                label=labels[location], node=int(where[location]) if where[location] >= 0 else None, time=float(own.sum()),
+                label=label(location), node=int(where[location]) if where[location] >= 0 else None, time=float(own.sum()),
                 usual_time=float(middle.sum()), place=names[most], here=float(own[most]), usual=float(middle[most]),
             )  # fmt: skip
             found.append((float(distance[at]), odd))
@@ -396,5 +418,9 @@ def engine(name: str, workers: int) -> Make | None:
 
 @contextmanager
 def _dask(connect: Callable[[], Any]) -> Iterator[Executor]:
-    with connect() as client, client.get_executor() as pool:
+    try:
+        client = connect()
+    except OSError as error:
+        raise UsageError(f"No scheduler of dask answers: {clean(str(error))}.", hint="Check the address.") from error
+    with client, client.get_executor() as pool:
         yield pool

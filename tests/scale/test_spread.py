@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from chathpc.adapters.load import load
-from chathpc.errors import UsageError
+from chathpc.errors import AdapterError, UsageError
 from chathpc.scale import spread as module
 from chathpc.scale.spread import WorkerLostError, engine, spread
 from tests.bench.locations import points
@@ -53,19 +53,29 @@ def test_the_statistics_are_those_of_numpy(database: Path) -> None:
 def test_groups_and_the_one_that_stands_out_are_found(database: Path) -> None:
     found = spread([database])
     assert sorted(each.members for each in found.groups) == [RANKS // 3] * 3
-    numbers = {int(each.representative.split("rank ")[1].split()[0]) % 3 for each in found.groups}
+    numbers = {int(each.representative.removeprefix("rank ")) % 3 for each in found.groups}
     assert numbers == {0, 1, 2}
     (odd,) = found.odd
-    assert (f"rank {RANKS - 1} " in f"{odd.label} ", odd.node) == (True, (RANKS - 1) // 16)
+    assert (odd.label, odd.node) == (f"rank {RANKS - 1}", (RANKS - 1) // 16)
     assert odd.time == pytest.approx(2 * odd.usual_time, rel=0.1)
 
 
 def test_ranks_that_are_alike_are_one_group() -> None:
     even = np.random.default_rng(1).normal(10, 0.5, (500, 8))
-    _, groups = module._groups(even, [str(each) for each in range(8)], [str(each) for each in range(500)])
+    _, groups = module._groups(even, [str(each) for each in range(8)], str, np.zeros(500))
     assert [each.members for each in groups] == [500]
     uniform = np.random.default_rng(2).uniform(5, 10, (500, 1))
-    assert len(module._groups(uniform, ["a"], [str(each) for each in range(500)])[1]) == 1
+    assert len(module._groups(uniform, ["a"], str, np.zeros(500))[1]) == 1
+
+
+def test_a_group_that_fills_nodes_names_them() -> None:
+    times = np.repeat([[1.0, 9.0], [2.0, 5.0], [1.0, 9.0]], 8, axis=0) + np.random.default_rng(3).normal(
+        0, 0.01, (24, 2)
+    )
+    member, groups = module._groups(times, ["a", "b"], str, np.repeat([0, 1, 2], 8))
+    assert [(each.members, each.nodes, each.place) for each in groups] == [(16, [0, 2], "b"), (8, [1], "b")]
+    assert 8 <= int(groups[1].representative) < 16
+    assert (member[:8] == member[16:]).all()
 
 
 def test_every_engine_finds_the_same(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +119,16 @@ def test_what_a_killed_process_had_is_computed_again(tmp_path: Path) -> None:
 def test_a_process_that_is_always_killed_ends_with_a_sentence() -> None:
     with pytest.raises(WorkerLostError, match="killed, twice"):
         list(module._all(kill_always, [(1,), (2,)], engine("processes", 2), lambda stage: None))
+
+
+def no_answer(number: int) -> int:
+    """Fail as a profile that cannot be read does."""
+    raise AdapterError("cut off", path="rank7", hint="Copy it again.")
+
+
+def test_what_fails_in_a_process_is_told_as_it_is_here() -> None:
+    with pytest.raises(AdapterError, match="rank7: cut off"):
+        list(module._all(no_answer, [(1,), (2,)], engine("processes", 2), lambda stage: None))
 
 
 def test_other_engines_are_refused() -> None:
