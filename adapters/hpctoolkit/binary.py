@@ -121,7 +121,8 @@ class DatabaseFile:
                 raise self.damaged(f"{len(offsets)} × {count} structures do not fit into the file", int(offsets[0]))
             for extreme in (int(offsets.min()), int(offsets.max())):
                 self.array(extreme, layout, count)
-        return self.data[offsets[:, None] + np.arange(size)].view(layout)
+        found: NDArray[np.void] = self.data[offsets[:, None] + np.arange(size)].view(layout)
+        return found
 
     def string(self, offset: int, end: int | None = None) -> str:
         """The NUL-terminated text at `offset`; bytes that are no UTF-8, and control characters, become U+FFFD."""

@@ -63,7 +63,7 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
         for place in dict.fromkeys(each.place for each in shown):
             there = [each for each in shown if each.place == place]
             who = ", ".join(
-                each.label if each.node is None or at + 1 < len(there) and there[at + 1].node == each.node
+                each.label if each.node is None or (at + 1 < len(there) and there[at + 1].node == each.node)
                 else f"{each.label} on node {each.node}"
                 for at, each in enumerate(there)
             )  # fmt: skip
