@@ -24,6 +24,11 @@ _TRUST = 0.5
 #: Standard deviation of the logarithm of the error where the limits explain everything, and what is added where they explain nothing:
 #: of 300 variants of a convolution between A100, A6000 and A4000 (public tuning results), as docs/predict.md tells.
 _SPREAD, _UNEXPLAINED = 0.3, 0.2
+#: What is added for launches of less than so many seconds, whose times are mostly the driver's and the device's to begin and end; and the
+#: same beyond the extremes where nothing is known. Of 60 launches between a TITAN V and an RTX 4070, as docs/predict.md tells.
+_BRIEF, _BRIEF_SPREAD, _BLIND = 1e-5, 0.3, 0.1
+#: A cache keeps what takes less than this part of it, beside what else there is.
+_KEPT = 0.8
 _EIGHTY = 1.2816
 #: Limits of the whole device; all others are of each multiprocessor, the fullest of which a launch waits for.
 _WHOLE = frozenset({"memory", "l2"})
@@ -97,8 +102,10 @@ def across(measured: Measured, source: Device, target: Device) -> Moved:
     if not here and not own:
         # Nothing is known of what limits it: any of these, alike.
         ratios = [waiting, *(_rate(name, source) / _rate(name, target) for name in ("memory", "l2", "issue", "fp32"))]
-        middle = prod(ratios) ** (1 / len(ratios))
-        return Moved(measured.launch.kernel, Range(*map(moved, (middle, min(ratios), max(ratios)))), "", None)
+        middle = moved(prod(ratios) ** (1 / len(ratios)))
+        factor = exp(_EIGHTY * (_BRIEF_SPREAD if each < _BRIEF else _BLIND))
+        found = Range(middle, moved(min(ratios)) / factor, moved(max(ratios)) * factor)
+        return Moved(measured.launch.kernel, found, "", None)
     before = combined(here, constants()) - fixed if here else 0.0
     explained = min(before / (each - fixed), 1.0)
     weight = explained**_TRUST
@@ -111,8 +118,27 @@ def across(measured: Measured, source: Device, target: Device) -> Moved:
         return Moved(
             measured.launch.kernel, Range(value, *bounds), limiter if here else "", explained if here else None
         )
-    factor = exp(_EIGHTY * (_SPREAD + _UNEXPLAINED * (1 - explained)))
-    return Moved(measured.launch.kernel, Range(value, value / factor, value * factor), limiter, explained)
+    factor = exp(_EIGHTY * (_SPREAD + _UNEXPLAINED * (1 - explained) + (_BRIEF_SPREAD if each < _BRIEF else 0.0)))
+    ways = [value, *(moved(ratio) for ratio in _warm(measured, here, there, source, target))]
+    return Moved(measured.launch.kernel, Range(value, min(ways) / factor, max(ways) * factor), limiter, explained)
+
+
+def _warm(
+    measured: Measured, here: Mapping[str, float], there: Mapping[str, float], source: Device, target: Device
+) -> Iterator[float]:
+    """By what a time may move as well if the larger L2 cache of the two, and not the other, keeps what a launch reads for the next one."""
+    counts, (small, large) = measured.counts, sorted((source.l2, target.l2))
+    if (
+        counts is None
+        or measured.launches <= 1
+        or not small * _KEPT < counts.footprint_read + counts.footprint_written < large
+    ):
+        return
+    parts = [dict(here), dict(there)]
+    parts[target.l2 > source.l2]["memory"] = 0.0
+    before, after = (combined(each, constants()) - constants()["launch"] for each in parts)
+    if before > 0:
+        yield after / before
 
 
 def ranked(
