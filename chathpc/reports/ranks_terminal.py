@@ -12,6 +12,8 @@ from chathpc.reports.table import table_lines
 from chathpc.scale.record import SpreadRecord
 
 _PLACES, _ODD, _NODES, _NAME = 8, 5, 4, 40
+#: Of fewer locations it is not said that they are alike.
+_FEWEST = 8
 
 
 def render(record: SpreadRecord, style: Style) -> str:
@@ -50,7 +52,7 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
             for each in record.groups
         ]
         yield f"{len(record.groups)} groups: {'; '.join(told)}."
-    elif record.groups:
+    elif record.groups and record.locations >= _FEWEST:
         alike = (
             f"{record.locations - record.all_odd:,} of {record.locations:,}"
             if record.all_odd
