@@ -58,7 +58,8 @@ def command(
         if len(files) > 1 and others:
             names = ", ".join(clean(each.name) for each in sorted(others)[:3])
             click.echo(
-                f"Skipped, since they are no profiles: {names}{f' and {len(others) - 3} more' if len(others) > 3 else ''}", err=True
+                f"Skipped, since they are no profiles: {names}{f' and {len(others) - 3} more' if len(others) > 3 else ''}",
+                err=True,
             )
         count = workers or max(len(os.sched_getaffinity(0)), 1)
         found = spread(files or list(paths), started(engine, count), metric=metric, progress=progress)
