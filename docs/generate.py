@@ -4,6 +4,7 @@ docs/cli.md               the help page of every command
 docs/report-schema.json   JSON schema of a report
 docs/diff-schema.json     JSON schema of a comparison
 docs/scale-schema.json    JSON schema of a series of runs
+docs/ranks-schema.json    JSON schema of how a run is spread over its ranks and threads
 docs/answer-schema.json   JSON schema of an answer to a question
 docs/project-schema.json  JSON schema of the key `project` of a chathpc.yaml
 docs/formats.md           the built-in adapters
@@ -117,6 +118,7 @@ def pages() -> dict[Path, str]:
         DOCS / "fix.md": with_thresholds("fix.md", "chathpc.fix.thresholds"),
         DOCS / "scale.md": with_thresholds("scale.md", "chathpc.scale.thresholds"),
         DOCS / "scale-schema.json": schema_page("chathpc.scale.record:Scaling"),
+        DOCS / "ranks-schema.json": schema_page("chathpc.scale.record:SpreadRecord"),
     }
 
 

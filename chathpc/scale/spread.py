@@ -8,7 +8,7 @@ on how many workers there are, so the answer is the same from all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from importlib import import_module
@@ -418,9 +418,14 @@ def engine(name: str, workers: int) -> Make | None:
 
 @contextmanager
 def _dask(connect: Callable[[], Any]) -> Iterator[Executor]:
+    """An executor of dask, which computes what a killed worker had again by itself, until three have died of the same task."""
+    killed: type[Exception] = import_module("distributed.scheduler").KilledWorker
     try:
         client = connect()
     except OSError as error:
         raise UsageError(f"No scheduler of dask answers: {clean(str(error))}.", hint="Check the address.") from error
     with client, client.get_executor() as pool:
-        yield pool
+        try:
+            yield pool
+        except (killed, CancelledError) as error:
+            raise WorkerLostError("Workers of dask were killed.", hint="Give them more memory.") from error

@@ -50,6 +50,22 @@ def test_the_statistics_are_those_of_numpy(database: Path) -> None:
         assert place.locations == np.count_nonzero(column)
 
 
+@pytest.mark.parametrize("count", [1, 2, 7, 100])
+@pytest.mark.parametrize("zeros", [0.0, 0.3, 0.95, 1.0])
+def test_zeros_and_negative_values_have_their_place(count: int, zeros: float) -> None:
+    random = np.random.default_rng([count, int(zeros * 100)])
+    values = np.where(random.random((count, 5)) < zeros, 0.0, random.normal(0, 1, (count, 5)))
+    truth = [
+        (values != 0).sum(0),
+        values.sum(0),
+        values.std(0),
+        values.min(0),
+        values.max(0),
+        *np.quantile(values, module.QUANTILES, axis=0),
+    ]
+    assert module._statistics(values) == pytest.approx(np.array(truth).T, abs=1e-12)
+
+
 def test_groups_and_the_one_that_stands_out_are_found(database: Path) -> None:
     found = spread([database])
     assert sorted(each.members for each in found.groups) == [RANKS // 3] * 3
