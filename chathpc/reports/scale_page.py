@@ -27,6 +27,7 @@ th:first-child{text-align:left}thead th{color:var(--dim)}tbody th[data-depth="1"
 tbody th[data-depth="3"]{padding-left:3.7rem}td.e{color:#1b1b22}
 svg{max-width:100%;height:auto;display:block}svg text{fill:var(--ink);font-size:12px}svg .d{fill:var(--dim)}
 .g{stroke:var(--line)}.l{stroke:var(--law);fill:none;stroke-width:2}.b{fill:var(--law);opacity:.18}.i{stroke:var(--dim);fill:none;stroke-dasharray:4 4}
+@media(max-width:700px){svg[width="760"] text{font-size:19px}}
 .p{fill:var(--law);stroke:var(--paper)}article{border-left:3px solid var(--line);padding-left:1rem;margin:1rem 0}code{overflow-wrap:anywhere}
 """
 #: Pixels of a curve, large and small, and of its margins: left, right, top, bottom.
