@@ -8,6 +8,7 @@ from math import ceil, floor, log10
 
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
+from chathpc.profile.text import clean
 from chathpc.reports.predicted_page import POLICY
 from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook, workers
 from chathpc.reports.style import Style
@@ -26,6 +27,7 @@ th:first-child{text-align:left}thead th{color:var(--dim)}tbody th[data-depth="1"
 tbody th[data-depth="3"]{padding-left:3.7rem}td.e{color:#1b1b22}
 svg{max-width:100%;height:auto;display:block}svg text{fill:var(--ink);font-size:12px}svg .d{fill:var(--dim)}
 .g{stroke:var(--line)}.l{stroke:var(--law);fill:none;stroke-width:2}.b{fill:var(--law);opacity:.18}.i{stroke:var(--dim);fill:none;stroke-dasharray:4 4}
+@media(max-width:700px){svg[width="760"] text{font-size:19px}}
 .p{fill:var(--law);stroke:var(--paper)}article{border-left:3px solid var(--line);padding-left:1rem;margin:1rem 0}code{overflow-wrap:anywhere}
 """
 #: Pixels of a curve, large and small, and of its margins: left, right, top, bottom.
@@ -35,6 +37,8 @@ _MARGINS = (64, 16, 14, 34)
 _TREE, _ROW = 920, 22
 #: Nodes narrower than this (pixels) have no name; a character takes about so many.
 _NAMED, _CHARACTER = 30, 7.0
+#: Before a place in the table, for each place above it: an en space.
+_INDENT = "\u2002"
 
 
 def render(record: Scaling, style: Style) -> str:
@@ -42,45 +46,48 @@ def render(record: Scaling, style: Style) -> str:
     word, _ = VERDICTS[record.verdict]
     title = f"{record.title}: {record.parameter} {value(record.points[0].value)} to {value(record.points[-1].value)}"
     parts = [
-        f"<h1>{escape(title)}</h1>",
-        f'<p class="dim">{escape(head(record))}</p>',
-        f'<p class="verdict"><span class="{record.verdict}">{word.capitalize()}.</span> {escape(record.headline)}</p>',
+        f"<h1>{_safe(title)}</h1>",
+        f'<p class="dim">{_safe(head(record))}</p>',
+        f'<p class="verdict"><span class="{record.verdict}">{word.capitalize()}.</span> {_safe(record.headline)}</p>',
         "<h2>Efficiencies</h2>",
         _matrix(record),
-        f"<h2>Time along {escape(record.parameter)}</h2>",
+        f"<h2>Time along {_safe(record.parameter)}</h2>",
         _curve(record, [point.elapsed for point in record.points], record.law, _LARGE, spread=True),
         *_findings(record),
         *_tree(record),
-        *(f"<p>{escape(each)}</p>" for each in workers(record)),
+        *(f"<p>{_safe(each)}</p>" for each in workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
-        *(f"<p><b>{escape(label)}</b> {escape(text)}</p>" for label, text in outlook(record, 12)),
+        *(f"<p><b>{_safe(label)}</b> {_safe(text)}</p>" for label, text in outlook(record, 12)),
         *_job(record),
         *(["<h2>Notes</h2>"] if record.notes else []),
-        *(f"<p>{escape(note)}</p>" for note in record.notes),
+        *(f"<p>{_safe(note)}</p>" for note in record.notes),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en" data-ready>\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n</body>\n</html>\n"
+        f"<title>{_safe(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n</body>\n</html>\n"
     )  # fmt: skip
 
 
 def _matrix(record: Scaling) -> str:
-    heads = "".join(f'<th scope="col">{escape(each)}</th>' for each in ("", *columns(record)))
+    heads = "".join(f'<th scope="col">{_safe(each)}</th>' for each in columns(record))
     rows = []
     for name, *cells in matrix(record):
         depth = (len(name) - len(name.lstrip())) // 2
         told = "".join(_cell(cell) for cell in cells)
-        rows.append(f'<tr><th scope="row" data-depth="{depth}">{escape(name.strip())}</th>{told}</tr>')
-    return f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        rows.append(f'<tr><th scope="row" data-depth="{depth}">{_safe(name.strip())}</th>{told}</tr>')
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="Efficiencies"><table><thead><tr><td></td>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
 
 
 def _cell(text: str) -> str:
     number = text.removesuffix(" %")
     if number == text:
-        return f"<td>{escape(text)}</td>"
-    return f'<td class="e" style="background:{_colour(1 - min(float(number) / 100, 1.0))}">{escape(text)}</td>'
+        return f"<td>{_safe(text)}</td>"
+    return f'<td class="e" style="background:{_colour(1 - min(float(number) / 100, 1.0))}">{_safe(text)}</td>'
 
 
 def _colour(loss: float) -> str:
@@ -95,10 +102,10 @@ def _findings(record: Scaling) -> Iterator[str]:
     for finding, (share, name, sentence) in zip(record.findings, findings(record), strict=True):
         place = finding.where
         where = f" · {place.file}{f':{place.line}' if place.line else ''}" if place.file else ""
-        advice = f"<p>{escape(finding.advice)}</p>" if finding.advice else ""
+        advice = f"<p>{_safe(finding.advice)}</p>" if finding.advice else ""
         yield (
-            f'<article><p><b>{escape(share)}</b> <code>{escape(name)}</code><span class="dim">{escape(where)}</span></p>'
-            f"<p>{escape(sentence)}</p>{advice}{_curve(record, finding.costs, finding.law, _SMALL)}</article>"
+            f'<article><p><b>{_safe(share)}</b> <code>{_safe(name)}</code><span class="dim">{_safe(where)}</span></p>'
+            f"<p>{_safe(sentence)}</p>{advice}{_curve(record, finding.costs, finding.law, _SMALL)}</article>"
         )
 
 
@@ -131,7 +138,7 @@ def _curve(
     for number in _marks(10**y0, 10**y1):
         parts.append(f'<line class="g" x1="{left}" x2="{width - right}" y1="{y(number)}" y2="{y(number)}"/>')
         parts.append(
-            f'<text x="{left - 6}" y="{y(number)}" dy="4" text-anchor="end">{escape(numbers.quantity(number, record.unit))}</text>'
+            f'<text x="{left - 6}" y="{y(number)}" dy="4" text-anchor="end">{_safe(numbers.quantity(number, record.unit))}</text>'
         )
     asked = [one.at[record.parameter] for one in record.predictions if record.parameter in one.at]
     beyond = [each for each in asked if curve and each <= curve[-1].at * 1.001]
@@ -141,7 +148,7 @@ def _curve(
             continue  # its number would stand on the one before
         shown = number
         parts.append(
-            f'<text x="{x(number)}" y="{height - bottom + 16}" text-anchor="middle">{escape(value(number))}</text>'
+            f'<text x="{x(number)}" y="{height - bottom + 16}" text-anchor="middle">{_safe(value(number))}</text>'
         )
     if curve:
         band = [*((one.at, one.cost.high) for one in curve), *((one.at, one.cost.low) for one in reversed(curve))]
@@ -167,7 +174,7 @@ def _curve(
     )
     ideal = " Dashed: ideal scaling." if spread and record.kind in ("strong", "weak") else ""
     return (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{escape(said)}">{"".join(parts)}</svg>'
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{_safe(said)}">{"".join(parts)}</svg>'
         + (f'<p class="dim">{legend}{ideal}</p>' if spread else "")
     )
 
@@ -188,18 +195,29 @@ def _tree(record: Scaling) -> Iterator[str]:
         return
     depth, start, filled = [0], [0.0], {0: 0.0}
     for number, node in enumerate(record.tree[1:], 1):
-        depth.append(depth[node.parent] + 1)
-        start.append(start[node.parent] + filled.get(node.parent, 0.0))
-        filled[node.parent] = filled.get(node.parent, 0.0) + node.time
+        above = min(max(node.parent, 0), number - 1)
+        depth.append(depth[above] + 1)
+        start.append(start[above] + filled.get(above, 0.0))
+        filled[above] = filled.get(above, 0.0) + node.time
         filled[number] = 0.0
     height = _ROW * (max(depth) + 1)
     boxes = "".join(_box(node, start[number], depth[number]) for number, node in enumerate(record.tree))
     last = at_value(record.parameter, record.points[-1].value)
     yield "<h2>The loss in the call tree</h2>"
-    yield f'<p class="dim">At {escape(last)}: as wide as its time, the redder the more of it is lost.</p>'
+    yield f'<p class="dim">At {_safe(last)}: as wide as its time, the redder the more of it is lost.</p>'
     yield (
-        f'<div class="wide"><svg viewBox="0 0 {_TREE} {height}" width="{_TREE}" height="{height}" role="img" aria-label="Call tree with its loss">'
+        f'<div class="wide" tabindex="0" role="region" aria-label="Tree">'
+        f'<svg viewBox="0 0 {_TREE} {height}" width="{_TREE}" height="{height}" role="img" aria-label="Call tree with its loss">'
         f"{boxes}</svg></div>"
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{_INDENT * min(depth[number], 12)}{_safe(shorten(node.name, 80))}</th><td>{numbers.percent(node.time)}</td>'
+        f"<td>{node.loss * 100:.1f} %</td></tr>"
+        for number, node in enumerate(record.tree)
+    )
+    yield (
+        '<details><summary>As a table</summary><div class="wide" tabindex="0" role="region" aria-label="Call tree"><table><thead><tr><th scope="col">place</th>'
+        f'<th scope="col">time</th><th scope="col">loss</th></tr></thead><tbody>{rows}</tbody></table></div></details>'
     )
 
 
@@ -209,11 +227,15 @@ def _box(node: NodeRecord, start: float, depth: int) -> str:
     colour = _colour(node.loss / node.time if node.time else 0.0)
     name = shorten(node.name, max(int((width - 8) / _CHARACTER), 1)) if width > _NAMED else ""
     return (
-        f'<g><title>{escape(told)}</title><rect x="{start * _TREE:.1f}" y="{depth * _ROW}" width="{max(width - 1, 0.5):.1f}" height="{_ROW - 2}" rx="2" '
-        f'fill="{colour}"/><text x="{start * _TREE + 4:.1f}" y="{depth * _ROW + 14}" style="fill:#1b1b22">{escape(name)}</text></g>'
+        f'<g><title>{_safe(told)}</title><rect x="{start * _TREE:.1f}" y="{depth * _ROW}" width="{max(width - 1, 0.5):.1f}" height="{_ROW - 2}" rx="2" '
+        f'fill="{colour}"/><text x="{start * _TREE + 4:.1f}" y="{depth * _ROW + 14}" style="fill:#1b1b22">{_safe(name)}</text></g>'
     )
 
 
 def _job(record: Scaling) -> Iterator[str]:
     if record.next_run is not None and record.next_run.job:
-        yield f'<details><summary>A job for the next run</summary><pre class="wide">{escape(record.next_run.job)}</pre></details>'
+        yield f'<details><summary>A job for the next run</summary><pre class="wide" tabindex="0">{_safe(record.next_run.job)}</pre></details>'
+
+
+def _safe(text: str) -> str:
+    return escape(clean(text))

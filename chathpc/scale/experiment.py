@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ _HALF, _FEWEST, _MOST = 0.05, 3, 10
 _SECONDS = 3600.0
 #: Runs between the largest and the target are offered in steps of this factor, at most so many.
 _STEP, _OFFERED = 2.0, 6
+_LAUNCHERS = frozenset({"mpirun", "mpiexec", "srun", "jsrun", "aprun", "prun", "orterun"})
 #: A job asks for so many times the upper bound of its runs, and for so many minutes at least.
 _SPARE, _LEAST = 2.0, 10
 
@@ -150,14 +152,21 @@ def _command(series: Series, number: str) -> str | None:
     values = [f"{run.parameters[series.parameter]:g}" for run in series.runs]
     if not all(told) or len({len(words) for words in told}) > 1:
         return None
-    found = []
+    found, put = [], False
     for words in zip(*told, strict=True):
-        if all(word == value for word, value in zip(words, values, strict=True)):
-            found.append(number)
-        elif len(set(words)) == 1:
+        if len(set(words)) == 1:
             found.append(words[0])
-        else:
+            continue
+        # `-n 4`, and also `--size=4` and `-n4`; a program or file whose name holds the value need not be there for another one.
+        split = {
+            tuple(re.split(rf"(?<![\d.]){re.escape(value)}(?![\d.])", word))
+            for word, value in zip(words, values, strict=True)
+        }
+        parts = split.pop()
+        if split or len(parts) != 2 or (parts != ("", "") and not words[0].startswith("-")):
             return None
-    if number not in found and series.parameter != "threads":
-        return None
-    return shlex.join(found)
+        found.append(number.join(parts))
+        put = True
+    if not put and series.parameter == "ranks" and found[0] not in _LAUNCHERS:
+        return shlex.join(["mpirun", "-n", number, *found])
+    return shlex.join(found) if put or series.parameter == "threads" else None

@@ -96,3 +96,15 @@ def test_few_scales_have_points_and_no_curve() -> None:
     text = page(scaling_of(found, costs_of(found), [8000.0]))
     assert "no law can be extrapolated" in text
     assert '<polyline class="l"' not in text
+
+
+def test_a_record_of_another_hand_is_shown_safely(record: Scaling) -> None:
+    tree = [node.model_copy(update={"parent": 10**6, "name": "a\u202eb"}) for node in record.tree]
+    text = page(record.model_copy(update={"tree": tree, "title": "x\u2028\x1b[31m", "headline": HOSTILE}))
+    assert not re.search("[\x1b\u2028\u202e]", text)
+    assert "<img" not in text
+
+
+def test_the_tree_is_a_table_too(record: Scaling) -> None:
+    # Of 1.75 s at 16 threads setup has 1 s, of which ideal would be 1 / 16.
+    assert re.search(rf"setup</th><td>{100 / 1.75:.1f} %</td><td>{(1 - 1 / 16) / 1.75 * 100:.1f} %</td>", page(record))

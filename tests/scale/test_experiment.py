@@ -86,6 +86,15 @@ def test_a_job_of_ranks_asks_for_as_many(tmp_path: Path) -> None:
     assert "#SBATCH --time=01:00:00" in text  # 3 runs of 600 s, twice
 
 
+def test_the_value_may_stand_in_an_option_and_ranks_get_a_launcher() -> None:
+    found = repeated({1000: [1.0], 2000: [2.0]}, command="./app --size={n} 7")
+    assert "-- ./app --size=4000 7\n" in job(found, costs_of(found), 4000.0, 3, 1.0, 8000.0)
+    ranks = repeated({2: [1.0], 4: [2.0]}, "ranks", command="./app 7")
+    assert "-- mpirun -n 8 ./app 7\n" in job(ranks, costs_of(ranks), 8.0, 3, 1.0, 16.0)
+    launched = repeated({2: [1.0], 4: [2.0]}, "ranks", command="mpirun -n 64 ./app 7")
+    assert "<-- the program's command" in job(launched, costs_of(launched), 8.0, 3, 1.0, 16.0)
+
+
 def test_a_command_that_differs_elsewhere_is_left_to_the_reader() -> None:
     found = repeated({1000: [1.0], 2000: [2.0]}, command="./app-{n} x")
     assert "<-- the program's command" in job(found, costs_of(found), 4000.0, 3, 1.0, 8000.0)
