@@ -95,7 +95,9 @@ def command(
         if series is not None:
             from chathpc.scale.scaling import grown_of, scale
 
-            profile = replace(profile, grown=grown_of(scale([series], progress=progress)))
+            grown = grown_of(found := scale([series], progress=progress))
+            caveats = (*profile.caveats, *(() if grown else (found.headline,)))
+            profile = replace(profile, grown=grown, caveats=caveats)
         asked: dict[str, Any] = {
             "llm": llm or "auto",
             "base_url": base_url,

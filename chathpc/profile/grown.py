@@ -9,6 +9,9 @@ from dataclasses import dataclass
 class GrownPlace:
     """A function whose cost grows as a power of `parameter`: the exponent with its 80 % interval, and its costs in `unit` at the sizes
     that were measured.
+
+    `name` is what grows, where that is a call in the function; `rest` is the exponent of the rest of the program's time, None where
+    there is hardly a rest.
     """
 
     function: str
@@ -19,3 +22,5 @@ class GrownPlace:
     sizes: tuple[float, ...]
     costs: tuple[float, ...]
     unit: str
+    rest: float | None = None
+    name: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, log
 from pathlib import Path
 from typing import Literal
 
@@ -141,16 +141,50 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
 
 
 def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
-    """What a series over sizes of the problem is evidence of in the diagnosis of one of its runs."""
-    return tuple(
-        GrownPlace(
-            function=each.where.function or each.name, file=each.where.file, line=each.where.line, parameter=found.parameter,
-            exponent=(each.law.growth.value, each.law.growth.low, each.law.growth.high), sizes=tuple(point.value for point in found.points),
-            costs=tuple(each.costs), unit=found.unit,
+    """What a series over sizes of the problem is evidence of in the diagnosis of one of its runs: the functions that grow, each once.
+
+    UsageError where other things than the size of the problem vary.
+    """
+    if found.kind != Kind.PROBLEM_SIZE.value:
+        raise UsageError(
+            f"The runs of the series differ in {found.parameter}, not in the size of the problem.",
+            hint="Measure one: chathpc measure --vary n=1000,2000,4000 -o runs -- ./app {n}",
         )
-        for each in found.findings
-        if each.loss == "growth" and each.law is not None
-    )  # fmt: skip
+    growing = [each for each in found.findings if each.loss == "growth" and each.law is not None]
+    rest = _rest(found, growing)
+    places: dict[str, GrownPlace] = {}
+    # A function stands for what it calls: its cost holds theirs.
+    for each in sorted(growing, key=lambda each: each.name != each.where.function):
+        function, law = each.where.function, each.law
+        if law is None or (each.name != function and function in places):
+            continue
+        places.setdefault(
+            function or each.name,
+            GrownPlace(
+                function=function or each.name, file=each.where.file, line=each.where.line, parameter=found.parameter,
+                exponent=(law.growth.value, law.growth.low, law.growth.high), sizes=tuple(point.value for point in found.points),
+                costs=tuple(each.costs), unit=found.unit, rest=rest, name=each.name,
+            ),
+        )  # fmt: skip
+    return tuple(places.values())
+
+
+def _rest(found: Scaling, growing: Sequence[FindingRecord]) -> float | None:
+    """The exponent of the time without the places that grow, from the smallest to the largest size; None where there is hardly a rest."""
+    first, last = found.points[0], found.points[-1]
+    outer = [
+        each
+        for each in growing
+        if not any(
+            len(other.where.path) < len(each.where.path)
+            and each.where.path[: len(other.where.path)] == other.where.path
+            for other in growing
+        )
+    ]
+    left = [point.elapsed - sum(each.costs[at] for each in outer) for at, point in ((0, first), (-1, last))]
+    if min(left[0] / first.elapsed, left[1] / last.elapsed) < threshold("min_loss"):
+        return None
+    return log(left[1] / left[0]) / log(last.value / first.value)
 
 
 # -- parts -----------------------------------------------------------------------------------------------------

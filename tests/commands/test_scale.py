@@ -78,3 +78,22 @@ def test_few_scales_cannot_be_extrapolated(run: Run) -> None:
     result = run("scale", "runs/n100", "runs/n200", "-q")
     assert result.code == 0
     assert "cannot be extrapolated from these runs" in flat(result.out)
+
+
+@pytest.mark.usefixtures("sizes")
+def test_growth_is_evidence_in_the_diagnosis_of_one_of_the_runs(run: Run) -> None:
+    result = run("explain", "runs/n1600", "--series", "runs", "--llm", "none", "--format", "json", "-q")
+    assert result.code == 0
+    told = json.loads(result.out)
+    (found,) = [each for each in told["findings"] if each["cause"] == "quadratic-algorithm"]
+    assert (found["status"], found["where"]["function"], found["against"]) == ("measured", "pairs", [])
+    assert found["share"] == pytest.approx(6400 / 8000)
+
+
+def test_a_series_over_workers_is_no_evidence_of_growth(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    for count in (1, 2, 4):
+        (tmp_path / "runs" / f"ranks{count}").write_text(write([(("main", "sweep"), 4000 // count)]))
+    result = run("explain", "runs/ranks4", "--series", "runs", "--llm", "none", "-q")
+    assert result.code == 2
+    assert "differ in ranks, not in the size of the problem" in flat(result.err)

@@ -34,8 +34,8 @@ def test_a_function_that_grows_faster_than_the_problem_is_a_quadratic_algorithm_
     assert found.blames
 
 
-@pytest.mark.parametrize("low", [0.4, 1.0])
-def test_growth_that_may_be_linear_proves_nothing(low: float) -> None:
+@pytest.mark.parametrize("low", [0.4, 1.0, 1.15])
+def test_growth_that_may_be_linear_or_of_a_sort_proves_nothing(low: float) -> None:
     profile = build(main(function("pairs", time=1.6), function("fill", time=0.4)), timed=True)
     found = diagnose(replace(profile, grown=(grown(low),)))
     assert all(each.cause != "quadratic-algorithm" for each in found.findings)
@@ -45,3 +45,11 @@ def test_a_function_that_is_not_there_or_small_is_no_finding() -> None:
     profile = build(main(function("other", time=1.98), function("pairs", time=0.02)), timed=True)
     found = diagnose(replace(profile, grown=(grown(1.9),)))
     assert all(each.cause != "quadratic-algorithm" for each in found.findings)
+
+
+@pytest.mark.parametrize(("rest", "against"), [(1.0, 0), (2.0, 1), (None, 1)])
+def test_what_grows_like_the_rest_of_the_program_may_only_have_more_data(rest: float | None, against: int) -> None:
+    profile = build(main(function("pairs", time=1.6), function("fill", time=0.4)), timed=True)
+    first = diagnose(replace(profile, grown=(replace(grown(1.9), rest=rest),))).findings[0]
+    assert (first.cause, len(first.against)) == ("quadratic-algorithm", against)
+    assert all("n may be the side of a grid or matrix" in each for each in first.against)

@@ -26,7 +26,7 @@ def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     kept, tree = list(drafts), facts.profile.tree
     for grown in facts.profile.grown:
         nodes = np.flatnonzero(tree.named(grown.function)).astype(np.int32)
-        if not len(nodes) or grown.exponent[1] <= 1:  # it may grow no faster than the problem
+        if not len(nodes) or grown.exponent[1] <= cause(_CAUSE).threshold("min_growth"):
             continue
         inside = tree.inside(nodes)
         cost = float(facts.time[inside].sum())
@@ -45,18 +45,38 @@ def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
             if not (draft.cause in UNEXPLAINED and draft.where.node >= 0 and inside[draft.where.node])
         ]
         if same is not None:
-            measured = replace(same, evidence=(*same.evidence, fact), derived=False, signs=same.signs + 1)
+            measured = replace(
+                same,
+                evidence=(*same.evidence, fact),
+                derived=False,
+                signs=same.signs + 1,
+                against=(*same.against, *_against(grown)),
+            )
             kept = [measured if draft is same else draft for draft in kept]
             continue
         place = facts.place(int(nodes[0]))
         where = place if grown.file is None else replace(place, file=grown.file, line=grown.line)
+        of = f"{grown.function} has " if grown.name not in ("", grown.function) else ""
         kept.append(
             Draft(
-                cause=_CAUSE, where=where, summary=f"{grown.function} {_words(grown)}: {numbers.percent(share)} of {facts.whole}.",
-                cost=cost, share=share, threshold=limit, evidence=(_time(facts, where, cost, share), fact), bounded=False,
+                cause=_CAUSE, where=where, summary=f"{grown.name or grown.function} {_words(grown)}: {of}{numbers.percent(share)} of {facts.whole}.",
+                cost=cost, share=share, threshold=limit, evidence=(_time(facts, where, cost, share), fact), bounded=False, against=_against(grown),
             )
         )  # fmt: skip
     return kept
+
+
+def _against(grown: GrownPlace) -> tuple[str, ...]:
+    """What grows like the rest of the program may only have more data: n² points of a grid with n on a side."""
+    if grown.rest is not None and grown.rest <= cause(_CAUSE).threshold("min_growth"):
+        return ()
+    p = grown.parameter
+    alike = (
+        "Nearly all of the program grows"
+        if grown.rest is None
+        else f"The rest of the program grows as {p}^{grown.rest:.1f}"
+    )
+    return (f"{alike}: {p} may be the side of a grid or matrix.",)
 
 
 def _words(grown: GrownPlace) -> str:
@@ -76,10 +96,10 @@ def _time(facts: Facts, where: Place, cost: float, share: float) -> Fact:
 
 def _fact(grown: GrownPlace) -> Fact:
     costs = ", ".join(
-        f"{numbers.quantity(cost, grown.unit)} at {grown.parameter} = {size:g}"
+        f"{numbers.quantity(cost, grown.unit)} at {grown.parameter} = {f'{size:,.0f}' if size.is_integer() else numbers.number(size)}"
         for size, cost in zip(grown.sizes, grown.costs, strict=True)
     )
-    said = f"Other runs show: {grown.function} {_words(grown)}: {costs}."
+    said = f"Other runs show: {grown.name or grown.function} {_words(grown)}: {costs}."
     return Fact(
         id="", kind=Kind.REMARK, subject=grown.function, form=Form.NAME, value=grown.exponent[0], unit="", text=said,
         source="chathpc scale: a law fitted to runs at several sizes", metric=None,
