@@ -128,6 +128,8 @@ def costs_of(series: Series) -> Costs:
         if starved[at]:
             # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
             kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
+            # With a processor for each of them, other programs had their cores, and messages waited for that too.
+            kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
         table, workers[at], told[at] = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
         useful = np.bincount(place, weights=is_useful(kinds) * run.measured.values, minlength=size) > 0
         busiest = int(np.argmax(table[:, useful].sum(axis=1)))
@@ -229,6 +231,12 @@ def _is_starved(run: Run) -> bool:
     profile = run.profile
     lacked = profile.total(NO_CORE) if NO_CORE in profile.metrics else 0.0
     return lacked > threshold("starved") * (lacked + run.measured.total)
+
+
+def _processors(run: Run) -> int:
+    """Those of the machine; 0 where the profile does not tell."""
+    told = run.profile.hardware.get("processors", "")
+    return int(told) if told.isdigit() else 0
 
 
 def _rank_balance(run: Run, useful: FloatArray) -> float:

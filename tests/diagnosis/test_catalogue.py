@@ -24,7 +24,7 @@ DETECTED = {
     "library-call": {"min_share": 0.10},
     "loop-invariant-work": {"min_share": 0.05, "min_called_share": 0.10},
     "strided-access": {"min_share": 0.10},
-    "quadratic-algorithm": {"min_share": 0.10},
+    "quadratic-algorithm": {"min_share": 0.10, "min_growth": 1.2},
     "redundant-recursion": {"min_share": 0.10},
     "memory-bandwidth": {
         "min_share": 0.10,

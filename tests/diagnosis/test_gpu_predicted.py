@@ -35,7 +35,7 @@ def test_a_busy_kernel_without_counters_gets_the_predicted_limiter_as_a_suspicio
     assert found.suspected == ("gpu-memory-bandwidth",)
     assert statements(diagnosis, "gpu-kernel-bound")[-1] == (
         "Predicted for saxpy on NVIDIA A100, not measured: bandwidth-bound (99 % likely), 0.167 fp32 operations per byte of device memory "
-        "(balance point 12.5); 5.00 ms a launch (4.00 ms to 6.00 ms), most of it for device memory. "
+        "(balance point 12.5); 5.00 ms (4.00 ms to 6.00 ms) a launch, most of it for device memory. "
         "Threads use 100 % of the sectors of device memory that they touch."
     )
     assert diagnosis.verdict == "suspected"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from chathpc.profile.metric import Unit
+from chathpc.profile.profile import Profile
 from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
 from chathpc.scale.scaling import scaling_of
-from tests.diagnosis.parts import barrier, function, main, thread
+from chathpc.scale.series import Kind
+from tests.diagnosis.parts import barrier, function, main, mpi, thread
 from tests.profile.build import build
 from tests.scale.made import alone, each, even, profile, series, strong
 
@@ -94,3 +99,23 @@ def test_a_series_of_profiles_of_one_worker_says_less() -> None:
     assert record.verdict == "cannot-tell"
     assert record.loss is None
     assert record.predictions[0].refusal
+
+
+@pytest.mark.parametrize(("processors", "judged"), [("", True), ("1", True), ("2", False)])
+def test_messages_that_waited_for_a_rank_whose_core_other_programs_had_are_not_held_against_the_program(
+    processors: str, judged: bool
+) -> None:
+    """Two ranks of about 4 s; one had no core for 3 s, in which the other waited for its message. With fewer cores than ranks it is the program's own doing."""
+
+    def run(count: int) -> Profile:
+        gone, waited = {1: (0.0, 0.0), 2: ((3.0, 0.0), (0.0, 3.0))}[count]
+        work = function("solve", time=8.0 if count == 1 else (4.0, 4.01), values={"cpu.time.no-core": gone})
+        made = build(main(work, function("exchange", mpi("MPI_Recv", time=waited))), timed=True)
+        metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in made.metrics.items()}
+        return replace(made, metrics=metrics, hardware={"processors": processors} if processors else {})
+
+    found = series("ranks", {count: run(count) for count in (1, 2)}, Kind.STRONG)
+    costs = costs_of(found)
+    assert costs.starved.tolist() == [False, True]
+    assert costs.waiting[1].sum() == pytest.approx(3.0 if judged else 0.0)
+    assert (Loss.WAITING in [cause.loss for cause in losses_of(found, costs).causes]) == judged
