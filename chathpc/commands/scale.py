@@ -64,7 +64,7 @@ def command(
 
     RUN is a profile, or a folder of profiles, of the same program at several numbers of ranks, threads or GPUs, or sizes of the problem.
     Names of files and folders tell the parameters (p4, n1000, ranks=8-rep2), or a YAML file (runs/a: {ranks: 4}); without them the
-    profiles' own numbers of ranks, threads and GPUs do. Runs with the same values are repetitions.
+    profiles' own numbers of ranks, threads and GPUs do. Runs with the same values are repetitions. RUN may be a file of Extra-P, too.
 
     For example: chathpc scale runs/ --at ranks=64
     """
