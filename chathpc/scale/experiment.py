@@ -46,7 +46,8 @@ def experiment(series: Series, costs: Costs, causes: Sequence[Cause], whole: Fit
     that is settled, of whether the efficiency is enough.
     """
     at = {series.parameter: target}
-    offered = [_candidate(series, costs, whole, value) for value in _values(series, target)]
+    count = min(max(needed(series, costs), _FEWEST), _MOST)
+    offered = [_candidate(series, costs, whole, value, count) for value in _values(series, target)]
     fits = {
         name_of(costs, node): law
         for node in places(series, costs, causes)
@@ -99,9 +100,8 @@ def _values(series: Series, target: float) -> list[float]:
     return [*series.values, *(value for value in further if value <= target)]
 
 
-def _candidate(series: Series, costs: Costs, whole: Fitted, value: float) -> Candidate:
+def _candidate(series: Series, costs: Costs, whole: Fitted, value: float, count: int) -> Candidate:
     at = {series.parameter: value}
-    count = min(max(needed(series, costs), _FEWEST), _MOST)
     return Candidate(at, whole.predict(at).value / _SECONDS * _cores(series, costs, value) * count, count)
 
 

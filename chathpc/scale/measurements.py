@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from chathpc.errors import UsageError
-from chathpc.predict.counts import Range
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
@@ -17,7 +16,6 @@ from chathpc.scale import words
 from chathpc.scale.extrap import Measured
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.record import (
-    CurveRecord,
     FindingRecord,
     LawRecord,
     PointRecord,
@@ -162,18 +160,7 @@ def _law(law: Fitted, parameter: str, fixed: Mapping[str, float], targets: Seque
     column = law.points[:, law.hypotheses.parameters.index(parameter)]
     farthest = max([float(column.max()), *(target[parameter] for target in targets)])
     points = [{**fixed, parameter: float(each)} for each in np.geomspace(float(column.min()), farthest, _SAMPLES)]
-    curve = [
-        CurveRecord(at=each[parameter], cost=_range(law.predict(each))) for each in points if not law.refusal(each)
-    ]
-    growth = _range(law.growth(parameter))
-    return LawRecord(
-        text=law.law.text,
-        kind=law.law.kind,
-        error=law.error,
-        growth=growth,
-        others=[other.text for other, _ in law.others[:3]],
-        curve=curve,
-    )
+    return LawRecord.of(law, parameter, points)
 
 
 def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, float]) -> PredictionRecord:
@@ -181,15 +168,15 @@ def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, f
     if refusal:
         return PredictionRecord(at=dict(target), elapsed=None, efficiency=None, ranked=[], refusal=refusal)
     ranked = [
-        RankedRecord(name=clean(place.rsplit(_BELOW, 1)[-1]), cost=_range(law.predict(target)))
+        RankedRecord(name=clean(place.rsplit(_BELOW, 1)[-1]), cost=RangeRecord.of(law.predict(target)))
         for place, law in laws.items()
         if not law.refusal(target) and not any(other.startswith(place + _BELOW) for other in laws)
     ]
     ranked.sort(key=lambda each: -each.cost.value)
     return PredictionRecord(
-        at=dict(target), elapsed=_range(whole.predict(target)), efficiency=None, ranked=ranked[:_PLACES], refusal=""
+        at=dict(target),
+        elapsed=RangeRecord.of(whole.predict(target)),
+        efficiency=None,
+        ranked=ranked[:_PLACES],
+        refusal="",
     )
-
-
-def _range(found: Range) -> RangeRecord:
-    return RangeRecord(value=found.value, low=found.low, high=found.high)

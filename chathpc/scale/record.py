@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
+from chathpc.predict.counts import Range
 from chathpc.report import PlaceRecord, Record
+from chathpc.scale.laws import Fitted
 
 SCHEMA: Final = "chathpc-scale/1"
 
@@ -17,6 +20,11 @@ class RangeRecord(Record):
     value: float
     low: float
     high: float
+
+    @classmethod
+    def of(cls, found: Range) -> RangeRecord:
+        """A range of a law."""
+        return cls(value=found.value, low=found.low, high=found.high)
 
 
 class CurveRecord(Record):
@@ -37,6 +45,15 @@ class LawRecord(Record):
     curve: list[CurveRecord] = Field(
         description="From the smallest scale to the farthest target; empty where it cannot be extrapolated."
     )
+
+    @classmethod
+    def of(cls, law: Fitted, parameter: str, points: Iterable[Mapping[str, float]]) -> LawRecord:
+        """A law along a parameter, with its curve through those of `points` to which it can be extrapolated."""
+        return cls(
+            text=law.law.text, kind=law.law.kind, error=law.error, growth=RangeRecord.of(law.growth(parameter)),
+            others=[other.text for other, _ in law.others[:3]],
+            curve=[CurveRecord(at=each[parameter], cost=RangeRecord.of(law.predict(each))) for each in points if not law.refusal(each)],
+        )  # fmt: skip
 
 
 class PointRecord(Record):

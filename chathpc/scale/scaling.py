@@ -13,7 +13,6 @@ import numpy as np
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
-from chathpc.predict.counts import Range
 from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
 from chathpc.profile.text import clean
@@ -25,7 +24,6 @@ from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
     CrossingRecord,
-    CurveRecord,
     FindingRecord,
     LawRecord,
     NextRunRecord,
@@ -105,6 +103,7 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
     """The record of a series whose costs are known."""
     efficiencies, losses = efficiencies_of(series, costs), losses_of(series, costs)
     farthest = max([*targets, series.values[-1]])
+    whole = outlook.law_of(series, costs.elapsed)
     findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, farthest)) is not None]
     predictions = [outlook.predict(series, costs, losses.causes, target) for target in targets]
     verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
@@ -129,10 +128,10 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
             if node
         ],
         findings=findings,
-        law=_law(series, outlook.law_of(series, costs.elapsed), farthest),
+        law=_law(series, whole, farthest),
         predictions=[_prediction(costs, each) for each in predictions],
         crossing=_crossing(outlook.crossing(series, costs)),
-        next_run=_next_run(series, costs, losses.causes, targets[0]) if predictions else None,
+        next_run=_next_run(series, costs, losses.causes, whole, targets[0]) if predictions else None,
         spread=_spread(series),
         tree=_tree(series, costs, losses),
         notes=_notes(series, costs),
@@ -226,37 +225,24 @@ def _law(series: Series, law: Fitted | None, farthest: float) -> LawRecord | Non
     scales: list[float] = (
         np.geomspace(series.values[0], farthest, _SAMPLES).tolist() if len(series.points) >= _FEWEST else []
     )
-    curve = [
-        CurveRecord(at=scale, cost=_range(law.predict({series.parameter: scale})))
-        for scale in scales
-        if not law.refusal({series.parameter: scale})
-    ]
-    return LawRecord(
-        text=law.law.text,
-        kind=law.law.kind,
-        error=law.error,
-        growth=_range(law.growth(series.parameter)),
-        others=[other.text for other, _ in law.others[:3]],
-        curve=curve,
-    )
-
-
-def _range(found: Range) -> RangeRecord:
-    return RangeRecord(value=found.value, low=found.low, high=found.high)
+    return LawRecord.of(law, series.parameter, ({series.parameter: scale} for scale in scales))
 
 
 def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
     return PredictionRecord(
         at=dict(found.at),
-        elapsed=None if found.elapsed is None else _range(found.elapsed),
-        efficiency=None if found.efficiency is None else _range(found.efficiency),
-        ranked=[RankedRecord(name=clean(name_of(costs, each.node)), cost=_range(each.cost)) for each in found.ranked],
+        elapsed=None if found.elapsed is None else RangeRecord.of(found.elapsed),
+        efficiency=None if found.efficiency is None else RangeRecord.of(found.efficiency),
+        ranked=[
+            RankedRecord(name=clean(name_of(costs, each.node)), cost=RangeRecord.of(each.cost)) for each in found.ranked
+        ],
         refusal=found.refusal,
     )
 
 
-def _next_run(series: Series, costs: Costs, causes: Sequence[Cause], target: float) -> NextRunRecord | None:
-    whole = outlook.law_of(series, costs.elapsed)
+def _next_run(
+    series: Series, costs: Costs, causes: Sequence[Cause], whole: Fitted | None, target: float
+) -> NextRunRecord | None:
     if whole is None or len(series.points) < _FEWEST:
         return None
     made = experiment(series, costs, causes, whole, target)
@@ -319,7 +305,7 @@ def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[Pre
     for target in targets:
         at = {**series.fixed, **target}
         refusal = law.refusal(at)
-        elapsed_there = None if refusal else _range(law.predict(at))
+        elapsed_there = None if refusal else RangeRecord.of(law.predict(at))
         found.append(PredictionRecord(at=at, elapsed=elapsed_there, efficiency=None, ranked=[], refusal=refusal))
     return found
 
