@@ -31,6 +31,7 @@ _ROWS = (
     ("between threads", "balance_threads", 3),
     ("communication", "communication", 2),
     ("in MPI", "mpi", 3),
+    ("calls for devices", "offload", 3),
     ("of threads", "threads", 3),
     ("serialisation", "serialisation", 3),
     ("transfer", "transfer", 3),
@@ -38,6 +39,10 @@ _ROWS = (
     ("instructions", "instructions", 2),
     ("instructions per cycle", "ipc", 2),
     ("clock rate", "frequency", 2),
+    ("devices", "devices", 0),
+    ("balance of kernels", "device_balance", 1),
+    ("copies", "device_copies", 1),
+    ("use", "device_use", 1),
 )
 _FINDINGS, _RANKED, _COLUMNS = 3, 3, 8
 
@@ -95,7 +100,9 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     else:
         rows.append(("growth", *(numbers.speedup(1 / point.speedup) for point in points)))
     several = any(point.workers > 1 for point in points)
-    for name, attribute, depth in _ROWS if several else ():
+    for name, attribute, depth in _ROWS:
+        if not several and "device" not in attribute:
+            continue
         cells = [getattr(point, attribute) for point in points]
         if any(cell is not None for cell in cells):
             rows.append(("  " * depth + name, *("" if cell is None else f"{cell * 100:.0f} %" for cell in cells)))

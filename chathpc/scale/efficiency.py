@@ -5,18 +5,29 @@
     computation scaling = all workers' computing at the smallest scale / here (weak scaling: each worker's)
                         = instruction scaling × IPC scaling × frequency scaling, where instructions and cycles were counted
 
+    devices      = balance of kernels × copies × use        balance = mean / largest time of kernels over the devices,
+                   copies = that largest / largest time of kernels and copies, use = the latter / elapsed time
+
 Source: POP Centre of Excellence, standard metrics (pop-coe.eu); hybrid programs as in its multiplicative hybrid metrics: the balance of
-ranks times that of threads in them, communication in MPI times synchronisation of threads.
+ranks times that of threads in them, communication in MPI times calls for devices times synchronisation of threads; devices as in TALP
+(DLB, pm.bsc.es/dlb), whose orchestration efficiency is called use here.
 """
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
+from chathpc.diagnosis.device import has
+from chathpc.profile.profile import Profile
+from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import FloatArray
 from chathpc.scale.loss import Costs, is_useful
 from chathpc.scale.record import PointRecord
 from chathpc.scale.series import Kind, Series
+
+_KERNELS = "gpu.kernel.time"
 
 
 def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
@@ -36,6 +47,8 @@ def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
         balance = mean(computing / np.maximum(computing + uneven, 1e-300))
         communication = mean((computing + uneven) / elapsed)
         mpi = mean((elapsed - costs.in_mpi) / elapsed)
+        offload = mean((elapsed - costs.in_mpi - costs.for_devices) / np.maximum(elapsed - costs.in_mpi, 1e-300))
+        parts = several and (series.hybrid or offload < 1)
         ranks = mean(costs.rank_balance)
         computation = _computation(series, costs, computing, first, runs)
         traced = _traced(series, runs)
@@ -53,12 +66,14 @@ def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
                 balance_ranks=ranks if several and series.hybrid else None,
                 balance_threads=balance / ranks if several and series.hybrid else None,
                 communication=communication if several else None,
-                mpi=mpi if several and series.hybrid else None,
-                threads=communication / mpi if several and series.hybrid and mpi > 0 else None,
+                mpi=mpi if parts else None,
+                offload=offload if parts and costs.for_devices.any() else None,
+                threads=communication / (mpi * offload) if parts and mpi * offload > 0 else None,
                 serialisation=traced[0],
                 transfer=traced[1],
                 computation=computation,
                 **_scaling(series, costs, counted, first, runs),
+                **_devices(series, runs),
             )
         )
     return found
@@ -116,3 +131,37 @@ def _traced(series: Series, runs: list[int]) -> tuple[float | None, float | None
             return None, None
         found.append((efficiency.serialisation, efficiency.transfer))
     return float(np.mean([each[0] for each in found])), float(np.mean([each[1] for each in found]))
+
+
+def _devices(series: Series, runs: list[int]) -> dict[str, float | None]:
+    """Factors of the devices' efficiency; none unless each run has kernels, and use only where the time of the runs is known."""
+    rows = []
+    for at in runs:
+        profile = series.runs[at].profile
+        kernels = _by_device(profile, (_KERNELS,))
+        if not kernels.any():
+            return {}
+        busy = _by_device(profile, ("gpu.time",) if has(profile, "gpu.time") else (_KERNELS, "gpu.copy.time", "gpu.memset.time"))
+        use = busy.max() / (wall_seconds(profile) or np.nan)
+        rows.append((kernels[busy > 0].mean() / kernels.max(), kernels.max() / busy.max(), np.minimum(use, 1.0)))
+    balance, copies, use = (float(each) for each in np.mean(rows, axis=0))
+    known = isfinite(use)
+    return {
+        "devices": balance * copies * use if known else None,
+        "device_balance": balance,
+        "device_copies": copies,
+        "device_use": use if known else None,
+    }
+
+
+def _by_device(profile: Profile, metrics: tuple[str, ...]) -> FloatArray:
+    """Sum of times over the streams of each device."""
+    where = profile.where
+    streams = np.flatnonzero(where.is_gpu)
+    keys = np.stack([where.node[streams], where.rank[streams], where.gpu_context[streams]])
+    device = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+    found = np.zeros(int(device.max(initial=-1)) + 1)
+    for name in metrics:
+        if has(profile, name):
+            np.add.at(found, device, np.nan_to_num(profile.location_totals(name)[streams]))
+    return found

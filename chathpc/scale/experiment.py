@@ -14,8 +14,7 @@ import numpy as np
 from chathpc.profile.profile import COMMAND
 from chathpc.scale.advice import Advice, Candidate, Decision, costs_most, keeps, next_run, repetitions
 from chathpc.scale.laws import Fitted
-from chathpc.scale.loss import Cause, Costs, name_of
-from chathpc.scale.outlook import cost_at, law_of, places
+from chathpc.scale.loss import Costs, name_of
 from chathpc.scale.series import Kind, Series, is_workers
 from chathpc.scale.thresholds import threshold
 
@@ -41,18 +40,16 @@ class Experiment:
     seconds: float
 
 
-def experiment(series: Series, costs: Costs, causes: Sequence[Cause], whole: Fitted, target: float) -> Experiment:
+def experiment(
+    series: Series, costs: Costs, whole: Fitted, laws_of_places: Mapping[int, Fitted], target: float
+) -> Experiment:
     """The run to make before one believes what is said of `target`: that which tells most for a core-hour of what costs most there, or, if
     that is settled, of whether the efficiency is enough.
     """
     at = {series.parameter: target}
     count = min(max(needed(series, costs), _FEWEST), _MOST)
     offered = [_candidate(series, costs, whole, value, count) for value in _values(series, target)]
-    fits = {
-        name_of(costs, node): law
-        for node in places(series, costs, causes)
-        if (law := law_of(series, cost_at(costs, node))) is not None
-    }
+    fits = {name_of(costs, node): law for node, law in laws_of_places.items()}
     asked: list[tuple[str, Mapping[str, Fitted], Decision]] = []
     if len(fits) > 1:
         asked.append(("what costs most", fits, costs_most))
@@ -62,7 +59,7 @@ def experiment(series: Series, costs: Costs, causes: Sequence[Cause], whole: Fit
             first.value / target if series.kind == Kind.STRONG else 1.0
         )
         least = threshold("scales_well")
-        asked.append((f"whether the efficiency is {least * 100:.0f} %", {"time": whole}, _enough(ideal / least)))
+        asked.append((f"whether the efficiency is {least * 100:.0f} %", {"time": whole}, keeps(ideal / least)))
     found = Experiment("", Advice(None, "", 1.0, 0.0, ""), None, 0.0)
     for question, laws, decision in asked:
         advice = next_run(laws, at, offered, decision)
@@ -73,11 +70,6 @@ def experiment(series: Series, costs: Costs, causes: Sequence[Cause], whole: Fit
         if value is not None:
             break
     return found
-
-
-def _enough(limit: float) -> Decision:
-    kept = keeps(limit)
-    return lambda samples: ["yes" if each.startswith("keeps") else "no" for each in kept(samples)]
 
 
 def needed(series: Series, costs: Costs) -> int:

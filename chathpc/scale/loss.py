@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from chathpc.comparison.matching import Joint, Part, join, path_of
 from chathpc.diagnosis.facts import readable_function
-from chathpc.profile.activity import STARTERS, Activity
+from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
 from chathpc.profile.build import tree_of_columns
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
@@ -103,6 +103,11 @@ class Costs:
     def in_mpi(self) -> FloatArray:
         """Time of the busiest worker in MPI, by run."""
         return self.waited(*_MPI)
+
+    @property
+    def for_devices(self) -> FloatArray:
+        """Time of the busiest worker in calls that start, feed and await devices, by run."""
+        return self.waited(*_DEVICE)
 
 
 def costs_of(series: Series) -> Costs:
@@ -477,7 +482,9 @@ def name_of(costs: Costs, node: int) -> str:
     joint = costs.joint
     if node == 0:
         return "the whole program"
-    name = readable_function(joint.name(node))
+    # The kernel's name for it tells a reader nothing.
+    faults = costs.kind[node] == Activity.PAGE_FAULT
+    name = ACTIVITY_WORDS[Activity.PAGE_FAULT] if faults else readable_function(joint.name(node))
     if joint.part[node] in (Part.CALL, Part.LONE):
         above = int(joint.tree.parent[node])
         return f"{name} in {readable_function(joint.name(above))}" if above > 0 else name

@@ -108,13 +108,10 @@ def _whole(places: Mapping[str, Sequence[Measurement]]) -> list[Measurement]:
 
 def _point(found: Measurement, parameter: str, first: Measurement) -> PointRecord:
     mean = float(np.mean(found.values))
-    unknown = dict.fromkeys(
-        PointRecord.model_fields.keys() - {"value", "repetitions", "workers", "elapsed", "spread", "speedup"}
-    )
     return PointRecord(
         value=found.parameters[parameter], repetitions=len(found.values), workers=0.0, elapsed=mean,
         spread=float(np.std(found.values, ddof=1)) if len(found.values) > 1 else 0.0,
-        speedup=float(np.mean(first.values)) / mean if mean else 1.0, **unknown,
+        speedup=float(np.mean(first.values)) / mean if mean else 1.0,
     )  # fmt: skip
 
 

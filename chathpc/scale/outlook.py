@@ -74,22 +74,26 @@ def cost_at(costs: Costs, node: int, loss: Loss | None = None) -> FloatArray:
     return found
 
 
-def predict(series: Series, costs: Costs, causes: Sequence[Cause], target: float) -> Prediction:
-    """Time and efficiency at a value of the series' parameter, and the places that have most of it there."""
+def laws_of_places(series: Series, costs: Costs, causes: Sequence[Cause]) -> dict[int, Fitted]:
+    """The laws of what the largest places cost, those of the causes first; none inside another."""
+    laws = ((node, law_of(series, cost_at(costs, node))) for node in _places(series, costs, causes))
+    return {node: law for node, law in laws if law is not None}
+
+
+def predict(
+    series: Series, costs: Costs, whole: Fitted | None, laws: Mapping[int, Fitted], target: float
+) -> Prediction:
+    """Time and efficiency at a value of the series' parameter, and the places that have most of it there, from the law of the elapsed
+    time and those of places.
+    """
     at = {series.parameter: target}
     refusal = _refusal(series, costs)
-    whole = law_of(series, costs.elapsed)
     if whole is None or refusal:
         return Prediction(at, None, None, (), refusal or "nothing was measured")
     if told := whole.refusal(at):
         return Prediction(at, None, None, (), told)
     elapsed = whole.predict(at)
-    laws = [
-        (node, law)
-        for node in places(series, costs, causes)
-        if (law := law_of(series, cost_at(costs, node))) is not None
-    ]
-    ranked = sorted((Ranked(node, law.predict(at)) for node, law in laws), key=lambda each: -each.cost.value)
+    ranked = sorted((Ranked(node, law.predict(at)) for node, law in laws.items()), key=lambda each: -each.cost.value)
     if ranked and ranked[0].cost.value > elapsed.high:
         # A place that grows is small at the scales that were measured: the law of the whole does not see it yet.
         return Prediction(
@@ -116,8 +120,7 @@ def _efficiency(series: Series, costs: Costs, elapsed: Range, target: float) -> 
     return Range(value, low, high)
 
 
-def places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
-    """Places of the causes, and those with most own time beside them; none inside another."""
+def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
     tree = costs.joint.tree
     chosen = [cause.node for cause in causes if cause.node]
     chosen = [node for node in chosen if not any(other < node < tree.end[other] for other in chosen)]

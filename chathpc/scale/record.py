@@ -65,20 +65,25 @@ class PointRecord(Record):
     elapsed: float = Field(description="Time of the worker that computes longest, in the unit of the metric.")
     spread: float = Field(description="Standard deviation of that between repetitions.")
     speedup: float
-    overall: float | None
-    parallel: float | None
-    balance: float | None
-    balance_ranks: float | None
-    balance_threads: float | None
-    communication: float | None
-    mpi: float | None
-    threads: float | None
-    serialisation: float | None
-    transfer: float | None
-    computation: float | None
-    instructions: float | None
-    ipc: float | None
-    frequency: float | None
+    overall: float | None = None
+    parallel: float | None = None
+    balance: float | None = None
+    balance_ranks: float | None = None
+    balance_threads: float | None = None
+    communication: float | None = None
+    mpi: float | None = None
+    offload: float | None = None
+    threads: float | None = None
+    serialisation: float | None = None
+    transfer: float | None = None
+    computation: float | None = None
+    instructions: float | None = None
+    ipc: float | None = None
+    frequency: float | None = None
+    devices: float | None = None
+    device_balance: float | None = None
+    device_copies: float | None = None
+    device_use: float | None = None
 
 
 class StepRecord(Record):

@@ -105,7 +105,8 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
     farthest = max([*targets, series.values[-1]])
     whole = outlook.law_of(series, costs.elapsed)
     findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, farthest)) is not None]
-    predictions = [outlook.predict(series, costs, losses.causes, target) for target in targets]
+    laws = outlook.laws_of_places(series, costs, losses.causes) if targets else {}
+    predictions = [outlook.predict(series, costs, whole, laws, target) for target in targets]
     verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
     first = series.runs[0]
     return Scaling(
@@ -131,7 +132,7 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         law=_law(series, whole, farthest),
         predictions=[_prediction(costs, each) for each in predictions],
         crossing=_crossing(outlook.crossing(series, costs)),
-        next_run=_next_run(series, costs, losses.causes, whole, targets[0]) if predictions else None,
+        next_run=_next_run(series, costs, whole, laws, targets[0]) if predictions else None,
         spread=_spread(series),
         tree=_tree(series, costs, losses),
         notes=_notes(series, costs),
@@ -241,11 +242,11 @@ def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
 
 
 def _next_run(
-    series: Series, costs: Costs, causes: Sequence[Cause], whole: Fitted | None, target: float
+    series: Series, costs: Costs, whole: Fitted | None, laws: Mapping[int, Fitted], target: float
 ) -> NextRunRecord | None:
     if whole is None or len(series.points) < _FEWEST:
         return None
-    made = experiment(series, costs, causes, whole, target)
+    made = experiment(series, costs, whole, laws, target)
     run = made.advice.run
     return NextRunRecord(
         question=made.question,

@@ -48,7 +48,7 @@ def test_without_candidates_there_is_the_decision_alone() -> None:
 def test_decisions() -> None:
     samples = {"a": np.array([1.0, 5.0]), "b": np.array([2.0, 1.0])}
     assert costs_most(samples) == ["b", "a"]
-    assert keeps(4.0)(samples) == ["keeps the limit", "exceeds the limit"]
+    assert keeps(4.0)(samples) == ["yes", "no"]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.loss import costs_of
+from chathpc.scale.series import read_series
 from tests.scale.made import alone, each, even, strong
+from tests.synthetic.nsight_systems import H2D, Export
 
 
 def test_they_are_ratios_of_times_and_multiply() -> None:
@@ -31,3 +36,30 @@ def test_under_weak_scaling_each_worker_counts() -> None:
 def test_one_worker_has_no_efficiencies_to_tell() -> None:
     found = strong({"solve": even(8.0)}, counts=(2, 4))
     assert all(at.balance == pytest.approx(1.0) for at in efficiencies_of(found, costs_of(found)))
+
+
+def _on_gpus(folder: Path, kernels: Sequence[int], copy: int) -> Path:
+    """A trace of one GPU for each of the kernels, with its nanoseconds; all wait for the longest, and each copies as long as the others."""
+    export = Export()
+    export.process(7, "app")
+    end = 500_000 + max(kernels) + copy
+    for gpu, kernel in enumerate(kernels):
+        export.gpu(gpu, "GPU")
+        launch = export.call(1000 * gpu, 1000 * gpu + 500, "cudaLaunchKernel")
+        export.kernel(500_000, 500_000 + kernel, "solve(float*)", launch, device=gpu)
+        copied = export.call(5000 + 1000 * gpu, 5000 + 1000 * gpu + 500, "cudaMemcpyAsync")
+        export.copy(500_000 + kernel, 500_000 + kernel + copy, H2D, 4096, copied, device=gpu)
+    export.call(10_000, end + 500_000, "cudaDeviceSynchronize")
+    return export.write(folder / f"gpus{len(kernels)}.sqlite")
+
+
+def test_devices_have_their_own_factors(tmp_path: Path) -> None:
+    for kernels in ((80_000_000,), (40_000_000, 20_000_000), (20_000_000, 10_000_000, 10_000_000, 10_000_000)):
+        _on_gpus(tmp_path, kernels, 4_000_000)
+    series = read_series([tmp_path])
+    assert (series.parameter, series.values) == ("GPUs", [1, 2, 4])
+    at = efficiencies_of(series, costs_of(series))[-1]
+    assert at.device_balance == pytest.approx(12.5 / 20)
+    assert at.device_copies == pytest.approx(20 / 24)
+    assert at.device_use == pytest.approx(24 / 25)
+    assert at.devices == pytest.approx(12.5 / 25)

@@ -13,7 +13,7 @@ from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
 from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Kind
 from tests.diagnosis.parts import barrier, function, main, mpi, thread
-from tests.profile.build import build
+from tests.profile.build import build, call
 from tests.scale.made import alone, each, even, profile, series, strong
 
 
@@ -91,6 +91,15 @@ def test_quadratic_growth_is_found_and_linear_growth_is_not() -> None:
     assert record.predictions[0].elapsed.value == pytest.approx(64 + 64**2 / 10, rel=0.15)
     linear = series("n", {n: profile(1, {"fill": even(n / 1e3), "sort": even(n * np.log2(n) / 1e5)}) for n in sizes})
     assert scaling_of(linear, costs_of(linear), [64000.0]).verdict == "scales"
+
+
+def test_the_kernels_handling_of_page_faults_is_named_by_what_it_is() -> None:
+    def touching(n: int) -> Profile:
+        fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=(n / 1e3) ** 2)
+        return build(main(function("fill", time=n / 1e2), function("append", fault, time=0.01)), timed=True)
+
+    found = series("n", {n: touching(n) for n in (1000, 2000, 4000, 8000, 16000)})
+    assert scaling_of(found, costs_of(found), [64000.0]).findings[0].name == "page faults in append"
 
 
 def test_a_series_of_profiles_of_one_worker_says_less() -> None:
