@@ -94,7 +94,10 @@ def columns(record: Scaling) -> list[str]:
 def matrix(record: Scaling) -> list[tuple[str, ...]]:
     """Rows of the matrix: times, speed-up, and the efficiencies that are known, factors below their product."""
     points = _shown(record)
-    rows = [("time", *(_time(point, record.unit) for point in points))]
+    summed = record.verdict == "cannot-tell"
+    rows = [("time of all" if summed else "time", *(_time(point, record.unit) for point in points))]
+    if summed:
+        return rows
     if record.kind != "problem size":
         rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
     else:

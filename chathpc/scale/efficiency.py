@@ -20,14 +20,12 @@ from math import isfinite
 import numpy as np
 
 from chathpc.diagnosis.device import has
-from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import FloatArray
+from chathpc.scale import devices
 from chathpc.scale.loss import Costs, is_useful
 from chathpc.scale.record import PointRecord
-from chathpc.scale.series import Kind, Series
-
-_KERNELS = "gpu.kernel.time"
+from chathpc.scale.series import Kind, Series, Workers
 
 
 def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
@@ -95,11 +93,11 @@ def _counted(series: Series) -> FloatArray | None:
     rows = []
     for run in series.runs:
         names = ("cpu.instructions", "cpu.cycles", "cpu.time")
-        if not run.measured.is_host_time or any(
+        if run.workers != Workers.THREADS or any(
             name not in run.profile.metrics or not run.profile.metrics[name].has_values for name in names
         ):
             return None
-        useful = is_useful(run.measured.facts.activities.kind)
+        useful = is_useful(run.kinds)
         rows.append([float(run.profile.dense(name)[useful].sum()) for name in names])
     return np.array(rows)
 
@@ -125,7 +123,7 @@ def _traced(series: Series, runs: list[int]) -> tuple[float | None, float | None
     found = []
     for at in runs:
         run = series.runs[at]
-        messages = run.measured.facts.messages if run.measured.is_host_time and run.profile.timed else None
+        messages = run.measured.facts.messages if run.workers == Workers.THREADS and run.profile.timed else None
         efficiency = None if messages is None else messages.efficiency
         if efficiency is None or efficiency.serialisation is None or efficiency.transfer is None:
             return None, None
@@ -138,10 +136,11 @@ def _devices(series: Series, runs: list[int]) -> dict[str, float | None]:
     rows = []
     for at in runs:
         profile = series.runs[at].profile
-        kernels = _by_device(profile, (_KERNELS,))
+        kernels = devices.totals(profile, devices.KERNELS)
         if not kernels.any():
             return {}
-        busy = _by_device(profile, ("gpu.time",) if has(profile, "gpu.time") else (_KERNELS, "gpu.copy.time", "gpu.memset.time"))
+        parts = (devices.KERNELS, "gpu.copy.time", "gpu.memset.time")
+        busy = devices.totals(profile, *((devices.ALL,) if has(profile, devices.ALL) else parts))
         use = busy.max() / (wall_seconds(profile) or np.nan)
         rows.append((kernels[busy > 0].mean() / kernels.max(), kernels.max() / busy.max(), np.minimum(use, 1.0)))
     balance, copies, use = (float(each) for each in np.mean(rows, axis=0))
@@ -152,16 +151,3 @@ def _devices(series: Series, runs: list[int]) -> dict[str, float | None]:
         "device_copies": copies,
         "device_use": use if known else None,
     }
-
-
-def _by_device(profile: Profile, metrics: tuple[str, ...]) -> FloatArray:
-    """Sum of times over the streams of each device."""
-    where = profile.where
-    streams = np.flatnonzero(where.is_gpu)
-    keys = np.stack([where.node[streams], where.rank[streams], where.gpu_context[streams]])
-    device = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
-    found = np.zeros(int(device.max(initial=-1)) + 1)
-    for name in metrics:
-        if has(profile, name):
-            np.add.at(found, device, np.nan_to_num(profile.location_totals(name)[streams]))
-    return found

@@ -28,8 +28,10 @@ from chathpc.diagnosis.facts import readable_function
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
 from chathpc.profile.build import tree_of_columns
 from chathpc.profile.metric import NO_CORE
-from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
-from chathpc.scale.series import Kind, is_workers
+from chathpc.profile.names import in_words
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.scale import devices
+from chathpc.scale.series import Kind, Workers, is_workers
 from chathpc.scale.thresholds import threshold
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ _OTHER = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
 _NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
 #: What the function is called in which a program begins.
 MAIN = frozenset({"main", "MAIN__", "<module>"})
+#: A frame that a profiler could not name.
+_UNNAMED = "[unknown]"
 #: At most so many causes are named.
 _CAUSES = 6
 
@@ -57,7 +61,7 @@ class Loss(StrEnum):
     GROWTH = "growth"  #: all three, where the size of the problem grows
 
 
-def is_useful(kind: NDArray[np.uint8]) -> BoolArray:
+def is_useful(kind: NDArray[np.uint8] | np.uint8) -> BoolArray:
     """True where the activity is computing in POP's sense: outside MPI, OpenMP's runtime, calls for devices, and waiting."""
     return ~np.isin(kind, (*_MPI, *_OPENMP, *_DEVICE, *_OTHER, *_NEITHER, Activity.GPU))
 
@@ -115,19 +119,17 @@ def costs_of(series: Series) -> Costs:
     measured = tuple(run.measured for run in series.runs)
     # Every function is common to all: what only one run has is so rare there that others did not see it, or is new at its scale.
     joint = _grafted(join((*measured, *measured), len(measured)))
+    idle = 0
+    if any(run.workers == Workers.DEVICES for run in series.runs):
+        joint, idle = devices.with_idle(joint)
     count, size = len(measured), len(joint.tree)
     computing, uneven, waiting = (np.zeros((count, size)) for _ in range(3))
     weight = np.zeros((size, len(Activity)))
     workers, told = np.ones(count, dtype=np.int32), np.ones(count, dtype=bool)
     starved, balance = np.zeros(count, dtype=bool), np.ones(count)
     for at, run in enumerate(series.runs):
-        kinds = (
-            run.measured.facts.activities.kind
-            if run.measured.is_host_time
-            else np.zeros(len(run.profile.tree), np.uint8)
-        )
-        place = joint.place[at]
-        np.add.at(weight, (place, kinds), run.measured.values)
+        kinds, values, place = run.kinds, run.values, joint.place[at]
+        np.add.at(weight, (place, kinds), values)
         starved[at] = _is_starved(run)
         kept = ~np.isin(kinds, _NEITHER)
         if starved[at]:
@@ -135,13 +137,15 @@ def costs_of(series: Series) -> Costs:
             kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
             # With a processor for each of them, other programs had their cores, and messages waited for that too.
             kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
-        table, workers[at], told[at] = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
-        useful = np.bincount(place, weights=is_useful(kinds) * run.measured.values, minlength=size) > 0
+        table, workers[at], told[at] = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size, idle)
+        useful = np.bincount(place, weights=is_useful(kinds) * values, minlength=size) > 0
         busiest = int(np.argmax(table[:, useful].sum(axis=1)))
         computing[at] = np.where(useful, table.mean(axis=0), 0.0)
         uneven[at] = np.where(useful, table[busiest] - table.mean(axis=0), 0.0)
         waiting[at] = np.where(useful, 0.0, table[busiest])
         balance[at] = _rank_balance(run, table[:, useful].sum(axis=1))
+    if idle:
+        weight[idle, Activity.GPU] = 1.0
     return Costs(
         joint,
         weight.argmax(axis=1).astype(np.uint8),
@@ -158,28 +162,33 @@ def costs_of(series: Series) -> Costs:
 
 def _grafted(joint: Joint) -> Joint:
     """The same with what threads begin with put where the thread that started them has the same function: `sweep` of a team's other
-    threads below `main`, as that of its first one.
+    threads below `main`, as that of its first one, and what is left of a stack that was lost.
     """
     tree, size = joint.tree, len(joint.tree)
     names = [joint.name(node) for node in range(size)]
     weight = tree.inclusive(joint.own.sum(axis=0))
-    starts = np.array([node == 0 or name in STARTERS or name.startswith("<") for node, name in enumerate(names)])
+    starts = np.array(
+        [node == 0 or name in STARTERS or name == _UNNAMED or name.startswith("<") for node, name in enumerate(names)]
+    )
     starts |= (tree.parent == 0) & np.array([bool(np.isin("main", names[at : tree.end[at]])) for at in range(size)])
     top = np.zeros(size, dtype=bool)  # all above it only starts threads
+    lost = np.zeros(size, dtype=bool)  # what is above it has no name
     for node in range(1, size):
         above = int(tree.parent[node])
         top[node] = above == 0 or (top[above] and starts[above])
+        lost[node] = lost[above] or names[above] == _UNNAMED
     first = [node for node in range(1, size) if top[node] and not starts[node]]
     inner: dict[tuple[str, int], int] = {}
     for node in range(1, size):
         key = names[node], int(joint.part[node])
-        if not top[node] and (key not in inner or weight[node] > weight[inner[key]]):
+        whole = not top[node] or (names[node] in MAIN and not lost[node])
+        if whole and (key not in inner or weight[node] > weight[inner[key]]):
             inner[key] = node
     moved = {
         node: target
         for node in first
         if (target := inner.get((names[node], int(joint.part[node])))) is not None
-        and not node < target < tree.end[node]
+        and not node <= target < tree.end[node]
     }
     if not moved:
         return joint
@@ -215,13 +224,18 @@ def _grafted(joint: Joint) -> Joint:
     return Joint(fresh, parts, own, tuple(home[place].astype(np.int32) for place in joint.place))
 
 
-def _by_worker(run: Run, group: IntArray, size: int) -> tuple[FloatArray, int, bool]:
+def _by_worker(run: Run, group: IntArray, size: int, idle: int) -> tuple[FloatArray, int, bool]:
     """Time of each place for each worker, how many there are, and whether the profile tells them apart."""
     wanted = _wanted(run)
-    if not run.measured.is_host_time:
+    if run.workers == Workers.UNKNOWN:
         whole = np.bincount(group[group >= 0], weights=run.measured.values[group >= 0], minlength=size)
         return whole[None, :].astype(np.float64), 1, wanted <= 1
-    table = run.measured.facts.grouped(group, size)
+    on_devices = run.workers == Workers.DEVICES
+    table = (
+        devices.costs_by_device(run.profile, group, size, idle)
+        if on_devices
+        else run.measured.facts.grouped(group, size)
+    )
     if not len(table):
         table = np.zeros((1, size))
     return table, len(table), wanted <= 1 or len(table) > 1
@@ -246,7 +260,7 @@ def _processors(run: Run) -> int:
 
 def _rank_balance(run: Run, useful: FloatArray) -> float:
     """Load balance between ranks alone: mean of the ranks' computing over the largest; 1 without several ranks of several threads."""
-    ranks = run.measured.facts.ranks if run.measured.is_host_time else np.empty(0, np.int32)
+    ranks = run.measured.facts.ranks if run.workers == Workers.THREADS else np.empty(0, np.int32)
     if len(ranks) != len(useful) or run.measured.ranks < 2 or len(ranks) <= run.measured.ranks:
         return 1.0
     sums = np.bincount(np.unique(ranks, return_inverse=True)[1].reshape(-1), weights=useful)
@@ -369,27 +383,34 @@ def _hot_path(costs: Costs, by_place: FloatArray) -> tuple[int, ...]:
 def _causes(series: Series, costs: Costs, loss: Loss, excess: FloatArray, last: float, growth: float) -> list[Cause]:
     """The places that lose most in one way, none inside another."""
     tree = costs.joint.tree
-    left, found = excess.copy(), []
+    left, found = excess.copy(), list[Cause]()
     for _ in range(_CAUSES):
         inclusive = tree.inclusive(left)
-        node = _end(tree, inclusive, left)
+        node = _end(costs, inclusive, left)
         value = float(inclusive[node])
         if value < threshold("min_loss") * last:
             break
         inside = slice(node, int(tree.end[node]))
         error = _error(series, costs, loss, inside, growth)
-        if _certainty(series, costs, loss, inside, growth) > threshold("sigma"):
-            found.append(_cause(series, costs, loss, node, value, error, last))
+        cause = _cause(series, costs, loss, node, value, error, last)
+        sure = _certainty(series, costs, loss, inside, growth) > threshold("sigma")
+        if cause is not None and sure and not (cause.general and any(each.general for each in found)):
+            found.append(cause)
         left[inside] = 0.0
-    return [cause for cause in found if cause is not None]
+    return found
 
 
-def _end(tree: CallTree, inclusive: FloatArray, own: FloatArray) -> int:
-    """Where the way down along most of the excess ends; where it ends at the root, the place with most of its own."""
-    node = 0
+def _end(costs: Costs, inclusive: FloatArray, own: FloatArray) -> int:
+    """Where the way down along most of the excess ends; where it ends at the root, the place with most of its own.
+
+    A library that computes for a function is part of it, unless nearly all is there.
+    """
+    tree, node = costs.joint.tree, 0
     while True:
         best = max(tree.children(node), key=lambda child: inclusive[child], default=-1)
-        if best < 0 or inclusive[best] < threshold("min_step") * max(inclusive[node], 1e-300) or inclusive[best] <= 0:
+        library = best > 0 and costs.joint.part[best] != Part.FUNCTION and bool(is_useful(costs.kind[best]))
+        least = threshold("same_place" if library else "min_step")
+        if best < 0 or inclusive[best] < least * max(inclusive[node], 1e-300) or inclusive[best] <= 0:
             break
         node = best
     return node if node else int(np.argmax(own))
@@ -462,7 +483,7 @@ def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
 def standing(series: Series, costs: Costs, node: int) -> int:
     """The function that stands for a place: callers whose time is nearly all there, up to the program's main function."""
     tree, joint = costs.joint.tree, costs.joint
-    if joint.part[node] != Part.FUNCTION:
+    if joint.part[node] != Part.FUNCTION or series.runs[0].workers == Workers.DEVICES:
         return node
     whole = tree.inclusive(_mean(costs.computing + costs.uneven + costs.waiting, series, -1))
     while True:
@@ -482,9 +503,11 @@ def name_of(costs: Costs, node: int) -> str:
     joint = costs.joint
     if node == 0:
         return "the whole program"
+    if joint.name(node) == _UNNAMED and joint.part[node] != Part.FUNCTION:
+        return name_of(costs, int(joint.tree.parent[node]))
     # The kernel's name for it tells a reader nothing.
     faults = costs.kind[node] == Activity.PAGE_FAULT
-    name = ACTIVITY_WORDS[Activity.PAGE_FAULT] if faults else readable_function(joint.name(node))
+    name = ACTIVITY_WORDS[Activity.PAGE_FAULT] if faults else readable_function(in_words(joint.name(node)))
     if joint.part[node] in (Part.CALL, Part.LONE):
         above = int(joint.tree.parent[node])
         return f"{name} in {readable_function(joint.name(above))}" if above > 0 else name
@@ -502,8 +525,8 @@ def place_of(series: Series, costs: Costs, node: int) -> Place:
 
     at = series.points[-1].runs[0]
     run, tree = series.runs[at], costs.joint.tree
-    if not run.measured.is_host_time:
+    if run.workers == Workers.UNKNOWN:
         return Place()
     inside = (costs.joint.place[at] >= node) & (costs.joint.place[at] < int(tree.end[node]))
-    found = run.measured.facts.hot_place(np.where(inside, run.measured.facts.time, 0.0))
+    found = run.measured.facts.hot_place(np.where(inside, run.values, 0.0))
     return Place() if found is None else found.place

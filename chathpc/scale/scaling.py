@@ -339,6 +339,11 @@ def _verdict(
             "The profiles do not show their workers one by one: only the growth of their time is known.",
         )
     lost = numbers.percent(max(losses.total, 0.0))
+    if findings and findings[0].share > losses.total:
+        return "loses", (
+            f"At {last}, {findings[0].name} costs {numbers.percent(findings[0].share)} of all {words.worker(series)}s' time: it {findings[0].why}. "
+            f"Other places cost less than at {first}, so that {lost} is lost in all."
+        )
     if findings:
         return "loses", (
             f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}; most in {findings[0].name}: "

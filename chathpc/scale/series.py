@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.load import detect, load, refuse_repeated, refuse_same
@@ -18,6 +19,8 @@ from chathpc.comparison.run import Run as Measured
 from chathpc.errors import AdapterError, UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
+from chathpc.profile.tree import FloatArray
+from chathpc.scale import devices
 from chathpc.scale.thresholds import threshold
 
 #: Folders are searched for profiles so deep.
@@ -33,7 +36,9 @@ _NAMES = {
 _KNOWN = {short: name for name, every in _NAMES.items() for short in every}
 _WORKERS = ("p", "P")
 _REPETITION = {"rep", "run", "r", "repetition", "trial", "iter", "it", "sample", "seed", "job", "jobid"}
-_VALUE = re.compile(r"([A-Za-z][A-Za-z_]*?)[=_]?(\d+(?:\.\d+)?)([kKMG]?)(?:$|(?=[-_.,+]))")
+_VALUE = re.compile(r"([A-Za-z][A-Za-z_]*?)([=_]?)(\d+(?:\.\d+)?)([kKMG]?)(?:$|(?=[-_.,+]))")
+#: The number first: `27_cores`.
+_COUNT = re.compile(r"(\d+)_?([A-Za-z]{2,})(?:$|(?=[-_.,+]))")
 _PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -43,6 +48,14 @@ class Kind(StrEnum):
     STRONG = "strong"  #: the whole problem
     WEAK = "weak"  #: the part of each worker
     PROBLEM_SIZE = "problem size"  #: the workers
+    UNKNOWN = "unknown"
+
+
+class Workers(StrEnum):
+    """Whose time a run's metric is."""
+
+    THREADS = "threads"
+    DEVICES = "devices"
     UNKNOWN = "unknown"
 
 
@@ -58,6 +71,27 @@ class Run:
     def profile(self) -> Profile:
         """What was measured."""
         return self.measured.profile
+
+    @property
+    def workers(self) -> Workers:
+        """Whose time the metric is."""
+        if self.measured.metric.id == devices.ALL and self.profile.where.is_gpu.any():
+            return Workers.DEVICES
+        return Workers.THREADS if self.measured.is_host_time else Workers.UNKNOWN
+
+    @property
+    def kinds(self) -> NDArray[np.uint8]:
+        """What the time of each node was spent on; computing where that is not known."""
+        if self.workers == Workers.DEVICES:
+            return devices.kinds_of(self.profile)
+        if self.workers == Workers.THREADS:
+            return self.measured.facts.activities.kind
+        return np.zeros(len(self.profile.tree), np.uint8)
+
+    @property
+    def values(self) -> FloatArray:
+        """The metric at each node itself."""
+        return self.profile.dense(devices.ALL) if self.workers == Workers.DEVICES else self.measured.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +190,7 @@ def profiles_in(top: Path, depth: int = _DEPTH) -> list[Path]:
     """The profiles at `top`: itself, or those in the folder, in the order of their names."""
     if not top.is_dir():
         return [top]
-    if (top / "measure.json").is_file() or detect(Glance(top)) is not None:
+    if (top / "measure.json").is_file() or (detect(Glance(top)) is not None and not _holds_several(top)):
         return [top]
     if depth == 0:
         return []
@@ -168,6 +202,12 @@ def profiles_in(top: Path, depth: int = _DEPTH) -> list[Path]:
         elif entry.stat().st_size and detect(Glance(entry)) is not None:
             found.append(entry)
     return found
+
+
+def _holds_several(folder: Path) -> bool:
+    """True for a folder that one run may have written, such as the exports of its ranks, but whose files are named after parameters."""
+    named = {entry: values for entry in folder.iterdir() if entry.is_file() and (values := named_values(entry.name))}
+    return len(named) > 1 and bool(_varying(list(named.values()))) and detect(Glance(next(iter(named)))) is not None
 
 
 def _loaded(place: Path, *, given: bool) -> Profile | None:
@@ -201,17 +241,23 @@ def values_from(file: Path) -> dict[str, dict[str, float]]:
 
 
 def named_values(text: str) -> dict[str, float]:
-    """Values that a name holds: `ranks=8`, `n1000`, `app-p4-n2k`; those that number repetitions are left out."""
+    """Values that a name holds: `ranks=8`, `n1000`, `app-p4-n2k`, `64_cores`; those that number repetitions are left out."""
     found = {}
     for part in text.split("/"):
         at = 0
         while at < len(part):
-            match = _VALUE.match(part, at)
-            if match is not None and (at == 0 or part[at - 1] in "-_.,+"):
-                name, number, prefix = match.groups()
+            begins = at == 0 or part[at - 1] in "-_.,+"
+            match, count = (each.match(part, at) if begins else None for each in (_VALUE, _COUNT))
+            if match is not None:
+                name, separator, number, prefix = match.groups()
+                # `heat_n1000` is n of heat; `grid_size=1000` has a name of two words.
+                name = name if separator else name.rsplit("_", 1)[-1]
                 if name.lower() not in _REPETITION:
                     found[_KNOWN.get(name.lower(), name)] = float(number) * _PREFIX[prefix]
                 at = match.end()
+            elif count is not None and count[2].lower() in _KNOWN:
+                found[_KNOWN[count[2].lower()]] = float(count[1])
+                at = count.end()
             at += 1
     return {name: value for name, value in found.items() if value > 0}
 
@@ -332,8 +378,8 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     shares: dict[str, list[float]] = {}
     for at, point in enumerate((points[0], points[-1])):
         for number in point.runs:
-            facts = runs[number].measured.facts
-            labels, sums = facts.by_function(np.where(is_useful(facts.activities.kind), facts.time, 0.0))
+            run, facts = runs[number], runs[number].measured.facts
+            labels, sums = facts.by_function(np.where(is_useful(run.kinds), run.values, 0.0))
             for label, value in zip(labels.tolist(), sums.tolist(), strict=True):
                 shares.setdefault(facts.label_names[label], [0.0, 0.0])[at] += value / len(point.runs)
     table = np.array([row for row in shares.values() if row[0] > 0])

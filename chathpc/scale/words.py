@@ -16,7 +16,11 @@ _REPEATED = 1.5
 
 def worker(series: Series, *, hybrid: bool = False) -> str:
     """What works: a thread or a rank."""
-    return _ONE.get(series.parameter, "worker") if series.parameter in ("ranks", "threads") and not hybrid else "worker"
+    return (
+        _ONE.get(series.parameter, "worker")
+        if series.parameter in ("ranks", "threads", "GPUs") and not hybrid
+        else "worker"
+    )
 
 
 def value(number: float) -> str:
@@ -70,7 +74,7 @@ def why(series: Series, cause: Cause, law: Fitted | None) -> str:
         return f"is spread unevenly: one {who} has more of it than the mean, and the others wait"
     if cause.loss == Loss.COMPUTING:
         if cause.general:
-            return "computing takes longer everywhere: caches, memory bandwidth or clock rate are shared"
+            return f"computes longer on every {who}: caches, memory bandwidth or clock rate are shared, or the work grows with their number"
         if series.kind == Kind.WEAK:
             return f"computes longer on each {who} the more there are: its work depends on their number"
         if cause.repeated > _REPEATED:
@@ -83,7 +87,11 @@ def why(series: Series, cause: Cause, law: Fitted | None) -> str:
     if cause.kind in (Activity.OMP_WAIT, Activity.OMP_OVERHEAD):
         return "waits at barriers, or the runtime starts and ends many short regions"
     if cause.kind == Activity.MPI:
-        return "communicates longer the more ranks there are"
+        return f"communicates longer the more {who}s there are"
+    if cause.kind == Activity.GPU:
+        return "has nothing to do: the host starts work too late, or there is too little for all"
+    if cause.kind == Activity.GPU_COPY:
+        return "copies data, or sets memory, for longer"
     return f"spends time {ACTIVITY_WORDS[cause.kind]}"
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.loss import costs_of
-from chathpc.scale.series import read_series
+from chathpc.scale.scaling import scaling_of
+from chathpc.scale.series import Series, read_series
 from tests.scale.made import alone, each, even, strong
 from tests.synthetic.nsight_systems import H2D, Export
 
@@ -38,28 +39,50 @@ def test_one_worker_has_no_efficiencies_to_tell() -> None:
     assert all(at.balance == pytest.approx(1.0) for at in efficiencies_of(found, costs_of(found)))
 
 
-def _on_gpus(folder: Path, kernels: Sequence[int], copy: int) -> Path:
-    """A trace of one GPU for each of the kernels, with its nanoseconds; all wait for the longest, and each copies as long as the others."""
+def _on_gpus(folder: Path, kernels: Sequence[int], copy: int, idle: int = 0) -> Path:
+    """A trace of one GPU for each of the kernels, with its nanoseconds; each copies at first, then waits `idle`. All wait for the longest."""
     export = Export()
     export.process(7, "app")
-    end = 500_000 + max(kernels) + copy
+    begin, end = 500_000, 500_000 + max(kernels) + copy + idle
     for gpu, kernel in enumerate(kernels):
         export.gpu(gpu, "GPU")
-        launch = export.call(1000 * gpu, 1000 * gpu + 500, "cudaLaunchKernel")
-        export.kernel(500_000, 500_000 + kernel, "solve(float*)", launch, device=gpu)
-        copied = export.call(5000 + 1000 * gpu, 5000 + 1000 * gpu + 500, "cudaMemcpyAsync")
-        export.copy(500_000 + kernel, 500_000 + kernel + copy, H2D, 4096, copied, device=gpu)
-    export.call(10_000, end + 500_000, "cudaDeviceSynchronize")
+        copied = export.call(1000 * gpu, 1000 * gpu + 500, "cudaMemcpyAsync")
+        export.copy(begin, begin + copy, H2D, 4096, copied, device=gpu)
+        launch = export.call(5000 + 1000 * gpu, 5000 + 1000 * gpu + 500, "cudaLaunchKernel")
+        export.kernel(begin + copy + idle, begin + copy + idle + kernel, "solve(float*)", launch, device=gpu)
+    export.call(10_000, end, "cudaDeviceSynchronize")
     return export.write(folder / f"gpus{len(kernels)}.sqlite")
 
 
-def test_devices_have_their_own_factors(tmp_path: Path) -> None:
+@pytest.fixture
+def traces(tmp_path: Path) -> Series:
+    """Kernels of 80 ms on one GPU, of 20 and 10 ms on four; 4 ms of copies and as much of idle time on each."""
     for kernels in ((80_000_000,), (40_000_000, 20_000_000), (20_000_000, 10_000_000, 10_000_000, 10_000_000)):
-        _on_gpus(tmp_path, kernels, 4_000_000)
-    series = read_series([tmp_path])
-    assert (series.parameter, series.values) == ("GPUs", [1, 2, 4])
-    at = efficiencies_of(series, costs_of(series))[-1]
+        _on_gpus(tmp_path, kernels, 4_000_000, 4_000_000)
+    return read_series([tmp_path])
+
+
+def test_devices_have_their_own_factors(traces: Series) -> None:
+    assert (traces.parameter, traces.values) == ("GPUs", [1, 2, 4])
+    at = efficiencies_of(traces, costs_of(traces))[-1]
     assert at.device_balance == pytest.approx(12.5 / 20)
     assert at.device_copies == pytest.approx(20 / 24)
-    assert at.device_use == pytest.approx(24 / 25)
-    assert at.devices == pytest.approx(12.5 / 25)
+    assert at.device_use == pytest.approx(24 / 28)
+    assert at.devices == pytest.approx(12.5 / 28)
+
+
+def test_where_only_devices_were_traced_they_are_the_workers(traces: Series) -> None:
+    costs = costs_of(traces)
+    found = scaling_of(traces, costs, [16.0])
+    assert (found.kind, found.verdict) == ("strong", "loses")
+    assert [point.workers for point in found.points] == [1, 2, 4]
+    assert costs.elapsed == pytest.approx([0.088, 0.048, 0.028])
+    at = found.points[-1]
+    assert (at.balance, at.communication) == (pytest.approx(12.5 / 20), pytest.approx(20 / 28))
+    # Of 28 ms: 7.5 of kernels on one GPU alone; 3 each of copies and of idle time more than a quarter of what one GPU has.
+    named = {each.name: (each.loss, each.share) for each in found.findings}
+    assert named == {
+        "solve": ("uneven", pytest.approx(7.5 / 28)),
+        "copies to the device": ("waiting", pytest.approx(3 / 28)),
+        "idle GPU": ("waiting", pytest.approx(3 / 28)),
+    }

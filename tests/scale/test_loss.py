@@ -12,7 +12,7 @@ from chathpc.profile.profile import Profile
 from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
 from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Kind
-from tests.diagnosis.parts import barrier, function, main, mpi, thread
+from tests.diagnosis.parts import barrier, function, libm, main, mpi, thread
 from tests.profile.build import build, call
 from tests.scale.made import alone, each, even, profile, series, strong
 
@@ -78,6 +78,31 @@ def test_a_teams_other_threads_belong_to_the_function_that_started_them() -> Non
     assert [name_of(costs, node) for node in range(len(costs.joint.tree))].count("sweep") == 1
     assert losses_of(found, costs).causes == ()
     costs.joint.tree.check()
+
+
+def test_what_is_left_of_a_stack_that_was_lost_belongs_to_the_function_above() -> None:
+    def run(count: int) -> Profile:
+        once = call("[unknown]", time=alone(0.5)(count) if count > 1 else 0.5)
+        whole = main(function("solve", time=even(8.0)(count) if count > 1 else 8.0), function("report", once))
+        lost = call("[unknown]", function("report", call("[unknown]", time=alone(0.5)(count) if count > 1 else 0.5)))
+        return build(whole, lost, timed=True)
+
+    found = series("ranks", {count: run(count) for count in (1, 2, 4)})
+    costs = costs_of(found)
+    causes = losses_of(found, costs).causes
+    assert [name_of(costs, cause.node) for cause in causes] == ["report"]
+    assert causes[0].share == pytest.approx(0.75 / 3)
+
+
+def test_a_library_that_computes_for_a_function_is_part_of_it() -> None:
+    def run(count: int) -> Profile:
+        exp = libm("exp", time=each(0.6)(count) if count > 1 else 0.6)
+        table = function("table", exp, time=each(0.4)(count) if count > 1 else 0.4)
+        return build(main(function("solve", time=even(8.0)(count) if count > 1 else 8.0), table), timed=True)
+
+    found = series("threads", {count: run(count) for count in (1, 2, 4, 8)})
+    costs = costs_of(found)
+    assert [name_of(costs, cause.node) for cause in losses_of(found, costs).causes] == ["table"]
 
 
 def test_quadratic_growth_is_found_and_linear_growth_is_not() -> None:

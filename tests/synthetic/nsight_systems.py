@@ -243,7 +243,7 @@ class Export:
         self, start: int, end: int, correlation: int | None, pid: int, device: int, stream: int
     ) -> dict[str, object]:
         return {
-            "start": start, "end": end, "deviceId": device, "contextId": 1, "streamId": stream,
+            "start": start, "end": end, "deviceId": device, "contextId": 1 + device, "streamId": stream,
             "correlationId": correlation, "globalPid": gpid(pid),
         }  # fmt: skip
 
