@@ -163,6 +163,13 @@ def test_drawn_rooflines_are_as_in_the_paper() -> None:
     assert found != trials(seed=1)
 
 
+def test_a_recorded_large_model_decides_drawn_rooflines() -> None:
+    recording = Recording(Path(__file__).parents[1] / "recordings/predict/classes.jsonl")
+    answers = [recording.find(generated_question(trial).request) for trial in trials()]
+    found = [None if answer is None else read_word(answer.text) for answer in answers]
+    assert found == [trial.asked.compute_bound for trial in trials()]
+
+
 def test_examples_stand_with_their_answers_and_the_last_is_open() -> None:
     user = generated_question(trials()[-1]).request.user
     assert user.count("Answer: Compute") == user.count("Answer: Bandwidth") == 4
