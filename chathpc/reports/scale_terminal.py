@@ -95,7 +95,8 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     """Rows of the matrix: times, speed-up, and the efficiencies that are known, factors below their product."""
     points = _shown(record)
     summed = record.verdict == "cannot-tell"
-    rows = [("time of all" if summed else "time", *(_time(point, record.unit) for point in points))]
+    unit = "" if record.unit == "s" else f", {record.unit}"
+    rows = [(("time of all" if summed else "time") + unit, *(_time(point, record.unit) for point in points))]
     if summed:
         return rows
     if record.kind != "problem size":
@@ -233,10 +234,10 @@ def _worker(record: Scaling) -> str:
 
 def _series(costs: Sequence[float], unit: str) -> str:
     shown = costs if len(costs) <= 5 else [*costs[:2], *costs[-2:]]
-    cells = [numbers.quantity(each, unit) for each in shown]
+    cells = [numbers.quantity(each, unit) if unit == "s" else numbers.number(each) for each in shown]
     if len(shown) != len(costs):
         cells.insert(2, "…")
-    return " → ".join(cells)
+    return " → ".join(cells) + ("" if unit == "s" else f" {unit}")
 
 
 def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
@@ -261,7 +262,7 @@ def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
 
 
 def _time(point: PointRecord, unit: str) -> str:
-    return numbers.quantity(point.elapsed, unit)
+    return numbers.quantity(point.elapsed, unit) if unit == "s" else numbers.number(point.elapsed)
 
 
 def _shown(record: Scaling) -> list[PointRecord]:

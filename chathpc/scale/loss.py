@@ -386,7 +386,7 @@ def _causes(series: Series, costs: Costs, loss: Loss, excess: FloatArray, last: 
     left, found = excess.copy(), list[Cause]()
     for _ in range(_CAUSES):
         inclusive = tree.inclusive(left)
-        node = _end(costs, inclusive, left)
+        node = standing(series, costs, _end(costs, inclusive, left))
         value = float(inclusive[node])
         if value < threshold("min_loss") * last:
             break
@@ -464,9 +464,7 @@ def _cause(
     first = float(_mean(cost[:, None], series, 0)[0])
     at_last = float(_mean(cost[:, None], series, -1)[0])
     repeated = at_last / first if loss == Loss.COMPUTING and series.kind == Kind.STRONG and first else 0.0
-    return Cause(
-        loss, standing(series, costs, node), seconds / last, seconds, error, cost, kind, alone, general, repeated
-    )
+    return Cause(loss, node, seconds / last, seconds, error, cost, kind, alone, general, repeated)
 
 
 def _is_general(series: Series, costs: Costs, inside: slice) -> bool:

@@ -215,6 +215,9 @@ def _finding(series: Series, costs: Costs, cause: Cause, farthest: float) -> Fin
 
 
 def _advice(series: Series, costs: Costs, cause: Cause, id: str) -> str:
+    if cause.loss == Loss.GROWTH:
+        # What makes it grow is not known, so that a remedy for one way would fit few.
+        return catalogue.cause(id).why
     facts = series.runs[series.points[-1].runs[0]].measured.facts
     told = catalogue.cause(id).advice_for(*models_of(facts, place_of(series, costs, cause.node).file or ""))
     return told[0] if told else ""

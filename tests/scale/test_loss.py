@@ -118,6 +118,21 @@ def test_quadratic_growth_is_found_and_linear_growth_is_not() -> None:
     assert scaling_of(linear, costs_of(linear), [64000.0]).verdict == "scales"
 
 
+def test_a_function_that_stands_for_what_it_calls_is_named_once() -> None:
+    def searching(n: int) -> Profile:
+        found = function("distance", time=(n / 1e3) ** 2)
+        return build(
+            main(function("fill", time=n / 1e2), function("neighbours", found, time=(n / 1e3) ** 2 / 5)), timed=True
+        )
+
+    runs = series("n", {n: searching(n) for n in (1000, 2000, 4000, 8000, 16000)})
+    record = scaling_of(runs, costs_of(runs), [64000.0])
+    assert [each.name for each in record.findings] == ["neighbours"]
+    # From 1000 to 16000 the costs beyond growth in proportion are 1.2 (16² − 16).
+    assert record.findings[0].seconds == pytest.approx(1.2 * (16**2 - 16))
+    assert "cell list" in record.findings[0].advice
+
+
 def test_the_kernels_handling_of_page_faults_is_named_by_what_it_is() -> None:
     def touching(n: int) -> Profile:
         fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=(n / 1e3) ** 2)
