@@ -168,8 +168,9 @@ def next_run(record: Scaling) -> str:
     if found.at is None:
         return f"none is worth its price. It is known {about}: {known}."
     price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
+    cost = f", {price} of core time" if record.unit == "s" else ""
     times = "once" if found.repetitions == 1 else f"{found.repetitions} times"
-    return f"{at_value(record.parameter, found.at)}, {times}, {price} of core time: it tells most for its price about {about} (now: {known})."
+    return f"{at_value(record.parameter, found.at)}, {times}{cost}: it tells most for its price about {about} (now: {known})."
 
 
 # -- parts -----------------------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ def _worker(record: Scaling) -> str:
 
 def _series(costs: Sequence[float], unit: str) -> str:
     shown = costs if len(costs) <= 5 else [*costs[:2], *costs[-2:]]
-    cells = [numbers.quantity(each, unit) if unit == "s" else numbers.number(each) for each in shown]
+    cells = [_cell(each, unit) for each in shown]
     if len(shown) != len(costs):
         cells.insert(2, "…")
     return " → ".join(cells) + ("" if unit == "s" else f" {unit}")
@@ -262,7 +263,12 @@ def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
 
 
 def _time(point: PointRecord, unit: str) -> str:
-    return numbers.quantity(point.elapsed, unit) if unit == "s" else numbers.number(point.elapsed)
+    return _cell(point.elapsed, unit)
+
+
+def _cell(value: float, unit: str) -> str:
+    """A time with its unit, any other number without, which stands beside."""
+    return numbers.quantity(value, unit).removesuffix("" if unit == "s" else f" {unit}")
 
 
 def _shown(record: Scaling) -> list[PointRecord]:
