@@ -20,6 +20,8 @@ Decision = Callable[[Mapping[str, Array]], Sequence[str]]
 
 #: Runs end when the decision is as certain as this, or no run is expected to tell more bits.
 CERTAIN, _BITS = 0.98, 0.005
+#: A run is advised if it tells this part of what the best one tells: else the cheapest ones always win, and settle nothing.
+_WORTH = 0.1
 #: Half an 80 % interval of a normal distribution in standard deviations.
 _HALF = 1.2816
 #: Costs that are weighed: with more of them a few draws would stand for all.
@@ -80,7 +82,11 @@ def next_run(
         )
     weighed = sorted(fits, key=lambda name: -float(np.median(samples[name])))[:_WEIGHED]
     told = [_information({name: fits[name] for name in weighed}, each, chosen) for each in candidates]
-    rates = [bits / max(each.core_hours, 1e-12) for bits, each in zip(told, candidates, strict=True)]
+    least = _WORTH * max(told, default=0.0)
+    rates = [
+        bits / max(each.core_hours, 1e-12) if bits >= least else 0.0
+        for bits, each in zip(told, candidates, strict=True)
+    ]
     place = int(np.argmax(rates)) if rates else -1
     if place < 0 or told[place] < _BITS:
         return Advice(None, said, certainty, 0.0, "No run on offer is expected to tell more about the decision.")
