@@ -19,7 +19,8 @@ from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, runs, words
 from chathpc.scale.efficiency import efficiencies_of
-from chathpc.scale.experiment import experiment, job, needed
+from chathpc.scale.experiment import experiment, needed
+from chathpc.scale.job import job
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
@@ -256,9 +257,7 @@ def _next_run(
         core_hours=0.0 if run is None else run.core_hours,
         seconds=made.seconds,
         bits=made.advice.information,
-        job=""
-        if run is None or made.value is None
-        else job(series, costs, made.value, run.repetitions, made.seconds, target),
+        job="" if run is None or made.value is None else job(series, made.value, run.repetitions, made.seconds, target),
     )
 
 
