@@ -161,7 +161,11 @@ def test_threads_of_the_job_are_those_of_the_runs(tmp_path: Path) -> None:
 
 def test_parameters_that_stay_are_in_the_name_of_the_folder(tmp_path: Path) -> None:
     found = replace(runs((2, 4), "ranks", "mpirun -n {} ./app", where=tmp_path), fixed={"n": 1000000.0})
-    assert Path(made(job(found, 8.0, 1, 1.0, 16.0), tmp_path)[0][2][3]).parent.name == "ranks=8,n=1000000"
+    assert "ranks=8,n=1000000/rep1" in made(job(found, 8.0, 1, 1.0, 16.0), tmp_path)[0][2][3]
+    # In the order in which the others are named, so that repetitions lie in one folder.
+    measured = tuple(replace(run, parameters={"n": 1000000.0, **run.parameters}) for run in found.runs)
+    text = job(replace(found, runs=measured), 4.0, 1, 1.0, 16.0)
+    assert "n=1000000,ranks=4/rep1" in made(text, tmp_path)[0][2][3]
 
 
 @pytest.mark.parametrize(
