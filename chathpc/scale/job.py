@@ -35,7 +35,8 @@ def job(series: Series, value: float, count: int, seconds: float, target: float)
     command = _command(series, number)
     minutes = max(_LEAST, ceil(_SPARE * seconds * count / 60))
     folder, every = _places(series)
-    known = {**series.runs[-1].parameters, **series.fixed, name: value}  # in the order in which the measured runs are named
+    # In the order in which the measured runs are named.
+    known = {**series.runs[-1].parameters, **series.fixed, name: value}
     point = ",".join(f"{key}={spelled(each)}" for key, each in known.items())
     records = [read_record(run.path) for run in series.runs]
     where, tool = _where(series, records), _tool(records)

@@ -153,7 +153,7 @@ def read_series(
         )
     if failed:
         named = ", ".join(clean("/".join(place.parts[-2:])) for place in failed)
-        notes = [*notes, f"Left out, since the program failed: {named}."]
+        notes = [*notes, f"Omitted, since the program failed: {named}."]
     tables, source = _parameters(found, read, values)
     runs = [
         Run(place, Measured(profile, each), tables[place])

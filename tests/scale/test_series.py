@@ -46,7 +46,7 @@ def test_folders_are_searched_and_repetitions_grouped(tmp_path: Path) -> None:
     assert [(point.value, len(point.runs)) for point in found.points] == [(100, 2), (200, 1), (400, 1)]
 
 
-def test_runs_of_a_program_that_failed_are_left_out_unless_all_did(tmp_path: Path) -> None:
+def test_runs_of_a_program_that_failed_are_omitted_unless_all_did(tmp_path: Path) -> None:
     def measured(name: str, seconds: int, code: int) -> None:
         place = tmp_path / name
         place.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def test_runs_of_a_program_that_failed_are_left_out_unless_all_did(tmp_path: Pat
         measured(name, seconds, code)
     found = read_series([tmp_path])
     assert [(point.value, len(point.runs)) for point in found.points] == [(100, 1), (200, 1)]
-    assert "Left out, since the program failed: n=200/rep2." in found.notes
+    assert "Omitted, since the program failed: n=200/rep2." in found.notes
     for name, seconds in (("n=100/rep1", 100), ("n=200/rep1", 200)):
         measured(name, seconds, 1)
     assert [len(point.runs) for point in read_series([tmp_path]).points] == [1, 2]
