@@ -123,7 +123,7 @@ def check_output(output: str | None, inputs: Iterable[Path]) -> None:
     for place in inputs:
         source = Path(os.path.realpath(place))
         if target == source or (source in target.parents and target.exists()):
-            raise UsageError(f"{output} is part of the profile {place}.", hint="Name another file with -o.")
+            raise UsageError(f"{output} is part of the profile {place}.", hint="Name another file.")
 
 
 def answer(content: str | bytes, output: str | None) -> None:

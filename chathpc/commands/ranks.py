@@ -36,7 +36,7 @@ def command(
 
     For example: chathpc ranks hpctoolkit-app-database
 
-    On several nodes: srun -n 64 python -m mpi4py.futures -m chathpc ranks DB --engine mpi
+    On several nodes: srun -K --mpi=pmix -n 64 python -m mpi4py.futures -m chathpc ranks DB --engine mpi
     """
     check_output(output, paths)
     style = style_for(output, verbose=verbose)

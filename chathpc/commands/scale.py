@@ -10,8 +10,10 @@ import click
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
+from chathpc.commands.streams import complain
 from chathpc.errors import UsageError
 from chathpc.reports import SCALE_FORMATS
+from chathpc.reports.write import write_atomically
 
 if TYPE_CHECKING:
     from chathpc.scale.record import Scaling
@@ -69,6 +71,7 @@ def command(
     For example: chathpc scale runs/ --at ranks=64
     """
     check_output(output, runs)
+    check_output(None if job is None else str(job), runs)
     style = style_for(output, verbose=verbose)
     with Progress(quiet=quiet) as progress:
         keep_freed_memory(runs)
@@ -88,17 +91,20 @@ def command(
         text = scale_renderers()[form](found, style)
     answer(text, output)
     if job is not None:
-        _write_job(job, found)
+        _write_job(job, found, quiet)
 
 
-def _write_job(file: Path, found: Scaling) -> None:
+def _write_job(file: Path, found: Scaling, quiet: bool) -> None:
     """UsageError where no run is worth its price."""
     if found.next_run is None or not found.next_run.job:
         raise UsageError(
             "No further run is worth its price, so there is no job to write.", hint="Omit --job to see what is known."
         )
-    file.write_text(found.next_run.job, encoding="utf-8")
+    write_atomically(file, found.next_run.job)
     file.chmod(0o755)
+    if not quiet:
+        todo = "write the program's command where it has <--" if "<--" in found.next_run.job else f"next: sbatch {file}"
+        complain(f"the job is in {file}; {todo}.")
 
 
 def target(text: str) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ TOOLS: tuple[Tool, ...] = get_args(Tool)
 #: Of measure.json; a reader of another major number cannot read it.
 SCHEMA = "chathpc-measure/1"
 RECORD = "measure.json"
+#: Bytes of a record that are read.
+_LARGEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +57,12 @@ class Measured:
     machine: Mapping[str, str] = field(default_factory=dict)
     page_fault: float | None = None
     peak_memory: int | None = None
+
+
+def read_record(folder: Path) -> Mapping[str, object]:
+    """What chathpc measure wrote beside a profile; empty where it did not make it, or the record cannot be read."""
+    try:
+        found = json.loads((folder / RECORD).read_bytes()[:_LARGEST])
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -335,6 +335,7 @@ def _write_record(work: Path, measured: Measured, command: tuple[str, ...], fold
         "version": measured.version,
         "profile": measured.path.relative_to(work).as_posix(),
         "command": list(command),
+        "folder": os.path.relpath(folder, work.resolve()),
         "code": measured.code,
         "events": list(measured.events),
         "rate": measured.rate,

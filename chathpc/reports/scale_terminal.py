@@ -168,7 +168,7 @@ def next_run(record: Scaling) -> str:
     if found.at is None:
         return f"none is worth its price. It is known {about}: {known}."
     price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
-    cost = f", {price} of core time" if record.unit == "s" else ""
+    cost = f", {price} of core time" if found.core_hours else ""
     times = "once" if found.repetitions == 1 else f"{found.repetitions} times"
     return f"{at_value(record.parameter, found.at)}, {times}{cost}: it tells most for its price about {about} (now: {known})."
 

@@ -29,7 +29,7 @@ def write_atomically(path: str | Path, content: str | bytes, *, tag: str = "") -
     data = content if isinstance(content, bytes) else content.encode("utf-8")
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise UsageError(f"There is no folder {target.parent}.", hint="Create it, or name another file with -o.")
+        raise UsageError(f"There is no folder {target.parent}.", hint="Create it, or name another file.")
     if target.is_dir():
         raise UsageError(f"{path} is a folder.", hint="Name a file in it.")
     try:
@@ -41,7 +41,7 @@ def write_atomically(path: str | Path, content: str | bytes, *, tag: str = "") -
         _replace(target, target.with_name(_unfinished(target.name, tag)), data, mode)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise ChathpcError(f"Cannot write {path}: {reason}.", hint="Name another file with -o.") from error
+        raise ChathpcError(f"Cannot write {path}: {reason}.", hint="Name another file.") from error
 
 
 def write_folder(parent: Path, texts: Mapping[str, str], names: Iterable[str], *, tag: str = "") -> Path:

@@ -1,17 +1,13 @@
-"""The next run of a series: which one tells most for its price, what it costs, and a job that makes it."""
+"""The next run of a series: which one tells most for its price, and what it costs."""
 
 from __future__ import annotations
 
-import os
-import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
 
-from chathpc.profile.profile import COMMAND
 from chathpc.scale.advice import Advice, Candidate, Decision, costs_most, keeps, next_run, repetitions
 from chathpc.scale.laws import Fitted
 from chathpc.scale.loss import Costs, name_of
@@ -23,9 +19,6 @@ _HALF, _FEWEST, _MOST = 0.05, 3, 10
 _SECONDS = 3600.0
 #: Runs between the largest and the target are offered in steps of this factor, at most so many.
 _STEP, _OFFERED = 2.0, 6
-_LAUNCHERS = frozenset({"mpirun", "mpiexec", "srun", "jsrun", "aprun", "prun", "orterun"})
-#: A job asks for so many times the upper bound of its runs, and for so many minutes at least.
-_SPARE, _LEAST = 2.0, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,63 +95,3 @@ def _cores(series: Series, costs: Costs, value: float) -> float:
     last = series.points[-1]
     workers = float(costs.workers[list(last.runs)].mean())
     return max(workers * (value / last.value if is_workers(series.parameter) else 1.0), 1.0)
-
-
-def job(series: Series, costs: Costs, value: float, count: int, seconds: float, target: float) -> str:
-    """A batch script for Slurm, or for bash, that measures `count` runs at `value` and looks at the whole series again.
-
-    The command is that of the measured runs with the parameter's value in the place where each of them has its own.
-    """
-    name, number = series.parameter, f"{value:g}"
-    largest = series.runs[series.points[-1].runs[0]]
-    ranks, threads = (
-        max(largest.measured.ranks, 1),
-        max(round(largest.measured.threads / max(largest.measured.ranks, 1)), 1),
-    )
-    ranks, threads = round(value) if name == "ranks" else ranks, round(value) if name == "threads" else threads
-    command = _command(series, number)
-    minutes = max(_LEAST, ceil(_SPARE * seconds * count / 60))
-    top = shlex.quote(os.path.commonpath([run.path.absolute().parent for run in series.runs]))
-    lines = [
-        "#!/bin/bash",
-        f"#SBATCH --job-name={name}-{number}",
-        f"#SBATCH --ntasks={ranks}",
-        f"#SBATCH --cpus-per-task={threads}",
-        *([f"#SBATCH --gpus={number}"] if name == "GPUs" else [f"#SBATCH --nodes={number}"] if name == "nodes" else []),
-        f"#SBATCH --time={minutes // 60:02}:{minutes % 60:02}:00",
-        f"# {count} runs at {name} = {number}, of at most {seconds:.3g} s each. Made by chathpc scale; without Slurm: bash FILE",
-        "set -e",
-        *([f"export OMP_NUM_THREADS={threads}"] if name == "threads" else []),
-        *(["# <-- the program's command at this scale; its values differ between the measured runs"] if command is None else []),
-        f"for repetition in $(seq {count}); do",
-        f"    chathpc measure -o {top}/{name}={number}/next$repetition -- {command or './app'}",
-        "done",
-        f"chathpc scale {top} --at {name}={target:g}",
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"
-
-
-def _command(series: Series, number: str) -> str | None:
-    """The command that the runs have in common, with `number` where each has its value; None if they differ elsewhere, or tell none."""
-    told = [shlex.split(run.profile.run.get(COMMAND, "")) for run in series.runs]
-    values = [f"{run.parameters[series.parameter]:g}" for run in series.runs]
-    if not all(told) or len({len(words) for words in told}) > 1:
-        return None
-    found, put = [], False
-    for words in zip(*told, strict=True):
-        if len(set(words)) == 1:
-            found.append(words[0])
-            continue
-        # `-n 4`, and also `--size=4` and `-n4`; a program or file whose name holds the value need not be there for another one.
-        split = {
-            tuple(re.split(rf"(?<![\d.]){re.escape(value)}(?![\d.])", word))
-            for word, value in zip(words, values, strict=True)
-        }
-        parts = split.pop()
-        if split or len(parts) != 2 or (parts != ("", "") and not words[0].startswith("-")):
-            return None
-        found.append(number.join(parts))
-        put = True
-    if not put and series.parameter == "ranks" and found[0] not in _LAUNCHERS:
-        return shlex.join(["mpirun", "-n", number, *found])
-    return shlex.join(found) if put or series.parameter == "threads" else None

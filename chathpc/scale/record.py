@@ -145,8 +145,8 @@ class NextRunRecord(Record):
     certainty: float = Field(description="Probability of that answer.")
     at: float | None = Field(description="Value of the parameter; null if no run is worth its price.")
     repetitions: int
-    core_hours: float
-    seconds: float = Field(description="Upper bound of one run's time.")
+    core_hours: float = Field(description="0 where the metric is no time.")
+    seconds: float = Field(description="Upper bound of one run's time; 0 likewise.")
     bits: float = Field(description="Information that the run is expected to give about the answer.")
     job: str = Field(description="A batch script that makes it; empty without a run.")
 

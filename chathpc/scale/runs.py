@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from chathpc.measure.record import RECORD
+from chathpc.measure.record import read_record
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.scale.loss import Costs
@@ -17,8 +16,6 @@ from chathpc.scale.words import point
 
 #: The median absolute deviation of a normal distribution in standard deviations.
 _DEVIATION = 0.6745
-#: Bytes of a record that are read.
-_LARGEST = 1 << 20
 
 
 def outliers(series: Series, costs: Costs) -> list[str]:
@@ -91,16 +88,7 @@ def overhead(series: Series, costs: Costs, records: Sequence[Mapping[str, object
     return f"The profiler costs {numbers.percent(slope * most)} ± {numbers.percent(error * most)} of the time {at}, as runs at different rates tell."
 
 
-def record_of(run: Run) -> Mapping[str, object]:
-    """What chathpc measure wrote beside a profile; empty where it did not make it."""
-    try:
-        found = json.loads((run.path / RECORD).read_bytes()[:_LARGEST])
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def notes(series: Series, costs: Costs) -> list[str]:
     """All of it."""
-    cost = overhead(series, costs, [record_of(run) for run in series.runs])
+    cost = overhead(series, costs, [read_record(run.path) for run in series.runs])
     return [*outliers(series, costs), *([cost] if cost else [])]

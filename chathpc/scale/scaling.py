@@ -15,11 +15,13 @@ from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
+from chathpc.profile.metric import Unit
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, runs, words
 from chathpc.scale.efficiency import efficiencies_of
-from chathpc.scale.experiment import experiment, job, needed
+from chathpc.scale.experiment import experiment, needed
+from chathpc.scale.job import job
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
@@ -251,18 +253,18 @@ def _next_run(
         return None
     made = experiment(series, costs, whole, laws, target)
     run = made.advice.run
+    timed = series.runs[0].measured.metric.unit == Unit.SECONDS
+    seconds = made.seconds if timed else 0.0
     return NextRunRecord(
         question=made.question,
         answer=clean(made.advice.decision),
         certainty=made.advice.certainty,
         at=made.value,
         repetitions=0 if run is None else run.repetitions,
-        core_hours=0.0 if run is None else run.core_hours,
-        seconds=made.seconds,
+        core_hours=run.core_hours if run is not None and timed else 0.0,
+        seconds=seconds,
         bits=made.advice.information,
-        job=""
-        if run is None or made.value is None
-        else job(series, costs, made.value, run.repetitions, made.seconds, target),
+        job="" if run is None or made.value is None else job(series, made.value, run.repetitions, seconds, target),
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from chathpc.adapters.load import detect, load, refuse_repeated, refuse_same
 from chathpc.comparison.comparable import common_metric
 from chathpc.comparison.run import Run as Measured
 from chathpc.errors import AdapterError, UsageError
+from chathpc.measure.record import read_record
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
@@ -35,6 +36,8 @@ _NAMES = {
 }
 _KNOWN = {short: name for name, every in _NAMES.items() for short in every}
 _WORKERS = ("p", "P")
+#: Of a series' values or kind: the caller told them.
+AS_GIVEN = "as given"
 _REPETITION = {"rep", "run", "r", "repetition", "trial", "iter", "it", "sample", "seed", "job", "jobid"}
 _VALUE = re.compile(r"([A-Za-z][A-Za-z_]*?)([=_]?)(\d+(?:\.\d+)?)([kKMG]?)(?:$|(?=[-_.,+]))")
 #: The number first: `27_cores`.
@@ -107,7 +110,8 @@ class Series:
     """Runs along one parameter, from its smallest value on.
 
     `points` are those along `parameter`; all other parameters are as in `fixed` there. `others` are runs at other points.
-    `reason` says in words how `kind` was found, `source` where the values came from. `notes` are sentences.
+    `reason` says in words how `kind` was found, `source` where the values came from (either may be AS_GIVEN). `notes` are sentences.
+    `given` are the paths that were named, profiles or folders of them.
     """
 
     parameter: str
@@ -119,6 +123,7 @@ class Series:
     fixed: Mapping[str, float]
     others: tuple[Run, ...] = ()
     notes: tuple[str, ...] = ()
+    given: tuple[Path, ...] = ()
 
     @property
     def values(self) -> list[float]:
@@ -166,6 +171,8 @@ def read_series(
     progress(f"reading {len(found)} profiles")
     loaded = {place: _loaded(place, given=place == top) for place, top in found.items()}
     read = {place: profile for place, profile in loaded.items() if profile is not None}
+    failed = _failed(read)
+    read = {place: profile for place, profile in read.items() if place not in failed}
     if len(read) < 2:
         raise UsageError(
             f"A series needs profiles of two scales at least, but {len(read)} was found.",
@@ -178,12 +185,16 @@ def read_series(
         raise UsageError(
             f"The profiles have no time in common. {notes[0]}", hint="Measure all of them in the same way."
         )
+    if failed:
+        named = ", ".join(clean("/".join(place.parts[-2:])) for place in failed)
+        notes = [*notes, f"Omitted, since the program failed: {named}."]
     tables, source = _parameters(found, read, values)
     runs = [
         Run(place, Measured(profile, each), tables[place])
         for (place, profile), each in zip(read.items(), metrics, strict=True)
     ]
-    return series_of(runs, source, parameter=parameter, kind=kind, notes=tuple(notes))
+    made = series_of(runs, source, parameter=parameter, kind=kind, notes=tuple(notes))
+    return replace(made, given=tuple(paths))
 
 
 def profiles_in(top: Path, depth: int = _DEPTH) -> list[Path]:
@@ -217,6 +228,12 @@ def _loaded(place: Path, *, given: bool) -> Profile | None:
         if given:
             raise
         return None
+
+
+def _failed(places: Iterable[Path]) -> list[Path]:
+    """Runs in which the program ended with an error, as chathpc measure saw it; none where it ended so in every run."""
+    codes = {place: read_record(place).get("code", 0) for place in places}
+    return [place for place, code in codes.items() if code != 0] if 0 in codes.values() else []
 
 
 def values_from(file: Path) -> dict[str, dict[str, float]]:
@@ -276,7 +293,7 @@ def _parameters(
             if row is None:
                 raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
             tables[place] = row
-        return tables, "as given"
+        return tables, AS_GIVEN
     counted = {place: _counted(profile) for place, profile in read.items()}
     named = {place: named_values(_telling(place, found[place])) for place in read}
     known = _varying(list(named.values()))
@@ -350,7 +367,7 @@ def series_of(
         Point(value, tuple(at for at, run in enumerate(ordered) if run.parameters[chosen] == value))
         for value in sorted({run.parameters[chosen] for run in ordered})
     )
-    found, reason = _kind(ordered, points, chosen) if kind is None else (kind, "as given")
+    found, reason = _kind(ordered, points, chosen) if kind is None else (kind, AS_GIVEN)
     others = tuple(run for run in runs if run not in along)
     return Series(chosen, found, reason, source, points, tuple(ordered), fixed, others, notes)
 

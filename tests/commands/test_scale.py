@@ -97,3 +97,17 @@ def test_a_series_over_workers_is_no_evidence_of_growth(run: Run, tmp_path: Path
     result = run("explain", "runs/ranks4", "--series", "runs", "--llm", "none", "-q")
     assert result.code == 2
     assert "differ in ranks, not in the size of the problem" in flat(result.err)
+
+
+def test_a_job_is_written_and_named(run: Run, tmp_path: Path) -> None:
+    # 20 % of noise of one and the other sign, so that it is open whether pairs or sweep costs more at n = 400.
+    (tmp_path / "runs").mkdir()
+    for n, noise in zip(SIZES, (1.2, 0.8, 1.2, 0.8, 1.2), strict=True):
+        samples = [(("main", "sweep"), round(n * noise)), (("main", "pairs"), round(n * n / 400 / noise))]
+        (tmp_path / "runs" / f"n{n}").write_text(write(samples))
+    result = run("scale", "runs", "--at", "n=400", "--job", "next.sh")
+    assert result.code == 0
+    assert "the job is in next.sh; write the program's command where it has <--" in flat(result.err)
+    assert (tmp_path / "next.sh").stat().st_mode & 0o111
+    assert "part of the profile" in run("scale", "runs", "--job", "runs/n100").err
+    assert run("scale", "runs", "--at", "n=400", "--job", "absent/next.sh").code == 2

@@ -131,6 +131,7 @@ def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Benc
     assert record["schema"] == "chathpc-measure/1"
     assert record["profile"] == "profile/perf.txt"
     assert record["command"] == ["./app", "1", "2"]
+    assert record["folder"] == ".."
     assert chathpc.load(measured.folder).run["command"] == "./app 1 2"
     assert measured.overhead is not None
     assert record["overhead"] == pytest.approx(measured.overhead.share, abs=1e-6)

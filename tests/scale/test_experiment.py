@@ -1,39 +1,27 @@
-"""The next run, its job, repetitions that are needed, runs that were disturbed, several parameters: against arithmetic."""
+"""The next run, repetitions that are needed, runs that were disturbed, several parameters: against arithmetic."""
 
 from __future__ import annotations
 
-import shlex
-import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from chathpc.comparison.run import Run as Measured
-from chathpc.profile.profile import COMMAND
-from chathpc.scale.experiment import job, needed
+from chathpc.scale.experiment import needed
 from chathpc.scale.loss import costs_of
 from chathpc.scale.scaling import scaling_of, scaling_of_series
 from chathpc.scale.series import Run, Series, series_of
 from tests.scale.made import alone, even, profile, series, strong
 
 
-def repeated(times: dict[float, list[float]], parameter: str = "n", command: str = "") -> Series:
+def repeated(times: dict[float, list[float]]) -> Series:
     """Runs of one function that takes these seconds."""
     runs = []
     for value, every in times.items():
         for number, seconds in enumerate(every, 1):
-            made = profile(1, {"solve": even(seconds)})
-            told = {COMMAND: command.format(n=f"{value:g}")} if command else {}
-            found = replace(made, run={**made.run, **told})
-            runs.append(
-                Run(
-                    Path(f"{parameter}={value:g}/rep{number}"),
-                    Measured(found, found.metric("cpu.time")),
-                    {parameter: value},
-                )
-            )
+            found = profile(1, {"solve": even(seconds)})
+            runs.append(Run(Path(f"n={value:g}/rep{number}"), Measured(found, found.metric("cpu.time")), {"n": value}))
     return series_of(runs, "as given")
 
 
@@ -66,38 +54,6 @@ def test_what_is_open_is_asked_of_a_run_within_reach() -> None:
     assert 1000 <= record.next_run.at <= 64000
     assert record.next_run.bits > 0
     assert "chathpc measure" in record.next_run.job
-
-
-def test_the_job_has_the_command_with_the_new_value_and_bash_takes_it(tmp_path: Path) -> None:
-    found = repeated({1000: [1.0], 2000: [2.0], 4000: [4.0]}, command="./app {n} --steps 10")
-    text = job(found, costs_of(found), 16000.0, 3, 20.0, 64000.0)
-    (line,) = (each.strip() for each in text.splitlines() if "chathpc measure" in each)
-    assert shlex.split(line)[-4:] == ["./app", "16000", "--steps", "10"]
-    assert "#SBATCH --time=00:10:00" in text
-    (tmp_path / "job.sh").write_text(text)
-    assert subprocess.run(["bash", "-n", str(tmp_path / "job.sh")], check=False).returncode == 0
-
-
-def test_a_job_of_ranks_asks_for_as_many(tmp_path: Path) -> None:
-    found = repeated({2: [1.0], 4: [0.5], 8: [0.25]}, "ranks", "mpirun -n {n} ./app 100")
-    text = job(found, costs_of(found), 32.0, 3, 600.0, 1024.0)
-    assert "#SBATCH --ntasks=32" in text
-    assert "mpirun -n 32 ./app 100" in text
-    assert "#SBATCH --time=01:00:00" in text  # 3 runs of 600 s, twice
-
-
-def test_the_value_may_stand_in_an_option_and_ranks_get_a_launcher() -> None:
-    found = repeated({1000: [1.0], 2000: [2.0]}, command="./app --size={n} 7")
-    assert "-- ./app --size=4000 7\n" in job(found, costs_of(found), 4000.0, 3, 1.0, 8000.0)
-    ranks = repeated({2: [1.0], 4: [2.0]}, "ranks", command="./app 7")
-    assert "-- mpirun -n 8 ./app 7\n" in job(ranks, costs_of(ranks), 8.0, 3, 1.0, 16.0)
-    launched = repeated({2: [1.0], 4: [2.0]}, "ranks", command="mpirun -n 64 ./app 7")
-    assert "<-- the program's command" in job(launched, costs_of(launched), 8.0, 3, 1.0, 16.0)
-
-
-def test_a_command_that_differs_elsewhere_is_left_to_the_reader() -> None:
-    found = repeated({1000: [1.0], 2000: [2.0]}, command="./app-{n} x")
-    assert "<-- the program's command" in job(found, costs_of(found), 4000.0, 3, 1.0, 8000.0)
 
 
 def test_repetitions_that_are_needed_follow_from_the_spread() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,23 @@ def test_folders_are_searched_and_repetitions_grouped(tmp_path: Path) -> None:
     assert found.parameter == "n"
     assert found.kind == Kind.PROBLEM_SIZE
     assert [(point.value, len(point.runs)) for point in found.points] == [(100, 2), (200, 1), (400, 1)]
+
+
+def test_runs_of_a_program_that_failed_are_omitted_unless_all_did(tmp_path: Path) -> None:
+    def measured(name: str, seconds: int, code: int) -> None:
+        place = tmp_path / name
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "stacks").write_text(write([(("main", "solve"), seconds)]))
+        (place / "measure.json").write_text(json.dumps({"profile": "stacks", "code": code}))
+
+    for name, seconds, code in (("n=100/rep1", 100, 0), ("n=200/rep1", 200, 0), ("n=200/rep2", 3, 137)):
+        measured(name, seconds, code)
+    found = read_series([tmp_path])
+    assert [(point.value, len(point.runs)) for point in found.points] == [(100, 1), (200, 1)]
+    assert "Omitted, since the program failed: n=200/rep2." in found.notes
+    for name, seconds in (("n=100/rep1", 100), ("n=200/rep1", 200)):
+        measured(name, seconds, 1)
+    assert [len(point.runs) for point in read_series([tmp_path]).points] == [1, 2]
 
 
 def test_a_file_gives_the_parameters(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,19 @@ def _found(start: Sequence[str], files: Path, *options: str) -> bytes:
 )
 def test_mpi_finds_the_same(files: Path) -> None:
     assert _found(_MPI, files, "--engine", "mpi") == _found([sys.executable], files, "--workers", "1")
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("mpi4py") is None or shutil.which("mpirun") is None, reason="needs mpi4py and mpirun"
+)
+def test_processes_of_srun_that_mpi_does_not_connect_do_not_each_give_the_answer(files: Path) -> None:
+    # What srun --mpi=none makes of MPICH, seen with Slurm 22.05: three worlds of one process, with this variable.
+    done = subprocess.run(
+        [sys.executable, "-m", "mpi4py.futures", "-m", "chathpc", "ranks", str(files), "--engine", "mpi", "-q"],
+        env={**os.environ, "SLURM_STEP_NUM_TASKS": "3"}, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "srun --mpi=pmix" in done.stderr
 
 
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="needs dask[distributed]")
