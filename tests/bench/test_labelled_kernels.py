@@ -17,7 +17,7 @@ REGION = Label(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("language, builder", [("OMP", "build_openmp"), ("CUDA", "build_with_clang")])
+@pytest.mark.parametrize(("language", "builder"), [("OMP", "build_openmp"), ("CUDA", "build_with_clang")])
 def test_programs_are_built_by_the_toolkit_and_the_llvm_that_are_named(
     language: str, builder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,8 +35,8 @@ def test_programs_are_built_by_the_toolkit_and_the_llvm_that_are_named(
     monkeypatch.setattr(labelled_kernels, "find_toolkit", lambda: newest)
     monkeypatch.setattr(labelled_kernels, builder, build)
     compilers = labelled_kernels.Compilers(commands, tmp_path / "cuda-12.6", tmp_path / "llvm-18")
+    label = dataclasses.replace(REGION, language=language)
     with pytest.raises(BuildError, match="far enough"):
-        label = dataclasses.replace(REGION, language=language)
         labelled_kernels.built_program(label, tmp_path / "src", compilers, tmp_path / "work")
     assert Toolkit(tmp_path / "cuda-12.6", newest.nvcc) in given
     assert Clang(tmp_path / "llvm-18" / "bin", tmp_path / "llvm-18" / "lib") in given

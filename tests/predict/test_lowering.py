@@ -99,7 +99,7 @@ def test_an_instruction_has_its_operands_in_their_places(text: str, operation: s
     assert len(record.pack()) == 80
 
 
-@pytest.mark.parametrize("text, first", [("P2R.B1 R5, PR, RZ, 0x7f ;", 0), ("UP2UR UR39, UPR, URZ, 0x1 ;", 8)])
+@pytest.mark.parametrize(("text", "first"), [("P2R.B1 R5, PR, RZ, 0x7f ;", 0), ("UP2UR UR39, UPR, URZ, 0x1 ;", 8)])
 def test_predicates_are_packed_from_those_of_their_datapath(text: str, first: int) -> None:
     record, _ = lowering.record_of(text, 0, "f", {"f": lowering.Place(0, {}, 0)})
     assert (record.operation, record.sub2) == ("P2R", first)
