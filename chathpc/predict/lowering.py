@@ -54,6 +54,7 @@ _UNIFORM_OF = {f"U{name}": name for name in _numbered(_UNIFORM)} | {
     "S2UR": "S2R",
     "CS2UR": "CS2R",
     "LDCU": "LDC",
+    "UP2UR": "P2R",
 }
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
@@ -411,6 +412,7 @@ def _plop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 @_handles("P2R")
 def _predicates_to_register(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     record.sub = next((8 * int(each[1]) for each in modifiers if re.match(r"B\d", each)), 0)
+    record.sub2 = 8 if parts[1].strip() == "UPR" else 0  # the first of the predicates, uniform ones follow the others
     record.operands = _integers([parts[0], *parts[2:4]])
 
 

@@ -3,7 +3,8 @@
 python -m tests.bench.labelled_kernels --labels roofline.csv.gz --sources SRC --out counts.jsonl
     --programs FILE      only these, one a line
     --commands FILE      compile_commands.json: build as it says (clang), and not by the Makefiles (nvcc)
-    --cuda DIR           with --commands: CUDA 12, whose headers clang needs
+    --cuda DIR           with --commands: CUDA 12, whose headers clang needs, and whose assembler made the labels
+    --llvm DIR           with --commands: the LLVM whose bin/clang and lib/libomptarget-nvptx-*.bc are taken, such as the labels' own release
     --language CUDA|OMP  only these; --part 0/2: every second
 
 A launch that is in the file already is not followed again: the work can be broken off, and shared by several processes that have a file each.
@@ -48,21 +49,30 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("--labels", "--sources", "--out"):
         words.add_argument(name, type=Path, required=True)
-    for name in ("--programs", "--commands", "--cuda"):
+    for name in ("--programs", "--commands", "--cuda", "--llvm"):
         words.add_argument(name, type=Path)
     words.add_argument("--language", choices=("CUDA", "OMP"))
     words.add_argument("--part", default="0/1")
     asked = words.parse_args()
     part, parts = map(int, asked.part.split("/"))
-    commands = commands_of(asked.commands) if asked.commands else None
+    compilers = Compilers(commands_of(asked.commands) if asked.commands else None, asked.cuda, asked.llvm)
     done = {key_of(row) for row in rows_of(asked.out)}
     labels = read_labels(asked.labels, None if asked.programs is None else read_programs(asked.programs))
     for number, label in enumerate(each for each in labels if asked.language in (None, each.language)):
         if number % parts == part and label.key not in done:
-            row = followed(label, asked.sources, commands, asked.cuda)
+            row = followed(label, asked.sources, compilers)
             with asked.out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(number, label.program, label.kernel, row.get("failure", ""), file=sys.stderr, flush=True)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Compilers:
+    """What programs are built by: commands by target (None: their Makefiles), CUDA and LLVM (None: those that predictions find)."""
+
+    commands: Mapping[str, Sequence[str]] | None
+    cuda: Path | None
+    llvm: Path | None
 
 
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
@@ -75,9 +85,7 @@ def key_of(row: Mapping[str, str]) -> tuple[str, str, str]:
     return row["target"], row["kernelName"], row["signature"]
 
 
-def followed(
-    label: Label, sources: Path, commands: Mapping[str, Sequence[str]] | None, cuda: Path | None
-) -> dict[str, Any]:
+def followed(label: Label, sources: Path, compilers: Compilers) -> dict[str, Any]:
     """What is counted of a launch; with `failure` in the place of counts if there are none."""
     row: dict[str, Any] = {"target": label.program, "kernelName": label.kernel, "signature": label.signature}
     row |= {"language": label.language}
@@ -85,7 +93,7 @@ def followed(
     with tempfile.TemporaryDirectory(prefix="labelled-") as name:
         work = Path(name)
         try:
-            prepared = built_program(label, sources, commands, cuda, work)
+            prepared = built_program(label, sources, compilers, work)
             row["build"] = time.monotonic() - begin
             kernels = kernels_of(label, prepared)
             wanted = Wanted(kernels, label.grid, label.block)
@@ -136,21 +144,20 @@ def _types(name: str) -> str:
 # -- Building ------------------------------------------------------------------------------------------------------
 
 
-def built_program(
-    label: Label, sources: Path, commands: Mapping[str, Sequence[str]] | None, cuda: Path | None, work: Path
-) -> Prepared:
-    """A label's program, by its Makefile or as `commands` say. Errors: UsageError, BuildError, ToolkitMissingError, ClangMissingError."""
-    folder = sources / label.program
+def built_program(label: Label, sources: Path, compilers: Compilers, work: Path) -> Prepared:
+    """A label's program, by its Makefile or as the commands say. Errors: UsageError, BuildError, ToolkitMissingError, ClangMissingError."""
+    folder, commands, llvm = sources / label.program, compilers.commands, compilers.llvm
     if commands is None and label.language == "CUDA":
         return prepare(Program((folder,)), work, device(DEVICE))
-    toolkit, clang = find_toolkit(), find_clang()
+    newest = find_toolkit()
+    toolkit = newest if compilers.cuda is None else Toolkit(compilers.cuda, newest.nvcc)
+    clang = find_clang() if llvm is None else Clang(llvm / "bin", llvm / "lib")
     recipe = openmp_recipe_of_makefile(folder) if commands is None else recipe_of(label, sources, commands)
     if label.language == "OMP":
         built = build_openmp(recipe, work=work, toolkit=toolkit, clang=clang, architecture=ARCHITECTURE)
     else:
-        older = toolkit if cuda is None else Toolkit(cuda, toolkit.nvcc)
-        built = build_with_clang(recipe, work, older, clang)
-    return lowered(built, recipe, work, toolkit, {}, ARCHITECTURE)
+        built = build_with_clang(recipe, work, toolkit, clang)
+    return lowered(built, recipe, work, newest, {}, ARCHITECTURE)
 
 
 def commands_of(path: Path) -> dict[str, list[str]]:

@@ -99,6 +99,12 @@ def test_an_instruction_has_its_operands_in_their_places(text: str, operation: s
     assert len(record.pack()) == 80
 
 
+@pytest.mark.parametrize(("text", "first"), [("P2R.B1 R5, PR, RZ, 0x7f ;", 0), ("UP2UR UR39, UPR, URZ, 0x1 ;", 8)])
+def test_predicates_are_packed_from_those_of_their_datapath(text: str, first: int) -> None:
+    record, _ = lowering.record_of(text, 0, "f", {"f": lowering.Place(0, {}, 0)})
+    assert (record.operation, record.sub2) == ("P2R", first)
+
+
 def test_a_guard_may_be_a_uniform_predicate() -> None:
     record, _ = lowering.record_of("@!UP2 UIADD3 UR4, UR5, 0x1, URZ ;", 0, "f", {"f": lowering.Place(0, {}, 0)})
     assert (record.guard, record.negated) == (10, True)

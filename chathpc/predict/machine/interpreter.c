@@ -1252,7 +1252,7 @@ static bool execute_integers(struct block *b, struct warp *w, const struct instr
     case OP_P2R:
         LANES {
             u32 v = 0;
-            for (u32 k = 0; k < 7; k++) v |= (w->predicates[k] >> l & 1) << k;
+            for (u32 k = 0; k < 7; k++) v |= (w->predicates[k + (i->sub2 & 8)] >> l & 1) << k;
             out[l] = (a[l] & ~(c[0] << i->sub)) | (v & c[0]) << i->sub;
         }
         break;
