@@ -7,7 +7,7 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS
 from chathpc.chat.tools.record import Arguments, FactList, NoArguments, Result, escaped
-from chathpc.diagnosis.fact import Form, Kind
+from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.profile import numbers
 from chathpc.profile.run import RunFacts, run_facts
 from chathpc.prompts.untrusted import quote
@@ -138,30 +138,56 @@ def scaling(session: Session, asked: NoArguments) -> Result:
 
 def at_scale(session: Session, asked: ScalingArguments) -> Result:
     """What `chathpc scale` says: where time is lost, the time at the scale that is asked about, the run that would tell more."""
-    from chathpc.reports.scale_terminal import findings, outlook
+    from chathpc.diagnosis.records import Place
+    from chathpc.reports.scale_terminal import findings, outlook, target_words
+    from chathpc.scale.words import at_value
 
     found = session.scaled(asked.parameter, asked.at)
     facts = FactList("chathpc scale: laws fitted to the runs of the series")
+    whole = Quantity(of="the time" if found.kind == "problem size" else "all workers' time")
     if found.loss is not None:
-        facts.add(Kind.SHARE, "time lost at the largest scale", max(found.loss, 0.0), "share")
+        facts.add(Kind.SHARE, "the loss at the largest scale", max(found.loss, 0.0), "ratio", whole=whole)
     for point in found.points:
-        facts.add(Kind.VALUE, f"time at {found.parameter} {point.value:g}", point.elapsed, found.unit)
+        facts.add(Kind.VALUE, f"the time at {quote(at_value(found.parameter, point.value))}", point.elapsed, found.unit)
+    for finding in found.findings:
+        where = Place(function=finding.where.function or finding.name, path=tuple(finding.where.path))
+        facts.add(Kind.SHARE, "its loss at the largest scale", finding.share, "ratio", whole=whole, where=where)
+        if finding.loss == "growth" and finding.law is not None:
+            facts.add(
+                Kind.VALUE,
+                f"the exponent of its growth with {found.parameter}",
+                finding.law.growth.value,
+                "",
+                where=where,
+            )
     for each in found.predictions:
+        at = quote(target_words(each))
         if each.elapsed is not None:
             for what, value in (
-                ("predicted", each.elapsed.value),
-                ("at least", each.elapsed.low),
-                ("at most", each.elapsed.high),
+                ("the time predicted for", each.elapsed.value),
+                ("the least time for", each.elapsed.low),
+                ("the most time for", each.elapsed.high),
             ):
-                facts.add(Kind.VALUE, f"time at {quote(str(each.at))}, {what}", value, found.unit)
-    said = " ".join(f"{label}: {text}" if label != "Waiting" else f"{label} {text}" for label, text in outlook(found))
-    lines = [
+                facts.add(Kind.VALUE, f"{what} {at}", value, found.unit)
+        for place in each.ranked:
+            facts.add(
+                Kind.VALUE,
+                f"its cost predicted for {at}",
+                place.cost.value,
+                found.unit,
+                where=Place(function=place.name),
+            )
+    said = [
+        quote(f"{label}: {text}" if label != "Waiting" else f"{label} {text}", longest=_LONGEST)
+        for label, text in outlook(found)
+    ]
+    lost = [
         f"{share.strip()} in {quote(name)}: {quote(sentence, longest=_LONGEST)}"
         for share, name, sentence in findings(found)
     ]
     return Result(
-        f"{quote(found.headline, longest=_LONGEST)} {quote(said, longest=2 * _LONGEST)}",
+        quote(found.headline, longest=_LONGEST),
         facts=facts.all(),
-        lines=tuple(lines),
+        lines=(*said, *lost),
         complete=True,
     )
