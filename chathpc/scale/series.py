@@ -295,12 +295,12 @@ def _parameters(
             tables[place] = row
         return tables, AS_GIVEN
     counted = {place: _counted(profile) for place, profile in read.items()}
-    named = {place: named_values(_telling(place, found[place])) for place in read}
+    named = _settled({place: named_values(_telling(place, found[place])) for place in read}, counted)
     known = _varying(list(named.values()))
     if known:
-        settled = {name: _settled(name, named, counted) for name in known}
-        chosen = {place: {settled[name]: row[name] for name in known} for place, row in named.items()}
-        return dict(chosen), "from names of files and folders"
+        return {
+            place: {name: row[name] for name in known} for place, row in named.items()
+        }, "from names of files and folders"
     varying = _varying(list(counted.values()))
     if not varying:
         raise UsageError(
@@ -330,15 +330,21 @@ def _counted(profile: Profile) -> dict[str, float]:
     return {name: float(value) for name, value in found.items() if value > 0}
 
 
-def _settled(name: str, named: Mapping[Path, Mapping[str, float]], counted: Mapping[Path, Mapping[str, float]]) -> str:
-    """What `p` counts: whatever the profiles count as many of."""
-    if name not in _WORKERS:
+def _settled(
+    named: Mapping[Path, Mapping[str, float]], counted: Mapping[Path, Mapping[str, float]]
+) -> dict[Path, dict[str, float]]:
+    """The same values with `p` called what it counts: whatever all profiles that have it count as many of."""
+
+    def meant(name: str) -> str:
+        rows = {place: row[name] for place, row in named.items() if name in row}
+        for candidate in ("ranks", "threads", "GPUs") if name in _WORKERS else ():
+            # A profile of one rank or thread may not number it.
+            if all(counted[place].get(candidate, 1.0) == value for place, value in rows.items()):
+                return candidate
         return name
-    for candidate in ("ranks", "threads", "GPUs"):
-        # A profile of one rank or thread may not number it.
-        if all(counted[place].get(candidate, 1.0) == row[name] for place, row in named.items()):
-            return candidate
-    return name
+
+    known = {name: meant(name) for row in named.values() for name in row}
+    return {place: {known[name]: value for name, value in row.items()} for place, row in named.items()}
 
 
 # -- what was scaled -------------------------------------------------------------------------------------------

@@ -62,6 +62,15 @@ def traces(tmp_path: Path) -> Series:
     return read_series([tmp_path])
 
 
+def test_p_is_called_what_it_counts(traces: Series) -> None:
+    """So that names of a job's runs, which have the full word, go with it."""
+    for run, name in zip(traces.runs, ("p1", "p2", "gpus=4"), strict=True):
+        (run.path.parent / name).mkdir()
+        run.path.rename(run.path.parent / name / "trace.sqlite")
+    found = read_series([traces.runs[0].path.parent])
+    assert (found.parameter, found.values) == ("GPUs", [1, 2, 4])
+
+
 def test_devices_have_their_own_factors(traces: Series) -> None:
     assert (traces.parameter, traces.values) == ("GPUs", [1, 2, 4])
     at = efficiencies_of(traces, costs_of(traces))[-1]
