@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.profile.profile import Profile
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.loss import costs_of
 from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Series, read_series
-from tests.scale.made import alone, each, even, strong
+from tests.diagnosis.parts import function, main
+from tests.profile.build import build, call
+from tests.scale.made import alone, each, even, series, strong
 from tests.synthetic.nsight_systems import H2D, Export
 
 
@@ -37,6 +40,21 @@ def test_under_weak_scaling_each_worker_counts() -> None:
 def test_one_worker_has_no_efficiencies_to_tell() -> None:
     found = strong({"solve": even(8.0)}, counts=(2, 4))
     assert all(at.balance == pytest.approx(1.0) for at in efficiencies_of(found, costs_of(found)))
+
+
+def test_calls_that_await_devices_are_a_factor_of_their_own() -> None:
+    def run(count: int) -> Profile:
+        wait = call(
+            "cudaDeviceSynchronize [libcudart.so.12]",
+            module="/usr/lib/libcudart.so.12",
+            time=each(1.0)(count) if count > 1 else 1.0,
+        )
+        return build(main(function("solve", wait, time=even(8.0)(count) if count > 1 else 8.0)), timed=True)
+
+    found = series("threads", {count: run(count) for count in (1, 2, 4)})
+    at = efficiencies_of(found, costs_of(found))[-1]
+    assert (at.communication, at.offload) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert (at.mpi, at.threads) == (1, 1)
 
 
 def _on_gpus(folder: Path, kernels: Sequence[int], copy: int, idle: int = 0) -> Path:
@@ -88,6 +106,7 @@ def test_where_only_devices_were_traced_they_are_the_workers(traces: Series) -> 
     assert costs.elapsed == pytest.approx([0.088, 0.048, 0.028])
     at = found.points[-1]
     assert (at.balance, at.communication) == (pytest.approx(12.5 / 20), pytest.approx(20 / 28))
+    assert (at.mpi, at.offload, at.threads) == (None, None, None)
     # Of 28 ms: 7.5 of kernels on one GPU alone; 3 each of copies and of idle time more than a quarter of what one GPU has.
     named = {each.name: (each.loss, each.share) for each in found.findings}
     assert named == {
