@@ -145,6 +145,12 @@ def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]
             )
 
 
+def outlook_sentences(record: Scaling, ranked: int = _RANKED) -> Iterator[str]:
+    """The same with each label as the beginning of its sentence."""
+    for label, text in outlook(record, ranked):
+        yield f"{label} {text}" if label == "Waiting" else f"{label}: {text}"
+
+
 def workers(record: Scaling) -> list[str]:
     """Groups of ranks and threads of the largest run, and those that stand out, if there are any."""
     if record.spread is None or (len(record.spread.groups) < 2 and not record.spread.all_odd):
@@ -214,8 +220,8 @@ def _findings(page: Page, record: Scaling) -> None:
 
 def _outlook(page: Page, record: Scaling) -> None:
     page.heading("At larger scales", "from laws fitted to these runs, 80 % intervals")
-    for label, text in outlook(record, _RANKED * 2 if page.style.verbose else _RANKED):
-        page.paragraph(f"{label}: {text}" if not label.startswith("Waiting") else f"{label} {text}")
+    for sentence in outlook_sentences(record, _RANKED * 2 if page.style.verbose else _RANKED):
+        page.paragraph(sentence)
 
 
 def _sentence(record: Scaling, finding: FindingRecord) -> str:

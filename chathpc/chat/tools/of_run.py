@@ -139,7 +139,7 @@ def scaling(session: Session, asked: NoArguments) -> Result:
 def at_scale(session: Session, asked: ScalingArguments) -> Result:
     """What `chathpc scale` says: where time is lost, the time at the scale that is asked about, the run that would tell more."""
     from chathpc.diagnosis.records import Place
-    from chathpc.reports.scale_terminal import findings, outlook, target_words
+    from chathpc.reports.scale_terminal import findings, outlook_sentences, target_words
     from chathpc.scale.words import at_value
 
     found = session.scaled(asked.parameter, asked.at)
@@ -177,10 +177,7 @@ def at_scale(session: Session, asked: ScalingArguments) -> Result:
                 found.unit,
                 where=Place(function=place.name),
             )
-    said = [
-        quote(f"{label}: {text}" if label != "Waiting" else f"{label} {text}", longest=_LONGEST)
-        for label, text in outlook(found)
-    ]
+    said = [quote(sentence, longest=_LONGEST) for sentence in outlook_sentences(found)]
     lost = [
         f"{share.strip()} in {quote(name)}: {quote(sentence, longest=_LONGEST)}"
         for share, name, sentence in findings(found)
