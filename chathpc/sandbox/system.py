@@ -11,7 +11,8 @@ from chathpc.errors import UsageError
 from chathpc.sandbox.contract import Request
 
 #: Programs and libraries, shown read-only.
-PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+#: ncu and nsys below /usr are scripts that start what NVIDIA's packages put below /opt.
+PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt/nvidia")
 #: What compilers, the loader, MPI and Perl-written build tools read below /etc. No keys, no users, no mounts.
 SETTINGS = (
     "/etc/alternatives",

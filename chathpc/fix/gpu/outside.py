@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -43,9 +44,16 @@ def ask(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = ()) 
 
 
 def request(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> Request:
-    """One run of the child: this Python, and this package, to read."""
+    """One run of the child: this Python, and this package, to read.
+
+    Packages are found where this process finds them (modules of a cluster name theirs in PYTHONPATH), not where the project says.
+    """
     package = Path(chathpc.__file__).resolve().parent.parent
-    readable = (*runner.readable, Path(sys.prefix), Path(sys.base_prefix), package)
+    packages = [
+        package,
+        *(Path(part) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part.startswith("/")),
+    ]
+    readable = (*runner.readable, Path(sys.prefix), Path(sys.base_prefix), *filter(Path.is_dir, packages))
     return Request(
         command=(*prefix, sys.executable, "-m", "chathpc.fix.gpu.child"),
         folder=runner.workspace.stage,
@@ -53,7 +61,7 @@ def request(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = 
         environment={
             **runner.environment(Case(runner.project.run)),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": str(package),
+            "PYTHONPATH": os.pathsep.join(map(str, packages)),
         },
         stdin=json.dumps(asked).encode(),
         limits=replace(runner.project.limits, output=_OUTPUT, memory=1 << 47),

@@ -14,10 +14,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import patch
 
 import numpy as np
 
@@ -28,7 +29,10 @@ from chathpc.fix.project import Flags, Kernel, KernelArgument, Project, Run
 from chathpc.fix.records import Verdict
 from chathpc.fix.runner import Runner
 from chathpc.fix.workspace import Workspace
-from chathpc.sandbox import choose
+from chathpc.sandbox import Limits, Request, Sandbox, bubblewrap, choose
+from chathpc.sandbox.bubblewrap import Bubblewrap
+from chathpc.sandbox.landlock import Landlock
+from chathpc.sandbox.plain import Plain
 
 N = 1 << 22
 ORIGINAL = """#include <cstdio>
@@ -70,6 +74,18 @@ int main(int argc, char **argv) {
   if (cudaDeviceSynchronize()) return 1;
   std::printf("done\\n");
   return 0;
+}
+"""
+#: Says how far a program with a GPU gets.
+PROBE = """#include <cstdio>
+#include <cuda_runtime.h>
+int main() {
+  void *p;
+  cudaError_t e = cudaMalloc(&p, 1 << 20);
+  if (!e) e = cudaMemset(p, 0, 1 << 20);
+  if (!e) e = cudaDeviceSynchronize();
+  std::puts(cudaGetErrorName(e));
+  return e;
 }
 """
 BLOCKS = (N + 255) // 256
@@ -164,6 +180,50 @@ def _device(folder: Path) -> tuple[str, str]:
         device.close()
 
 
+def _sandboxes(folder: Path) -> tuple[str, str]:
+    """Every sandbox shows the device; of one that does not, which of its walls hides it (each left out once)."""
+    (folder / "probe.cu").write_text(PROBE, "utf-8")
+    subprocess.run(["nvcc", "-arch=native", "-o", "probe", "probe.cu"], cwd=folder, check=True, timeout=300)
+
+    def gets(sandbox: Sandbox) -> str:
+        try:
+            done = sandbox.run(
+                Request(("./probe",), folder, environment=dict(os.environ), gpu=True, limits=Limits(60.0))
+            )
+        except ChathpcError as error:
+            return error.message
+        return (done.stdout + done.stderr[-100:]).decode("utf-8", "replace").strip() or f"{done.status} {done.code}"
+
+    found = {sandbox.name: gets(sandbox) for sandbox in (Plain(), Landlock(), Bubblewrap())}
+    said = [f"{name}: {text}" for name, text in found.items()]
+    if found["bubblewrap"] != "cudaSuccess":
+        said += [f"without {wall}: {gets(_Without(wall))}" for wall in _Without.WALLS]
+        with patch.object(bubblewrap, "filter_program", lambda: b""):
+            said.append(f"without seccomp: {gets(Bubblewrap())}")
+        with patch.object(bubblewrap, "resource_limits", lambda request: ()):
+            said.append(f"without limits: {gets(Bubblewrap())}")
+    return "ok" if set(found.values()) == {"cudaSuccess"} else "failed", "; ".join(said)
+
+
+class _Without(Bubblewrap):
+    """Bubblewrap without one of its walls: options that are left out, or a folder of the machine in the place of its own."""
+
+    WALLS: Mapping[str, tuple[str, ...]] = {
+        "ipc": ("--unshare-ipc",), "net": ("--unshare-net",), "uts": ("--unshare-uts", "--hostname", "sandbox"), "cgroup": ("--unshare-cgroup-try",),
+        "pid": ("--unshare-pid", "--as-pid-1"), "cap": ("--cap-drop", "ALL"), "userns": ("--disable-userns",),
+        "user": ("--unshare-user", "--disable-userns"), "/dev": (), "/proc": (), "/sys": (), "/run": (), "/etc": (),
+    }  # fmt: skip
+
+    def __init__(self, wall: str) -> None:
+        super().__init__()
+        self._wall = wall
+
+    def _options(self, request: Request) -> Iterator[str]:
+        yield from (option for option in super()._options(request) if option not in self.WALLS[self._wall])
+        if self._wall.startswith("/"):
+            yield from ("--dev-bind", self._wall, self._wall)
+
+
 def _same_is_not_faster(folder: Path) -> tuple[str, str]:
     files = {"app.cu": ORIGINAL + "// the same\n"}
     (found,) = gate.judge(
@@ -221,6 +281,7 @@ def _loop(folder: Path) -> tuple[str, str]:
 
 CHECKS: tuple[Check, ...] = (
     Check("the device answers", _device),
+    Check("sandboxes show the device", _sandboxes),
     *(Check(name, _change(kernel, old, new, verdict, words)) for name, kernel, old, new, verdict, words in CHANGES),
     Check("the same kernel is not faster", _same_is_not_faster),
     Check("nsys: launch facts", _tool("nsys")),
@@ -291,7 +352,7 @@ def main(words: Sequence[str]) -> int:
         begin = time.monotonic()
         try:
             outcome, said = check.run(folder)
-        except (ChathpcError, OSError, subprocess.SubprocessError, AssertionError, ValueError) as error:
+        except (ChathpcError, OSError, ImportError, subprocess.SubprocessError, AssertionError, ValueError) as error:
             outcome, said = "failed", f"{type(error).__name__}: {error}"
         rows.append(
             {"check": check.name, "outcome": outcome, "found": said, "seconds": round(time.monotonic() - begin, 2)}

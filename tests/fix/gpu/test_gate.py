@@ -25,7 +25,7 @@ from chathpc.fix.project_file import read
 from chathpc.fix.records import GateResult, Verdict
 from chathpc.fix.runner import Runner
 from chathpc.fix.workspace import Workspace
-from chathpc.sandbox import Completed, Request
+from chathpc.sandbox import Completed, Request, choose
 from tests.fix.gpu.stand_in import Api, Launch
 from tests.fix.parts import Unguarded
 
@@ -425,3 +425,13 @@ def test_every_kernel_of_the_checks_on_a_device_has_a_plan(tmp_path: Path, index
     assert not isinstance(found, gate.Judged), found
     assert found[0].grid[0] * 256 == 1 << 22
     assert {one.name: one.role for one in found[0].arguments if one.is_array} == {"a": "in", "out": "out"}
+
+
+def test_the_child_finds_packages_where_this_process_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As modules of a cluster name them; what the project's own environment says is not asked."""
+    (tmp_path / "site").mkdir()
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'site'}:relative:{tmp_path / 'absent'}")
+    made = outside.request(runner(tmp_path, choose()), {"ask": "facts"})
+    assert made.environment["PYTHONPATH"].split(":")[1:] == [str(tmp_path / "site"), str(tmp_path / "absent")]
+    assert tmp_path / "site" in made.readable
+    assert tmp_path / "absent" not in made.readable
