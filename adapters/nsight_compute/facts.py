@@ -68,6 +68,10 @@ def _per_request(direction: str) -> Computed:
     return compute
 
 
+def _sector_use(name: str) -> Computed:
+    return lambda launch: product(launch.value(name), 1 / _SECTOR)
+
+
 def _shared_memory(launch: Launch) -> float | None:
     own = _sum(launch, "launch__shared_mem_per_block_static", "launch__shared_mem_per_block_dynamic")
     return launch.value("launch__shared_mem_per_block") if own is None else own
@@ -148,6 +152,7 @@ def _pcie_rate(launch: Launch) -> float | None:
 _SECTORS, _HITS = "lts__t_sectors_srcunit_tex.sum", "lts__t_sectors_srcunit_tex_lookup_hit.sum"
 _PCIE = ("pcie__read_bytes.sum.per_second", "pcie__write_bytes.sum.per_second")
 _INTEGRATED = "device__attribute_integrated"
+_BYTES_OF_SECTOR = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio"
 #: Bytes of a sector of the caches.
 _SECTOR = 32.0
 #: Cycles of a kernel from its beginning to its end, of whatever unit.
@@ -166,6 +171,10 @@ COMPUTED: dict[str, tuple[Computed, str]] = {
         _per_request("st"),
         "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum / l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     ),
+    **{
+        f"gpu.kernel.sector-use.global-{name}": (_sector_use(stem), f"{stem} / {_SECTOR:.0f}")
+        for name, stem in (("load", _BYTES_OF_SECTOR.format("ld")), ("store", _BYTES_OF_SECTOR.format("st")))
+    },
     "gpu.kernel.excessive-sectors": (
         _part(tuple(f"derived__{name}_excessive" for name in SECTORS), SECTORS, tuple(f"{n}_ideal" for n in SECTORS)),
         "derived__memory_l2_theoretical_sectors_global_excessive / memory_l2_theoretical_sectors_global",
@@ -259,6 +268,7 @@ WANTED: frozenset[str] = frozenset(
           for what in ("bank_conflicts_pipe_lsu", "pipe_lsu_wavefronts")),
         *(name + ending for name in (*SECTORS, *WAVEFRONTS) for ending in ("", "_ideal")),
         *(f"derived__{name}_excessive" for name in (*SECTORS, *WAVEFRONTS)),
+        *map(_BYTES_OF_SECTOR.format, ("ld", "st")),
         HOST_MISSES, MISSES, _SECTORS, _HITS, *_PCIE, _INTEGRATED, *(name + ending for name in FILLS for ending in (".sum", ELAPSED)),
         *(f"smsp__warp_issue_stalled_{reason_in_names(reason)}_per_warp_active.pct" for reason in STALLS),
     ]

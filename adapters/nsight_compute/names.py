@@ -26,6 +26,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         "l1tex__data_pipe_lsu_wavefronts" + ELAPSED,
         "l1tex__data_pipe_lsu_wavefronts.sum.pct_of_peak_sustained_elapsed",
     ),
+    "gpu.kernel.l1-data-pipe-shared": (
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared" + ELAPSED,
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed",
+    ),
     "gpu.kernel.l1-hit-rate": ("l1tex__t_sector_hit_rate.pct",),
     "gpu.kernel.l2-hit-rate": ("lts__t_sector_hit_rate.pct",),
     "gpu.kernel.occupancy": ("sm__maximum_warps_per_active_cycle_pct",),

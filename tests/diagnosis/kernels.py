@@ -89,7 +89,7 @@ def first(*kernels: One) -> Finding:
 
 
 def _id(key: str) -> str:
-    for dotted in ("pipe", "limit", "flops", "peak_flops", "sectors_per_request"):
+    for dotted in ("pipe", "limit", "flops", "peak_flops", "sectors_per_request", "sector_use"):
         if key.startswith(dotted + "_"):
             return f"{dotted}.{key.removeprefix(dotted + '_')}".replace("_", "-")
     return key.replace("_", "-")

@@ -51,18 +51,17 @@ def weight(kernel: Counted) -> float:
 def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     """Accesses of a warp that need more sectors than their bytes fill, in a kernel that memory limits or holds up.
 
-    Excess sectors (of each instruction's own access size) tell it surely. Sectors for each request do so above 16 only: from
-    4 to 16 wide elements may need them.
+    Excess sectors (of each instruction's own access size) tell it surely, and so does what accesses use of their sectors. Sectors
+    for each request do so above 16 only: from 4 to 16 wide elements may need them.
     """
     entry = cause("gpu-uncoalesced-access")
     if not waits_for_memory(kernel):
         return None
     excess = kernel.get("excessive-sectors")
-    sectors = {
-        name: value
-        for name in ("load", "store")
-        if (value := kernel.get(f"sectors-per-request.global-{name}")) is not None
-    }
+    sectors, used = (
+        {name: value for name in ("load", "store") if (value := kernel.get(f"{fact}.global-{name}")) is not None}
+        for fact in ("sectors-per-request", "sector-use")
+    )
     most = max(sectors, key=lambda name: sectors[name], default="")
     against, signs = [], 1
     ideal, widest = entry.threshold("ideal_sectors"), entry.threshold("widest_sectors")
@@ -72,8 +71,10 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
         waste = min(excess, 1.0)
         signs += 1
     elif most and sectors[most] > entry.threshold("min_sectors_per_request"):
-        waste = 1 - ideal / sectors[most]
-        if sectors[most] <= widest:
+        waste = 1 - used[most] if most in used else 1 - ideal / sectors[most]
+        if most in used and waste < entry.threshold("min_excess"):
+            return None
+        if most not in used and sectors[most] <= widest:
             waste *= entry.threshold("doubtful_part")
             against.append(
                 f"Elements of 8 or 16 bytes need 8 or {widest:.0f} sectors, coalesced as well; their size is not in the report."
@@ -90,12 +91,20 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
             )
         )  # fmt: skip
     for name, value in sectors.items():
-        evidence.append(
-            kernel.fact(
-                facts, Kind.COMPARISON, f"sectors-per-request.global-{name}", value, subject=f"a global {name} of a warp", unit="sectors of 32 bytes",
-                whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
-            )
-        )  # fmt: skip
+        if name in used:
+            evidence.append(
+                kernel.fact(
+                    facts, Kind.VALUE, f"sector-use.global-{name}", used[name], subject=f"what its global {name}s use",
+                    whole=Quantity(of="the bytes of their sectors"), unit="ratio", how="bytes / (32 x sectors in the L1 cache)",
+                )
+            )  # fmt: skip
+        else:
+            evidence.append(
+                kernel.fact(
+                    facts, Kind.COMPARISON, f"sectors-per-request.global-{name}", value, subject=f"a global {name} of a warp",
+                    unit="sectors of 32 bytes", whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
+                )
+            )  # fmt: skip
     evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
     if kernel.at_least("l1-hit-rate", entry.threshold("max_hits")):
         against.append("Most accesses hit in the L1 cache, so that the rest of a sector may be used soon after.")
@@ -187,17 +196,33 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
     barrier = cause("gpu-barrier-stall").threshold("min_stall_share")
     if kernel.stalls and kernel.stalls_reach(kernel.stalled("barrier"), barrier):
         against.append("Part of the waiting is for barriers.")
+    shared, pipe = kernel.get("l1-data-pipe-shared"), kernel.get("l1-data-pipe")
+    by_shared = (
+        name == "l1" and shared is not None and pipe is not None and shared >= entry.threshold("min_shared_part") * pipe
+    )
+    if by_shared:
+        evidence += kernel.percent(
+            facts, "l1-data-pipe-shared", "the time in which the L1 cache's data pipe serves shared memory"
+        )
     spare = 1 - reached / 100
     at = "at" if reached >= near() else "near"
     tail = ": only moving fewer bytes makes it faster." if name == "dram" and reached >= near() else "."
+    if by_shared:
+        tail = ", and shared memory is what fills it."
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {words}, {numbers.percent(reached / 100)} of the peak{tail}", evidence,
         # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
         headroom=spare if name == "dram" else max(spare, entry.headroom), signs=2 if reached >= near() else 1,
-        against=tuple(against), waiting="memory", advice=_INSIDE if name in ("l1", "l2") else (),
+        against=tuple(against), waiting="dependency" if by_shared else "memory",
+        advice=_SHARED if by_shared else _INSIDE if name in ("l1", "l2") else (), own_advice=by_shared,
+        title="Limited by the bandwidth of shared memory" if by_shared else "",
     )  # fmt: skip
 
 
+_SHARED = (
+    "Let fewer values pass through shared memory: exchange them within a warp by __shfl_down_sync, let each thread combine several elements "
+    "in registers first, and read shared memory by float2 or float4.",
+)
 _INSIDE = (
     "Reuse each loaded value more often: give a thread a tile of results (4 × 4) that it holds in registers, and read operands as float4.",
 )
