@@ -180,8 +180,9 @@ def _notes(
 ) -> Iterable[str]:
     total = sum(each.seconds for each in kernels)
     if clock and abs(clock / source.clock - 1) > _SAME_CLOCK:
+        locked = ", which Nsight Compute locks" if clock < source.clock else ", more than is usual"
         yield (
-            f"Measured at {clock / 1e9:.2f} GHz, which Nsight Compute locks; compared is with {source.name} at its usual {source.clock / 1e9:.2f} GHz."
+            f"Measured at {clock / 1e9:.2f} GHz{locked}; compared is with {source.name} at its usual {source.clock / 1e9:.2f} GHz."
         )
     if gpus > 1:
         yield f"Times are those of one of the {gpus} GPUs, on average."
