@@ -255,10 +255,12 @@ def _assumptions(one: Mapping[str, object], blocks: int, sampled: int) -> tuple[
             f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end; {told}."
         )
     elif sampled:
-        found.append(f"{sampled:,} of {blocks:,} blocks, spread over the grid, stand for all.")
+        served = int(str(one["served"]))
+        where = "grid" if served == blocks else f"first {served:,} (what others read was not computed)"
+        found.append(f"{sampled:,} of {blocks:,} blocks, spread over the {where}, stand for all.")
     if int(str(one["skipped"])):
         found.append(
-            f"Launches before it that were not followed to their end: {one['skipped']}. If it reads what they compute, that is unfinished."
+            f"Launches before it that were not followed to their end: {one['skipped']}. If it reads what they compute, that is unfinished (longer: --seconds)."
         )
     if int(str(one["faults"])):
         found.append(f"{int(str(one['faults'])):,} accesses went to memory that nobody allocated.")

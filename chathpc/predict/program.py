@@ -239,7 +239,7 @@ def _settings(wanted: Wanted, device: Device, architecture: str) -> str:
         if shape
     ]
     facts = {
-        "occurrence": wanted.occurrence, "seconds": wanted.seconds, "other_seconds": OTHERS, "name": device.name,
+        "occurrence": wanted.occurrence, "seconds": wanted.seconds, "other_seconds": max(OTHERS, wanted.seconds), "name": device.name,
         "major": number[1] if number else 0, "minor": number[2] if number else 0, "multiprocessors": device.units,
         "clock_khz": round(device.clock / 1e3), "memory_clock_khz": round(device.memory_clock / 1e3), "bus_bits": device.bus,
         "l2_bytes": round(device.l2), "shared_per_block": min(round(device.shared_block), 48 << 10),

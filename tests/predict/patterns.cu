@@ -73,6 +73,19 @@ __global__ void prolonged(long long n, int m, float *out)
     }
     out[threadIdx.x] = x;
 }
+// Too many blocks to be followed, and a kernel whose loops run to what they wrote.
+__global__ void bounded(int *end)
+{
+    end[blockIdx.x * 64 + threadIdx.x] = 8 * (blockIdx.x * 64 + threadIdx.x);
+}
+__global__ void walked(const int *end, float *out)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    float x = 1;
+#pragma unroll 1
+    for (int k = end[i]; k < end[i + 1]; k++) FMA(x);
+    out[i] = x;
+}
 // Each block waits for the others: all must be under way.
 __global__ void met(int *arrived)
 {
@@ -96,7 +109,13 @@ int main(int count, char **words)
     cudaMemcpy(where, places, sizeof places, cudaMemcpyHostToDevice);
     if (count > 1) {
         if (words[1][0] == 'e') endless<<<4, 32>>>((int *)a);
-        else prolonged<<<2, 64>>>(10000000000ll, 7, (float *)a);
+        else if (words[1][0] == 'w') {
+            int *end, n = 1 << 22;
+            cudaMalloc((void **)&end, 64ll * n * sizeof *end);
+            cudaMalloc((void **)&b, 64ll * n * sizeof(float));
+            bounded<<<n, 64>>>(end);
+            walked<<<n - 1, 64>>>(end, (float *)b);
+        } else prolonged<<<2, 64>>>(10000000000ll, 7, (float *)a);
         return 0;
     }
     counted<<<3, 64>>>(100, (float *)b);

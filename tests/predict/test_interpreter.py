@@ -105,6 +105,15 @@ def test_a_loop_that_cannot_be_followed_is_counted_to_its_end(patterns: Interpre
     assert threads == pytest.approx(64 * 7e10, rel=1e-3)
 
 
+def test_of_a_launch_whose_input_was_not_finished_only_blocks_with_theirs_are_counted(patterns: Interpreted) -> None:
+    done, (first, second) = patterns.run("want *\nseconds 0.2\n", "walked")
+    assert done.returncode == 0
+    assert 0 < first["finished"] < 1 << 22  # a machine that does more in a fifth of a second needs another number here
+    assert 0 < second["sampled"] <= second["served"] <= first["finished"]
+    (warps, threads, _, _), *_ = patterns.counts(second, "FFMA")
+    assert (warps, threads) == (second["sampled"] * 2 * 8, second["sampled"] * 64 * 8)
+
+
 def test_odd_instructions_end_without_a_crash(patterns: Interpreted) -> None:
     chance = random.Random(1)
     path = patterns.executable.parent / "code"

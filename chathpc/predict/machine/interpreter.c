@@ -76,7 +76,8 @@ static u32 module_count;
 
 /* ------------------------------------------------------------------------------------------------ allocations */
 
-struct allocation { u64 begin, end; u64 *read, *written; enum machine_space space; };
+/* `finished`: the least part of a launch that writes there and was left, in the order of its blocks. */
+struct allocation { u64 begin, end; u64 *read, *written; enum machine_space space; double finished; };
 static struct allocation *allocations;
 static u32 allocation_count, allocation_room;
 
@@ -101,7 +102,7 @@ void machine_allocated(void *base, size_t bytes, enum machine_space space)
         allocations = realloc(allocations, allocation_room * sizeof *allocations);
     }
     memmove(allocations + at + 1, allocations + at, (allocation_count++ - at) * sizeof *allocations);
-    allocations[at] = (struct allocation){(u64)base, (u64)base + bytes, NULL, NULL, space};
+    allocations[at] = (struct allocation){(u64)base, (u64)base + bytes, NULL, NULL, space, 1};
 }
 
 void machine_freed(void *base)
@@ -1946,7 +1947,7 @@ static void checkpoint(void)
 }
 
 /* `begun` and `finished`: blocks that were followed as the device would run them; `sampled`: those followed alone. */
-struct outcome { u32 begun, finished, sampled; bool complete, cut; double seconds, extrapolated; };
+struct outcome { u32 begun, finished, sampled, served; bool complete, cut; double seconds, extrapolated; };
 
 #define TURN 2048
 
@@ -2003,11 +2004,20 @@ static double extrapolate(struct block *b, double seconds)
     return known && all ? added / all : 0;
 }
 
-/* Single blocks, spread over the grid, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time and
+/* How many blocks, from the first on, read what was computed: all but where a launch that was left wrote what this one reads. */
+static u32 blocks_served(u32 blocks)
+{
+    double part = 1;
+    for (u32 k = 0; k < allocation_count; k++)
+        if (allocations[k].read && allocations[k].finished < part) part = allocations[k].finished;
+    return part * blocks >= 1 ? (u32)(part * blocks) : 1;
+}
+
+/* Single blocks, spread over those that are served, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time and
  * what is left of it cannot be told. */
 static void sample(const struct kernel *kernel, struct block *b, double begin, double seconds, struct outcome *out)
 {
-    u32 blocks = grid_[0] * grid_[1] * grid_[2], stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
+    u32 blocks = out->served = blocks_served(grid_[0] * grid_[1] * grid_[2]), stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
     size_t size = code_count * sizeof *counts;
     struct count *before = malloc(size);
     memcpy(before, counts, size);
@@ -2360,8 +2370,8 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
 {
     fprintf(results, "{\"kernel\": \"%s\", \"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"dynamic_shared\": %u, \"occurrence\": %u", kernel->name,
             grid_[0], grid_[1], grid_[2], block_[0], block_[1], block_[2], dynamic, occurrence);
-    fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u, \"begun\": %u, \"finished\": %u, \"sampled\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f",
-            kernel->registers, kernel->shared, kernel->local, out->begun, out->finished, out->sampled, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds);
+    fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u, \"begun\": %u, \"finished\": %u, \"sampled\": %u, \"served\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f",
+            kernel->registers, kernel->shared, kernel->local, out->begun, out->finished, out->sampled, out->served, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds);
     fprintf(results, ", \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u", (unsigned long long)faults,
             (unsigned long long)unknown_operations, (unsigned long long)longest, skipped);
     fprintf(results, ", \"extrapolated\": %.4f, \"parameters\": [", out->extrapolated);
@@ -2467,7 +2477,7 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     if (wanted_all) wanted = occurrence == 0, final = false;
     bool full = wanted_all ? wanted : final;
     double seconds = full ? wanted_seconds : 0.5 * (other_seconds - spent);
-    if (!full && seconds > 1) seconds = 1;
+    if (!full && seconds > other_seconds / 6) seconds = other_seconds / 6;
     if (whole) full = wanted = true, final = false, seconds = 1e9;
     if (!full && (seconds < 0.02 || occurrence > 200)) {
         skipped++;
@@ -2487,7 +2497,11 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     if (!full) spent += out.seconds;
     if (wanted && results && (full || recorded < 8)) write_launch(kernel, &out, dynamic_shared, occurrence, skipped), recorded++;
     /* What later launches read of it may not be there. */
-    if (!out.complete) skipped++;
+    if (!out.complete) {
+        skipped++;
+        for (u32 k = 0; k < allocation_count; k++)
+            if (allocations[k].written) allocations[k].finished = fmin(allocations[k].finished, (double)out.finished / (grid[0] * grid[1] * grid[2]));
+    }
     if (final) {
         fflush(NULL);
         _exit(0);
