@@ -69,7 +69,8 @@ def _per_request(direction: str) -> Computed:
 
 
 def _sector_use(name: str) -> Computed:
-    return lambda launch: product(launch.value(name), 1 / _SECTOR)
+    # 0 is that of a kernel whose accesses are none of these (cp.async).
+    return lambda launch: product(launch.value(name) or None, 1 / _SECTOR)
 
 
 def _shared_memory(launch: Launch) -> float | None:

@@ -99,7 +99,12 @@ class Bubblewrap:
         for path in system.SETTINGS:
             yield from ("--ro-bind-try", path, path)
         # Root stays the owner of the kernel's settings below /proc, and needs no capability to write some of them (core_pattern).
-        yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm")  # noqa: S108 - its own
+        yield from ("--proc", "/proc")
+        # NVIDIA's driver gives up if it cannot name its threads (/proc/self/task/N/comm).
+        for path in system.settings_of_kernel() if request.gpu else ():
+            yield from ("--ro-bind-try", path, path)
+        yield from (() if request.gpu else ("--remount-ro", "/proc"))
+        yield from ("--dev", "/dev", *size, "--tmpfs", "/dev/shm")  # noqa: S108 - its own
         for path in system.gpu_devices() if request.gpu else ():
             yield from ("--dev-bind", path, path)
         yield from ("--remount-ro", "/dev")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import shutil
 import tempfile
 
@@ -67,6 +68,9 @@ def _walls(request: Request, temporary: str) -> dict[str, object]:
     rules += [(path, (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled) for path in _DEVICES]
     if request.gpu:
         rules += [(path, handled) for path in system.gpu_devices()] + [("/sys", _READ)]
+        if os.getuid():
+            # NVIDIA's driver gives up if it cannot name its threads. Root could write the kernel's settings there as well.
+            rules.append(("/proc", (_READ | _WRITE_FILE | _TRUNCATE) & handled))
     rules += [(str(path), _RUN) for path in request.readable]
     rules += [(str(path), every) for path in (temporary, request.folder, *request.writable)]
     return {

@@ -47,6 +47,19 @@ def gpu_devices() -> tuple[str, ...]:
     return tuple(sorted(entry.path for entry in os.scandir("/dev") if entry.name.startswith(_GPU_DEVICES)))
 
 
+def settings_of_kernel() -> tuple[str, ...]:
+    """What below /proc is no process's and could be written by its owner, root, or holds what could."""
+    return tuple(
+        sorted(
+            entry.path
+            for entry in os.scandir("/proc")
+            if not entry.name.isdigit()
+            and not entry.is_symlink()
+            and (entry.is_dir() or entry.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+        )
+    )
+
+
 def check(request: Request) -> None:
     """Raise a UsageError for a request that no sandbox can carry out, or that would open what it is to keep shut."""
     if not request.command:

@@ -16,6 +16,24 @@ from tests.diagnosis.parts import diagnosed, finding, statements
 # -- launch --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("waits", "cause"),
+    [
+        ({"barrier": 30}, "gpu-barrier-stall"),
+        ({"no_instruction": 30}, "gpu-instruction-fetch"),
+        ({"long_scoreboard": 30}, "gpu-small-grid"),
+    ],
+)
+def test_half_a_wave_is_not_the_cause_where_more_warps_would_wait_for_the_same(
+    waits: dict[str, float], cause: str
+) -> None:
+    """As in two of our kernels on an H100, with a block or eight on each multiprocessor."""
+    kernel = with_stalls(
+        one(blocks=100, waves=0.5, sm_throughput=6, memory_throughput=5, achieved_occupancy=50), **waits
+    )
+    assert first(kernel).cause == cause
+
+
 def test_fewer_blocks_than_multiprocessors_are_a_small_grid() -> None:
     diagnosis = diagnosed(
         report(one(blocks=60, waves=0.075, sm_throughput=12, memory_throughput=9, achieved_occupancy=12))

@@ -254,6 +254,19 @@ def test_a_folder_is_neither_a_link_nor_a_file(sandbox: Sandbox, folder: Path) -
             sandbox.run(Request(("true",), folder / name))
 
 
+def test_programs_with_a_gpu_name_their_threads_and_write_nothing_else_below_proc(
+    sandbox: Sandbox, folder: Path
+) -> None:
+    """NVIDIA's driver (580) ends with cudaErrorOperatingSystem if it cannot."""
+    if sandbox.name == "none" or (sandbox.name == "landlock" and os.getuid() == 0):
+        pytest.skip("root could write the kernel's settings, too")
+    named = run(sandbox, folder, "for task in /proc/self/task/*; do echo x > $task/comm && echo named; done", gpu=True)
+    assert named.stdout == b"named\n"
+    settings = "/proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/irq/default_smp_affinity /proc/mtrr"
+    done = run(sandbox, folder, f"for file in {settings}; do (: >> $file) && echo opened $file; done", gpu=True)
+    assert done.stdout == b""
+
+
 def test_asking_for_gpus_shows_their_devices_and_nothing_else(sandbox: Sandbox, folder: Path) -> None:
     done = run(sandbox, folder, "ls /sys/class >/dev/null && echo ok; cat /etc/shadow", gpu=True)
     assert done.stdout.startswith(b"ok\n")

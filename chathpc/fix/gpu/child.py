@@ -58,7 +58,7 @@ def main() -> int:
         device.close()
     except ChathpcError as error:
         found = {"status": "refused", "statement": error.message, "hint": error.hint}
-    sys.stdout.write(json.dumps(found))
+    sys.stdout.write(f"\n{json.dumps(found)}\n")
     return 0
 
 

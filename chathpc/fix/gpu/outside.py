@@ -31,7 +31,10 @@ def ask(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = ()) 
     runner.workspace.stage.mkdir(parents=True, exist_ok=True)
     completed = runner.sandbox.run(request(runner, asked, prefix))
     try:
-        found = json.loads(completed.stdout.rpartition(b"\n")[2] or b"null")
+        # compute-sanitizer writes before and behind it.
+        found = json.loads(
+            next((line for line in reversed(completed.stdout.splitlines()) if line.startswith(b"{")), b"null")
+        )
     except ValueError:
         found = None
     if not isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""Everything that needs a GPU, in one command: python -m tests.fix.gpu.device_checks [-o FOLDER]
+"""Everything that needs a GPU, in one command: python -m tests.fix.gpu.device_checks [-o FOLDER] [--no-sandbox]
 
 Prints a table (check, outcome, what was found, seconds) and exits with 1 if a check failed. In FOLDER (default: device-checks) it leaves
 the table (table.txt), all figures (figures.json), and small reports of our own kernels by ncu (*.ncu-rep) and nsys (*.nsys-rep) where these
@@ -119,6 +119,12 @@ CHANGES: tuple[tuple[str, Kernel, str, str, Verdict | None, str], ...] = (
 )  # fmt: skip
 
 
+class _Asked:
+    """What the command line says."""
+
+    no_sandbox = False
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check: run in a fresh folder it says ok, failed or skipped, and what was found."""
@@ -137,7 +143,7 @@ def _runner(folder: Path, kernel: Kernel) -> Runner:
     project = replace(project, limits=replace(project.limits, seconds=120.0))
     space = Workspace(folder / "work")
     space.prepare(root)
-    return Runner(project, choose(), space)
+    return Runner(project, choose(_Asked.no_sandbox), space)
 
 
 def _changed(old: str, new: str) -> str:
@@ -245,7 +251,7 @@ def _tool(tool: Literal["nsys", "ncu"]) -> Callable[[Path], tuple[str, str]]:
             return "skipped", f"{tool} is not there"
         _build(folder)
         found = measure(
-            ("./app",), folder, runner=choose().run, tool=tool, gpu=True, environment=dict(os.environ), output=folder / tool,
+            ("./app",), folder, runner=choose(_Asked.no_sandbox).run, tool=tool, gpu=True, environment=dict(os.environ), output=folder / tool,
             kernel="smooth" if tool == "ncu" else None, launches=2,
         )  # fmt: skip
         facts = launch_facts(load(found.path), "smooth")
@@ -272,7 +278,7 @@ def _loop(folder: Path) -> tuple[str, str]:
         return "skipped", "nsys is not there"
     made = _runner(folder, SMOOTH)
     outcome = fix(
-        replace(made.project, profile=replace(made.project.profile, tool="nsys")), proposers(["recipes"]), sandbox=choose(),
+        replace(made.project, profile=replace(made.project.profile, tool="nsys")), proposers(["recipes"]), sandbox=choose(_Asked.no_sandbox),
         work=folder / "loop", budget=Budget(rounds=1, candidates=4, seconds=240.0, timing=20.0), baselines=False,
     )  # fmt: skip
     said = "; ".join(f"{one.candidate.title}: {one.verdict}" for one in outcome.attempts) or "no change was proposed"
@@ -336,7 +342,9 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fix.gpu.device_checks", description=__doc__)
     parser.add_argument("-o", "--output", type=Path, default=Path("device-checks"))
     parser.add_argument("words", nargs="*", help="only checks with one of these words in their name")
+    parser.add_argument("--no-sandbox", action="store_true", help="run without one, as chathpc fix --no-sandbox does")
     asked = parser.parse_args(words)
+    _Asked.no_sandbox = asked.no_sandbox
     why = absence()
     if why:
         print(why, file=sys.stderr)
