@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.comparison.matching import Joint, Part, join, path_of
+from chathpc.comparison.matching import Joint, Part, join, path_of, rebuilt
 from chathpc.diagnosis.facts import readable_function
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
-from chathpc.profile.build import tree_of_columns
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.names import in_words
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
@@ -119,9 +118,9 @@ def costs_of(series: Series) -> Costs:
     measured = tuple(run.measured for run in series.runs)
     # Every function is common to all: what only one run has is so rare there that others did not see it, or is new at its scale.
     joint = _grafted(join((*measured, *measured), len(measured)))
-    idle = 0
-    if any(run.workers == Workers.DEVICES for run in series.runs):
-        joint, idle = devices.with_idle(joint)
+    on_devices = any(run.workers == Workers.DEVICES for run in series.runs)
+    if on_devices:
+        joint = devices.with_idle(joint)
     count, size = len(measured), len(joint.tree)
     computing, uneven, waiting = (np.zeros((count, size)) for _ in range(3))
     weight = np.zeros((size, len(Activity)))
@@ -137,15 +136,16 @@ def costs_of(series: Series) -> Costs:
             kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
             # With a processor for each of them, other programs had their cores, and messages waited for that too.
             kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
-        table, workers[at], told[at] = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size, idle)
+        table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
+        workers[at], told[at] = len(table), len(table) > 1 or _wanted(run) <= 1
         useful = np.bincount(place, weights=is_useful(kinds) * values, minlength=size) > 0
         busiest = int(np.argmax(table[:, useful].sum(axis=1)))
         computing[at] = np.where(useful, table.mean(axis=0), 0.0)
         uneven[at] = np.where(useful, table[busiest] - table.mean(axis=0), 0.0)
         waiting[at] = np.where(useful, 0.0, table[busiest])
         balance[at] = _rank_balance(run, table[:, useful].sum(axis=1))
-    if idle:
-        weight[idle, Activity.GPU] = 1.0
+    if on_devices:
+        weight[-1, Activity.GPU] = 1.0
     return Costs(
         joint,
         weight.argmax(axis=1).astype(np.uint8),
@@ -193,52 +193,28 @@ def _grafted(joint: Joint) -> Joint:
     if not moved:
         return joint
     inside = tree.inside(np.array(sorted(moved), dtype=np.int32))
-    order = [*np.flatnonzero(~inside).tolist(), *np.flatnonzero(inside).tolist()]
     number = np.full(size, -1, dtype=np.int32)
     known: dict[tuple[int, int, int], int] = {}
-    kept: list[int] = []
-    parents: list[int] = []
-    for node in order:
+    for node in (*np.flatnonzero(~inside).tolist(), *np.flatnonzero(inside).tolist()):
         if node in moved and number[moved[node]] >= 0:
             number[node] = number[moved[node]]
             continue
         above = int(number[tree.parent[node]]) if node else -1
-        key_of = above, int(tree.name[node]), int(joint.part[node])
-        if key_of not in known:
-            known[key_of] = len(kept)
-            kept.append(node)
-            parents.append(above)
-        number[node] = known[key_of]
-    chosen = np.array(kept)
-    fresh, index = tree_of_columns(
-        np.array(parents, dtype=np.int32),
-        **{what: getattr(tree, what)[chosen] for what in ("kind", "relation", "name", "file", "line", "module")},
-        names=tree.names,
-        files=tree.files,
-        modules=tree.modules,
-    )
-    home = index[number]
-    own = np.stack([np.bincount(home, weights=row, minlength=len(fresh)) for row in joint.own]).astype(np.float64)
-    parts = np.empty(len(fresh), dtype=np.uint8)
-    parts[index] = joint.part[chosen]
-    return Joint(fresh, parts, own, tuple(home[place].astype(np.int32) for place in joint.place))
+        number[node] = known.setdefault((above, int(tree.name[node]), int(joint.part[node])), len(known))
+    parent, name, part = zip(*known, strict=True)
+    return rebuilt(joint, parent, name, part, number.tolist())
 
 
-def _by_worker(run: Run, group: IntArray, size: int, idle: int) -> tuple[FloatArray, int, bool]:
-    """Time of each place for each worker, how many there are, and whether the profile tells them apart."""
-    wanted = _wanted(run)
-    if run.workers == Workers.UNKNOWN:
-        whole = np.bincount(group[group >= 0], weights=run.measured.values[group >= 0], minlength=size)
-        return whole[None, :].astype(np.float64), 1, wanted <= 1
-    on_devices = run.workers == Workers.DEVICES
-    table = (
-        devices.costs_by_device(run.profile, group, size, idle)
-        if on_devices
-        else run.measured.facts.grouped(group, size)
-    )
-    if not len(table):
-        table = np.zeros((1, size))
-    return table, len(table), wanted <= 1 or len(table) > 1
+def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
+    """Time of each place for each worker; one row where the profile does not tell them apart."""
+    if run.workers == Workers.DEVICES:
+        table = devices.costs_by_device(run.profile, group, size)
+    elif run.workers == Workers.THREADS:
+        table = run.measured.facts.grouped(group, size)
+    else:
+        kept = group >= 0
+        table = np.bincount(group[kept], weights=run.values[kept], minlength=size).astype(np.float64)[None, :]
+    return table if len(table) else np.zeros((1, size))
 
 
 def _wanted(run: Run) -> float:
