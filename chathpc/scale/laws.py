@@ -76,7 +76,7 @@ DRAWS = 400
 _MESSAGES = frozenset({"bytes", "message", "message_size", "size"})
 #: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
 #: factor, or if points are predicted from the others with a larger error (symmetric, 0 to 2).
-_FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
+FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
 #: Bounds of an 80 % interval.
 _LOW, _HIGH = 0.1, 0.9
 
@@ -266,8 +266,8 @@ class Fitted:
         largest = self.points.max(axis=0)
         for name, column, most in zip(self.hypotheses.parameters, self.points.T, largest.tolist(), strict=True):
             different = len(set(column.tolist()))
-            if different < _FEWEST and parameters[name] not in column:
-                return f"{name} had {different} value{'s' * (different > 1)} in these runs; a law needs {_FEWEST}, better 5."
+            if different < FEWEST and parameters[name] not in column:
+                return f"{name} had {different} value{'s' * (different > 1)} in these runs; a law needs {FEWEST}, better 5."
             if parameters[name] > _FARTHEST * most:
                 return f"{name} = {parameters[name]:g} is more than {_FARTHEST:g} times the largest measured, {most:g}."
         found = self.predict(parameters)

@@ -29,7 +29,7 @@ from chathpc.scale.thresholds import threshold
 
 #: Between the parts of a call path.
 _BELOW = "->"
-_FURTHER, _SAMPLES, _PLACES = 4.0, 24, 6
+_FURTHER, _PLACES = 4.0, 6
 #: Metrics that are seconds.
 _TIMES = ("time", "runtime")
 
@@ -155,15 +155,13 @@ def _findings(
 
 def _law(law: Fitted, parameter: str, fixed: Mapping[str, float], targets: Sequence[Mapping[str, float]]) -> LawRecord:
     column = law.points[:, law.hypotheses.parameters.index(parameter)]
-    farthest = max([float(column.max()), *(target[parameter] for target in targets)])
-    points = [{**fixed, parameter: float(each)} for each in np.geomspace(float(column.min()), farthest, _SAMPLES)]
-    return LawRecord.of(law, parameter, points)
+    return LawRecord.of(law, parameter, max([float(column.max()), *(target[parameter] for target in targets)]), fixed)
 
 
 def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, float]) -> PredictionRecord:
     refusal = whole.refusal(target)
     if refusal:
-        return PredictionRecord(at=dict(target), elapsed=None, efficiency=None, ranked=[], refusal=refusal)
+        return PredictionRecord.refused(target, refusal)
     ranked = [
         RankedRecord(name=clean(place.rsplit(_BELOW, 1)[-1]), cost=RangeRecord.of(law.predict(target)))
         for place, law in laws.items()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, Literal
 
+import numpy as np
 from pydantic import ConfigDict, Field
 
 from chathpc.predict.counts import Range
 from chathpc.report import PlaceRecord, Record
-from chathpc.scale.laws import Fitted
+from chathpc.scale.laws import FEWEST, Fitted
 
 SCHEMA: Final = "chathpc-scale/1"
+#: Points of a law's curve.
+_SAMPLES = 24
 
 
 class RangeRecord(Record):
@@ -47,8 +50,11 @@ class LawRecord(Record):
     )
 
     @classmethod
-    def of(cls, law: Fitted, parameter: str, points: Iterable[Mapping[str, float]]) -> LawRecord:
-        """A law along a parameter, with its curve through those of `points` to which it can be extrapolated."""
+    def of(cls, law: Fitted, parameter: str, farthest: float, fixed: Mapping[str, float] | None = None) -> LawRecord:
+        """A law along a parameter, the others at `fixed`, with its curve as far as it can be extrapolated."""
+        measured = law.points[:, law.hypotheses.parameters.index(parameter)]
+        scales = np.geomspace(measured.min(), farthest, _SAMPLES if len(set(measured.tolist())) >= FEWEST else 0)
+        points = [{**(fixed or {}), parameter: scale} for scale in scales.tolist()]
         return cls(
             text=law.law.text, kind=law.law.kind, error=law.error, growth=RangeRecord.of(law.growth(parameter)),
             others=[other.text for other, _ in law.others[:3]],
@@ -126,6 +132,11 @@ class PredictionRecord(Record):
     efficiency: RangeRecord | None = Field(description="Against the smallest scale.")
     ranked: list[RankedRecord]
     refusal: str = Field(description="Why it cannot be extrapolated from these runs; empty if it can.")
+
+    @classmethod
+    def refused(cls, at: Mapping[str, float], refusal: str) -> PredictionRecord:
+        """A scale of which nothing can be said."""
+        return cls(at=dict(at), elapsed=None, efficiency=None, ranked=[], refusal=refusal)
 
 
 class CrossingRecord(Record):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
-from chathpc.measure.record import read_record
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.scale.loss import Costs
@@ -57,12 +54,13 @@ def _nodes(series: Series, run: Run) -> str:
     return f"; it ran on node{'s' * (len(own) > 1)} {shown}{', …' if len(own) > 4 else ''}"
 
 
-def overhead(series: Series, costs: Costs, records: Sequence[Mapping[str, object]]) -> str:
-    """What the profiler costs, in a sentence; empty where these runs do not tell. `records` are those of chathpc measure, by run.
+def overhead(series: Series, costs: Costs) -> str:
+    """What the profiler costs, in a sentence; empty where these runs do not tell.
 
     Known are runs that were measured with and without it, and runs at one scale at different sampling rates r: there the time is
     T (1 + c r), and c is fitted by least squares of relative times, each scale with its own T.
     """
+    records = [run.record for run in series.runs]
     shares = [each["overhead"] for each in records if isinstance(each.get("overhead"), int | float)]
     if shares:
         runs = f"{len(shares)} run{'s' * (len(shares) > 1)} with and without it"
@@ -90,5 +88,5 @@ def overhead(series: Series, costs: Costs, records: Sequence[Mapping[str, object
 
 def notes(series: Series, costs: Costs) -> list[str]:
     """All of it."""
-    cost = overhead(series, costs, [read_record(run.path) for run in series.runs])
+    cost = overhead(series, costs)
     return [*outliers(series, costs), *([cost] if cost else [])]

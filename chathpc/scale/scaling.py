@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite, log
+from math import log
 from pathlib import Path
 from typing import Literal
 
@@ -15,25 +15,20 @@ from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
-from chathpc.profile.metric import Unit
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, runs, words
 from chathpc.scale.efficiency import efficiencies_of
-from chathpc.scale.experiment import experiment, needed
-from chathpc.scale.job import job
+from chathpc.scale.experiment import needed, next_run
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
-    CrossingRecord,
     FindingRecord,
     LawRecord,
-    NextRunRecord,
     NodeRecord,
     PointRecord,
     PredictionRecord,
     RangeRecord,
-    RankedRecord,
     Scaling,
     SpreadRecord,
     StepRecord,
@@ -45,10 +40,8 @@ from chathpc.scale.thresholds import threshold
 #: Where nothing else is asked for, the prediction is for so many times the largest scale.
 _FURTHER = 4.0
 _STEPS = 8
-#: Points without which there is no law.
-_FEWEST = 3
-#: Samples of a law's curve; places of the tree that are kept: with a hundredth of the time, and at most so many.
-_SAMPLES, _HUNDREDTH, _NODES = 24, 0.01, 150
+#: Places of the tree that are kept: with a hundredth of the time, and at most so many.
+_HUNDREDTH, _NODES = 0.01, 150
 
 
 def scale(
@@ -108,7 +101,6 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
     whole = outlook.law_of(series, costs.elapsed)
     findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, farthest)) is not None]
     laws = outlook.laws_of_places(series, costs, losses.causes) if targets else {}
-    predictions = [outlook.predict(series, costs, whole, laws, target) for target in targets]
     verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
     first = series.runs[0]
     return Scaling(
@@ -132,9 +124,9 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         ],
         findings=findings,
         law=_law(series, whole, farthest),
-        predictions=[_prediction(costs, each) for each in predictions],
-        crossing=_crossing(outlook.crossing(series, costs)),
-        next_run=_next_run(series, costs, whole, laws, targets[0]) if predictions else None,
+        predictions=[outlook.predict(series, costs, whole, laws, target) for target in targets],
+        crossing=outlook.crossing(series, costs),
+        next_run=next_run(series, costs, whole, laws, targets[0]) if targets else None,
         spread=_spread(series),
         tree=_tree(series, costs, losses),
         notes=_notes(series, costs),
@@ -226,46 +218,7 @@ def _advice(series: Series, costs: Costs, cause: Cause, id: str) -> str:
 
 
 def _law(series: Series, law: Fitted | None, farthest: float) -> LawRecord | None:
-    if law is None:
-        return None
-    scales: list[float] = (
-        np.geomspace(series.values[0], farthest, _SAMPLES).tolist() if len(series.points) >= _FEWEST else []
-    )
-    return LawRecord.of(law, series.parameter, ({series.parameter: scale} for scale in scales))
-
-
-def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
-    return PredictionRecord(
-        at=dict(found.at),
-        elapsed=None if found.elapsed is None else RangeRecord.of(found.elapsed),
-        efficiency=None if found.efficiency is None else RangeRecord.of(found.efficiency),
-        ranked=[
-            RankedRecord(name=clean(name_of(costs, each.node)), cost=RangeRecord.of(each.cost)) for each in found.ranked
-        ],
-        refusal=found.refusal,
-    )
-
-
-def _next_run(
-    series: Series, costs: Costs, whole: Fitted | None, laws: Mapping[int, Fitted], target: float
-) -> NextRunRecord | None:
-    if whole is None or len(series.points) < _FEWEST:
-        return None
-    made = experiment(series, costs, whole, laws, target)
-    run = made.advice.run
-    timed = series.runs[0].measured.metric.unit == Unit.SECONDS
-    seconds = made.seconds if timed else 0.0
-    return NextRunRecord(
-        question=made.question,
-        answer=clean(made.advice.decision),
-        certainty=made.advice.certainty,
-        at=made.value,
-        repetitions=0 if run is None else run.repetitions,
-        core_hours=run.core_hours if run is not None and timed else 0.0,
-        seconds=seconds,
-        bits=made.advice.information,
-        job="" if run is None or made.value is None else job(series, made.value, run.repetitions, seconds, target),
-    )
+    return None if law is None else LawRecord.of(law, series.parameter, farthest)
 
 
 def _spread(series: Series) -> SpreadRecord | None:
@@ -314,13 +267,6 @@ def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[Pre
         elapsed_there = None if refusal else RangeRecord.of(law.predict(at))
         found.append(PredictionRecord(at=at, elapsed=elapsed_there, efficiency=None, ranked=[], refusal=refusal))
     return found
-
-
-def _crossing(found: outlook.Crossing | None) -> CrossingRecord | None:
-    if found is None:
-        return None
-    value, low, high = (each if isfinite(each) else None for each in (found.value, found.low, found.high))
-    return CrossingRecord(value=value, low=low, high=high, refusal=found.refusal)
 
 
 def _verdict(

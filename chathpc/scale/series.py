@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -64,11 +64,12 @@ class Workers(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A profile of one run, where it was found, and the values of the parameters."""
+    """A profile of one run, where it was found, the values of the parameters, and what chathpc measure wrote beside it."""
 
     path: Path
     measured: Measured
     parameters: Mapping[str, float]
+    record: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def profile(self) -> Profile:
@@ -130,6 +131,11 @@ class Series:
         """The parameter's values, ascending."""
         return [point.value for point in self.points]
 
+    def mean(self, values: FloatArray, at: int) -> FloatArray:
+        """The mean of `values` (runs, or runs × …) over the repetitions at a scale."""
+        found: FloatArray = values[list(self.points[at].runs)].mean(axis=0)
+        return found
+
     @property
     def hybrid(self) -> bool:
         """True if some run has several ranks of several threads."""
@@ -171,7 +177,8 @@ def read_series(
     progress(f"reading {len(found)} profiles")
     loaded = {place: _loaded(place, given=place == top) for place, top in found.items()}
     read = {place: profile for place, profile in loaded.items() if profile is not None}
-    failed = _failed(read)
+    records = {place: read_record(place) for place in read}
+    failed = _failed(records)
     read = {place: profile for place, profile in read.items() if place not in failed}
     if len(read) < 2:
         raise UsageError(
@@ -190,7 +197,7 @@ def read_series(
         notes = [*notes, f"Omitted, since the program failed: {named}."]
     tables, source = _parameters(found, read, values)
     runs = [
-        Run(place, Measured(profile, each), tables[place])
+        Run(place, Measured(profile, each), tables[place], records[place])
         for (place, profile), each in zip(read.items(), metrics, strict=True)
     ]
     made = series_of(runs, source, parameter=parameter, kind=kind, notes=tuple(notes))
@@ -230,9 +237,9 @@ def _loaded(place: Path, *, given: bool) -> Profile | None:
         return None
 
 
-def _failed(places: Iterable[Path]) -> list[Path]:
+def _failed(records: Mapping[Path, Mapping[str, object]]) -> list[Path]:
     """Runs in which the program ended with an error, as chathpc measure saw it; none where it ended so in every run."""
-    codes = {place: read_record(place).get("code", 0) for place in places}
+    codes = {place: record.get("code", 0) for place, record in records.items()}
     return [place for place, code in codes.items() if code != 0] if 0 in codes.values() else []
 
 

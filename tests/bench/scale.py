@@ -21,7 +21,7 @@ from itertools import product
 
 import numpy as np
 
-from chathpc.scale.advice import Candidate, costs_most, keeps, next_run
+from chathpc.scale.experiment import Candidate, advise, costs_most, keeps
 from chathpc.scale.laws import NORMAL_FORM, Fitted, Measurement, fit
 
 NOISES = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -359,11 +359,11 @@ def simulated(rng: np.random.Generator, noise: float, limited: bool) -> tuple[bo
             for cause in range(3)
         }
 
-    full = next_run(fits([3] * 6), target, [], decision).decision
+    full = advise(fits([3] * 6), target, [], decision).decision
     done = [1, 1, 1, 0, 0, 0]
     while True:
         offered = [Candidate({"p": ranks[place]}, hours[place]) for place in range(6) if done[place] < 3]
-        advice = next_run(fits(done), target, offered, decision)
+        advice = advise(fits(done), target, offered, decision)
         if advice.run is None:
             break
         done[int(np.log2(advice.run.parameters["p"])) - 1] += 1

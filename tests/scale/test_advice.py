@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chathpc.scale.advice import Candidate, costs_most, keeps, next_run, repetitions
+from chathpc.scale.experiment import Candidate, advise, costs_most, keeps, repetitions
 from chathpc.scale.laws import Fitted, Measurement, fit
 
 
@@ -18,29 +18,28 @@ def fitted(law: object, points: tuple[float, ...], noise: float = 0.1, seed: int
 def test_a_decision_that_is_certain_needs_no_run() -> None:
     points = (2.0, 4.0, 8.0, 16.0, 32.0)
     fits = {"work": fitted(lambda p: 100.0, points, 0.01), "exchange": fitted(lambda p: 0.1, points, 0.01)}
-    advice = next_run(fits, {"p": 64.0}, [Candidate({"p": 64.0}, 1.0)])
+    advice = advise(fits, {"p": 64.0}, [Candidate({"p": 64.0}, 1.0)])
     assert advice.run is None
     assert advice.decision == "work"
     assert advice.certainty == 1
-    assert "would not change" in advice.reason
 
 
 def test_the_run_that_decides_is_taken_unless_it_costs_too_much() -> None:
     points = (2.0, 3.0, 4.0, 6.0, 8.0)
     fits = {"work": fitted(lambda p: 10.0, points), "exchange": fitted(lambda p: 2 + 0.15 * p, points, seed=3)}
     same, far = Candidate({"p": 2.0}, 1.0), Candidate({"p": 64.0}, 1.0)
-    advice = next_run(fits, {"p": 64.0}, [same, far])
+    advice = advise(fits, {"p": 64.0}, [same, far])
     assert advice.run == far
     assert 0 < advice.information <= 1
     dear = Candidate({"p": 64.0}, 1e6)
     middle = Candidate({"p": 32.0}, 1.0)
-    assert next_run(fits, {"p": 64.0}, [dear, middle]).run == middle
+    assert advise(fits, {"p": 64.0}, [dear, middle]).run == middle
 
 
 def test_without_candidates_there_is_the_decision_alone() -> None:
     points = (2.0, 3.0, 4.0, 6.0, 8.0)
     fits = {"work": fitted(lambda p: 10.0, points), "exchange": fitted(lambda p: 2 + 0.15 * p, points, seed=3)}
-    advice = next_run(fits, {"p": 64.0}, [])
+    advice = advise(fits, {"p": 64.0}, [])
     assert advice.run is None
     assert advice.certainty < 0.95
 
