@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.scale.laws import NORMAL_FORM, ONE, Factor, Fitted, Law, Measurement, fit, fit_all
+from chathpc.scale.laws import NORMAL_FORM, ONE, Factor, Fitted, Law, Measurement, fit
 
 RANKS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
@@ -124,24 +124,6 @@ def test_nothing_stays_nothing() -> None:
     assert found.predict({"p": 512.0}).high == 0
 
 
-def test_many_places_at_once_are_as_each_alone() -> None:
-    values = np.array([[1 + 0.3 * p for p in RANKS], [7.0] * 6, [0.01 * p**2 for p in RANKS]])
-    together = fit_all([{"p": p} for p in RANKS], values)
-    alone = [
-        fit([Measurement({"p": p}, (value,)) for p, value in zip(RANKS, row, strict=True)]) for row in values.tolist()
-    ]
-    assert [each.law.text for each in together] == [each.law.text for each in alone]
-    assert together[0].predict({"p": 128.0}).value == pytest.approx(alone[0].predict({"p": 128.0}).value)
-
-
-def test_points_that_one_place_lacks_are_left_out() -> None:
-    values = np.array([[1 + 0.3 * p for p in RANKS]])
-    values[0, 2] = np.nan
-    found = fit_all([{"p": p} for p in RANKS], values)[0]
-    assert found.points.ravel().tolist() == [2, 4, 16, 32, 64]
-    assert found.law.leading == {"p": (1.0, 0.0)}
-
-
 def test_a_parameter_below_one_has_no_logarithm() -> None:
     found = fitted(lambda p: 3 * p, points=(0.25, 0.5, 1.0, 2.0, 4.0))
     assert found.law.leading == {"p": (1.0, 0.0)}
@@ -166,7 +148,10 @@ def test_intervals_hold_the_truth_in_about_four_of_five() -> None:
     points = np.array(RANKS)
     truth = 1 + 0.2 * points ** exponents[:, None]
     values = truth[:, :, None] * (1 + 0.03 * rng.standard_normal((150, 6, 3)))
-    ranges = [each.predict({"p": 512.0}) for each in fit_all([{"p": p} for p in RANKS], values)]
+    ranges = [
+        fit([Measurement({"p": p}, tuple(each)) for p, each in zip(RANKS, row, strict=True)]).predict({"p": 512.0})
+        for row in values.tolist()
+    ]
     exact = 1 + 0.2 * 512.0**exponents
     held = np.mean([each.low <= value <= each.high for each, value in zip(ranges, exact, strict=True)])
     assert 0.7 <= held <= 0.95
