@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from math import inf, isfinite, lgamma, log
+from math import inf, lgamma, log
 from zlib import crc32
 
 import numpy as np
@@ -439,8 +439,7 @@ def _fit(library: Hypotheses, points: Array, means: Array, values: Sequence[Arra
     scale = float(np.abs(means).max())
     counts = np.array([float(len(each)) for each in values])
     means, values = means / (scale or 1.0), [each / (scale or 1.0) for each in values]
-    floor = float(means[means > 0].min(initial=inf))
-    floor = floor if isfinite(floor) else 1.0
+    floor = means[means > 0].min(initial=1.0)
     columns = library.columns(points)
     largest = np.abs(columns).max(axis=0)
     largest = np.where(largest > 0, largest, 1.0)

@@ -15,6 +15,7 @@ and with the size m of the problem, as a departure from growth in proportion, X(
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -30,7 +31,7 @@ from chathpc.profile.metric import NO_CORE
 from chathpc.profile.names import in_words
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.scale import devices
-from chathpc.scale.series import Kind, Workers, is_workers
+from chathpc.scale.series import Kind, Workers, is_workers, typical_growth
 from chathpc.scale.thresholds import threshold
 
 if TYPE_CHECKING:
@@ -281,66 +282,85 @@ def losses_of(series: Series, costs: Costs) -> Losses:
     """The losses from the smallest to the largest scale. With the problem's size only places that grow faster than the program as
     a whole count, or, without any, faster than the size.
     """
-    last = _mean(costs.elapsed[:, None], series, -1)[0]
-    if last <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.told.all()):
+    if series.mean(costs.elapsed, -1) <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.told.all()):
         return Losses(0.0, np.zeros(len(costs.joint.tree)), (), ())
-    if series.kind == Kind.PROBLEM_SIZE:
-        growth = max(1.0, _typical_growth(series, costs))
-        found = _losses(series, costs, (Loss.GROWTH,), last, growth)
-        return found if found.causes or growth == 1 else _losses(series, costs, (Loss.GROWTH,), last, 1.0)
-    return _losses(series, costs, (Loss.COMPUTING, Loss.UNEVEN, Loss.WAITING), last, 1.0)
+    if series.kind != Kind.PROBLEM_SIZE:
+        ways = (Loss.COMPUTING, Loss.UNEVEN, Loss.WAITING)
+        return _losses([_Excess(series, costs, loss) for loss in ways])
+    whole = costs.of(Loss.GROWTH)
+    first, last = series.mean(whole, 0), series.mean(whole, -1)
+    seen = first > 0
+    ratio = series.values[-1] / series.values[0]
+    growth = max(1.0, typical_growth(first[seen], last[seen], ratio)) if seen.any() else 1.0
+    found = _losses([_Excess(series, costs, Loss.GROWTH, growth)])
+    return found if found.causes or growth == 1 else _losses([_Excess(series, costs, Loss.GROWTH)])
 
 
-def _losses(series: Series, costs: Costs, parts: tuple[Loss, ...], last: float, growth: float) -> Losses:
-    excess = {loss: _excess(series, costs, loss, growth) for loss in parts}
-    by_place = np.asarray(sum(costs.joint.tree.inclusive(each) for each in excess.values()) / last, dtype=np.float64)
-    causes = sorted(
-        (cause for loss in parts for cause in _causes(series, costs, loss, excess[loss], last, growth)),
-        key=lambda cause: -cause.share,
-    )
+def _losses(ways: Sequence[_Excess]) -> Losses:
+    costs, last = ways[0].costs, ways[0].last
+    by_place = np.asarray(sum(costs.joint.tree.inclusive(each.at()) for each in ways) / last, dtype=np.float64)
+    causes = sorted((cause for each in ways for cause in _causes(each)), key=lambda cause: -cause.share)
     return Losses(float(by_place[0]), by_place, _hot_path(costs, by_place), tuple(causes[:_CAUSES]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Excess:
+    """What places cost in one way beyond the ideal at a scale, by default the largest; `growth` is the exponent of the problem's size."""
+
+    series: Series
+    costs: Costs
+    loss: Loss
+    growth: float = 1.0
+
+    @property
+    def last(self) -> float:
+        """The elapsed time at the largest scale."""
+        return float(self.series.mean(self.costs.elapsed, -1))
+
+    def at(self, scale: int = -1) -> FloatArray:
+        """By place, without those below it."""
+        values = self.costs.of(self.loss)
+        first, there = self.series.mean(values, 0), self.series.mean(values, scale)
+        if self.series.kind == Kind.UNKNOWN:
+            # What a worker should compute is not known; the rest should stay the part of the time that it was.
+            if self.loss == Loss.COMPUTING:
+                return np.zeros(len(first))
+            whole = self.series.mean(self.costs.elapsed, scale) / self.series.mean(self.costs.elapsed, 0)
+            return there - first * whole
+        return there - ideal_factor(self.series, self.costs, self.growth, scale) * first
+
+    def error(self, inside: slice, scale: int = -1) -> float:
+        """Its standard error over some places: between repetitions, but not less than that of counting samples."""
+        values = self.costs.of(self.loss)[:, inside].sum(axis=1)
+        computing = self.costs.computing[:, inside].sum(axis=1)
+        variance = 0.0
+        for at, factor in ((0, ideal_factor(self.series, self.costs, self.growth, scale)), (scale, 1.0)):
+            runs = list(self.series.points[at].runs)
+            each = values[runs]
+            between = float(each.var(ddof=1)) if len(runs) > 1 else 0.0
+            over = self.costs.workers[runs] if self.loss == Loss.COMPUTING else np.ones(len(runs))
+            level = computing[runs] if self.loss == Loss.UNEVEN else 0.0
+            counted = float(np.mean(self.costs.period[runs] * np.maximum(np.abs(each) + level, 0.0) / over))
+            variance += factor**2 * max(between, counted) / len(runs)
+        return float(np.sqrt(variance))
+
+    def certainty(self, inside: slice) -> float:
+        """By how many standard errors some places exceed it, all scales beyond the smallest taken together (Stouffer's method)."""
+        scales = range(1, len(self.series.points))
+        found = [float(self.at(at)[inside].sum()) / max(self.error(inside, at), 1e-300) for at in scales]
+        return float(np.sum(np.clip(found, -10.0, 10.0)) / np.sqrt(len(found)))
 
 
 def ideal_factor(series: Series, costs: Costs, growth: float = 1.0, at: int = -1) -> float:
     """What one worker's cost at a scale (by default the largest) is of that at the smallest, ideally; `growth` is the exponent of the problem's size."""
     first, last = series.points[0], series.points[at]
     if series.kind == Kind.STRONG:
-        counts = [float(np.mean(costs.workers[list(point.runs)])) for point in (first, last)]
+        counts = [float(series.mean(costs.workers.astype(np.float64), each)) for each in (0, at)]
         told = bool(costs.told.all()) and counts[0] != counts[1]
         return counts[0] / counts[1] if told else first.value / last.value
     if series.kind == Kind.PROBLEM_SIZE:
         return float((last.value / first.value) ** growth)
     return 1.0
-
-
-def _typical_growth(series: Series, costs: Costs) -> float:
-    """The exponent with which the program's time grows with its size: the median over places, weighted with time at the smallest size."""
-    first, last = (_mean(costs.of(Loss.GROWTH), series, at) for at in (0, -1))
-    seen = np.flatnonzero(first > 0)
-    if not len(seen):
-        return 1.0
-    steps = np.log(np.maximum(last[seen], 1e-12) / first[seen]) / np.log(
-        series.points[-1].value / series.points[0].value
-    )
-    order = np.argsort(steps)
-    middle = int(np.searchsorted(np.cumsum(first[seen][order]), first[seen].sum() / 2))
-    return float(steps[order[min(middle, len(order) - 1)]])
-
-
-def _excess(series: Series, costs: Costs, loss: Loss, growth: float, scale: int = -1) -> FloatArray:
-    first, last = (_mean(costs.of(loss), series, at) for at in (0, scale))
-    if series.kind == Kind.UNKNOWN:
-        # What a worker should compute is not known; the rest should stay the part of the time that it was.
-        if loss == Loss.COMPUTING:
-            return np.zeros(len(first))
-        whole = [float(_mean(costs.elapsed[:, None], series, at)[0]) for at in (0, scale)]
-        return last - first * whole[1] / whole[0]
-    return last - ideal_factor(series, costs, growth, scale) * first
-
-
-def _mean(values: FloatArray, series: Series, at: int) -> FloatArray:
-    found: FloatArray = values[list(series.points[at].runs)].mean(axis=0)
-    return found
 
 
 def _hot_path(costs: Costs, by_place: FloatArray) -> tuple[int, ...]:
@@ -356,20 +376,19 @@ def _hot_path(costs: Costs, by_place: FloatArray) -> tuple[int, ...]:
     return tuple(path)
 
 
-def _causes(series: Series, costs: Costs, loss: Loss, excess: FloatArray, last: float, growth: float) -> list[Cause]:
+def _causes(way: _Excess) -> list[Cause]:
     """The places that lose most in one way, none inside another."""
-    tree = costs.joint.tree
-    left, found = excess.copy(), list[Cause]()
+    tree = way.costs.joint.tree
+    left, found = way.at(), list[Cause]()
     for _ in range(_CAUSES):
         inclusive = tree.inclusive(left)
-        node = standing(series, costs, _end(costs, inclusive, left))
+        node = standing(way.series, way.costs, _end(way.costs, inclusive, left))
         value = float(inclusive[node])
-        if value < threshold("min_loss") * last:
+        if value < threshold("min_loss") * way.last:
             break
         inside = slice(node, int(tree.end[node]))
-        error = _error(series, costs, loss, inside, growth)
-        cause = _cause(series, costs, loss, node, value, error, last)
-        sure = _certainty(series, costs, loss, inside, growth) > threshold("sigma")
+        cause = _cause(way, node, value)
+        sure = way.certainty(inside) > threshold("sigma")
         if cause is not None and sure and not (cause.general and any(each.general for each in found)):
             found.append(cause)
         left[inside] = 0.0
@@ -392,61 +411,44 @@ def _end(costs: Costs, inclusive: FloatArray, own: FloatArray) -> int:
     return node if node else int(np.argmax(own))
 
 
-def _certainty(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float) -> float:
-    """By how many standard errors a place exceeds the ideal, all scales beyond the smallest taken together (Stouffer's method)."""
-    found = []
-    for at in range(1, len(series.points)):
-        value = float(_excess(series, costs, loss, growth, at)[inside].sum())
-        found.append(value / max(_error(series, costs, loss, inside, growth, at), 1e-300))
-    return float(np.sum(np.clip(found, -10.0, 10.0)) / np.sqrt(len(found)))
-
-
-def _error(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float, scale: int = -1) -> float:
-    """Standard error of an excess: between repetitions, but not less than that of counting samples."""
-    values = costs.of(loss)[:, inside].sum(axis=1)
-    variance = 0.0
-    for at, factor in ((0, ideal_factor(series, costs, growth, scale)), (scale, 1.0)):
-        runs = list(series.points[at].runs)
-        each = values[runs]
-        between = float(each.var(ddof=1)) if len(runs) > 1 else 0.0
-        over = costs.workers[runs] if loss == Loss.COMPUTING else np.ones(len(runs))
-        level = costs.of(Loss.COMPUTING)[runs, inside].sum(axis=1) if loss == Loss.UNEVEN else 0.0
-        counted = float(np.mean(costs.period[runs] * np.maximum(np.abs(each) + level, 0.0) / over))
-        variance += factor**2 * max(between, counted) / len(runs)
-    return float(np.sqrt(variance))
-
-
-def _cause(
-    series: Series, costs: Costs, loss: Loss, node: int, seconds: float, error: float, last: float
-) -> Cause | None:
-    tree = costs.joint.tree
-    inside = slice(node, int(tree.end[node]))
-    cost = costs.of(loss)[:, inside].sum(axis=1)
-    weight = np.bincount(
-        costs.kind[inside], weights=np.maximum(_mean(costs.of(loss), series, -1)[inside], 0.0), minlength=len(Activity)
-    )
-    kind = Activity(int(weight.argmax()))
-    runs = list(series.points[-1].runs)
-    mean = float(costs.computing[runs, inside].sum(axis=1).mean())
-    busiest = mean + float(costs.uneven[runs, inside].sum(axis=1).mean())
-    count = float(costs.workers[runs].mean())
-    others = (mean * count - busiest) / max(count - 1, 1)
-    alone = loss == Loss.UNEVEN and others < threshold("one_worker") * busiest
+def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
+    series, costs, loss = way.series, way.costs, way.loss
+    inside = slice(node, int(costs.joint.tree.end[node]))
+    values = costs.of(loss)[:, inside]
+    weight = np.maximum(series.mean(values, -1), 0.0)
+    kind = Activity(int(np.bincount(costs.kind[inside], weights=weight, minlength=len(Activity)).argmax()))
     general = loss == Loss.COMPUTING and is_workers(series.parameter) and _is_general(series, costs, inside)
-    if general:
-        whole = _excess(series, costs, Loss.COMPUTING, 1.0).sum()
-        if whole < (1 - threshold("scales_well")) * last:
-            return None
-    first = float(_mean(cost[:, None], series, 0)[0])
-    at_last = float(_mean(cost[:, None], series, -1)[0])
-    repeated = at_last / first if loss == Loss.COMPUTING and series.kind == Kind.STRONG and first else 0.0
-    return Cause(loss, node, seconds / last, seconds, error, cost, kind, alone, general, repeated)
+    if general and _Excess(series, costs, Loss.COMPUTING).at().sum() < (1 - threshold("scales_well")) * way.last:
+        return None
+    cost = values.sum(axis=1)
+    divided = loss == Loss.COMPUTING and series.kind == Kind.STRONG
+    first, last = (float(series.mean(cost, at)) for at in (0, -1))
+    return Cause(
+        loss,
+        node,
+        seconds / way.last,
+        seconds,
+        way.error(inside),
+        cost,
+        kind,
+        alone=loss == Loss.UNEVEN and _is_alone(series, costs, inside),
+        general=general,
+        repeated=last / first if divided and first else 0.0,
+    )
+
+
+def _is_alone(series: Series, costs: Costs, inside: slice) -> bool:
+    """True if the busiest worker alone does the work of some places at the largest scale."""
+    mean, uneven = (float(series.mean(table[:, inside].sum(axis=1), -1)) for table in (costs.computing, costs.uneven))
+    count = float(series.mean(costs.workers.astype(np.float64), -1))
+    others = (mean * count - (mean + uneven)) / max(count - 1, 1)
+    return others < threshold("one_worker") * (mean + uneven)
 
 
 def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
     """True if the rest of the program computes about as much longer than it should."""
     factor = ideal_factor(series, costs)
-    first, last = (_mean(costs.computing, series, at) for at in (0, -1))
+    first, last = (series.mean(costs.computing, at) for at in (0, -1))
     here = last[inside].sum() / max(factor * first[inside].sum(), 1e-300)
     rest = (last.sum() - last[inside].sum()) / max(factor * (first.sum() - first[inside].sum()), 1e-300)
     # Where there is hardly a rest, nothing tells a function from the machine.
@@ -459,7 +461,7 @@ def standing(series: Series, costs: Costs, node: int) -> int:
     tree, joint = costs.joint.tree, costs.joint
     if joint.part[node] != Part.FUNCTION or series.runs[0].workers == Workers.DEVICES:
         return node
-    whole = tree.inclusive(_mean(costs.computing + costs.uneven + costs.waiting, series, -1))
+    whole = tree.inclusive(series.mean(costs.of(Loss.GROWTH), -1))
     while True:
         above = int(tree.parent[node])
         if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in MAIN:

@@ -415,16 +415,20 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     table = np.array([row for row in shares.values() if row[0] > 0])
     if not len(table):
         return Kind.UNKNOWN, "no function computes at the smallest scale"
-    with np.errstate(divide="ignore"):
-        growth = np.log(np.maximum(table[:, 1], 1e-12) / table[:, 0]) / np.log(points[-1].value / points[0].value)
-    order = np.argsort(growth)
-    middle = np.searchsorted(np.cumsum(table[order, 0]), table[:, 0].sum() / 2)
-    typical = float(growth[order[min(int(middle), len(order) - 1)]])
+    typical = typical_growth(table[:, 0], table[:, 1], points[-1].value / points[0].value)
     if typical <= threshold("strong_growth"):
         return Kind.STRONG, f"the computing time of all {_workers(parameter)} together stays about the same"
     if typical >= threshold("weak_growth"):
         return Kind.WEAK, f"the computing time of each of the {_workers(parameter)} stays about the same"
     return Kind.UNKNOWN, "all workers' computing neither stays nor grows in proportion"
+
+
+def typical_growth(first: FloatArray, last: FloatArray, ratio: float) -> float:
+    """The exponent with which costs grow while the parameter grows by `ratio`: the median, weighted with the costs at first; all above 0."""
+    growth = np.log(np.maximum(last, 1e-12) / first) / np.log(ratio)
+    order = np.argsort(growth)
+    middle = int(np.searchsorted(np.cumsum(first[order]), first.sum() / 2))
+    return float(growth[order[min(middle, len(order) - 1)]])
 
 
 def _workers(parameter: str) -> str:
