@@ -58,7 +58,7 @@ def render(record: Scaling, style: Style) -> str:
         *(f"<p>{_safe(each)}</p>" for each in workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
-        *(f"<p><b>{_safe(label)}</b> {_safe(text)}</p>" for label, text in outlook(record, 12)),
+        *(f"<p><b>{_safe(about.rstrip(':'))}</b> {_safe(rest)}</p>" for about, rest in outlook(record, 12)),
         *_job(record),
         *(["<h2>Notes</h2>"] if record.notes else []),
         *(f"<p>{_safe(note)}</p>" for note in record.notes),

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from chathpc.diagnosis.statistics import MAD_TO_SIGMA, far
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.scale.loss import Costs
 from chathpc.scale.series import Run, Series
 from chathpc.scale.thresholds import threshold
 from chathpc.scale.words import point
-
-#: The median absolute deviation of a normal distribution in standard deviations.
-_DEVIATION = 0.6745
 
 
 def outliers(series: Series, costs: Costs) -> list[str]:
@@ -21,22 +19,20 @@ def outliers(series: Series, costs: Costs) -> list[str]:
     Far: the modified z-score (B. Iglewicz and D. Hoaglin, 1993) of its relative distance from the median there, against all such
     distances of the series, and more than a share that matters.
     """
-    found = []
+    found: list[tuple[int, int, float]] = []
     for at, scale in enumerate(series.points):
         times = costs.elapsed[list(scale.runs)]
-        for number, run in enumerate(scale.runs if len(scale.runs) > 2 else ()):
-            middle = float(np.median(times))
-            found.append((run, at, times[number] / middle - 1 if middle > 0 else 0.0))
-    if not found:
-        return []
+        middle = float(np.median(times))
+        if len(times) > 2 and middle > 0:
+            found += [(run, at, time / middle - 1) for run, time in zip(scale.runs, times.tolist(), strict=True)]
     # The middle one of three has no distance by definition.
-    distances = np.array([each for _, _, each in found if each] or [0.0])
-    limit = threshold("outlier") * max(float(np.median(np.abs(distances))), 1e-12) / _DEVIATION
+    found = [each for each in found if each[2]]
+    distances = np.abs([distance for _, _, distance in found])
+    chosen = far(distances, times=threshold("outlier") * MAD_TO_SIGMA, least=threshold("min_loss"))
     return [
         f"At {point(series, at)} {_name(series.runs[run])} took {numbers.percent(abs(distance))} {'more' if distance > 0 else 'less'} time than "
         f"the median there{_nodes(series, series.runs[run])}."
-        for run, at, distance in found
-        if abs(distance) > max(limit, threshold("min_loss"))
+        for run, at, distance in (found[each] for each in chosen.tolist())
     ]
 
 
