@@ -223,8 +223,10 @@ def _law(series: Series, law: Fitted | None, farthest: float) -> LawRecord | Non
 
 def _spread(series: Series) -> SpreadRecord | None:
     largest = series.runs[series.points[-1].runs[0]]
-    profile = largest.profile
-    return spread_of(profile, largest.measured.metric.id) if len(profile.where) > 1 and is_small(profile) else None
+    profile, where = largest.profile, largest.profile.where
+    if len(where) < 2 or where.is_gpu.all() or not is_small(profile):
+        return None
+    return spread_of(profile, largest.measured.metric.id)
 
 
 def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from chathpc.comparison.run import Run as Measured
+from chathpc.errors import UsageError
+from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.loss import costs_of
-from chathpc.scale.scaling import scaling_of
-from chathpc.scale.series import Series, read_series
+from chathpc.scale.scaling import scaling_of, scaling_of_series
+from chathpc.scale.series import Run, Series, read_series, series_of
+from chathpc.scale.spread import spread
 from tests.diagnosis.parts import function, main
-from tests.profile.build import build, call
+from tests.profile.build import build, call, gpu_op, kernel
 from tests.scale.made import alone, each, even, series, strong
 from tests.synthetic.nsight_systems import H2D, Export
 
@@ -62,12 +67,12 @@ def _on_gpus(folder: Path, kernels: Sequence[int], copy: int, idle: int = 0) -> 
     export = Export()
     export.process(7, "app")
     begin, end = 500_000, 500_000 + max(kernels) + copy + idle
-    for gpu, kernel in enumerate(kernels):
+    for gpu, took in enumerate(kernels):
         export.gpu(gpu, "GPU")
         copied = export.call(1000 * gpu, 1000 * gpu + 500, "cudaMemcpyAsync")
         export.copy(begin, begin + copy, H2D, 4096, copied, device=gpu)
         launch = export.call(5000 + 1000 * gpu, 5000 + 1000 * gpu + 500, "cudaLaunchKernel")
-        export.kernel(begin + copy + idle, begin + copy + idle + kernel, "solve(float*)", launch, device=gpu)
+        export.kernel(begin + copy + idle, begin + copy + idle + took, "solve(float*)", launch, device=gpu)
     export.call(10_000, end, "cudaDeviceSynchronize")
     return export.write(folder / f"gpus{len(kernels)}.sqlite")
 
@@ -114,3 +119,17 @@ def test_where_only_devices_were_traced_they_are_the_workers(traces: Series) -> 
         "copies to the device": ("waiting", pytest.approx(3 / 28)),
         "idle GPU": ("waiting", pytest.approx(3 / 28)),
     }
+
+
+def test_devices_alone_have_no_spread_over_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    for count in (2, 4):
+        times = (1.0 / count,) * count
+        solve = kernel("solve", values={"gpu.time": times, "gpu.kernel.time": times})
+        found = build(gpu_op("device", solve), locations=Locations.of(count, gpu_context=np.arange(count)))
+        runs.append(Run(Path(f"gpus{count}"), Measured(found, found.metrics["gpu.time"]), {"GPUs": float(count)}))
+    record = scaling_of_series(series_of(runs, "as given"))
+    assert (record.spread, record.loss) == (None, pytest.approx(0.0))
+    monkeypatch.setattr("chathpc.scale.spread._opened", lambda path: runs[0].profile)
+    with pytest.raises(UsageError, match="no ranks or threads"):
+        spread([Path("gpus2")], metric="gpu.time")
