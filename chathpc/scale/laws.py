@@ -10,7 +10,7 @@ about as much are all kept: predictions are drawn from all of them in proportion
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -87,6 +87,14 @@ class Measurement:
 
     parameters: Mapping[str, float]
     values: tuple[float, ...]
+
+
+def gathered(values: Iterable[tuple[Mapping[str, float], Iterable[float]]]) -> tuple[Measurement, ...]:
+    """Values with their points as measurements: those of one point are repetitions."""
+    found: dict[tuple[tuple[str, float], ...], list[float]] = {}
+    for point, each in values:
+        found.setdefault(tuple(point.items()), []).extend(each)
+    return tuple(Measurement(dict(point), tuple(each)) for point, each in found.items())
 
 
 #: Shapes of communication: the powers of the parameter and its logarithm as it grows without bound, the function, and how it is written.

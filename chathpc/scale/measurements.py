@@ -20,8 +20,6 @@ from chathpc.scale.record import (
     LawRecord,
     PointRecord,
     PredictionRecord,
-    RangeRecord,
-    RankedRecord,
     Scaling,
 )
 from chathpc.scale.series import is_workers
@@ -159,19 +157,11 @@ def _law(law: Fitted, parameter: str, fixed: Mapping[str, float], targets: Seque
 
 
 def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, float]) -> PredictionRecord:
-    refusal = whole.refusal(target)
-    if refusal:
-        return PredictionRecord.refused(target, refusal)
-    ranked = [
-        RankedRecord(name=clean(place.rsplit(_BELOW, 1)[-1]), cost=RangeRecord.of(law.predict(target)))
+    if refusal := whole.refusal(target):
+        return PredictionRecord.of(target, None, refusal=refusal)
+    ranked = (
+        (place.rsplit(_BELOW, 1)[-1], law.predict(target))
         for place, law in laws.items()
         if not law.refusal(target) and not any(other.startswith(place + _BELOW) for other in laws)
-    ]
-    ranked.sort(key=lambda each: -each.cost.value)
-    return PredictionRecord(
-        at=dict(target),
-        elapsed=RangeRecord.of(whole.predict(target)),
-        efficiency=None,
-        ranked=ranked[:_PLACES],
-        refusal="",
     )
+    return PredictionRecord.of(target, whole.predict(target), ranked)

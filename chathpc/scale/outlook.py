@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import Cause, Costs, Loss, name_of, standing
-from chathpc.scale.record import CrossingRecord, PredictionRecord, RangeRecord, RankedRecord
+from chathpc.scale.record import CrossingRecord, PredictionRecord, RangeRecord
 from chathpc.scale.series import Kind, Series
 from chathpc.scale.thresholds import threshold
 
@@ -55,25 +54,18 @@ def predict(
     at = {series.parameter: target}
     refusal = _refusal(series, costs) or ("nothing was measured" if whole is None else whole.refusal(at))
     if whole is None or refusal:
-        return PredictionRecord.refused(at, refusal)
+        return PredictionRecord.of(at, None, refusal=refusal)
     elapsed = whole.predict(at)
-    ranked = sorted(((node, law.predict(at)) for node, law in laws.items()), key=lambda each: -each[1].value)
-    if ranked and ranked[0][1].value > elapsed.high:
+    ranked = [(name_of(costs, node), law.predict(at)) for node, law in laws.items()]
+    if any(cost.value > elapsed.high for _, cost in ranked):
         # A place that grows is small at the scales that were measured: the law of the whole does not see it yet.
-        return PredictionRecord.refused(
-            at, "the laws of a part and of the whole disagree that far; measure larger scales"
-        )
-    ideal = ideal_time(series, costs, target)
-    value, low, high = (max(each, 1e-300) for each in (elapsed.value, elapsed.low, elapsed.high))
-    return PredictionRecord(
-        at=at,
-        elapsed=RangeRecord.of(elapsed),
-        efficiency=None if ideal is None else RangeRecord(value=ideal / value, low=ideal / high, high=ideal / low),
-        ranked=[
-            RankedRecord(name=clean(name_of(costs, node)), cost=RangeRecord.of(cost)) for node, cost in ranked[:_PLACES]
-        ],
-        refusal="",
-    )
+        refusal = "the laws of a part and of the whole disagree that far; measure larger scales"
+        return PredictionRecord.of(at, None, refusal=refusal)
+    ideal, efficiency = ideal_time(series, costs, target), None
+    if ideal is not None:
+        value, low, high = (max(each, 1e-300) for each in (elapsed.value, elapsed.low, elapsed.high))
+        efficiency = RangeRecord(value=ideal / value, low=ideal / high, high=ideal / low)
+    return PredictionRecord.of(at, elapsed, ranked, efficiency=efficiency)
 
 
 def ideal_time(series: Series, costs: Costs, target: float) -> float | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 import numpy as np
 from pydantic import ConfigDict, Field
 
 from chathpc.predict.counts import Range
+from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord, Record
 from chathpc.scale.laws import FEWEST, Fitted
 
 SCHEMA: Final = "chathpc-scale/1"
-#: Points of a law's curve.
-_SAMPLES = 24
+#: Points of a law's curve; places that are ranked at a scale.
+_SAMPLES, _RANKED = 24, 6
 
 
 class RangeRecord(Record):
@@ -134,9 +135,21 @@ class PredictionRecord(Record):
     refusal: str = Field(description="Why it cannot be extrapolated from these runs; empty if it can.")
 
     @classmethod
-    def refused(cls, at: Mapping[str, float], refusal: str) -> PredictionRecord:
-        """A scale of which nothing can be said."""
-        return cls(at=dict(at), elapsed=None, efficiency=None, ranked=[], refusal=refusal)
+    def of(
+        cls,
+        at: Mapping[str, float],
+        elapsed: Range | None,
+        ranked: Iterable[tuple[str, Range]] = (),
+        *,
+        efficiency: RangeRecord | None = None,
+        refusal: str = "",
+    ) -> PredictionRecord:
+        """A time, and the names and costs of places, of which the largest are kept; or why there is none."""
+        largest = sorted(ranked, key=lambda each: -each[1].value)[:_RANKED]
+        return cls(
+            at=dict(at), elapsed=None if elapsed is None else RangeRecord.of(elapsed), efficiency=efficiency, refusal=refusal,
+            ranked=[RankedRecord(name=clean(name), cost=RangeRecord.of(cost)) for name, cost in largest],
+        )  # fmt: skip
 
 
 class CrossingRecord(Record):

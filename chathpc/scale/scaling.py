@@ -20,7 +20,7 @@ from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, runs, words
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.experiment import needed, next_run
-from chathpc.scale.laws import Fitted, Measurement, fit
+from chathpc.scale.laws import Fitted, fit, gathered
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
     FindingRecord,
@@ -28,7 +28,6 @@ from chathpc.scale.record import (
     NodeRecord,
     PointRecord,
     PredictionRecord,
-    RangeRecord,
     Scaling,
     SpreadRecord,
     StepRecord,
@@ -203,7 +202,7 @@ def _finding(series: Series, costs: Costs, cause: Cause, farthest: float) -> Fin
         share=cause.share,
         seconds=cause.seconds,
         error=cause.error,
-        costs=[float(np.mean(cost[list(point.runs)])) for point in series.points],
+        costs=[float(series.mean(cost, at)) for at in range(len(series.points))],
         law=_law(series, law, farthest),
     )
 
@@ -232,7 +231,7 @@ def _spread(series: Series) -> SpreadRecord | None:
 def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:
     """Places with a hundredth of the time or of the loss, the heaviest ones of many."""
     tree = costs.joint.tree
-    own = costs.of(Loss.GROWTH)[list(series.points[-1].runs)].mean(axis=0)
+    own = series.mean(costs.of(Loss.GROWTH), -1)
     time = tree.inclusive(own) / max(own.sum(), 1e-300)
     weight = np.maximum(time, np.abs(losses.by_place))
     least = max(_HUNDREDTH, float(np.sort(weight)[-_NODES]) if len(tree) > _NODES else 0.0)
@@ -257,17 +256,18 @@ def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[Pre
     every = (*series.runs, *series.others)
     points = tuple(Point(float(at), (at,)) for at in range(len(every)))
     elapsed = costs_of(replace(series, runs=every, points=points, others=())).elapsed
-    grouped: dict[tuple[tuple[str, float], ...], list[float]] = {}
     names = (series.parameter, *series.fixed)
-    for run, time in zip(every, elapsed.tolist(), strict=True):
-        grouped.setdefault(tuple((name, run.parameters[name]) for name in names), []).append(time)
-    law = fit([Measurement(dict(point), tuple(times)) for point, times in grouped.items()])
+    law = fit(
+        gathered(
+            ({name: run.parameters[name] for name in names}, [time])
+            for run, time in zip(every, elapsed.tolist(), strict=True)
+        )
+    )
     found = []
     for target in targets:
         at = {**series.fixed, **target}
         refusal = law.refusal(at)
-        elapsed_there = None if refusal else RangeRecord.of(law.predict(at))
-        found.append(PredictionRecord(at=at, elapsed=elapsed_there, efficiency=None, ranked=[], refusal=refusal))
+        found.append(PredictionRecord.of(at, None if refusal else law.predict(at), refusal=refusal))
     return found
 
 
@@ -314,7 +314,7 @@ def _verdict(
 
 
 def _part(costs: Costs, series: Series, finding: FindingRecord) -> float:
-    whole = float(np.mean(costs.elapsed[list(series.points[-1].runs)]))
+    whole = float(series.mean(costs.elapsed, -1))
     return finding.costs[-1] / whole if whole else 0.0
 
 
