@@ -17,7 +17,7 @@ from chathpc.adapters.load import detect, load, refuse_repeated, refuse_same
 from chathpc.comparison.comparable import common_metric
 from chathpc.comparison.run import Run as Measured
 from chathpc.errors import AdapterError, UsageError
-from chathpc.measure.record import read_record
+from chathpc.measure.record import RECORD, read_record
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
@@ -176,10 +176,9 @@ def read_series(
         raise UsageError("There is no profile in these folders.", hint="Give profiles, or folders that hold them.")
     progress(f"reading {len(found)} profiles")
     loaded = {place: _loaded(place, given=place == top) for place, top in found.items()}
-    read = {place: profile for place, profile in loaded.items() if profile is not None}
-    records = {place: read_record(place) for place in read}
-    failed = _failed(records)
-    read = {place: profile for place, profile in read.items() if place not in failed}
+    records = {place: read_record(place) for place in loaded}
+    failed = _failed({place: records[place] for place, profile in loaded.items() if profile is not None})
+    read = {place: profile for place, profile in loaded.items() if profile is not None and place not in failed}
     if len(read) < 2:
         raise UsageError(
             f"A series needs profiles of two scales at least, but {len(read)} was found.",
@@ -206,15 +205,14 @@ def read_series(
 
 def profiles_in(top: Path, depth: int = _DEPTH) -> list[Path]:
     """The profiles at `top`: itself, or those in the folder, in the order of their names."""
-    if not top.is_dir():
-        return [top]
-    if (top / "measure.json").is_file() or (detect(Glance(top)) is not None and not _holds_several(top)):
+    if not top.is_dir() or (top / RECORD).is_file() or (detect(Glance(top)) is not None and not _holds_several(top)):
         return [top]
     if depth == 0:
         return []
-    entries = sorted((entry for entry in top.iterdir() if not entry.name.startswith(".")), key=lambda entry: entry.name)
     found = []
-    for entry in entries:
+    for entry in sorted(top.iterdir(), key=lambda entry: entry.name):
+        if entry.name.startswith("."):
+            continue
         if entry.is_dir():
             found += profiles_in(entry, depth - 1)
         elif entry.stat().st_size and detect(Glance(entry)) is not None:
@@ -291,30 +289,25 @@ def _parameters(
 ) -> tuple[dict[Path, Mapping[str, float]], str]:
     """The parameters of each profile, and where they came from in words."""
     if values is not None:
-        real = {str(Path(path).resolve()): row for path, row in values.items()}
-        tables: dict[Path, Mapping[str, float]] = {}
-        for place in read:
-            row = next(
-                (real[str(each)] for each in (place.resolve(), *place.resolve().parents) if str(each) in real), None
-            )
-            if row is None:
-                raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
-            tables[place] = row
-        return tables, AS_GIVEN
+        return {place: _given(place, values) for place in read}, AS_GIVEN
     counted = {place: _counted(profile) for place, profile in read.items()}
     named = _settled({place: named_values(_telling(place, found[place])) for place in read}, counted)
-    known = _varying(list(named.values()))
-    if known:
-        return {
-            place: {name: row[name] for name in known} for place, row in named.items()
-        }, "from names of files and folders"
-    varying = _varying(list(counted.values()))
-    if not varying:
-        raise UsageError(
-            "The profiles do not differ in ranks, threads or GPUs, and their names tell no parameter.",
-            hint="Name folders such as p4 or n=1000, or give a YAML file with --parameters.",
-        )
-    return {place: {name: row[name] for name in varying} for place, row in counted.items()}, "as the profiles tell"
+    for rows, source in ((named, "from names of files and folders"), (counted, "as the profiles tell")):
+        if varying := _varying(list(rows.values())):
+            return {place: {name: row[name] for name in varying} for place, row in rows.items()}, source
+    raise UsageError(
+        "The profiles do not differ in ranks, threads or GPUs, and their names tell no parameter.",
+        hint="Name folders such as p4 or n=1000, or give a YAML file with --parameters.",
+    )
+
+
+def _given(place: Path, values: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+    """What was said of a profile, or of a folder that it is in."""
+    real = {Path(path).resolve(): row for path, row in values.items()}
+    found = next((real[each] for each in (place.resolve(), *place.resolve().parents) if each in real), None)
+    if found is None:
+        raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
+    return found
 
 
 def _telling(place: Path, top: Path) -> str:
