@@ -279,43 +279,31 @@ def _verdict(
     findings: Sequence[FindingRecord],
 ) -> tuple[Literal["scales", "loses", "grows", "cannot-tell"], str]:
     first, last = words.point(series, 0), words.point(series, -1)
+    worst = findings[0] if findings else None
     if series.kind == Kind.PROBLEM_SIZE:
-        if findings:
-            return (
-                "grows",
-                f"{findings[0].name} {findings[0].why}; at {last} it has {numbers.percent(_part(costs, series, findings[0]))} of the time.",
-            )
-        return "scales", f"Nothing grows much faster than {series.parameter} from {first} to {last}."
+        if worst is None:
+            return "scales", f"Nothing grows much faster than {series.parameter} from {first} to {last}."
+        part = numbers.percent(worst.costs[-1] / (float(series.mean(costs.elapsed, -1)) or 1.0))
+        return "grows", f"{worst.name} {worst.why}; at {last} it has {part} of the time."
     if not costs.told.all():
         return (
             "cannot-tell",
             "The profiles do not show their workers one by one: only the growth of their time is known.",
         )
-    lost = numbers.percent(max(losses.total, 0.0))
-    if findings and findings[0].share > losses.total:
+    lost, whole = numbers.percent(max(losses.total, 0.0)), f"of all {words.worker(series)}s' time"
+    if worst is not None and worst.share > losses.total:
         return "loses", (
-            f"At {last}, {findings[0].name} costs {numbers.percent(findings[0].share)} of all {words.worker(series)}s' time: it {findings[0].why}. "
+            f"At {last}, {worst.name} costs {numbers.percent(worst.share)} {whole}: it {worst.why}. "
             f"Other places cost less than at {first}, so that {lost} is lost in all."
         )
-    if findings:
-        return "loses", (
-            f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}; most in {findings[0].name}: "
-            f"it {findings[0].why}."
-        )
-    overall = efficiencies[-1].overall
+    if worst is not None:
+        return "loses", f"At {last}, {lost} {whole} is lost against {first}; most in {worst.name}: it {worst.why}."
     if losses.total > 1 - threshold("scales_well"):
-        return (
-            "loses",
-            f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}, at no single place.",
-        )
+        return "loses", f"At {last}, {lost} {whole} is lost against {first}, at no single place."
+    overall = efficiencies[-1].overall
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
     unjudged = "; waiting in OpenMP was not judged, as threads had no core" if costs.starved.any() else ""
     return "scales", f"From {first} to {last} {lost} of the time is lost{said}{unjudged}."
-
-
-def _part(costs: Costs, series: Series, finding: FindingRecord) -> float:
-    whole = float(series.mean(costs.elapsed, -1))
-    return finding.costs[-1] / whole if whole else 0.0
 
 
 def _notes(series: Series, costs: Costs) -> list[str]:
