@@ -64,42 +64,26 @@ def scale(
     series = read_series(
         [Path(path) for path in paths], values=values, parameter=along, kind=kind, metric=metric, progress=progress
     )
-    return scaling_of_series(series, at, progress)
+    return scaling_of(series, at, progress)
 
 
-def scaling_of_series(
+def scaling_of(
     series: Series, at: Sequence[Mapping[str, float]] = (), progress: Callable[[str], None] = lambda stage: None
 ) -> Scaling:
     """The same of a series that was read. UsageError for a target that these runs say nothing of."""
-    targets = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
-    varied = {series.parameter, *series.fixed}
-    for target in targets:
-        if not {series.parameter} <= set(target) <= varied:
-            raise UsageError(
-                f"These runs are a series along {series.parameter}.",
-                hint=f"Give --at {series.parameter}=N."
-                if len(varied) == 1
-                else f"Give --at with {series.parameter} and any of {', '.join(sorted(series.fixed))}.",
-            )
+    asked = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
+    _refuse_others(series, asked)
+    targets = [target[series.parameter] for target in asked if len(target) == 1]
+    several = [target for target in asked if len(target) > 1]
     progress("comparing the runs")
     costs = costs_of(series)
     progress("looking for laws")
-    found = scaling_of(series, costs, [target[series.parameter] for target in targets if len(target) == 1])
-    several = [target for target in targets if len(target) > 1]
-    return (
-        found
-        if not several
-        else found.model_copy(update={"predictions": [*found.predictions, *_several(series, several)]})
-    )
-
-
-def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scaling:
-    """The record of a series whose costs are known."""
     efficiencies, losses = efficiencies_of(series, costs), losses_of(series, costs)
     farthest = max([*targets, series.values[-1]])
     whole = outlook.law_of(series, costs.elapsed)
     findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, farthest)) is not None]
     laws = outlook.laws_of_places(series, costs, losses.causes) if targets else {}
+    predictions = [outlook.predict(series, costs, whole, laws, target) for target in targets]
     verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
     first = series.runs[0]
     return Scaling(
@@ -123,7 +107,7 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         ],
         findings=findings,
         law=_law(series, whole, farthest),
-        predictions=[outlook.predict(series, costs, whole, laws, target) for target in targets],
+        predictions=[*predictions, *(_several(series, several) if several else [])],
         crossing=outlook.crossing(series, costs),
         next_run=next_run(series, costs, whole, laws, targets[0]) if targets else None,
         spread=_spread(series),
@@ -131,6 +115,16 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         notes=_notes(series, costs),
         versions=_versions(),
     )
+
+
+def _refuse_others(series: Series, targets: Sequence[Mapping[str, float]]) -> None:
+    varied = {series.parameter, *series.fixed}
+    if all({series.parameter} <= set(target) <= varied for target in targets):
+        return
+    hint = f"Give --at {series.parameter}=N."
+    if series.fixed:
+        hint = f"Give --at with {series.parameter} and any of {', '.join(sorted(series.fixed))}."
+    raise UsageError(f"These runs are a series along {series.parameter}.", hint=hint)
 
 
 def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:

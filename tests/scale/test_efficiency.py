@@ -14,7 +14,7 @@ from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.loss import costs_of
-from chathpc.scale.scaling import scaling_of, scaling_of_series
+from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Run, Series, read_series, series_of
 from chathpc.scale.spread import spread
 from tests.diagnosis.parts import function, main
@@ -105,7 +105,7 @@ def test_devices_have_their_own_factors(traces: Series) -> None:
 
 def test_where_only_devices_were_traced_they_are_the_workers(traces: Series) -> None:
     costs = costs_of(traces)
-    found = scaling_of(traces, costs, [16.0])
+    found = scaling_of(traces, [{"GPUs": 16.0}])
     assert (found.kind, found.verdict) == ("strong", "loses")
     assert [point.workers for point in found.points] == [1, 2, 4]
     assert costs.elapsed == pytest.approx([0.088, 0.048, 0.028])
@@ -128,7 +128,7 @@ def test_devices_alone_have_no_spread_over_ranks(monkeypatch: pytest.MonkeyPatch
         solve = kernel("solve", values={"gpu.time": times, "gpu.kernel.time": times})
         found = build(gpu_op("device", solve), locations=Locations.of(count, gpu_context=np.arange(count)))
         runs.append(Run(Path(f"gpus{count}"), Measured(found, found.metrics["gpu.time"]), {"GPUs": float(count)}))
-    record = scaling_of_series(series_of(runs, "as given"))
+    record = scaling_of(series_of(runs, "as given"))
     assert (record.spread, record.loss) == (None, pytest.approx(0.0))
     monkeypatch.setattr("chathpc.scale.spread._opened", lambda path: runs[0].profile)
     with pytest.raises(UsageError, match="no ranks or threads"):

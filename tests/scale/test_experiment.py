@@ -11,7 +11,7 @@ from chathpc.comparison.run import Run as Measured
 from chathpc.scale.experiment import Candidate, advise, costs_most, keeps, needed, repetitions
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
-from chathpc.scale.scaling import scaling_of, scaling_of_series
+from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Run, Series, series_of
 from tests.scale.made import alone, even, profile, repeated, series, strong
 
@@ -23,7 +23,7 @@ def timed(times: dict[float, list[float]]) -> Series:
 
 def test_what_is_settled_needs_no_run() -> None:
     found = strong({"solve": even(8.0), "setup": alone(4.0)})
-    record = scaling_of(found, costs_of(found), [64.0])
+    record = scaling_of(found, [{found.parameter: 64.0}])
     assert record.next_run is not None
     assert (record.next_run.at, record.next_run.job, record.next_run.certainty) == (
         None,
@@ -43,7 +43,7 @@ def test_what_is_open_is_asked_of_a_run_within_reach() -> None:
     found = series(
         "n", {n: profile(1, {"fill": even(noisy(n / 1e3)), "pairs": even(noisy((n / 1e3) ** 2 / 64))}) for n in sizes}
     )
-    record = scaling_of(found, costs_of(found), [64000.0])
+    record = scaling_of(found, [{found.parameter: 64000.0}])
     assert record.next_run is not None
     assert record.next_run.question == "what costs most"
     assert record.next_run.at is not None
@@ -72,7 +72,7 @@ def test_several_parameters_are_predicted_by_one_law() -> None:
                     {"ranks": float(ranks), "n": float(n)},
                 )
             )
-    found = scaling_of_series(series_of(runs, "as given", parameter="ranks"), [{"ranks": 64.0, "n": 16000.0}])
+    found = scaling_of(series_of(runs, "as given", parameter="ranks"), [{"ranks": 64.0, "n": 16000.0}])
     (target,) = found.predictions
     assert target.at == {"n": 16000.0, "ranks": 64.0}
     assert target.elapsed is not None
