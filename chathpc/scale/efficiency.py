@@ -44,7 +44,7 @@ def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
             PointRecord(
                 value=point.value,
                 repetitions=len(runs),
-                workers=float(series.mean(costs.workers.astype(np.float64), at)),
+                workers=float(series.mean(costs.workers, at)),
                 elapsed=elapsed,
                 spread=float(np.std(costs.elapsed[runs], ddof=1)) if len(runs) > 1 else 0.0,
                 speedup=first / max(elapsed, 1e-300),

@@ -170,7 +170,7 @@ def _offered(series: Series, costs: Costs, whole: Fitted, target: float) -> list
     last = series.values[-1]
     further = (last * _STEP**step for step in range(1, _OFFERED + 1))
     count = min(max(needed(series, costs), _LEAST), _MOST)
-    workers = float(series.mean(costs.workers.astype(np.float64), -1))
+    workers = float(series.mean(costs.workers, -1))
     found = []
     for value in (*series.values, *(each for each in further if each <= target)):
         at = {series.parameter: value}

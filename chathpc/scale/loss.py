@@ -70,9 +70,9 @@ def is_useful(kind: NDArray[np.uint8] | np.uint8) -> BoolArray:
 class Costs:
     """Costs of one worker (runs × places), in the unit of the time; they add up to `elapsed` by run.
 
-    `workers` counts those of each run. `alike` is False where a run does not show its workers one by one; nothing is uneven there.
-    `starved` marks runs whose threads had no core for a good part of the time. `useful` (runs × 2) are the mean and the largest
-    computing time; `period` (by run) what a sample stands for, 0 where nothing was sampled.
+    By run: `workers` counts them; `told` is False where the profile does not show them one by one, and nothing is uneven there; `starved`
+    says that threads had no core for a good part of the time; `period` is what a sample stands for, 0 where nothing was sampled;
+    `rank_balance` the load balance between ranks alone. `kind` is what most of a place's time was spent on.
     """
 
     joint: Joint
@@ -80,7 +80,7 @@ class Costs:
     computing: FloatArray
     uneven: FloatArray
     waiting: FloatArray
-    workers: IntArray
+    workers: FloatArray
     told: BoolArray
     starved: BoolArray
     period: FloatArray
@@ -98,20 +98,15 @@ class Costs:
             return self.computing + self.uneven + self.waiting
         return {Loss.COMPUTING: self.computing, Loss.UNEVEN: self.uneven, Loss.WAITING: self.waiting}[loss]
 
-    def waited(self, *activities: Activity) -> FloatArray:
-        """Waiting in the activities, by run."""
-        found: FloatArray = self.waiting[:, np.isin(self.kind, activities)].sum(axis=1)
-        return found
-
     @property
     def in_mpi(self) -> FloatArray:
         """Time of the busiest worker in MPI, by run."""
-        return self.waited(*_MPI)
+        return np.asarray(self.waiting[:, np.isin(self.kind, _MPI)].sum(axis=1))
 
     @property
     def for_devices(self) -> FloatArray:
         """Time of the busiest worker in calls that start, feed and await devices, by run."""
-        return self.waited(*_DEVICE)
+        return np.asarray(self.waiting[:, np.isin(self.kind, _DEVICE)].sum(axis=1))
 
 
 def costs_of(series: Series) -> Costs:
@@ -125,8 +120,8 @@ def costs_of(series: Series) -> Costs:
     count, size = len(measured), len(joint.tree)
     computing, uneven, waiting = (np.zeros((count, size)) for _ in range(3))
     weight = np.zeros((size, len(Activity)))
-    workers, told = np.ones(count, dtype=np.int32), np.ones(count, dtype=bool)
-    starved, balance = np.zeros(count, dtype=bool), np.ones(count)
+    workers, balance = np.ones((2, count))
+    told, starved = np.zeros((2, count), dtype=bool)
     for at, run in enumerate(series.runs):
         kinds, values, place = run.kinds, run.values, joint.place[at]
         np.add.at(weight, (place, kinds), values)
@@ -355,7 +350,7 @@ def ideal_factor(series: Series, costs: Costs, growth: float = 1.0, at: int = -1
     """What one worker's cost at a scale (by default the largest) is of that at the smallest, ideally; `growth` is the exponent of the problem's size."""
     first, last = series.points[0], series.points[at]
     if series.kind == Kind.STRONG:
-        counts = [float(series.mean(costs.workers.astype(np.float64), each)) for each in (0, at)]
+        counts = [float(series.mean(costs.workers, each)) for each in (0, at)]
         told = bool(costs.told.all()) and counts[0] != counts[1]
         return counts[0] / counts[1] if told else first.value / last.value
     if series.kind == Kind.PROBLEM_SIZE:
@@ -440,7 +435,7 @@ def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
 def _is_alone(series: Series, costs: Costs, inside: slice) -> bool:
     """True if the busiest worker alone does the work of some places at the largest scale."""
     mean, uneven = (float(series.mean(table[:, inside].sum(axis=1), -1)) for table in (costs.computing, costs.uneven))
-    count = float(series.mean(costs.workers.astype(np.float64), -1))
+    count = float(series.mean(costs.workers, -1))
     others = (mean * count - (mean + uneven)) / max(count - 1, 1)
     return others < threshold("one_worker") * (mean + uneven)
 

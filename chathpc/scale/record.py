@@ -218,9 +218,7 @@ class OddRecord(Record):
 class SpreadRecord(Record):
     """How a run is spread over its ranks and threads (schema chathpc-ranks/1)."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
     schema_: Literal["chathpc-ranks/1"] = Field(default="chathpc-ranks/1", alias="schema")
     title: str
@@ -247,9 +245,7 @@ class NodeRecord(Record):
 class Scaling(Record):
     """What a series tells."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
     schema_: Literal["chathpc-scale/1"] = Field(default=SCHEMA, alias="schema")
     title: str
