@@ -104,13 +104,13 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     points = _shown(record)
     summed = record.verdict == "cannot-tell"
     unit = "" if record.unit == "s" else f", {record.unit}"
-    rows = [(("time of all" if summed else "time") + unit, *(_time(point, record.unit) for point in points))]
+    rows = [(("time of all" if summed else "time") + unit, *(_cell(point.elapsed, record.unit) for point in points))]
     if summed:
         return rows
-    if record.kind != "problem size":
-        rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
-    else:
+    if record.kind == "problem size":
         rows.append(("growth", *(numbers.speedup(1 / point.speedup) for point in points)))
+    else:
+        rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
     several = any(point.workers > 1 for point in points)
     for name, attribute, depth in _ROWS:
         if not several and "device" not in attribute:
@@ -263,10 +263,6 @@ def _crossing(record: Scaling, found: CrossingRecord) -> str:
 
 def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
     return numbers.ranged(found.value, found.low, found.high, write)
-
-
-def _time(point: PointRecord, unit: str) -> str:
-    return _cell(point.elapsed, unit)
 
 
 def _cell(value: float, unit: str) -> str:

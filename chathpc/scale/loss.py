@@ -163,10 +163,11 @@ def _grafted(joint: Joint) -> Joint:
     tree, size = joint.tree, len(joint.tree)
     names = [joint.name(node) for node in range(size)]
     weight = tree.inclusive(joint.own.sum(axis=0))
-    starts = np.array(
-        [node == 0 or name in STARTERS or name == _UNNAMED or name.startswith("<") for node, name in enumerate(names)]
-    )
-    starts |= (tree.parent == 0) & np.array([bool(np.isin("main", names[at : tree.end[at]])) for at in range(size)])
+    starts = [
+        node == 0 or name in STARTERS or name == _UNNAMED or name.startswith("<") for node, name in enumerate(names)
+    ]
+    for node in tree.children(0):
+        starts[node] = starts[node] or "main" in names[node : tree.end[node]]
     top = np.zeros(size, dtype=bool)  # all above it only starts threads
     lost = np.zeros(size, dtype=bool)  # what is above it has no name
     for node in range(1, size):
