@@ -157,22 +157,6 @@ class Law:
     terms: tuple[Term, ...]
     coefficients: tuple[float, ...]
 
-    def at(self, parameters: Mapping[str, float]) -> float:
-        """The cost at a point, in the unit of the measurements."""
-        point = [np.array([float(parameters[name])]) for name in self.parameters]
-        return sum(
-            coefficient * float(np.prod([factor.at(value)[0] for factor, value in zip(term, point, strict=True)]))
-            for term, coefficient in zip(self.terms, self.coefficients, strict=True)
-        )
-
-    @property
-    def leading(self) -> dict[str, tuple[float, float]]:
-        """By parameter: the largest power of it in any term, and the power of its logarithm there."""
-        return {
-            name: max((term[place].order for term in self.terms), default=(0.0, 0.0))
-            for place, name in enumerate(self.parameters)
-        }
-
     @property
     def text(self) -> str:
         """Such as `1.2 + 0.3 · p · log2(p)`."""

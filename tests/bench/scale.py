@@ -15,14 +15,14 @@ more than the noise of one measurement.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from chathpc.scale.experiment import Candidate, advise, costs_most, keeps
-from chathpc.scale.laws import NORMAL_FORM, Fitted, Measurement, fit
+from chathpc.scale.laws import NORMAL_FORM, Fitted, Law, Measurement, fit
 
 NOISES = (0.01, 0.02, 0.05, 0.1, 0.2)
 Function = Callable[[np.ndarray], np.ndarray]
@@ -52,6 +52,19 @@ class Series:
             Measurement(dict(zip(self.names, point.tolist(), strict=True)), tuple(values.tolist()))
             for point, values in zip(self.points, self.values, strict=True)
         ]
+
+
+def leading(law: Law) -> dict[str, tuple[float, float]]:
+    """By parameter: the largest power of it in any term, and the power of its logarithm there."""
+    orders = ([factor.order for factor in column] for column in zip(*law.terms, strict=True))
+    return {name: max(each) for name, each in zip(law.parameters, orders, strict=True)}
+
+
+def cost(law: Law, parameters: Mapping[str, float]) -> float:
+    """What a law says of a point."""
+    point = [np.array(parameters[name]) for name in law.parameters]
+    terms = (np.prod([factor.at(each) for factor, each in zip(term, point, strict=True)]) for term in law.terms)
+    return float(sum(each * term for each, term in zip(law.coefficients, terms, strict=True)))
 
 
 def pmnf(power: float, logarithm: float) -> Function:
@@ -281,7 +294,7 @@ def judge(series: Series) -> Outcome:
     target = dict(zip(series.names, series.target.tolist(), strict=True))
     truth = float(series.truth(series.target))
     predicted = found.predict(target)
-    powers = [found.law.leading[name][0] for name in series.names]
+    powers = [leading(found.law)[name][0] for name in series.names]
     means = np.array([each.mean() for each in series.values])
     if len(series.names) > 1:
         orders, function = published_several(series.points, means)
