@@ -302,14 +302,14 @@ def judge(series: Series) -> Outcome:
     else:
         order, function = published(series.points[:, 0], means, bool(means[-1] < means[0]))
         orders, other = [order], float(function(series.target)[0])
-    leading = [max(order, (0.0, 0.0))[0] for order in orders]
+    theirs = [max(order, (0.0, 0.0))[0] for order in orders]
     return Outcome(
         series,
         right(series, powers, found.law.kind == "constant"),
         abs(predicted.value - truth) / truth,
         predicted.low * (1 - 1e-9) <= truth <= predicted.high * (1 + 1e-9),
         predicted.high / max(predicted.low, 1e-300),
-        right(series, leading, all(order == (0.0, 0.0) for order in orders)),
+        right(series, theirs, all(order == (0.0, 0.0) for order in orders)),
         abs(other - truth) / truth,
     )
 
