@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from math import inf, lgamma, log
+from math import inf, lgamma, log, nan
 from zlib import crc32
 
 import numpy as np
@@ -277,10 +277,11 @@ def fit(measurements: Sequence[Measurement]) -> Fitted:
     points = np.array([[float(each.parameters[name]) for name in names] for each in measurements])
     if not np.isfinite(points).all() or (points <= 0).any():
         raise UsageError("Parameters must be positive numbers.")
-    values = [np.array(each.values) for each in measurements]
-    means = np.array([each.mean() for each in values])
-    library = _library(names[0], bool((points < 1).any())) if len(names) == 1 else _several(names, points, means)
-    return _fit(library, points, means, values)
+    most = max(len(each.values) for each in measurements)
+    values = np.array([[*each.values, *[nan] * (most - len(each.values))] for each in measurements])
+    if len(names) == 1:
+        return _fit(_library(names[0], bool((points < 1).any())), points, values)
+    return _fit(_several(names, points, np.nanmean(values, axis=1)), points, values)
 
 
 @lru_cache
@@ -427,10 +428,12 @@ class Posterior:
         return terms, np.maximum(tried[first, np.arange(DRAWS)], 0.0) * held
 
 
-def _fit(library: Hypotheses, points: Array, means: Array, values: Sequence[Array]) -> Fitted:
+def _fit(library: Hypotheses, points: Array, values: Array) -> Fitted:
+    """The law of some values (points × repetitions, NaN where one has fewer than others)."""
+    counts = np.isfinite(values).sum(axis=1).astype(float)
+    means = np.nansum(values, axis=1) / counts
     scale = float(np.abs(means).max())
-    counts = np.array([float(len(each)) for each in values])
-    means, values = means / (scale or 1.0), [each / (scale or 1.0) for each in values]
+    means, values = means / (scale or 1.0), values / (scale or 1.0)
     floor = means[means > 0].min(initial=1.0)
     columns = library.columns(points)
     largest = np.abs(columns).max(axis=0)
@@ -479,15 +482,14 @@ def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
 
 
 def _posterior(
-    library: Hypotheses, columns: Array, means: Array, values: Sequence[Array], counts: Array, expected: Array
+    library: Hypotheses, columns: Array, means: Array, values: Array, counts: Array, expected: Array
 ) -> Posterior:
     """Of all hypotheses, where costs are about as `expected` at each point."""
     size_of_all = len(library.members)
     width = library.members.shape[1]
     trust = _TRUST if len(library.parameters) == 1 else _TRUST_OF_SEVERAL
     weights, total = counts / expected**2 * trust, float(counts.sum()) * trust
-    at = np.repeat(np.arange(len(means)), counts.astype(int))
-    within = float(((np.concatenate(values) - means[at]) ** 2 / expected[at] ** 2).sum()) * trust
+    within = float(np.nansum((values - means[:, None]) ** 2 / expected[:, None] ** 2)) * trust
     weight = np.full(size_of_all, -inf)
     coefficients = np.zeros((size_of_all, width))
     spread = np.zeros((size_of_all, width, width))
