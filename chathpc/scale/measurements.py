@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -95,13 +96,10 @@ def _whole(places: Mapping[str, Sequence[Measurement]]) -> list[Measurement]:
     )
     if root is not None:
         return list(places[root])
-    sums: dict[tuple[tuple[str, float], ...], list[float]] = {}
-    for found in places.values():
-        for each in found:
-            key = tuple(each.parameters.items())
-            before = sums.setdefault(key, [0.0] * len(each.values))
-            sums[key] = [one + other for one, other in zip(before, each.values, strict=False)]
-    return [Measurement(dict(key), tuple(values)) for key, values in sums.items()]
+    rows: dict[tuple[tuple[str, float], ...], list[tuple[float, ...]]] = {}
+    for each in chain.from_iterable(places.values()):
+        rows.setdefault(tuple(each.parameters.items()), []).append(each.values)
+    return [Measurement(dict(point), tuple(map(sum, zip(*values, strict=False)))) for point, values in rows.items()]
 
 
 def _point(found: Measurement, parameter: str, first: Measurement) -> PointRecord:
