@@ -39,9 +39,12 @@ _WORKERS = ("p", "P")
 #: Of a series' values or kind: the caller told them.
 AS_GIVEN = "as given"
 _REPETITION = {"rep", "run", "r", "repetition", "trial", "iter", "it", "sample", "seed", "job", "jobid"}
-_VALUE = re.compile(r"([A-Za-z][A-Za-z_]*?)([=_]?)(\d+(?:\.\d+)?)([kKMG]?)(?:$|(?=[-_.,+]))")
-#: The number first: `27_cores`.
-_COUNT = re.compile(r"(\d+)_?([A-Za-z]{2,})(?:$|(?=[-_.,+]))")
+#: A word of a name that holds a value: `n1000`, `ranks=8`, `size_2k`, or with the number first `64_cores`.
+_VALUE = re.compile(
+    r"(?<![^-_.,+/])(?:([A-Za-z][A-Za-z_]*?)([=_]?)(\d+(?:\.\d+)?)([kKMG]?)|(\d+)_?((?i:{})))(?![^-_.,+/])".format(
+        "|".join(name for name in _KNOWN if len(name) > 1)
+    )
+)
 _PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -265,22 +268,14 @@ def values_from(file: Path) -> dict[str, dict[str, float]]:
 def named_values(text: str) -> dict[str, float]:
     """Values that a name holds: `ranks=8`, `n1000`, `app-p4-n2k`, `64_cores`; those that number repetitions are left out."""
     found = {}
-    for part in text.split("/"):
-        at = 0
-        while at < len(part):
-            begins = at == 0 or part[at - 1] in "-_.,+"
-            match, count = (each.match(part, at) if begins else None for each in (_VALUE, _COUNT))
-            if match is not None:
-                name, separator, number, prefix = match.groups()
-                # `heat_n1000` is n of heat; `grid_size=1000` has a name of two words.
-                name = name if separator else name.rsplit("_", 1)[-1]
-                if name.lower() not in _REPETITION:
-                    found[_KNOWN.get(name.lower(), name)] = float(number) * _PREFIX[prefix]
-                at = match.end()
-            elif count is not None and count[2].lower() in _KNOWN:
-                found[_KNOWN[count[2].lower()]] = float(count[1])
-                at = count.end()
-            at += 1
+    for name, separator, number, prefix, count, counted in _VALUE.findall(text):
+        if count:
+            found[known_name(counted)] = float(count)
+            continue
+        # `heat_n1000` is n of heat; `grid_size=1000` has a name of two words.
+        short = name if separator else name.rsplit("_", 1)[-1]
+        if short.lower() not in _REPETITION:
+            found[known_name(short)] = float(number) * _PREFIX[prefix]
     return {name: value for name, value in found.items() if value > 0}
 
 
