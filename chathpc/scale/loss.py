@@ -15,7 +15,7 @@ and with the size m of the problem, as a departure from growth in proportion, X(
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -296,7 +296,8 @@ def _losses(ways: Sequence[_Excess]) -> Losses:
     costs, last = ways[0].costs, ways[0].last
     by_place = np.asarray(sum(costs.joint.tree.inclusive(each.at()) for each in ways) / last, dtype=np.float64)
     causes = sorted((cause for each in ways for cause in _causes(each)), key=lambda cause: -cause.share)
-    return Losses(float(by_place[0]), by_place, _hot_path(costs, by_place), tuple(causes[:_CAUSES]))
+    path = _way_down(costs, by_place, lambda _: threshold("min_step")) if by_place[0] > 0 else []
+    return Losses(float(by_place[0]), by_place, tuple(path), tuple(causes[:_CAUSES]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,17 +360,15 @@ def ideal_factor(series: Series, costs: Costs, growth: float = 1.0, at: int = -1
     return 1.0
 
 
-def _hot_path(costs: Costs, by_place: FloatArray) -> tuple[int, ...]:
-    """From the root on to the child with most of the loss, as long as it has a good part of its parent's."""
-    tree, node, path = costs.joint.tree, 0, []
-    while by_place[node] > 0:
-        path.append(node)
-        children = tree.children(node)
-        best = max(children, key=lambda child: by_place[child], default=-1)
-        if best < 0 or by_place[best] < threshold("min_step") * by_place[node]:
+def _way_down(costs: Costs, inclusive: FloatArray, least: Callable[[int], float]) -> list[int]:
+    """From the root on to the child with most, as long as it has a good part of its parent's: `least` of that child."""
+    path = [0]
+    while children := costs.joint.tree.children(path[-1]):
+        best = max(children, key=lambda child: inclusive[child])
+        if inclusive[best] <= 0 or inclusive[best] < least(best) * max(inclusive[path[-1]], 1e-300):
             break
-        node = best
-    return tuple(path)
+        path.append(best)
+    return path
 
 
 def _causes(way: _Excess) -> list[Cause]:
@@ -396,15 +395,12 @@ def _end(costs: Costs, inclusive: FloatArray, own: FloatArray) -> int:
 
     A library that computes for a function is part of it, unless nearly all is there.
     """
-    tree, node = costs.joint.tree, 0
-    while True:
-        best = max(tree.children(node), key=lambda child: inclusive[child], default=-1)
-        library = best > 0 and costs.joint.part[best] != Part.FUNCTION and bool(is_useful(costs.kind[best]))
-        least = threshold("same_place" if library else "min_step")
-        if best < 0 or inclusive[best] < least * max(inclusive[node], 1e-300) or inclusive[best] <= 0:
-            break
-        node = best
-    return node if node else int(np.argmax(own))
+
+    def least(child: int) -> float:
+        library = costs.joint.part[child] != Part.FUNCTION and bool(is_useful(costs.kind[child]))
+        return threshold("same_place" if library else "min_step")
+
+    return _way_down(costs, inclusive, least)[-1] or int(np.argmax(own))
 
 
 def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
