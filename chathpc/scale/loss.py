@@ -161,38 +161,28 @@ def _grafted(joint: Joint) -> Joint:
     threads below `main`, as that of its first one, and what is left of a stack that was lost.
     """
     tree, size = joint.tree, len(joint.tree)
-    names = [joint.name(node) for node in range(size)]
+    keys = [(joint.name(node), int(joint.part[node])) for node in range(size)]
+    names = np.array([name for name, _ in keys])
     weight = tree.inclusive(joint.own.sum(axis=0))
-    starts = [
-        node == 0 or name in STARTERS or name == _UNNAMED or name.startswith("<") for node, name in enumerate(names)
-    ]
-    for node in tree.children(0):
-        starts[node] = starts[node] or "main" in names[node : tree.end[node]]
-    top = np.zeros(size, dtype=bool)  # all above it only starts threads
-    lost = np.zeros(size, dtype=bool)  # what is above it has no name
-    for node in range(1, size):
-        above = int(tree.parent[node])
-        top[node] = above == 0 or (top[above] and starts[above])
-        lost[node] = lost[above] or names[above] == _UNNAMED
-    first = [node for node in range(1, size) if top[node] and not starts[node]]
-    inner: dict[tuple[str, int], int] = {}
-    for node in range(1, size):
-        key = names[node], int(joint.part[node])
-        whole = not top[node] or (names[node] in MAIN and not lost[node])
-        if whole and (key not in inner or weight[node] > weight[inner[key]]):
-            inner[key] = node
+    starts = np.array([name in STARTERS or name == _UNNAMED or name.startswith("<") for name, _ in keys])
+    for node in (0, *tree.children(0)):
+        starts[node] |= node == 0 or "main" in names[node : tree.end[node]]
+    # All above these only starts threads.
+    top = ~tree.inside(_numbers(~starts))[np.maximum(tree.parent, 0)]
+    lost = tree.inside(_numbers(names == _UNNAMED))
+    whole = _numbers(~top | (np.isin(names, list(MAIN)) & ~lost)).tolist()
+    heaviest = {keys[node]: node for node in sorted(whole, key=lambda node: (weight[node], -node))}
     moved = {
         node: target
-        for node in first
-        if (target := inner.get((names[node], int(joint.part[node])))) is not None
-        and not node <= target < tree.end[node]
+        for node in _numbers(top & ~starts).tolist()
+        if (target := heaviest.get(keys[node])) is not None and not node <= target < tree.end[node]
     }
     if not moved:
         return joint
-    inside = tree.inside(np.array(sorted(moved), dtype=np.int32))
+    inside = tree.inside(np.array(list(moved), dtype=np.int32))
     number = np.full(size, -1, dtype=np.int32)
     known: dict[tuple[int, int, int], int] = {}
-    for node in (*np.flatnonzero(~inside).tolist(), *np.flatnonzero(inside).tolist()):
+    for node in (*_numbers(~inside).tolist(), *_numbers(inside).tolist()):
         if node in moved and number[moved[node]] >= 0:
             number[node] = number[moved[node]]
             continue
@@ -200,6 +190,10 @@ def _grafted(joint: Joint) -> Joint:
         number[node] = known.setdefault((above, int(tree.name[node]), int(joint.part[node])), len(known))
     parent, name, part = zip(*known, strict=True)
     return rebuilt(joint, parent, name, part, number.tolist())
+
+
+def _numbers(chosen: BoolArray) -> IntArray:
+    return np.flatnonzero(chosen).astype(np.int32)
 
 
 def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
