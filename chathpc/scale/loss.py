@@ -117,42 +117,41 @@ def costs_of(series: Series) -> Costs:
     on_devices = any(run.workers == Workers.DEVICES for run in series.runs)
     if on_devices:
         joint = devices.with_idle(joint)
-    count, size = len(measured), len(joint.tree)
-    computing, uneven, waiting = (np.zeros((count, size)) for _ in range(3))
+    size = len(joint.tree)
     weight = np.zeros((size, len(Activity)))
-    workers, balance = np.ones((2, count))
-    told, starved = np.zeros((2, count), dtype=bool)
-    for at, run in enumerate(series.runs):
-        kinds, values, place = run.kinds, run.values, joint.place[at]
-        np.add.at(weight, (place, kinds), values)
-        starved[at] = _is_starved(run)
-        kept = ~np.isin(kinds, _NEITHER)
-        if starved[at]:
-            # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
-            kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
-            # With a processor for each of them, other programs had their cores, and messages waited for that too.
-            kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
-        table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
-        workers[at], told[at] = len(table), len(table) > 1 or _wanted(run) <= 1
-        useful = np.bincount(place, weights=is_useful(kinds) * values, minlength=size) > 0
-        busiest = int(np.argmax(table[:, useful].sum(axis=1)))
-        computing[at] = np.where(useful, table.mean(axis=0), 0.0)
-        uneven[at] = np.where(useful, table[busiest] - table.mean(axis=0), 0.0)
-        waiting[at] = np.where(useful, 0.0, table[busiest])
-        balance[at] = _rank_balance(run, table[:, useful].sum(axis=1))
+    for run, place in zip(series.runs, joint.place, strict=False):
+        np.add.at(weight, (place, run.kinds), run.values)
     if on_devices:
         weight[-1, Activity.GPU] = 1.0
-    return Costs(
-        joint,
-        weight.argmax(axis=1).astype(np.uint8),
-        computing,
-        uneven,
-        waiting,
-        workers,
-        told,
+    rows = [_of_run(run, place, size) for run, place in zip(series.runs, joint.place, strict=False)]
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    return Costs(joint, weight.argmax(axis=1).astype(np.uint8), *columns)
+
+
+def _of_run(
+    run: Run, place: IntArray, size: int
+) -> tuple[FloatArray, FloatArray, FloatArray, float, bool, bool, float, float]:
+    """What Costs have of a run, from `computing` on."""
+    kinds, starved = run.kinds, _is_starved(run)
+    kept = ~np.isin(kinds, _NEITHER)
+    if starved:
+        # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
+        kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
+        # With a processor for each of them, other programs had their cores, and messages waited for that too.
+        kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
+    table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
+    useful = np.bincount(place, weights=is_useful(kinds) * run.values, minlength=size) > 0
+    computing = table[:, useful].sum(axis=1)
+    mean, busiest = table.mean(axis=0), table[np.argmax(computing)]
+    return (
+        np.where(useful, mean, 0.0),
+        np.where(useful, busiest - mean, 0.0),
+        np.where(useful, 0.0, busiest),
+        float(len(table)),
+        len(table) > 1 or _wanted(run) <= 1,
         starved,
-        np.array([run.measured.period for run in series.runs]),
-        balance,
+        run.measured.period,
+        _rank_balance(run, computing),
     )
 
 
