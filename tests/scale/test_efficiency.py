@@ -15,7 +15,7 @@ from chathpc.profile.profile import Profile
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.loss import costs_of
 from chathpc.scale.scaling import scaling_of
-from chathpc.scale.series import Run, Series, read_series, series_of
+from chathpc.scale.series import Kind, Run, Series, read_series, series_of
 from chathpc.scale.spread import spread
 from tests.diagnosis.parts import function, main
 from tests.profile.build import build, call, gpu_op, kernel
@@ -133,3 +133,38 @@ def test_devices_alone_have_no_spread_over_ranks(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("chathpc.scale.spread._opened", lambda path: runs[0].profile)
     with pytest.raises(UsageError, match="no ranks or threads"):
         spread([Path("gpus2")], metric="gpu.time")
+
+
+def hybrid(counts: Sequence[int]) -> Series:
+    """Ranks of two threads that share 8 s; those of the first rank take half as long again. Instructions grow by a tenth each time."""
+    runs = []
+    for step, ranks in enumerate(counts):
+        share = 8.0 / (2 * ranks)
+        times = (1.5 * share, share) + (share, share) * (ranks - 1)
+        values = {
+            "cpu.time": times,
+            "cpu.cycles": tuple(each * 2e9 for each in times),
+            "cpu.instructions": tuple(each / sum(times) * 1e9 * 1.1**step for each in times),
+        }
+        where = {"rank": np.repeat(np.arange(ranks), 2), "thread": np.tile([0, 1], ranks)}
+        found = build(main(call("solve", values=values)), locations=Locations.of(2 * ranks, **where), timed=True)
+        runs.append(Run(Path(f"ranks{ranks}"), Measured(found, found.metric("cpu.time")), {"ranks": float(ranks)}))
+    return series_of(runs, "as given", kind=Kind.STRONG)
+
+
+def test_ranks_of_threads_have_the_balance_of_each() -> None:
+    found = hybrid((2, 4))
+    _, last = efficiencies_of(found, costs_of(found))
+    assert last.workers == 8
+    assert last.balance == pytest.approx((8.5 / 8) / 1.5)
+    assert last.balance_ranks == pytest.approx((8.5 / 4) / 2.5)
+    assert last.balance_threads == pytest.approx(2.5 / 2 / 1.5)
+    assert (last.mpi, last.threads, last.offload) == (1.0, 1.0, None)
+
+
+def test_counters_part_computation_scaling() -> None:
+    found = hybrid((2, 4))
+    _, last = efficiencies_of(found, costs_of(found))
+    assert last.instructions == pytest.approx(1 / 1.1)
+    assert last.frequency == pytest.approx(1.0)
+    assert last.instructions * last.ipc * last.frequency == pytest.approx(last.computation)
