@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from chathpc.profile.tree import FloatArray
-from chathpc.scale.laws import Fitted, Measurement, fit
+from chathpc.scale.laws import FEWEST, Fitted, Measurement, fit
 from chathpc.scale.loss import Cause, Costs, Loss, name_of, standing
 from chathpc.scale.record import CrossingRecord, PredictionRecord, RangeRecord
 from chathpc.scale.series import Kind, Series
@@ -77,7 +77,7 @@ def ideal_time(series: Series, costs: Costs, target: float) -> float | None:
 
 
 def _refusal(series: Series, costs: Costs) -> str:
-    if len(series.points) < 3:
+    if len(series.points) < FEWEST:
         return f"{len(series.points)} values of {series.parameter} tell no law; measure three at least, better five"
     if series.kind != Kind.PROBLEM_SIZE and not costs.told.all():
         return "the profiles do not show all workers"
