@@ -20,8 +20,8 @@ def render(record: Scaling, style: Style) -> str:
     ]
     if record.findings:
         rows = [
-            (share, code(name), _where(finding.where.file, finding.where.line), prose(sentence))
-            for finding, (share, name, sentence) in zip(record.findings, findings(record), strict=True)
+            (share, code(finding.name), _where(finding.where.file, finding.where.line), prose(sentence))
+            for finding, share, sentence in findings(record)
         ]
         blocks += ["## Where the loss is", table(("share", "what", "where", "why"), rows)]
     if record.hot_path and record.findings:

@@ -99,12 +99,12 @@ def _colour(loss: float) -> str:
 def _findings(record: Scaling) -> Iterator[str]:
     if record.findings:
         yield "<h2>Where the loss is</h2>"
-    for finding, (share, name, sentence) in zip(record.findings, findings(record), strict=True):
+    for finding, share, sentence in findings(record):
         place = finding.where
         where = f" · {place.file}{f':{place.line}' if place.line else ''}" if place.file else ""
         advice = f"<p>{_safe(finding.advice)}</p>" if finding.advice else ""
         yield (
-            f'<article><p><b>{_safe(share)}</b> <code>{_safe(name)}</code><span class="dim">{_safe(where)}</span></p>'
+            f'<article><p><b>{_safe(share)}</b> <code>{_safe(finding.name)}</code><span class="dim">{_safe(where)}</span></p>'
             f"<p>{_safe(sentence)}</p>{advice}{_curve(record, finding.costs, finding.law, _SMALL)}</article>"
         )
 

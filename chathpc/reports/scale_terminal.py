@@ -121,10 +121,9 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     return rows
 
 
-def findings(record: Scaling) -> Iterator[tuple[str, str, str]]:
-    """For each finding its share, its name, and the sentences about it."""
-    for finding in record.findings:
-        yield numbers.percent_cell(finding.share), finding.name, _sentence(record, finding)
+def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:
+    """Each finding with its share and the sentences about it."""
+    return [(each, numbers.percent_cell(each.share), _sentence(record, each)) for each in record.findings]
 
 
 def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]:
@@ -178,8 +177,8 @@ def _findings(page: Page, record: Scaling) -> None:
         elif record.loss is None:
             what = "of the whole"
         page.heading("Where the loss is", f"at {last}, share {what}")
-    shown = record.findings if page.style.verbose else record.findings[:_FINDINGS]
-    for number, (finding, (share, name, sentence)) in enumerate(zip(shown, findings(record), strict=False), 1):
+    shown = findings(record)[: None if page.style.verbose else _FINDINGS]
+    for number, (finding, share, sentence) in enumerate(shown, 1):
         place = finding.where
         where = (
             f"  {page.style.shorten_path(place.file, 40)}{f':{place.line}' if place.line else ''}" if place.file else ""
@@ -189,7 +188,7 @@ def _findings(page: Page, record: Scaling) -> None:
             Text.assemble(
                 (f"{number:>2}. ", "bold"),
                 (f"{share:>7}  ", "bold"),
-                (page.style.shorten(name, room), "cyan"),
+                (page.style.shorten(finding.name, room), "cyan"),
                 (page.style.fit(where), "dim"),
             )
         )
