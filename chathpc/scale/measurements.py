@@ -22,6 +22,7 @@ from chathpc.scale.record import (
     PointRecord,
     PredictionRecord,
     Scaling,
+    is_below,
 )
 from chathpc.scale.series import is_workers
 from chathpc.scale.thresholds import threshold
@@ -141,11 +142,7 @@ def _findings(
                 law=_law(law, parameter, {name: value for name, value in last.items() if name != parameter}, targets),
             )
         )  # fmt: skip
-    inner = [
-        each
-        for each in found
-        if not any(other is not each and other.where.path[: len(each.where.path)] == each.where.path for other in found)
-    ]
+    inner = [each for each in found if not any(is_below(other, each) for other in found)]
     return sorted(inner, key=lambda each: -each.share)[:_PLACES]
 
 

@@ -118,6 +118,12 @@ class FindingRecord(Record):
     law: LawRecord | None
 
 
+def is_below(one: FindingRecord, other: FindingRecord) -> bool:
+    """True if the way down to one place goes on from another."""
+    size = len(other.where.path)
+    return size < len(one.where.path) and one.where.path[:size] == other.where.path
+
+
 class RankedRecord(Record):
     """A place at the target."""
 

@@ -31,6 +31,7 @@ from chathpc.scale.record import (
     Scaling,
     SpreadRecord,
     StepRecord,
+    is_below,
 )
 from chathpc.scale.series import Kind, Point, Series, read_series
 from chathpc.scale.spread import is_small, spread_of
@@ -142,13 +143,13 @@ def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
     places: dict[str, GrownPlace] = {}
     # A function stands for what it calls: its cost holds theirs.
     for each in sorted(growing, key=lambda each: each.name != each.where.function):
-        function, law = each.where.function, each.law
-        if law is None or (each.name != function and function in places):
+        name, law = each.where.function or each.name, each.law
+        if law is None:
             continue
         places.setdefault(
-            function or each.name,
+            name,
             GrownPlace(
-                function=function or each.name, file=each.where.file, line=each.where.line, parameter=found.parameter,
+                function=name, file=each.where.file, line=each.where.line, parameter=found.parameter,
                 exponent=(law.growth.value, law.growth.low, law.growth.high), sizes=tuple(point.value for point in found.points),
                 costs=tuple(each.costs), unit=found.unit, rest=rest, name=each.name,
             ),
@@ -159,15 +160,7 @@ def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
 def _rest(found: Scaling, growing: Sequence[FindingRecord]) -> float | None:
     """The exponent of the time without the places that grow, from the smallest to the largest size; None where there is hardly a rest."""
     first, last = found.points[0], found.points[-1]
-    outer = [
-        each
-        for each in growing
-        if not any(
-            len(other.where.path) < len(each.where.path)
-            and each.where.path[: len(other.where.path)] == other.where.path
-            for other in growing
-        )
-    ]
+    outer = [each for each in growing if not any(is_below(each, other) for other in growing)]
     left = [point.elapsed - sum(each.costs[at] for each in outer) for at, point in ((0, first), (-1, last))]
     if min(left[0] / first.elapsed, left[1] / last.elapsed) < threshold("min_loss"):
         return None
