@@ -80,9 +80,3 @@ def overhead(series: Series, costs: Costs) -> str:
     if slope < threshold("sigma") * error:
         return f"Runs at different sampling rates show no cost of the profiler beyond noise ({numbers.percent(error * most)}) {at}."
     return f"The profiler costs {numbers.percent(slope * most)} ± {numbers.percent(error * most)} of the time {at}, as runs at different rates tell."
-
-
-def notes(series: Series, costs: Costs) -> list[str]:
-    """All of it."""
-    cost = overhead(series, costs)
-    return [*outliers(series, costs), *([cost] if cost else [])]

@@ -309,12 +309,12 @@ def _notes(series: Series, costs: Costs) -> list[str]:
     fewest = min(len(point.runs) for point in series.points)
     if wanted > fewest:
         notes.append(f"Runs differ: {wanted} at each scale would tell a time to ± 5 %, and there are {fewest}.")
-    notes += runs.notes(series, costs)
+    notes += [*runs.outliers(series, costs), runs.overhead(series, costs)]
     if series.others:
         notes.append(
             f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series."
         )
-    return notes
+    return [note for note in notes if note]
 
 
 def _versions() -> dict[str, str]:
