@@ -86,9 +86,9 @@ def advise(
     chosen = np.eye(len(labels))[numbers.ravel()]
     shares = chosen.mean(axis=0)
     best = int(shares.argmax())
-    settled = Advice(None, str(labels[best]), float(shares[best]))
-    if settled.certainty >= CERTAIN or not candidates:
-        return settled
+    known = Advice(None, str(labels[best]), float(shares[best]))
+    if known.certainty >= CERTAIN or not candidates:
+        return known
     weighed = sorted(fits, key=lambda name: -float(np.median(samples[name])))[:_WEIGHED]
     told = [_information([fits[name] for name in weighed], each, chosen) for each in candidates]
     rates = [
@@ -97,8 +97,8 @@ def advise(
     ]
     place = int(np.argmax(rates))
     if told[place] < _BITS:
-        return settled
-    return Advice(candidates[place], settled.decision, settled.certainty, told[place])
+        return known
+    return Advice(candidates[place], known.decision, known.certainty, told[place])
 
 
 def _information(fits: Sequence[Fitted], run: Candidate, chosen: Array) -> float:
@@ -139,16 +139,19 @@ def next_run(
         if advice.run is not None:
             break
     run, timed = advice.run, series.runs[0].measured.metric.unit == Unit.SECONDS
-    found = NextRunRecord(
-        question=question, answer=clean(advice.decision), certainty=advice.certainty, at=None, repetitions=0,
-        core_hours=0.0, seconds=0.0, bits=advice.information, job="",
-    )  # fmt: skip
-    if run is None:
-        return found
-    value, count = run.parameters[series.parameter], run.repetitions
-    seconds = whole.predict(run.parameters).high if timed else 0.0
-    known = {"at": value, "repetitions": count, "core_hours": run.core_hours if timed else 0.0, "seconds": seconds}
-    return found.model_copy(update={**known, "job": job(series, value, count, seconds, target)})
+    seconds = whole.predict(run.parameters).high if run is not None and timed else 0.0
+    value = None if run is None else run.parameters[series.parameter]
+    return NextRunRecord(
+        question=question,
+        answer=clean(advice.decision),
+        certainty=advice.certainty,
+        at=value,
+        repetitions=0 if run is None else run.repetitions,
+        core_hours=run.core_hours if run is not None and timed else 0.0,
+        seconds=seconds,
+        bits=advice.information,
+        job="" if run is None or value is None else job(series, value, run.repetitions, seconds, target),
+    )
 
 
 def _questions(
