@@ -14,7 +14,6 @@ from math import ceil, sqrt
 import numpy as np
 
 from chathpc.profile.metric import Unit
-from chathpc.profile.text import clean
 from chathpc.scale.job import job
 from chathpc.scale.laws import FEWEST, Array, Fitted
 from chathpc.scale.loss import Costs, name_of
@@ -143,7 +142,7 @@ def next_run(
     value = None if run is None else run.parameters[series.parameter]
     return NextRunRecord(
         question=question,
-        answer=clean(advice.decision),
+        answer=advice.decision,
         certainty=advice.certainty,
         at=value,
         repetitions=0 if run is None else run.repetitions,

@@ -29,6 +29,7 @@ from chathpc.diagnosis.facts import readable_function
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.names import in_words
+from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.scale import devices
 from chathpc.scale.series import Kind, Workers, is_workers, typical_growth
@@ -460,7 +461,7 @@ def standing(series: Series, costs: Costs, node: int) -> int:
 
 
 def name_of(costs: Costs, node: int) -> str:
-    """What a reader calls a place: its function, or the call in its function."""
+    """What a reader calls a place, safe to show: its function, or the call in its function."""
     joint = costs.joint
     if node == 0:
         return "the whole program"
@@ -468,16 +469,16 @@ def name_of(costs: Costs, node: int) -> str:
         return name_of(costs, int(joint.tree.parent[node]))
     # The kernel's name for it tells a reader nothing.
     faults = costs.kind[node] == Activity.PAGE_FAULT
-    name = ACTIVITY_WORDS[Activity.PAGE_FAULT] if faults else readable_function(in_words(joint.name(node)))
+    name = ACTIVITY_WORDS[Activity.PAGE_FAULT] if faults else clean(readable_function(in_words(joint.name(node))))
     if joint.part[node] in (Part.CALL, Part.LONE):
         above = int(joint.tree.parent[node])
-        return f"{name} in {readable_function(joint.name(above))}" if above > 0 else name
+        return f"{name} in {clean(readable_function(joint.name(above)))}" if above > 0 else name
     return name
 
 
 def path_names(costs: Costs, node: int) -> list[str]:
-    """Names from the entry point down to a place, what starts programs left out."""
-    return [readable_function(name) for name in path_of(costs.joint, node) if name not in STARTERS]
+    """Names from the entry point down to a place, safe to show, what starts programs left out."""
+    return [clean(readable_function(name)) for name in path_of(costs.joint, node) if name not in STARTERS]
 
 
 def place_of(series: Series, costs: Costs, node: int) -> Place:

@@ -15,7 +15,6 @@ from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
-from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, runs, words
 from chathpc.scale.efficiency import efficiencies_of
@@ -102,7 +101,7 @@ def scaling_of(
         points=efficiencies,
         loss=losses.total if len(losses.hot_path) or costs.told.all() else None,
         hot_path=[
-            StepRecord(name=clean(name_of(costs, node)), loss=float(losses.by_place[node]))
+            StepRecord(name=name_of(costs, node), loss=float(losses.by_place[node]))
             for node in losses.hot_path[-_STEPS:]
             if node
         ],
@@ -178,11 +177,10 @@ def _finding(series: Series, costs: Costs, cause: Cause, farthest: float) -> Fin
     if cause.loss == Loss.GROWTH and (law is None or law.growth(series.parameter).value < threshold("superlinear")):
         return None
     where = PlaceRecord.of(place_of(series, costs, cause.node))
-    path = [clean(name) for name in path_names(costs, cause.node)]
     return FindingRecord(
         loss=cause.loss.value,
-        name=clean("the whole program" if cause.general else name_of(costs, cause.node)),
-        where=where.model_copy(update={"path": path}),
+        name="the whole program" if cause.general else name_of(costs, cause.node),
+        where=where.model_copy(update={"path": path_names(costs, cause.node)}),
         why=words.why(series, cause, law),
         cause=(id := words.catalogued(series, cause)),
         advice="" if id is None else _advice(series, costs, cause, id),
@@ -224,14 +222,14 @@ def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:
     least = max(_HUNDREDTH, float(np.sort(weight)[-_NODES]) if len(tree) > _NODES else 0.0)
     top = next((node for node in np.flatnonzero(time > 1 - _HUNDREDTH).tolist() if costs.joint.name(node) in MAIN), 0)
     kept = {top: 0}
-    name = clean(name_of(costs, top)) if top else "all"
+    name = name_of(costs, top) if top else "all"
     found = [NodeRecord(name=name, parent=-1, time=float(time[top]), loss=float(losses.by_place[top]))]
     for node in np.flatnonzero(weight >= least).tolist():
         if node != top and int(tree.parent[node]) in kept:
             kept[node] = len(found)
             found.append(
                 NodeRecord(
-                    name=clean(name_of(costs, node)), parent=kept[int(tree.parent[node])],
+                    name=name_of(costs, node), parent=kept[int(tree.parent[node])],
                     time=float(time[node]), loss=float(losses.by_place[node]),
                 )
             )  # fmt: skip
