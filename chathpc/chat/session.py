@@ -97,7 +97,7 @@ class Session:
 
     def scaled(self, parameter: str = "", value: float = 0.0) -> Scaling:
         """What the series says, of a value of a parameter (empty: the one that the runs vary; 0: four times the largest)."""
-        from chathpc.scale.scaling import scaling_of_series
+        from chathpc.scale.scaling import scaling_of
         from chathpc.scale.series import Series, known_name, read_series, series_of
 
         read: Series = self.once("series", lambda: read_series(self.series))
@@ -106,7 +106,7 @@ class Session:
             read = self.once(
                 f"series along {name}", lambda: series_of((*read.runs, *read.others), read.source, parameter=name)
             )
-        return self.once(f"scaling {name} {value}", lambda: scaling_of_series(read, [{name: value}] if value else []))
+        return self.once(f"scaling {name} {value}", lambda: scaling_of(read, [{name: value}] if value else []))
 
     def leave_out_found(self) -> None:
         """Forget source that was only found by its name, the program's arguments, and what was said of them: a hosted model may be asked from now on."""

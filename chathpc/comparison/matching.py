@@ -207,19 +207,7 @@ def _joined(reduced: Sequence[_Reduced], names: list[str]) -> Joint | None:
     rank = np.empty(size, dtype=np.int32)
     rank[order] = np.arange(size, dtype=np.int32)
     parent = np.where(depth[order] > 0, rank[above[first][order]], np.int32(-1)).astype(np.int32)
-    nothing = np.full(size, -1, dtype=np.int32)
-    tree, index = tree_of_columns(
-        parent,
-        kind=np.full(size, NodeKind.FUNCTION, dtype=np.uint8),
-        relation=np.full(size, Relation.CALL, dtype=np.uint8),
-        name=key[order].astype(np.int32),
-        file=nothing,
-        line=np.zeros(size, dtype=np.int32),
-        module=nothing,
-        names=names,
-        files=(),
-        modules=(),
-    )
+    tree, index = _of_names(parent, key[order], names)
     node = index[rank]  # context of each path sum
     parts = np.empty(size, dtype=np.uint8)
     parts[node] = part
@@ -232,6 +220,45 @@ def _joined(reduced: Sequence[_Reduced], names: list[str]) -> Joint | None:
         places.append(mine[each.place])
         own[number] = np.bincount(mine, weights=each.own, minlength=size)
     return Joint(tree, parts, own, tuple(places))
+
+
+def _of_names(parent: IntArray, name: IntArray, names: Sequence[str]) -> tuple[CallTree, IntArray]:
+    """A tree of functions, by the numbers of their names, and where each of them is in it."""
+    nothing = np.full(len(parent), -1, dtype=np.int32)
+    return tree_of_columns(
+        parent,
+        kind=np.full(len(parent), NodeKind.FUNCTION, dtype=np.uint8),
+        relation=np.full(len(parent), Relation.CALL, dtype=np.uint8),
+        name=name.astype(np.int32),
+        file=nothing,
+        line=np.zeros(len(parent), dtype=np.int32),
+        module=nothing,
+        names=names,
+        files=(),
+        modules=(),
+    )
+
+
+def rebuilt(
+    joint: Joint,
+    parent: Sequence[int],
+    name: Sequence[int],
+    part: Sequence[int],
+    home: Sequence[int],
+    names: Sequence[str] = (),
+) -> Joint:
+    """The runs on another tree: its contexts by their parents (before them), names and parts; `names` are those that the tree has more.
+
+    `home[j]` is the number of the new context that has what was at context j.
+    """
+    tree, index = _of_names(
+        np.array(parent, dtype=np.int32), np.array(name, dtype=np.int32), [*joint.tree.names, *names]
+    )
+    now = index[np.array(home, dtype=np.int32)]
+    parts = np.empty(len(tree), dtype=np.uint8)
+    parts[index] = part
+    own = np.stack([np.bincount(now, weights=row, minlength=len(tree)) for row in joint.own]).astype(np.float64)
+    return Joint(tree, parts, own, tuple(now[place].astype(np.int32) for place in joint.place))
 
 
 def inclusive(joint: Joint) -> FloatArray:

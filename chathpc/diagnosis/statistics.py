@@ -126,5 +126,12 @@ def outliers(values: FloatArray, *, z: float, min_ratio: float, samples_each: fl
     return np.asarray(found[np.argsort(-values[found], kind="stable")], dtype=np.int32)
 
 
+def far(distances: FloatArray, *, times: float, least: float) -> IntArray:
+    """Indices of the distances (0 or more) from a common middle that are above `times` the median distance, and above `least`."""
+    if not len(distances):
+        return np.zeros(0, dtype=np.int32)
+    return np.flatnonzero(distances > max(times * float(np.median(distances)), least)).astype(np.int32)
+
+
 #: Fewer values than this have no level from which one of them could stand out.
 FEWEST = 4

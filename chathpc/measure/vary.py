@@ -100,17 +100,13 @@ def vary(
     machine does beside the program over all points. UsageError for a point at which the program fails.
     """
     check(command, points)
-    seconds: list[list[float]] = [[] for _ in points]
-    folders: list[list[Path]] = [[] for _ in points]
+    found = [Varied(point, (), ()) for point in points]
     for repetition in range(1, most + 1):
-        wanted = [
-            at
-            for at in range(len(points))
-            if repetition <= min(FEWEST, most) or relative_interval(seconds[at]) > interval
-        ]
-        for at in wanted:
-            words, more = command_at(command, points[at])
-            name = ",".join(f"{key}={value}" for key, value in points[at].items())
+        for at, each in enumerate(found):
+            if repetition > FEWEST and each.interval <= interval:
+                continue
+            words, more = command_at(command, each.point)
+            name = ",".join(f"{key}={value}" for key, value in each.point.items())
             progress(f"{name}, repetition {repetition}")
             place = folder / name
             place.mkdir(parents=True, exist_ok=True)
@@ -120,9 +116,5 @@ def vary(
                     f"At {name} the program ended with status {measured.code}.",
                     hint=f"See {measured.folder / 'stderr.txt'}.",
                 )
-            seconds[at].append(took)
-            folders[at].append(measured.folder)
-    return [
-        Varied(point, tuple(times), tuple(places))
-        for point, times, places in zip(points, seconds, folders, strict=True)
-    ]
+            found[at] = Varied(each.point, (*each.seconds, took), (*each.folders, measured.folder))
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.profile import numbers
 from chathpc.reports.markdown import code, prose, table
-from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook, workers
+from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook_sentences, workers
 from chathpc.reports.style import Style
 from chathpc.scale.record import Scaling
 
@@ -20,8 +20,8 @@ def render(record: Scaling, style: Style) -> str:
     ]
     if record.findings:
         rows = [
-            (share, code(name), _where(finding.where.file, finding.where.line), prose(sentence))
-            for finding, (share, name, sentence) in zip(record.findings, findings(record), strict=True)
+            (share, code(finding.name), _where(finding.where.file, finding.where.line), prose(sentence))
+            for finding, share, sentence in findings(record)
         ]
         blocks += ["## Where the loss is", table(("share", "what", "where", "why"), rows)]
     if record.hot_path and record.findings:
@@ -30,7 +30,7 @@ def render(record: Scaling, style: Style) -> str:
     blocks += [prose(each) for each in workers(record)]
     blocks += [
         "## At larger scales",
-        "\n".join([*(f"- {prose(f'{label}: {text}')}" for label, text in outlook(record))]),
+        "\n".join(f"- {prose(sentence)}" for sentence in outlook_sentences(record)),
     ]
     if record.notes:
         blocks.append("Notes:\n\n" + "\n".join(f"- {prose(note)}" for note in record.notes))

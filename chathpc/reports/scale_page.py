@@ -58,7 +58,7 @@ def render(record: Scaling, style: Style) -> str:
         *(f"<p>{_safe(each)}</p>" for each in workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
-        *(f"<p><b>{_safe(label)}</b> {_safe(text)}</p>" for label, text in outlook(record, 12)),
+        *(f"<p><b>{_safe(about.rstrip(':'))}</b> {_safe(rest)}</p>" for about, rest in outlook(record, 12)),
         *_job(record),
         *(["<h2>Notes</h2>"] if record.notes else []),
         *(f"<p>{_safe(note)}</p>" for note in record.notes),
@@ -99,12 +99,12 @@ def _colour(loss: float) -> str:
 def _findings(record: Scaling) -> Iterator[str]:
     if record.findings:
         yield "<h2>Where the loss is</h2>"
-    for finding, (share, name, sentence) in zip(record.findings, findings(record), strict=True):
+    for finding, share, sentence in findings(record):
         place = finding.where
         where = f" · {place.file}{f':{place.line}' if place.line else ''}" if place.file else ""
         advice = f"<p>{_safe(finding.advice)}</p>" if finding.advice else ""
         yield (
-            f'<article><p><b>{_safe(share)}</b> <code>{_safe(name)}</code><span class="dim">{_safe(where)}</span></p>'
+            f'<article><p><b>{_safe(share)}</b> <code>{_safe(finding.name)}</code><span class="dim">{_safe(where)}</span></p>'
             f"<p>{_safe(sentence)}</p>{advice}{_curve(record, finding.costs, finding.law, _SMALL)}</article>"
         )
 

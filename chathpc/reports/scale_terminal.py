@@ -11,7 +11,15 @@ from chathpc.reports.page import INDENT, Page
 from chathpc.reports.ranks_terminal import sentences
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
-from chathpc.scale.record import FindingRecord, PointRecord, PredictionRecord, RangeRecord, Scaling
+from chathpc.scale.record import (
+    CrossingRecord,
+    FindingRecord,
+    NextRunRecord,
+    PointRecord,
+    PredictionRecord,
+    RangeRecord,
+    Scaling,
+)
 from chathpc.scale.words import at_value, value
 
 VERDICTS = {"scales": ("SCALES", "bold green"), "loses": ("LOSES", "bold red"), "grows": ("GROWS", "bold red"),
@@ -96,13 +104,13 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     points = _shown(record)
     summed = record.verdict == "cannot-tell"
     unit = "" if record.unit == "s" else f", {record.unit}"
-    rows = [(("time of all" if summed else "time") + unit, *(_time(point, record.unit) for point in points))]
+    rows = [(("time of all" if summed else "time") + unit, *(_cell(point.elapsed, record.unit) for point in points))]
     if summed:
         return rows
-    if record.kind != "problem size":
-        rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
-    else:
+    if record.kind == "problem size":
         rows.append(("growth", *(numbers.speedup(1 / point.speedup) for point in points)))
+    else:
+        rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
     several = any(point.workers > 1 for point in points)
     for name, attribute, depth in _ROWS:
         if not several and "device" not in attribute:
@@ -113,42 +121,24 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     return rows
 
 
-def findings(record: Scaling) -> Iterator[tuple[str, str, str]]:
-    """For each finding its share, its name, and the sentences about it."""
-    for finding in record.findings:
-        yield numbers.percent_cell(finding.share), finding.name, _sentence(record, finding)
+def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:
+    """Each finding with its share and the sentences about it."""
+    return [(each, numbers.percent_cell(each.share), _sentence(record, each)) for each in record.findings]
 
 
 def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]:
-    """Labelled sentences about larger scales."""
+    """Sentences about larger scales, each in two parts: what it is about, and the rest."""
     for each in record.predictions:
-        yield f"At {target_words(each)}", _prediction(record, each, ranked)
+        yield f"At {target_words(each)}:", _prediction(record, each, ranked)
     if record.next_run is not None and record.next_run.question:
-        yield "Next run", next_run(record)
-    found = record.crossing
-    if found is not None and not found.refusal:
-        if found.value is None:
-            yield "Waiting", "does not overtake computing up to 1,024 times the largest scale."
-        else:
-            around = (
-                ""
-                if found.low is None
-                else f" ({value(round(found.low))} to {'beyond' if found.high is None else value(round(found.high))})"
-            )
-            measured = found.value <= record.points[-1].value
-            yield (
-                "Waiting",
-                (
-                    f"overtakes computing {'at' if measured else 'at about'} {at_value(record.parameter, round(found.value))}{around}"
-                    f"{'' if measured else '; not measured'}."
-                ),
-            )
+        yield "Next run:", next_run(record, record.next_run)
+    if record.crossing is not None and not record.crossing.refusal:
+        yield "Waiting", _crossing(record, record.crossing)
 
 
-def outlook_sentences(record: Scaling, ranked: int = _RANKED) -> Iterator[str]:
-    """The same with each label as the beginning of its sentence."""
-    for label, text in outlook(record, ranked):
-        yield f"{label} {text}" if label == "Waiting" else f"{label}: {text}"
+def outlook_sentences(record: Scaling, ranked: int = _RANKED) -> list[str]:
+    """The same as whole sentences."""
+    return [f"{about} {rest}" for about, rest in outlook(record, ranked)]
 
 
 def workers(record: Scaling) -> list[str]:
@@ -163,14 +153,10 @@ def target_words(found: PredictionRecord) -> str:
     return " and ".join(at_value(name, number) for name, number in found.at.items())
 
 
-def next_run(record: Scaling) -> str:
+def next_run(record: Scaling, found: NextRunRecord) -> str:
     """Which run tells most for its price, and about what."""
-    found, target = record.next_run, record.predictions[0]
-    assert found is not None
-    about, known = (
-        f"{found.question} at {target_words(target)}",
-        f"{found.answer}, {numbers.percent(found.certainty)} certain",
-    )
+    about = f"{found.question} at {target_words(record.predictions[0])}"
+    known = f"{found.answer}, {numbers.percent(found.certainty)} certain"
     if found.at is None:
         return f"none is worth its price. It is known {about}: {known}."
     price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
@@ -191,8 +177,8 @@ def _findings(page: Page, record: Scaling) -> None:
         elif record.loss is None:
             what = "of the whole"
         page.heading("Where the loss is", f"at {last}, share {what}")
-    shown = record.findings if page.style.verbose else record.findings[:_FINDINGS]
-    for number, (finding, (share, name, sentence)) in enumerate(zip(shown, findings(record), strict=False), 1):
+    shown = findings(record)[: None if page.style.verbose else _FINDINGS]
+    for number, (finding, share, sentence) in enumerate(shown, 1):
         place = finding.where
         where = (
             f"  {page.style.shorten_path(place.file, 40)}{f':{place.line}' if place.line else ''}" if place.file else ""
@@ -202,7 +188,7 @@ def _findings(page: Page, record: Scaling) -> None:
             Text.assemble(
                 (f"{number:>2}. ", "bold"),
                 (f"{share:>7}  ", "bold"),
-                (page.style.shorten(name, room), "cyan"),
+                (page.style.shorten(finding.name, room), "cyan"),
                 (page.style.fit(where), "dim"),
             )
         )
@@ -264,12 +250,18 @@ def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
     return said + (f". Most of it: {'; '.join(parts)}." if parts else ".")
 
 
+def _crossing(record: Scaling, found: CrossingRecord) -> str:
+    if found.value is None:
+        return "does not overtake computing up to 1,024 times the largest scale."
+    high = "beyond" if found.high is None else value(round(found.high))
+    around = "" if found.low is None else f" ({value(round(found.low))} to {high})"
+    scale = f"{at_value(record.parameter, round(found.value))}{around}"
+    measured = found.value <= record.points[-1].value
+    return f"overtakes computing at {scale}." if measured else f"overtakes computing at about {scale}; not measured."
+
+
 def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
     return numbers.ranged(found.value, found.low, found.high, write)
-
-
-def _time(point: PointRecord, unit: str) -> str:
-    return _cell(point.elapsed, unit)
 
 
 def _cell(value: float, unit: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.comparison.matching import Joint, Part
+from chathpc.comparison.matching import Joint, Part, rebuilt
 from chathpc.diagnosis.device import has
 from chathpc.profile.activity import Activity
-from chathpc.profile.build import tree_of_columns
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import FloatArray, IntArray
@@ -45,8 +44,8 @@ def kinds_of(profile: Profile) -> NDArray[np.uint8]:
     return np.where(collective > 0, Activity.MPI, kinds).astype(np.uint8)
 
 
-def costs_by_device(profile: Profile, group: IntArray, size: int, idle: int) -> FloatArray:
-    """(devices × places) of seconds: what a device does at each, and at the place `idle` what is left of the elapsed time.
+def costs_by_device(profile: Profile, group: IntArray, size: int) -> FloatArray:
+    """(devices × places) of seconds: what a device does at each, and at the last place what is left of the elapsed time.
 
     Streams of a device that overlap share its time, so that each row adds up to the elapsed time where that is known.
     """
@@ -56,22 +55,18 @@ def costs_by_device(profile: Profile, group: IntArray, size: int, idle: int) -> 
     if elapsed is not None and len(table):
         busy = table.sum(axis=1, keepdims=True)
         table *= np.minimum(1.0, elapsed / np.maximum(busy, 1e-300))
-        table[:, idle] += np.maximum(elapsed - busy[:, 0], 0.0)
+        table[:, -1] += np.maximum(elapsed - busy[:, 0], 0.0)
     return table
 
 
-def with_idle(joint: Joint) -> tuple[Joint, int]:
-    """The joint tree with a place below its root for devices that have nothing to do, and that place."""
+def with_idle(joint: Joint) -> Joint:
+    """The joint tree with a last place, below its root, for devices that have nothing to do."""
     tree, size = joint.tree, len(joint.tree)
-    columns = {
-        what: np.append(getattr(tree, what), getattr(tree, what)[0])
-        for what in ("kind", "relation", "file", "line", "module")
-    }
-    fresh, index = tree_of_columns(
-        np.append(tree.parent, 0).astype(np.int32), name=np.append(tree.name, len(tree.names)).astype(np.int32), **columns,
-        names=[*tree.names, IDLE], files=tree.files, modules=tree.modules,
-    )  # fmt: skip
-    part, own = np.empty(size + 1, dtype=np.uint8), np.zeros((len(joint.own), size + 1))
-    part[index] = np.append(joint.part, Part.FUNCTION)
-    own[:, index[:size]] = joint.own
-    return Joint(fresh, part, own, tuple(index[place].astype(np.int32) for place in joint.place)), int(index[size])
+    return rebuilt(
+        joint,
+        [*tree.parent.tolist(), 0],
+        [*tree.name.tolist(), len(tree.names)],
+        [*joint.part.tolist(), Part.FUNCTION],
+        range(size),
+        [IDLE],
+    )

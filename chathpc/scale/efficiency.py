@@ -27,65 +27,73 @@ from chathpc.scale.loss import Costs, is_useful
 from chathpc.scale.record import PointRecord
 from chathpc.scale.series import Kind, Series, Workers
 
+#: By the name of a field of PointRecord: what applies and was measured.
+Factors = dict[str, float]
+
 
 def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
     """The efficiencies of every point, means over its repetitions."""
-    computing, uneven = costs.computing.sum(axis=1), costs.uneven.sum(axis=1)
-    elapsed = np.maximum(costs.elapsed, 1e-300)
     counted = _counted(series)
-    several = bool(costs.told.all()) and int(costs.workers.max()) > 1
+    first = float(series.mean(costs.elapsed, 0))
     found: list[PointRecord] = []
-    first = list(series.points[0].runs)
-    for point in series.points:
+    for at, point in enumerate(series.points):
         runs = list(point.runs)
-
-        def mean(values: FloatArray, runs: list[int] = runs) -> float:
-            return float(np.mean(values[runs]))
-
-        balance = mean(computing / np.maximum(computing + uneven, 1e-300))
-        communication = mean((computing + uneven) / elapsed)
-        mpi = mean((elapsed - costs.in_mpi) / elapsed)
-        offload = mean((elapsed - costs.in_mpi - costs.for_devices) / np.maximum(elapsed - costs.in_mpi, 1e-300))
-        of_threads = all(run.workers == Workers.THREADS for run in series.runs)
-        parts = several and of_threads and (series.hybrid or offload < 1)
-        ranks = mean(costs.rank_balance)
-        computation = _computation(series, costs, computing, first, runs)
-        traced = _traced(series, runs)
+        elapsed = float(series.mean(costs.elapsed, at))
+        computation = _computation(series, costs, at)
         found.append(
             PointRecord(
                 value=point.value,
                 repetitions=len(runs),
-                workers=mean(costs.workers.astype(np.float64)),
-                elapsed=mean(costs.elapsed),
+                workers=float(series.mean(costs.workers, at)),
+                elapsed=elapsed,
                 spread=float(np.std(costs.elapsed[runs], ddof=1)) if len(runs) > 1 else 0.0,
-                speedup=float(np.mean(costs.elapsed[first])) / max(mean(costs.elapsed), 1e-300),
-                overall=balance * communication * computation if several and computation is not None else None,
-                parallel=balance * communication if several else None,
-                balance=balance if several else None,
-                balance_ranks=ranks if several and series.hybrid else None,
-                balance_threads=balance / ranks if several and series.hybrid else None,
-                communication=communication if several else None,
-                mpi=mpi if parts else None,
-                offload=offload if parts and costs.for_devices.any() else None,
-                threads=communication / (mpi * offload) if parts and mpi * offload > 0 else None,
-                serialisation=traced[0],
-                transfer=traced[1],
+                speedup=first / max(elapsed, 1e-300),
                 computation=computation,
-                **_scaling(series, costs, counted, first, runs),
+                **_parallel(series, costs, at, computation),
+                **_traced(series, runs),
+                **_counters(series, costs, counted, at),
                 **_devices(series, runs),
             )
         )
     return found
 
 
-def _computation(
-    series: Series, costs: Costs, computing: FloatArray, first: list[int], runs: list[int]
-) -> float | None:
+def _parallel(series: Series, costs: Costs, at: int, computation: float | None) -> Factors:
+    """Parallel efficiency and its factors; none unless the runs show several workers."""
+    if not costs.told.all() or int(costs.workers.max()) < 2:
+        return {}
+
+    def mean(part: FloatArray, whole: FloatArray) -> float:
+        return float(series.mean(part / np.maximum(whole, 1e-300), at))
+
+    computing = costs.computing.sum(axis=1)
+    busiest = computing + costs.uneven.sum(axis=1)
+    elapsed = np.maximum(costs.elapsed, 1e-300)
+    balance, communication = mean(computing, busiest), mean(busiest, elapsed)
+    found = {"parallel": balance * communication, "balance": balance, "communication": communication}
+    if computation is not None:
+        found["overall"] = balance * communication * computation
+    if series.hybrid:
+        ranks = float(series.mean(costs.rank_balance, at))
+        found |= {"balance_ranks": ranks, "balance_threads": balance / ranks}
+    outside = elapsed - costs.in_mpi
+    mpi, offload = mean(outside, elapsed), mean(outside - costs.for_devices, outside)
+    if all(run.workers == Workers.THREADS for run in series.runs) and (series.hybrid or offload < 1):
+        found["mpi"] = mpi
+        if costs.for_devices.any():
+            found["offload"] = offload
+        if mpi * offload > 0:
+            found["threads"] = communication / (mpi * offload)
+    return found
+
+
+def _computation(series: Series, costs: Costs, at: int) -> float | None:
     """How the computing of all workers (weak: of each) has stayed; None where nothing says what it should be."""
     if series.kind not in (Kind.STRONG, Kind.WEAK) or not costs.told.all():
         return None
-    weight = costs.workers if series.kind == Kind.STRONG else np.ones(len(computing))
-    reference, here = (float(np.mean((weight * computing)[each])) for each in (first, runs))
+    computing = costs.computing.sum(axis=1)
+    all_of_them = computing * costs.workers if series.kind == Kind.STRONG else computing
+    reference, here = (float(series.mean(all_of_them, each)) for each in (0, at))
     return reference / here if here > 0 else None
 
 
@@ -94,49 +102,47 @@ def _counted(series: Series) -> FloatArray | None:
     rows = []
     for run in series.runs:
         names = ("cpu.instructions", "cpu.cycles", "cpu.time")
-        if run.workers != Workers.THREADS or any(
-            name not in run.profile.metrics or not run.profile.metrics[name].has_values for name in names
-        ):
+        if run.workers != Workers.THREADS or not all(has(run.profile, name) for name in names):
             return None
         useful = is_useful(run.kinds)
         rows.append([float(run.profile.dense(name)[useful].sum()) for name in names])
     return np.array(rows)
 
 
-def _scaling(
-    series: Series, costs: Costs, counted: FloatArray | None, first: list[int], runs: list[int]
-) -> dict[str, float | None]:
-    nothing: dict[str, float | None] = {"instructions": None, "ipc": None, "frequency": None}
+def _counters(series: Series, costs: Costs, counted: FloatArray | None, at: int) -> Factors:
+    """Factors of computation scaling, by what was counted."""
     if counted is None or series.kind not in (Kind.STRONG, Kind.WEAK) or not (counted > 0).all():
-        return nothing
-    weight = costs.workers if series.kind == Kind.WEAK else np.ones(len(counted))
-    work = counted[:, 0] / weight
-    ipc, frequency = counted[:, 0] / counted[:, 1], counted[:, 1] / counted[:, 2]
+        return {}
+    instructions, cycles, seconds = counted.T
+    work = instructions / costs.workers if series.kind == Kind.WEAK else instructions
+
+    def grown(values: FloatArray) -> float:
+        return float(series.mean(values, at) / series.mean(values, 0))
+
     return {
-        "instructions": float(work[first].mean() / work[runs].mean()),
-        "ipc": float(ipc[runs].mean() / ipc[first].mean()),
-        "frequency": float(frequency[runs].mean() / frequency[first].mean()),
+        "instructions": float(series.mean(work, 0) / series.mean(work, at)),
+        "ipc": grown(instructions / cycles),
+        "frequency": grown(cycles / seconds),
     }
 
 
-def _traced(series: Series, runs: list[int]) -> tuple[float | None, float | None]:
+def _traced(series: Series, runs: list[int]) -> Factors:
     """Serialisation and transfer efficiency, where traces with message partners tell them."""
     found = []
-    for at in runs:
-        run = series.runs[at]
+    for run in (series.runs[at] for at in runs):
         messages = run.measured.facts.messages if run.workers == Workers.THREADS and run.profile.timed else None
         efficiency = None if messages is None else messages.efficiency
         if efficiency is None or efficiency.serialisation is None or efficiency.transfer is None:
-            return None, None
+            return {}
         found.append((efficiency.serialisation, efficiency.transfer))
-    return float(np.mean([each[0] for each in found])), float(np.mean([each[1] for each in found]))
+    serialisation, transfer = np.mean(found, axis=0).tolist()
+    return {"serialisation": serialisation, "transfer": transfer}
 
 
-def _devices(series: Series, runs: list[int]) -> dict[str, float | None]:
+def _devices(series: Series, runs: list[int]) -> Factors:
     """Factors of the devices' efficiency; none unless each run has kernels, and use only where the time of the runs is known."""
     rows = []
-    for at in runs:
-        profile = series.runs[at].profile
+    for profile in (series.runs[at].profile for at in runs):
         kernels = devices.totals(profile, devices.KERNELS)
         if not kernels.any():
             return {}
@@ -144,11 +150,6 @@ def _devices(series: Series, runs: list[int]) -> dict[str, float | None]:
         busy = devices.totals(profile, *((devices.ALL,) if has(profile, devices.ALL) else parts))
         use = busy.max() / (wall_seconds(profile) or np.nan)
         rows.append((kernels[busy > 0].mean() / kernels.max(), kernels.max() / busy.max(), np.minimum(use, 1.0)))
-    balance, copies, use = (float(each) for each in np.mean(rows, axis=0))
-    known = isfinite(use)
-    return {
-        "devices": balance * copies * use if known else None,
-        "device_balance": balance,
-        "device_copies": copies,
-        "device_use": use if known else None,
-    }
+    balance, copies, use = np.mean(rows, axis=0).tolist()
+    found = {"device_balance": balance, "device_copies": copies}
+    return found | {"device_use": use, "devices": balance * copies * use} if isfinite(use) else found

@@ -8,42 +8,22 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from chathpc.adapters.lines import lines
 from chathpc.errors import AdapterError
-from chathpc.scale.laws import Measurement
+from chathpc.scale.laws import Measurement, gathered
 
 #: By call path and metric ("" where the file names none): its measurements, in the order of the file.
 Measured = dict[tuple[str, str], tuple[Measurement, ...]]
+#: Call path, metric, point and values, as a file has them one after the other.
+Row = tuple[str, str, Mapping[str, float], list[float]]
 
-_HINT = "Extra-P's text format, JSON and JSON Lines are read."
 _POINT = re.compile(r"\(((?:[^()]|\([^()]*\))*)\)")
 #: A JSON file is read as a whole; larger ones are not input files of Extra-P.
 _LARGEST = 256 << 20
-
-
-@dataclass
-class _Gathered:
-    """Values by call path and metric, and there by point."""
-
-    path: Path
-    found: dict[tuple[str, str], dict[tuple[tuple[str, float], ...], list[float]]] = field(default_factory=dict)
-
-    def add(self, callpath: str, metric: str, point: Mapping[str, float], values: Iterable[float]) -> None:
-        key = tuple(point.items())
-        self.found.setdefault((callpath, metric), {}).setdefault(key, []).extend(values)
-
-    def measured(self) -> Measured:
-        """All that was gathered; AdapterError if nothing was."""
-        if not self.found:
-            raise AdapterError("has no measurements", path=self.path, hint=_HINT)
-        return {
-            key: tuple(Measurement(dict(point), tuple(values)) for point, values in points.items())
-            for key, points in self.found.items()
-        }
 
 
 def recognises(path: Path) -> bool:
@@ -65,17 +45,27 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path) -> Measured:
     """The measurements of a file of Extra-P, whichever of the formats it has; AdapterError if it has none of them or is damaged."""
-    rows = lines(path)
-    first = next((row for row in rows if row.strip() and not row.startswith("#")), "").lstrip()
+    found: dict[tuple[str, str], list[tuple[Mapping[str, float], list[float]]]] = {}
+    for callpath, metric, point, values in _rows(path):
+        found.setdefault((callpath, metric), []).append((point, values))
+    if not found:
+        raise _unread(path, "has no measurements")
+    return {key: gathered(rows) for key, rows in found.items()}
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    first = next((row for row in lines(path) if row.strip() and not row.startswith("#")), "").lstrip()
     if not first.startswith("{"):
         return _text(path)
     try:
         head = json.loads(first)
     except (ValueError, RecursionError):
         head = None
-    if isinstance(head, dict) and "params" in head:
-        return _json_lines(path)
-    return _json(path)
+    return _json_lines(path) if isinstance(head, dict) and "params" in head else _json(path)
+
+
+def _unread(path: Path, why: str) -> AdapterError:
+    return AdapterError(why, path=path, hint="Extra-P's text format, JSON and JSON Lines are read.")
 
 
 def _number(text: object, path: Path, where: str) -> float:
@@ -84,12 +74,11 @@ def _number(text: object, path: Path, where: str) -> float:
     except (ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        raise AdapterError(f"{where}: a number was expected, not {str(text)[:40]!r}", path=path, hint=_HINT)
+        raise _unread(path, f"{where}: a number was expected, not {str(text)[:40]!r}")
     return value
 
 
-def _text(path: Path) -> Measured:
-    gathered = _Gathered(path)
+def _text(path: Path) -> Iterator[Row]:
     names: list[str] = []
     points: list[dict[str, float]] = []
     region = metric = ""
@@ -110,23 +99,20 @@ def _text(path: Path) -> Measured:
                 metric, place = rest, 0
             case "DATA":
                 if place >= len(points):
-                    raise AdapterError(
-                        f"{where}: there are more DATA lines than the {len(points)} points", path=path, hint=_HINT
-                    )
+                    raise _unread(path, f"{where}: there are more DATA lines than the {len(points)} points")
                 values = [_number(each, path, where) for each in rest.split()]
                 if not values:
-                    raise AdapterError(f"{where}: DATA without a value", path=path, hint=_HINT)
-                gathered.add(region, metric, points[place], values)
+                    raise _unread(path, f"{where}: DATA without a value")
+                yield region, metric, points[place], values
                 place += 1
             case _:
-                raise AdapterError(f"{where}: {word[:40]!r} is not a section", path=path, hint=_HINT)
-    return gathered.measured()
+                raise _unread(path, f"{where}: {word[:40]!r} is not a section")
 
 
 def _points(text: str, names: list[str], path: Path, where: str) -> list[dict[str, float]]:
     """The points of a POINTS line: `4 8 16` or `(4) (8)` for one parameter, `( 20 1 ) ((20) (2))` for several."""
     if not names:
-        raise AdapterError(f"{where}: POINTS before any PARAMETER", path=path, hint=_HINT)
+        raise _unread(path, f"{where}: POINTS before any PARAMETER")
     groups = [found.group(1) for found in _POINT.finditer(text)] if "(" in text else text.split()
     found = []
     for group in groups:
@@ -135,15 +121,12 @@ def _points(text: str, names: list[str], path: Path, where: str) -> list[dict[st
             found += [{names[0]: each} for each in values]
             continue
         if len(values) != len(names):
-            raise AdapterError(
-                f"{where}: a point has {len(values)} values for {len(names)} parameters", path=path, hint=_HINT
-            )
+            raise _unread(path, f"{where}: a point has {len(values)} values for {len(names)} parameters")
         found.append(dict(zip(names, values, strict=True)))
     return found
 
 
-def _json_lines(path: Path) -> Measured:
-    gathered = _Gathered(path)
+def _json_lines(path: Path) -> Iterator[Row]:
     for count, line in enumerate(lines(path), 1):
         if not line.strip():
             continue
@@ -151,49 +134,53 @@ def _json_lines(path: Path) -> Measured:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise AdapterError(f"{where} is not JSON", path=path, hint=_HINT) from error
+            raise _unread(path, f"{where} is not JSON") from error
         if not isinstance(row, dict) or not isinstance(row.get("params"), dict) or "value" not in row:
-            raise AdapterError(f'{where} has no "params" and "value"', path=path, hint=_HINT)
+            raise _unread(path, f'{where} has no "params" and "value"')
         point = {str(name): _number(value, path, where) for name, value in row["params"].items()}
         values = row["value"] if isinstance(row["value"], list) else [row["value"]]
-        numbers = [_number(each, path, where) for each in values]
-        gathered.add(str(row.get("callpath", "")), str(row.get("metric", "")), point, numbers)
-    return gathered.measured()
+        yield (
+            str(row.get("callpath", "")),
+            str(row.get("metric", "")),
+            point,
+            [_number(each, path, where) for each in values],
+        )
 
 
-def _json(path: Path) -> Measured:
+def _json(path: Path) -> Iterator[Row]:
     try:
         if path.stat().st_size > _LARGEST:
-            raise AdapterError(f"has more than {_LARGEST >> 20} MB", path=path, hint=_HINT)
+            raise _unread(path, f"has more than {_LARGEST >> 20} MB")
         content = json.loads("\n".join(lines(path)))
-        gathered = _Gathered(path)
-        if isinstance(content["measurements"], dict):
-            names = [str(name) for name in content["parameters"]]
-            for callpath, metrics in content["measurements"].items():
-                for metric, rows in metrics.items():
-                    for row in rows:
-                        numbers = [_number(each, path, f"a point of {callpath[:40]!r}") for each in row["point"]]
-                        values = [_number(each, path, f"a value of {callpath[:40]!r}") for each in row["values"]]
-                        gathered.add(callpath, metric, dict(zip(names, numbers, strict=True)), values)
-            return gathered.measured()
-        named = {
-            part: {each["id"]: str(each["name"]) for each in content[part]}
-            for part in ("parameters", "callpaths", "metrics")
-        }
-        points = {
-            each["id"]: {
-                named["parameters"][pair["parameter_id"]]: _number(pair["parameter_value"], path, "a coordinate")
-                for pair in each["parameter_value_pairs"]
-            }
-            for each in content["coordinates"]
-        }
-        for each in content["measurements"]:
-            keys = named["callpaths"][each["callpath_id"]], named["metrics"][each["metric_id"]]
-            gathered.add(*keys, points[each["coordinate_id"]], [_number(each["value"], path, "a measurement")])
+        yield from (_nested if isinstance(content["measurements"], dict) else _numbered)(content, path)
     except OSError as error:
         raise AdapterError(error.strerror or "cannot be read", path=path) from error
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise AdapterError(
-            f"is not JSON as Extra-P writes it ({type(error).__name__}: {str(error)[:60]})", path=path, hint=_HINT
-        ) from error
-    return gathered.measured()
+        raise _unread(path, f"is not JSON as Extra-P writes it ({type(error).__name__}: {str(error)[:60]})") from error
+
+
+def _nested(content: Any, path: Path) -> Iterator[Row]:
+    names = [str(name) for name in content["parameters"]]
+    for callpath, metrics in content["measurements"].items():
+        for metric, rows in metrics.items():
+            for row in rows:
+                numbers = [_number(each, path, f"a point of {callpath[:40]!r}") for each in row["point"]]
+                values = [_number(each, path, f"a value of {callpath[:40]!r}") for each in row["values"]]
+                yield callpath, metric, dict(zip(names, numbers, strict=True)), values
+
+
+def _numbered(content: Any, path: Path) -> Iterator[Row]:
+    """The layout in which parameters, call paths, metrics and points are listed with their numbers."""
+    parameters, callpaths, metrics = (
+        {each["id"]: str(each["name"]) for each in content[part]} for part in ("parameters", "callpaths", "metrics")
+    )
+    points = {
+        each["id"]: {
+            parameters[pair["parameter_id"]]: _number(pair["parameter_value"], path, "a coordinate")
+            for pair in each["parameter_value_pairs"]
+        }
+        for each in content["coordinates"]
+    }
+    for each in content["measurements"]:
+        value = _number(each["value"], path, "a measurement")
+        yield callpaths[each["callpath_id"]], metrics[each["metric_id"]], points[each["coordinate_id"]], [value]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
 from math import ceil
 from os.path import commonpath
 from pathlib import Path
 
 import numpy as np
 
-from chathpc.measure.record import TOOLS, read_record
+from chathpc.measure.record import TOOLS
 from chathpc.profile.launcher import split
 from chathpc.profile.profile import COMMAND
 from chathpc.profile.text import clean
@@ -38,8 +37,7 @@ def job(series: Series, value: float, count: int, seconds: float, target: float)
     # In the order in which the measured runs are named.
     known = {**series.runs[-1].parameters, **series.fixed, name: value}
     point = ",".join(f"{key}={spelled(each)}" for key, each in known.items())
-    records = [read_record(run.path) for run in series.runs]
-    where, tool = _where(series, records), _tool(records)
+    where, tool = _where(series), _tool(series)
     more = f" --kind {_KINDS[series.kind]}" if series.reason == AS_GIVEN and series.kind in _KINDS else ""
     again = f"chathpc scale {every} --at {shlex.quote(f'{name}={spelled(target)}')}{more}"
     threaded = f"export OMP_NUM_THREADS={threads}"
@@ -107,17 +105,17 @@ def _places(series: Series) -> tuple[Path, str]:
     return folder, f'{shlex.join(map(str, given))} "$folder"' if given else shlex.quote(str(folder))
 
 
-def _where(series: Series, records: Sequence[Mapping[str, object]]) -> Path | None:
+def _where(series: Series) -> Path | None:
     """The folder in which all runs were made, if their records tell it and it is there."""
-    told = [(run.path, record.get("folder")) for run, record in zip(series.runs, records, strict=True)]
+    told = ((run.path, run.record.get("folder")) for run in series.runs)
     found = {(path / folder).resolve() if isinstance(folder, str) else None for path, folder in told}
     where = found.pop()
     return where if where is not None and not found and where.is_dir() else None
 
 
-def _tool(records: Sequence[Mapping[str, object]]) -> str:
+def _tool(series: Series) -> str:
     """The profiler that all runs were made with, as an option: times of another one are not to be compared with theirs."""
-    told = {str(record.get("tool")) for record in records}
+    told = {str(run.record.get("tool")) for run in series.runs}
     tool = told.pop()
     return f" --tool {tool}" if tool in TOOLS and not told else ""
 

@@ -10,12 +10,12 @@ about as much are all kept: predictions are drawn from all of them in proportion
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from math import inf, lgamma, log
+from math import inf, lgamma, log, nan
 from zlib import crc32
 
 import numpy as np
@@ -76,7 +76,7 @@ DRAWS = 400
 _MESSAGES = frozenset({"bytes", "message", "message_size", "size"})
 #: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
 #: factor, or if points are predicted from the others with a larger error (symmetric, 0 to 2).
-_FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
+FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
 #: Bounds of an 80 % interval.
 _LOW, _HIGH = 0.1, 0.9
 
@@ -89,12 +89,30 @@ class Measurement:
     values: tuple[float, ...]
 
 
+def gathered(values: Iterable[tuple[Mapping[str, float], Iterable[float]]]) -> tuple[Measurement, ...]:
+    """Values with their points as measurements: those of one point are repetitions."""
+    found: dict[tuple[tuple[str, float], ...], list[float]] = {}
+    for point, each in values:
+        found.setdefault(tuple(point.items()), []).extend(each)
+    return tuple(Measurement(dict(point), tuple(each)) for point, each in found.items())
+
+
+#: Shapes of communication: the powers of the parameter and its logarithm as it grows without bound, the function, and how it is written.
+_SHAPES: Mapping[str, tuple[tuple[float, float], Callable[[Array], Array], str]] = {
+    "steps": ((0.0, 1.0), lambda p: np.ceil(np.log2(np.maximum(p, 1.0)) - 1e-9), "⌈log2({})⌉"),
+    "others": ((1.0, 0.0), lambda p: p - 1, "({} − 1)"),
+    "parts": ((0.0, 0.0), lambda p: 1 - 1 / p, "(1 − 1/{})"),
+    "area": ((0.0, 0.0), lambda p: 1 - p**-0.5, "(1 − {}^(−1/2))"),
+    "volume": ((0.0, 0.0), lambda p: 1 - p ** (-1 / 3), "(1 − {}^(−1/3))"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Factor:
     """A function of one parameter: its power, that of its binary logarithm, or a shape of communication.
 
-    Shapes: "steps" = ⌈log2 p⌉ of a tree; "others" = p − 1 messages and "parts" = (p − 1)/p of the data in a ring; "area" and "volume"
-    = 1 − p^(−1/2) and 1 − p^(−1/3), the part of the faces of a grid's parts that have a neighbour.
+    Shapes: "steps" of a tree; "others", the messages, and "parts" of the data in a ring; "area" and "volume", the part of the faces of a
+    grid's parts that have a neighbour.
     """
 
     power: float = 0.0
@@ -104,31 +122,18 @@ class Factor:
     @property
     def order(self) -> tuple[float, float]:
         """Powers of the parameter and its logarithm as it grows without bound."""
-        return {"steps": (0.0, 1.0), "others": (1.0, 0.0), "parts": (0.0, 0.0), "area": (0.0, 0.0), "volume": (0.0, 0.0)}.get(
-            self.shape, (self.power, self.logarithm)
-        )  # fmt: skip
+        return _SHAPES[self.shape][0] if self.shape else (self.power, self.logarithm)
 
     def at(self, value: Array) -> Array:
         """Its value at each of the values of the parameter."""
-        match self.shape:
-            case "steps":
-                return np.ceil(np.log2(np.maximum(value, 1.0)) - 1e-9)
-            case "others":
-                return value - 1
-            case "parts":
-                return 1 - 1 / value
-            case "area":
-                return 1 - value**-0.5
-            case "volume":
-                return 1 - value ** (-1 / 3)
+        if self.shape:
+            return _SHAPES[self.shape][1](value)
         return value**self.power * (np.log2(value) ** self.logarithm if self.logarithm else 1.0)
 
     def text(self, name: str) -> str:
         """The function of the parameter `name` in words of arithmetic."""
-        shapes = {"steps": f"⌈log2({name})⌉", "others": f"({name} − 1)", "parts": f"(1 − 1/{name})",
-                  "area": f"(1 − {name}^(−1/2))", "volume": f"(1 − {name}^(−1/3))"}  # fmt: skip
         if self.shape:
-            return shapes[self.shape]
+            return _SHAPES[self.shape][2].format(name)
         parts = []
         if self.power:
             exponent = str(Fraction(self.power).limit_denominator(12)).replace("-", "−")
@@ -152,22 +157,6 @@ class Law:
     terms: tuple[Term, ...]
     coefficients: tuple[float, ...]
 
-    def at(self, parameters: Mapping[str, float]) -> float:
-        """The cost at a point, in the unit of the measurements."""
-        point = [np.array([float(parameters[name])]) for name in self.parameters]
-        return sum(
-            coefficient * float(np.prod([factor.at(value)[0] for factor, value in zip(term, point, strict=True)]))
-            for term, coefficient in zip(self.terms, self.coefficients, strict=True)
-        )
-
-    @property
-    def leading(self) -> dict[str, tuple[float, float]]:
-        """By parameter: the largest power of it in any term, and the power of its logarithm there."""
-        return {
-            name: max((term[place].order for term in self.terms), default=(0.0, 0.0))
-            for place, name in enumerate(self.parameters)
-        }
-
     @property
     def text(self) -> str:
         """Such as `1.2 + 0.3 · p · log2(p)`."""
@@ -188,15 +177,12 @@ class Hypotheses:
     kinds: tuple[str, ...]
     prior: Array
 
-    @cached_property
-    def orders(self) -> Array:
-        """By hypothesis and parameter: the powers of the parameter and its logarithm as it grows without bound."""
-        orders = np.array([[factor.order for factor in term] for term in self.terms])
-        rank = orders[..., 0] * 100 + orders[..., 1]
-        held = np.where((self.members >= 0)[..., None], rank[self.members], -inf)
-        best = held.argmax(axis=1)
-        chosen = np.take_along_axis(self.members, best, axis=1)
-        return np.stack([orders[chosen[:, place], place] for place in range(len(self.parameters))], axis=1)
+    def powers(self, numbers: Indices) -> Array:
+        """The largest power of each parameter in any term of some hypotheses (hypotheses × parameters)."""
+        powers = np.array([[factor.order[0] for factor in term] for term in self.terms])
+        members = self.members[numbers]
+        found: Array = np.where((members >= 0)[..., None], powers[members], -inf).max(axis=1)
+        return found
 
     def columns(self, points: Array) -> Array:
         """Each term's value at each point (points × parameters); an additional last column is 0."""
@@ -266,8 +252,8 @@ class Fitted:
         largest = self.points.max(axis=0)
         for name, column, most in zip(self.hypotheses.parameters, self.points.T, largest.tolist(), strict=True):
             different = len(set(column.tolist()))
-            if different < _FEWEST and parameters[name] not in column:
-                return f"{name} had {different} value{'s' * (different > 1)} in these runs; a law needs {_FEWEST}, better 5."
+            if different < FEWEST and parameters[name] not in column:
+                return f"{name} had {different} value{'s' * (different > 1)} in these runs; a law needs {FEWEST}, better 5."
             if parameters[name] > _FARTHEST * most:
                 return f"{name} = {parameters[name]:g} is more than {_FARTHEST:g} times the largest measured, {most:g}."
         found = self.predict(parameters)
@@ -282,30 +268,20 @@ class Fitted:
 
 def fit(measurements: Sequence[Measurement]) -> Fitted:
     """The law of some measurements. UsageError without any, or if they do not have the same parameters."""
+    measurements = [each for each in measurements if each.values]
     if not measurements:
         raise UsageError("A law needs measurements.")
-    repetitions = max(len(each.values) for each in measurements)
-    values = np.full((1, len(measurements), max(repetitions, 1)), np.nan)
-    for number, each in enumerate(measurements):
-        values[0, number, : len(each.values)] = each.values
-    return fit_all([each.parameters for each in measurements], values)[0]
-
-
-def fit_all(points: Sequence[Mapping[str, float]], values: Array) -> list[Fitted]:
-    """The laws of many places: `values` are places × points (× repetitions), NaN where nothing was measured."""
-    names = tuple(points[0])
-    if any(set(point) != set(names) for point in points):
+    names = tuple(measurements[0].parameters)
+    if any(set(each.parameters) != set(names) for each in measurements):
         raise UsageError("Measurements have different parameters.", hint="Give each of them the same ones.")
-    places = np.array([[float(point[name]) for name in names] for point in points])
-    if not np.isfinite(places).all() or (places <= 0).any():
+    points = np.array([[float(each.parameters[name]) for name in names] for each in measurements])
+    if not np.isfinite(points).all() or (points <= 0).any():
         raise UsageError("Parameters must be positive numbers.")
-    values = values[..., None] if values.ndim == 2 else values
+    most = max(len(each.values) for each in measurements)
+    values = np.array([[*each.values, *[nan] * (most - len(each.values))] for each in measurements])
     if len(names) == 1:
-        library = _library(names[0], bool((places < 1).any()))
-        return [
-            each for start in range(0, len(values), 64) for each in _fit(library, places, values[start : start + 64])
-        ]
-    return [_fit(_several(names, places, each), places, each[None])[0] for each in values]
+        return _fit(_library(names[0], bool((points < 1).any())), points, values)
+    return _fit(_several(names, points, np.nanmean(values, axis=1)), points, values)
 
 
 @lru_cache
@@ -345,12 +321,11 @@ def _library(name: str, below_one: bool) -> Hypotheses:
     return _hypotheses((name,), {tuple((factor,) for factor in key): held for key, held in laws.items()})
 
 
-def _several(names: tuple[str, ...], points: Array, values: Array) -> Hypotheses:
+def _several(names: tuple[str, ...], points: Array, means: Array) -> Hypotheses:
     """The candidates for several parameters: sums and products of the functions of each that explain it best with the others held.
 
     As Calotoiu et al., CLUSTER'16, "Fast multi-parameter performance modeling"; of each parameter several functions are kept.
     """
-    means = np.nanmean(np.where(np.isfinite(values).any(axis=1, keepdims=True), values, 0.0), axis=1)
     likely = [_likely(points, place, means) for place in range(len(names))]
     laws: dict[tuple[Term, ...], tuple[str, float]] = {}
 
@@ -453,45 +428,42 @@ class Posterior:
         return terms, np.maximum(tried[first, np.arange(DRAWS)], 0.0) * held
 
 
-def _fit(library: Hypotheses, points: Array, values: Array) -> list[Fitted]:
-    counts = np.isfinite(values).sum(axis=2).astype(float)
-    means = np.where(counts > 0, np.nansum(values, axis=2) / np.maximum(counts, 1), 0.0)
-    scale = np.abs(means).max(axis=1)
-    divisor = np.where(scale > 0, scale, 1.0)
-    means, values = means / divisor[:, None], values / divisor[:, None, None]
-    positive = np.where((means > 0) & (counts > 0), means, inf).min(axis=1)
-    floor = np.where(np.isfinite(positive), positive, 1.0)[:, None]
+def _fit(library: Hypotheses, points: Array, values: Array) -> Fitted:
+    """The law of some values (points × repetitions, NaN where one has fewer than others)."""
+    counts = np.isfinite(values).sum(axis=1).astype(float)
+    means = np.nansum(values, axis=1) / counts
+    scale = float(np.abs(means).max())
+    means, values = means / (scale or 1.0), values / (scale or 1.0)
+    floor = means[means > 0].min(initial=1.0)
     columns = library.columns(points)
     largest = np.abs(columns).max(axis=0)
-    columns = columns / np.where(largest > 0, largest, 1.0)
+    largest = np.where(largest > 0, largest, 1.0)
+    columns = columns / largest
     expected = np.maximum(means, floor)
     for _ in range(2):
-        weight, coefficients, spread, freedom, squares = _posterior(library, columns, means, values, counts, expected)
-        shares = np.exp(weight - weight.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
+        found = _posterior(library, columns, means, values, counts, expected)
         expected = np.zeros_like(means)
-        for place in range(library.members.shape[1]):
-            spread_out = np.zeros((len(means), columns.shape[1]))
-            np.add.at(spread_out.T, library.members[:, place], (shares * coefficients[:, :, place]).T)
-            expected += spread_out @ columns.T
+        for members, coefficients in zip(library.members.T, found.coefficients.T, strict=True):
+            total = np.zeros(columns.shape[1])
+            np.add.at(total, members, found.shares * coefficients)
+            expected = expected + total @ columns.T
         expected = np.maximum(expected, floor)
-    found = []
-    for node, share in enumerate(shares):
-        kept = np.flatnonzero(share > share.max() * 1e-4)
-        unit = float(scale[node]) / np.where(largest > 0, largest, 1.0)[library.members[kept]]
-        posterior = Posterior(kept, share[kept], coefficients[node, kept] * unit, spread[node, kept] * unit[:, :, None] * unit[:, None, :],
-                              freedom[node, kept], squares[node, kept])  # fmt: skip
-        used = counts[node] > 0
-        chosen, belief = _choose(library, posterior)
-        error = _left_out(
-            library, columns[used], means[node, used], (counts / expected**2)[node, used], int(kept[chosen])
-        )
-        order = [chosen, *(each for each in np.argsort(-share[kept])[:6].tolist() if each != chosen)]
-        laws = [(_law(library, posterior, each), float(share[kept[each]])) for each in order]
-        noise = float(np.sqrt(squares[node, kept[chosen]] / freedom[node, kept[chosen]]))
-        seed = crc32(means[node].tobytes())
-        found.append(Fitted(laws[0][0], error, tuple(laws[1:]), belief, noise, points[used], library, posterior, seed))
-    return found
+    kept = np.flatnonzero(found.shares > found.shares.max() * 1e-4)
+    unit = scale / largest[library.members[kept]]
+    posterior = Posterior(
+        kept,
+        found.shares[kept],
+        found.coefficients[kept] * unit,
+        found.spread[kept] * unit[:, :, None] * unit[:, None, :],
+        found.freedom[kept],
+        found.squares[kept],
+    )
+    chosen, belief = _choose(library, posterior)
+    error = _left_out(library, columns, means, counts / expected**2, int(kept[chosen]))
+    order = [chosen, *(each for each in np.argsort(-posterior.shares)[:6].tolist() if each != chosen)]
+    laws = [(_law(library, posterior, each), float(posterior.shares[each])) for each in order]
+    noise = float(np.sqrt(posterior.squares[chosen] / posterior.freedom[chosen]))
+    return Fitted(laws[0][0], error, tuple(laws[1:]), belief, noise, points, library, posterior, crc32(means.tobytes()))
 
 
 def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
@@ -511,16 +483,17 @@ def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
 
 def _posterior(
     library: Hypotheses, columns: Array, means: Array, values: Array, counts: Array, expected: Array
-) -> tuple[Array, Array, Array, Array, Array]:
-    nodes, width = len(means), library.members.shape[1]
-    weights = counts / expected**2
-    within = np.nansum((values - means[:, :, None]) ** 2 / expected[:, :, None] ** 2, axis=(1, 2))
+) -> Posterior:
+    """Of all hypotheses, where costs are about as `expected` at each point."""
+    size_of_all = len(library.members)
+    width = library.members.shape[1]
     trust = _TRUST if len(library.parameters) == 1 else _TRUST_OF_SEVERAL
-    weights, within, total = weights * trust, within * trust, counts.sum(axis=1) * trust
-    weight = np.full((nodes, len(library.members)), -inf)
-    coefficients = np.zeros((nodes, len(library.members), width))
-    spread = np.zeros((nodes, len(library.members), width, width))
-    freedom, squares = np.ones_like(weight), np.ones_like(weight)
+    weights, total = counts / expected**2 * trust, float(counts.sum()) * trust
+    within = float(np.nansum((values - means[:, None]) ** 2 / expected[:, None] ** 2)) * trust
+    weight = np.full(size_of_all, -inf)
+    coefficients = np.zeros((size_of_all, width))
+    spread = np.zeros((size_of_all, width, width))
+    freedom, squares = np.ones(size_of_all), np.ones(size_of_all)
     sizes = (library.members >= 0).sum(axis=1)
     for size in range(1, width + 1):
         chosen = np.flatnonzero(sizes == size)
@@ -528,41 +501,41 @@ def _posterior(
             continue
         design = columns[:, library.members[chosen, :size]]  # points × hypotheses × terms
         outer = (design[..., :, None] * design[..., None, :]).reshape(len(columns), -1)
-        gram = (weights @ outer).reshape(nodes, len(chosen), size, size)
-        side = ((weights * means) @ design.reshape(len(columns), -1)).reshape(nodes, len(chosen), size)
-        length = np.sqrt(np.maximum(np.einsum("nhtt->nht", gram), 1e-300))
+        gram = (weights @ outer).reshape(len(chosen), size, size)
+        side = ((weights * means) @ design.reshape(len(columns), -1)).reshape(len(chosen), size)
+        length = np.sqrt(np.maximum(np.einsum("htt->ht", gram), 1e-300))
         scaled = gram / (length[..., :, None] * length[..., None, :])
         determinant = np.linalg.det(scaled)
         usable = determinant > 1e-10
         inverse = np.linalg.inv(np.where(usable[..., None, None], scaled, np.eye(size)))
         inverse = inverse / (length[..., :, None] * length[..., None, :])
-        solved = np.einsum("nhab,nhb->nha", inverse, side)
-        fits = np.einsum("pht,nht->nhp", design, solved)
-        residual = np.einsum("np,nhp->nh", weights, (means[:, None, :] - fits) ** 2) + within[:, None]
-        free = np.maximum(total[:, None] - size + _WEIGHT, 0.5)
-        square = residual + _WEIGHT * _NOISE**2
-        error = np.sqrt(np.maximum(np.einsum("nhaa->nha", inverse), 0) * (square / free)[..., None])
+        solved = np.einsum("hab,hb->ha", inverse, side)
+        fits = np.einsum("pht,ht->hp", design, solved)
+        square = np.einsum("p,hp->h", weights, (means - fits) ** 2) + within + _WEIGHT * _NOISE**2
+        free = max(total - size + _WEIGHT, 0.5)
+        error = np.sqrt(np.maximum(np.einsum("haa->ha", inverse), 0) * (square / free)[:, None])
         inside = _normal(solved / np.maximum(error, 1e-300))
-        sum_at_largest = np.maximum(np.maximum(solved, 0).sum(axis=2), 1e-300)
+        sum_at_largest = np.maximum(np.maximum(solved, 0).sum(axis=1), 1e-300)
         held = (
             np.log(library.prior[chosen])
             + lgamma(size)
             - size * np.log(sum_at_largest)
             - 0.5 * np.log(np.maximum(determinant, 1e-300))
-            - np.log(length).sum(axis=2)
+            - np.log(length).sum(axis=1)
             + size / 2 * log(2 * np.pi)
-            + np.array([lgamma(each / 2) for each in free[:, 0]])[:, None]
+            + lgamma(free / 2)
             - free / 2 * np.log(square / 2)
-            + np.log(np.maximum(inside, 1e-12)).sum(axis=2)
+            + np.log(np.maximum(inside, 1e-12)).sum(axis=1)
         )
-        weight[:, chosen] = np.where(usable & (counts.sum(axis=1)[:, None] > size - 1), held, -inf)
-        coefficients[:, chosen, :size] = solved
-        spread[np.ix_(np.arange(nodes), chosen, np.arange(size), np.arange(size))] = inverse
-        freedom[:, chosen], squares[:, chosen] = np.broadcast_to(free, square.shape), square
-    nothing = (means == 0).all(axis=1)
-    constant = np.array([kind == "constant" for kind in library.kinds])
-    weight[nothing] = np.where(constant, 0.0, -inf)
-    return weight, coefficients, spread, freedom, squares
+        if counts.sum() > size - 1:
+            weight[chosen] = np.where(usable, held, -inf)
+        coefficients[chosen, :size] = solved
+        spread[np.ix_(chosen, np.arange(size), np.arange(size))] = inverse
+        freedom[chosen], squares[chosen] = free, square
+    if not means.any():
+        weight = np.where(np.array(library.kinds) == "constant", 0.0, -inf)
+    shares = np.exp(weight - weight.max())
+    return Posterior(np.arange(size_of_all), shares / shares.sum(), coefficients, spread, freedom, squares)
 
 
 def _normal(value: Array) -> Array:
@@ -588,7 +561,7 @@ def _choose(library: Hypotheses, posterior: Posterior) -> tuple[int, float]:
 
     A constant agrees only with what neither grows nor falls.
     """
-    powers = library.orders[posterior.numbers][:, :, 0]
+    powers = library.powers(posterior.numbers)
     flat = np.array([library.kinds[each] == "constant" for each in posterior.numbers.tolist()])
     near = (np.abs(powers[:, None] - powers[None]) <= 0.251).all(axis=2) & (flat[:, None] == flat[None, :])
     mass = near @ posterior.shares

@@ -15,6 +15,7 @@ and with the size m of the problem, as a departure from growth in proportion, X(
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -23,15 +24,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.comparison.matching import Joint, Part, join, path_of
+from chathpc.comparison.matching import Joint, Part, join, path_of, rebuilt
 from chathpc.diagnosis.facts import readable_function
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
-from chathpc.profile.build import tree_of_columns
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.names import in_words
+from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.scale import devices
-from chathpc.scale.series import Kind, Workers, is_workers
+from chathpc.scale.series import Kind, Workers, is_workers, typical_growth
 from chathpc.scale.thresholds import threshold
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def is_useful(kind: NDArray[np.uint8] | np.uint8) -> BoolArray:
 class Costs:
     """Costs of one worker (runs × places), in the unit of the time; they add up to `elapsed` by run.
 
-    `workers` counts those of each run. `alike` is False where a run does not show its workers one by one; nothing is uneven there.
-    `starved` marks runs whose threads had no core for a good part of the time. `useful` (runs × 2) are the mean and the largest
-    computing time; `period` (by run) what a sample stands for, 0 where nothing was sampled.
+    By run: `workers` counts them; `told` is False where the profile does not show them one by one, and nothing is uneven there; `starved`
+    says that threads had no core for a good part of the time; `period` is what a sample stands for, 0 where nothing was sampled;
+    `rank_balance` the load balance between ranks alone. `kind` is what most of a place's time was spent on.
     """
 
     joint: Joint
@@ -80,7 +81,7 @@ class Costs:
     computing: FloatArray
     uneven: FloatArray
     waiting: FloatArray
-    workers: IntArray
+    workers: FloatArray
     told: BoolArray
     starved: BoolArray
     period: FloatArray
@@ -98,20 +99,15 @@ class Costs:
             return self.computing + self.uneven + self.waiting
         return {Loss.COMPUTING: self.computing, Loss.UNEVEN: self.uneven, Loss.WAITING: self.waiting}[loss]
 
-    def waited(self, *activities: Activity) -> FloatArray:
-        """Waiting in the activities, by run."""
-        found: FloatArray = self.waiting[:, np.isin(self.kind, activities)].sum(axis=1)
-        return found
-
     @property
     def in_mpi(self) -> FloatArray:
         """Time of the busiest worker in MPI, by run."""
-        return self.waited(*_MPI)
+        return np.asarray(self.waiting[:, np.isin(self.kind, _MPI)].sum(axis=1))
 
     @property
     def for_devices(self) -> FloatArray:
         """Time of the busiest worker in calls that start, feed and await devices, by run."""
-        return self.waited(*_DEVICE)
+        return np.asarray(self.waiting[:, np.isin(self.kind, _DEVICE)].sum(axis=1))
 
 
 def costs_of(series: Series) -> Costs:
@@ -119,44 +115,44 @@ def costs_of(series: Series) -> Costs:
     measured = tuple(run.measured for run in series.runs)
     # Every function is common to all: what only one run has is so rare there that others did not see it, or is new at its scale.
     joint = _grafted(join((*measured, *measured), len(measured)))
-    idle = 0
-    if any(run.workers == Workers.DEVICES for run in series.runs):
-        joint, idle = devices.with_idle(joint)
-    count, size = len(measured), len(joint.tree)
-    computing, uneven, waiting = (np.zeros((count, size)) for _ in range(3))
+    on_devices = any(run.workers == Workers.DEVICES for run in series.runs)
+    if on_devices:
+        joint = devices.with_idle(joint)
+    size = len(joint.tree)
     weight = np.zeros((size, len(Activity)))
-    workers, told = np.ones(count, dtype=np.int32), np.ones(count, dtype=bool)
-    starved, balance = np.zeros(count, dtype=bool), np.ones(count)
-    for at, run in enumerate(series.runs):
-        kinds, values, place = run.kinds, run.values, joint.place[at]
-        np.add.at(weight, (place, kinds), values)
-        starved[at] = _is_starved(run)
-        kept = ~np.isin(kinds, _NEITHER)
-        if starved[at]:
-            # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
-            kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
-            # With a processor for each of them, other programs had their cores, and messages waited for that too.
-            kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
-        table, workers[at], told[at] = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size, idle)
-        useful = np.bincount(place, weights=is_useful(kinds) * values, minlength=size) > 0
-        busiest = int(np.argmax(table[:, useful].sum(axis=1)))
-        computing[at] = np.where(useful, table.mean(axis=0), 0.0)
-        uneven[at] = np.where(useful, table[busiest] - table.mean(axis=0), 0.0)
-        waiting[at] = np.where(useful, 0.0, table[busiest])
-        balance[at] = _rank_balance(run, table[:, useful].sum(axis=1))
-    if idle:
-        weight[idle, Activity.GPU] = 1.0
-    return Costs(
-        joint,
-        weight.argmax(axis=1).astype(np.uint8),
-        computing,
-        uneven,
-        waiting,
-        workers,
-        told,
+    for run, place in zip(series.runs, joint.place, strict=False):
+        np.add.at(weight, (place, run.kinds), run.values)
+    if on_devices:
+        weight[-1, Activity.GPU] = 1.0
+    rows = [_of_run(run, place, size) for run, place in zip(series.runs, joint.place, strict=False)]
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    return Costs(joint, weight.argmax(axis=1).astype(np.uint8), *columns)
+
+
+def _of_run(
+    run: Run, place: IntArray, size: int
+) -> tuple[FloatArray, FloatArray, FloatArray, float, bool, bool, float, float]:
+    """What Costs have of a run, from `computing` on."""
+    kinds, starved = run.kinds, _is_starved(run)
+    kept = ~np.isin(kinds, _NEITHER)
+    if starved:
+        # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
+        kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
+        # With a processor for each of them, other programs had their cores, and messages waited for that too.
+        kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
+    table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
+    useful = np.bincount(place, weights=is_useful(kinds) * run.values, minlength=size) > 0
+    computing = table[:, useful].sum(axis=1)
+    mean, busiest = table.mean(axis=0), table[np.argmax(computing)]
+    return (
+        np.where(useful, mean, 0.0),
+        np.where(useful, busiest - mean, 0.0),
+        np.where(useful, 0.0, busiest),
+        float(len(table)),
+        len(table) > 1 or _wanted(run) <= 1,
         starved,
-        np.array([run.measured.period for run in series.runs]),
-        balance,
+        run.measured.period,
+        _rank_balance(run, computing),
     )
 
 
@@ -165,80 +161,51 @@ def _grafted(joint: Joint) -> Joint:
     threads below `main`, as that of its first one, and what is left of a stack that was lost.
     """
     tree, size = joint.tree, len(joint.tree)
-    names = [joint.name(node) for node in range(size)]
+    keys = [(joint.name(node), int(joint.part[node])) for node in range(size)]
+    names = np.array([name for name, _ in keys])
     weight = tree.inclusive(joint.own.sum(axis=0))
-    starts = np.array(
-        [node == 0 or name in STARTERS or name == _UNNAMED or name.startswith("<") for node, name in enumerate(names)]
-    )
-    starts |= (tree.parent == 0) & np.array([bool(np.isin("main", names[at : tree.end[at]])) for at in range(size)])
-    top = np.zeros(size, dtype=bool)  # all above it only starts threads
-    lost = np.zeros(size, dtype=bool)  # what is above it has no name
-    for node in range(1, size):
-        above = int(tree.parent[node])
-        top[node] = above == 0 or (top[above] and starts[above])
-        lost[node] = lost[above] or names[above] == _UNNAMED
-    first = [node for node in range(1, size) if top[node] and not starts[node]]
-    inner: dict[tuple[str, int], int] = {}
-    for node in range(1, size):
-        key = names[node], int(joint.part[node])
-        whole = not top[node] or (names[node] in MAIN and not lost[node])
-        if whole and (key not in inner or weight[node] > weight[inner[key]]):
-            inner[key] = node
+    starts = np.array([name in STARTERS or name == _UNNAMED or name.startswith("<") for name, _ in keys])
+    for node in (0, *tree.children(0)):
+        starts[node] |= node == 0 or "main" in names[node : tree.end[node]]
+    # All above these only starts threads.
+    top = ~tree.inside(_numbers(~starts))[np.maximum(tree.parent, 0)]
+    lost = tree.inside(_numbers(names == _UNNAMED))
+    whole = _numbers(~top | (np.isin(names, list(MAIN)) & ~lost)).tolist()
+    heaviest = {keys[node]: node for node in sorted(whole, key=lambda node: (weight[node], -node))}
     moved = {
         node: target
-        for node in first
-        if (target := inner.get((names[node], int(joint.part[node])))) is not None
-        and not node <= target < tree.end[node]
+        for node in _numbers(top & ~starts).tolist()
+        if (target := heaviest.get(keys[node])) is not None and not node <= target < tree.end[node]
     }
     if not moved:
         return joint
-    inside = tree.inside(np.array(sorted(moved), dtype=np.int32))
-    order = [*np.flatnonzero(~inside).tolist(), *np.flatnonzero(inside).tolist()]
+    inside = tree.inside(np.array(list(moved), dtype=np.int32))
     number = np.full(size, -1, dtype=np.int32)
     known: dict[tuple[int, int, int], int] = {}
-    kept: list[int] = []
-    parents: list[int] = []
-    for node in order:
+    for node in (*_numbers(~inside).tolist(), *_numbers(inside).tolist()):
         if node in moved and number[moved[node]] >= 0:
             number[node] = number[moved[node]]
             continue
         above = int(number[tree.parent[node]]) if node else -1
-        key_of = above, int(tree.name[node]), int(joint.part[node])
-        if key_of not in known:
-            known[key_of] = len(kept)
-            kept.append(node)
-            parents.append(above)
-        number[node] = known[key_of]
-    chosen = np.array(kept)
-    fresh, index = tree_of_columns(
-        np.array(parents, dtype=np.int32),
-        **{what: getattr(tree, what)[chosen] for what in ("kind", "relation", "name", "file", "line", "module")},
-        names=tree.names,
-        files=tree.files,
-        modules=tree.modules,
-    )
-    home = index[number]
-    own = np.stack([np.bincount(home, weights=row, minlength=len(fresh)) for row in joint.own]).astype(np.float64)
-    parts = np.empty(len(fresh), dtype=np.uint8)
-    parts[index] = joint.part[chosen]
-    return Joint(fresh, parts, own, tuple(home[place].astype(np.int32) for place in joint.place))
+        number[node] = known.setdefault((above, int(tree.name[node]), int(joint.part[node])), len(known))
+    parent, name, part = zip(*known, strict=True)
+    return rebuilt(joint, parent, name, part, number.tolist())
 
 
-def _by_worker(run: Run, group: IntArray, size: int, idle: int) -> tuple[FloatArray, int, bool]:
-    """Time of each place for each worker, how many there are, and whether the profile tells them apart."""
-    wanted = _wanted(run)
-    if run.workers == Workers.UNKNOWN:
-        whole = np.bincount(group[group >= 0], weights=run.measured.values[group >= 0], minlength=size)
-        return whole[None, :].astype(np.float64), 1, wanted <= 1
-    on_devices = run.workers == Workers.DEVICES
-    table = (
-        devices.costs_by_device(run.profile, group, size, idle)
-        if on_devices
-        else run.measured.facts.grouped(group, size)
-    )
-    if not len(table):
-        table = np.zeros((1, size))
-    return table, len(table), wanted <= 1 or len(table) > 1
+def _numbers(chosen: BoolArray) -> IntArray:
+    return np.flatnonzero(chosen).astype(np.int32)
+
+
+def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
+    """Time of each place for each worker; one row where the profile does not tell them apart."""
+    if run.workers == Workers.DEVICES:
+        table = devices.costs_by_device(run.profile, group, size)
+    elif run.workers == Workers.THREADS:
+        table = run.measured.facts.grouped(group, size)
+    else:
+        kept = group >= 0
+        table = np.bincount(group[kept], weights=run.values[kept], minlength=size).astype(np.float64)[None, :]
+    return table if len(table) else np.zeros((1, size))
 
 
 def _wanted(run: Run) -> float:
@@ -305,31 +272,81 @@ def losses_of(series: Series, costs: Costs) -> Losses:
     """The losses from the smallest to the largest scale. With the problem's size only places that grow faster than the program as
     a whole count, or, without any, faster than the size.
     """
-    last = _mean(costs.elapsed[:, None], series, -1)[0]
-    if last <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.told.all()):
+    if series.mean(costs.elapsed, -1) <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.told.all()):
         return Losses(0.0, np.zeros(len(costs.joint.tree)), (), ())
-    if series.kind == Kind.PROBLEM_SIZE:
-        growth = max(1.0, _typical_growth(series, costs))
-        found = _losses(series, costs, (Loss.GROWTH,), last, growth)
-        return found if found.causes or growth == 1 else _losses(series, costs, (Loss.GROWTH,), last, 1.0)
-    return _losses(series, costs, (Loss.COMPUTING, Loss.UNEVEN, Loss.WAITING), last, 1.0)
+    if series.kind != Kind.PROBLEM_SIZE:
+        ways = (Loss.COMPUTING, Loss.UNEVEN, Loss.WAITING)
+        return _losses([_Excess(series, costs, loss) for loss in ways])
+    whole = costs.of(Loss.GROWTH)
+    first, last = series.mean(whole, 0), series.mean(whole, -1)
+    seen = first > 0
+    ratio = series.values[-1] / series.values[0]
+    growth = max(1.0, typical_growth(first[seen], last[seen], ratio)) if seen.any() else 1.0
+    found = _losses([_Excess(series, costs, Loss.GROWTH, growth)])
+    return found if found.causes or growth == 1 else _losses([_Excess(series, costs, Loss.GROWTH)])
 
 
-def _losses(series: Series, costs: Costs, parts: tuple[Loss, ...], last: float, growth: float) -> Losses:
-    excess = {loss: _excess(series, costs, loss, growth) for loss in parts}
-    by_place = np.asarray(sum(costs.joint.tree.inclusive(each) for each in excess.values()) / last, dtype=np.float64)
-    causes = sorted(
-        (cause for loss in parts for cause in _causes(series, costs, loss, excess[loss], last, growth)),
-        key=lambda cause: -cause.share,
-    )
-    return Losses(float(by_place[0]), by_place, _hot_path(costs, by_place), tuple(causes[:_CAUSES]))
+def _losses(ways: Sequence[_Excess]) -> Losses:
+    costs, last = ways[0].costs, ways[0].last
+    by_place = np.asarray(sum(costs.joint.tree.inclusive(each.at()) for each in ways) / last, dtype=np.float64)
+    causes = sorted((cause for each in ways for cause in _causes(each)), key=lambda cause: -cause.share)
+    path = _way_down(costs, by_place, lambda _: threshold("min_step")) if by_place[0] > 0 else []
+    return Losses(float(by_place[0]), by_place, tuple(path), tuple(causes[:_CAUSES]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Excess:
+    """What places cost in one way beyond the ideal at a scale, by default the largest; `growth` is the exponent of the problem's size."""
+
+    series: Series
+    costs: Costs
+    loss: Loss
+    growth: float = 1.0
+
+    @property
+    def last(self) -> float:
+        """The elapsed time at the largest scale."""
+        return float(self.series.mean(self.costs.elapsed, -1))
+
+    def at(self, scale: int = -1) -> FloatArray:
+        """By place, without those below it."""
+        values = self.costs.of(self.loss)
+        first, there = self.series.mean(values, 0), self.series.mean(values, scale)
+        if self.series.kind == Kind.UNKNOWN:
+            # What a worker should compute is not known; the rest should stay the part of the time that it was.
+            if self.loss == Loss.COMPUTING:
+                return np.zeros(len(first))
+            whole = self.series.mean(self.costs.elapsed, scale) / self.series.mean(self.costs.elapsed, 0)
+            return there - first * whole
+        return there - ideal_factor(self.series, self.costs, self.growth, scale) * first
+
+    def error(self, inside: slice, scale: int = -1) -> float:
+        """Its standard error over some places: between repetitions, but not less than that of counting samples."""
+        values = self.costs.of(self.loss)[:, inside].sum(axis=1)
+        computing = self.costs.computing[:, inside].sum(axis=1)
+        variance = 0.0
+        for at, factor in ((0, ideal_factor(self.series, self.costs, self.growth, scale)), (scale, 1.0)):
+            runs = list(self.series.points[at].runs)
+            each = values[runs]
+            between = float(each.var(ddof=1)) if len(runs) > 1 else 0.0
+            over = self.costs.workers[runs] if self.loss == Loss.COMPUTING else np.ones(len(runs))
+            level = computing[runs] if self.loss == Loss.UNEVEN else 0.0
+            counted = float(np.mean(self.costs.period[runs] * np.maximum(np.abs(each) + level, 0.0) / over))
+            variance += factor**2 * max(between, counted) / len(runs)
+        return float(np.sqrt(variance))
+
+    def certainty(self, inside: slice) -> float:
+        """By how many standard errors some places exceed it, all scales beyond the smallest taken together (Stouffer's method)."""
+        scales = range(1, len(self.series.points))
+        found = [float(self.at(at)[inside].sum()) / max(self.error(inside, at), 1e-300) for at in scales]
+        return float(np.sum(np.clip(found, -10.0, 10.0)) / np.sqrt(len(found)))
 
 
 def ideal_factor(series: Series, costs: Costs, growth: float = 1.0, at: int = -1) -> float:
     """What one worker's cost at a scale (by default the largest) is of that at the smallest, ideally; `growth` is the exponent of the problem's size."""
     first, last = series.points[0], series.points[at]
     if series.kind == Kind.STRONG:
-        counts = [float(np.mean(costs.workers[list(point.runs)])) for point in (first, last)]
+        counts = [float(series.mean(costs.workers, each)) for each in (0, at)]
         told = bool(costs.told.all()) and counts[0] != counts[1]
         return counts[0] / counts[1] if told else first.value / last.value
     if series.kind == Kind.PROBLEM_SIZE:
@@ -337,63 +354,30 @@ def ideal_factor(series: Series, costs: Costs, growth: float = 1.0, at: int = -1
     return 1.0
 
 
-def _typical_growth(series: Series, costs: Costs) -> float:
-    """The exponent with which the program's time grows with its size: the median over places, weighted with time at the smallest size."""
-    first, last = (_mean(costs.of(Loss.GROWTH), series, at) for at in (0, -1))
-    seen = np.flatnonzero(first > 0)
-    if not len(seen):
-        return 1.0
-    steps = np.log(np.maximum(last[seen], 1e-12) / first[seen]) / np.log(
-        series.points[-1].value / series.points[0].value
-    )
-    order = np.argsort(steps)
-    middle = int(np.searchsorted(np.cumsum(first[seen][order]), first[seen].sum() / 2))
-    return float(steps[order[min(middle, len(order) - 1)]])
-
-
-def _excess(series: Series, costs: Costs, loss: Loss, growth: float, scale: int = -1) -> FloatArray:
-    first, last = (_mean(costs.of(loss), series, at) for at in (0, scale))
-    if series.kind == Kind.UNKNOWN:
-        # What a worker should compute is not known; the rest should stay the part of the time that it was.
-        if loss == Loss.COMPUTING:
-            return np.zeros(len(first))
-        whole = [float(_mean(costs.elapsed[:, None], series, at)[0]) for at in (0, scale)]
-        return last - first * whole[1] / whole[0]
-    return last - ideal_factor(series, costs, growth, scale) * first
-
-
-def _mean(values: FloatArray, series: Series, at: int) -> FloatArray:
-    found: FloatArray = values[list(series.points[at].runs)].mean(axis=0)
-    return found
-
-
-def _hot_path(costs: Costs, by_place: FloatArray) -> tuple[int, ...]:
-    """From the root on to the child with most of the loss, as long as it has a good part of its parent's."""
-    tree, node, path = costs.joint.tree, 0, []
-    while by_place[node] > 0:
-        path.append(node)
-        children = tree.children(node)
-        best = max(children, key=lambda child: by_place[child], default=-1)
-        if best < 0 or by_place[best] < threshold("min_step") * by_place[node]:
+def _way_down(costs: Costs, inclusive: FloatArray, least: Callable[[int], float]) -> list[int]:
+    """From the root on to the child with most, as long as it has a good part of its parent's: `least` of that child."""
+    path = [0]
+    while children := costs.joint.tree.children(path[-1]):
+        best = max(children, key=lambda child: inclusive[child])
+        if inclusive[best] <= 0 or inclusive[best] < least(best) * max(inclusive[path[-1]], 1e-300):
             break
-        node = best
-    return tuple(path)
+        path.append(best)
+    return path
 
 
-def _causes(series: Series, costs: Costs, loss: Loss, excess: FloatArray, last: float, growth: float) -> list[Cause]:
+def _causes(way: _Excess) -> list[Cause]:
     """The places that lose most in one way, none inside another."""
-    tree = costs.joint.tree
-    left, found = excess.copy(), list[Cause]()
+    tree = way.costs.joint.tree
+    left, found = way.at(), list[Cause]()
     for _ in range(_CAUSES):
         inclusive = tree.inclusive(left)
-        node = standing(series, costs, _end(costs, inclusive, left))
+        node = standing(way.series, way.costs, _end(way.costs, inclusive, left))
         value = float(inclusive[node])
-        if value < threshold("min_loss") * last:
+        if value < threshold("min_loss") * way.last:
             break
         inside = slice(node, int(tree.end[node]))
-        error = _error(series, costs, loss, inside, growth)
-        cause = _cause(series, costs, loss, node, value, error, last)
-        sure = _certainty(series, costs, loss, inside, growth) > threshold("sigma")
+        cause = _cause(way, node, value)
+        sure = way.certainty(inside) > threshold("sigma")
         if cause is not None and sure and not (cause.general and any(each.general for each in found)):
             found.append(cause)
         left[inside] = 0.0
@@ -405,72 +389,52 @@ def _end(costs: Costs, inclusive: FloatArray, own: FloatArray) -> int:
 
     A library that computes for a function is part of it, unless nearly all is there.
     """
-    tree, node = costs.joint.tree, 0
-    while True:
-        best = max(tree.children(node), key=lambda child: inclusive[child], default=-1)
-        library = best > 0 and costs.joint.part[best] != Part.FUNCTION and bool(is_useful(costs.kind[best]))
-        least = threshold("same_place" if library else "min_step")
-        if best < 0 or inclusive[best] < least * max(inclusive[node], 1e-300) or inclusive[best] <= 0:
-            break
-        node = best
-    return node if node else int(np.argmax(own))
+
+    def least(child: int) -> float:
+        library = costs.joint.part[child] != Part.FUNCTION and bool(is_useful(costs.kind[child]))
+        return threshold("same_place" if library else "min_step")
+
+    return _way_down(costs, inclusive, least)[-1] or int(np.argmax(own))
 
 
-def _certainty(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float) -> float:
-    """By how many standard errors a place exceeds the ideal, all scales beyond the smallest taken together (Stouffer's method)."""
-    found = []
-    for at in range(1, len(series.points)):
-        value = float(_excess(series, costs, loss, growth, at)[inside].sum())
-        found.append(value / max(_error(series, costs, loss, inside, growth, at), 1e-300))
-    return float(np.sum(np.clip(found, -10.0, 10.0)) / np.sqrt(len(found)))
-
-
-def _error(series: Series, costs: Costs, loss: Loss, inside: slice, growth: float, scale: int = -1) -> float:
-    """Standard error of an excess: between repetitions, but not less than that of counting samples."""
-    values = costs.of(loss)[:, inside].sum(axis=1)
-    variance = 0.0
-    for at, factor in ((0, ideal_factor(series, costs, growth, scale)), (scale, 1.0)):
-        runs = list(series.points[at].runs)
-        each = values[runs]
-        between = float(each.var(ddof=1)) if len(runs) > 1 else 0.0
-        over = costs.workers[runs] if loss == Loss.COMPUTING else np.ones(len(runs))
-        level = costs.of(Loss.COMPUTING)[runs, inside].sum(axis=1) if loss == Loss.UNEVEN else 0.0
-        counted = float(np.mean(costs.period[runs] * np.maximum(np.abs(each) + level, 0.0) / over))
-        variance += factor**2 * max(between, counted) / len(runs)
-    return float(np.sqrt(variance))
-
-
-def _cause(
-    series: Series, costs: Costs, loss: Loss, node: int, seconds: float, error: float, last: float
-) -> Cause | None:
-    tree = costs.joint.tree
-    inside = slice(node, int(tree.end[node]))
-    cost = costs.of(loss)[:, inside].sum(axis=1)
-    weight = np.bincount(
-        costs.kind[inside], weights=np.maximum(_mean(costs.of(loss), series, -1)[inside], 0.0), minlength=len(Activity)
-    )
-    kind = Activity(int(weight.argmax()))
-    runs = list(series.points[-1].runs)
-    mean = float(costs.computing[runs, inside].sum(axis=1).mean())
-    busiest = mean + float(costs.uneven[runs, inside].sum(axis=1).mean())
-    count = float(costs.workers[runs].mean())
-    others = (mean * count - busiest) / max(count - 1, 1)
-    alone = loss == Loss.UNEVEN and others < threshold("one_worker") * busiest
+def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
+    series, costs, loss = way.series, way.costs, way.loss
+    inside = slice(node, int(costs.joint.tree.end[node]))
+    values = costs.of(loss)[:, inside]
+    weight = np.maximum(series.mean(values, -1), 0.0)
+    kind = Activity(int(np.bincount(costs.kind[inside], weights=weight, minlength=len(Activity)).argmax()))
     general = loss == Loss.COMPUTING and is_workers(series.parameter) and _is_general(series, costs, inside)
-    if general:
-        whole = _excess(series, costs, Loss.COMPUTING, 1.0).sum()
-        if whole < (1 - threshold("scales_well")) * last:
-            return None
-    first = float(_mean(cost[:, None], series, 0)[0])
-    at_last = float(_mean(cost[:, None], series, -1)[0])
-    repeated = at_last / first if loss == Loss.COMPUTING and series.kind == Kind.STRONG and first else 0.0
-    return Cause(loss, node, seconds / last, seconds, error, cost, kind, alone, general, repeated)
+    if general and _Excess(series, costs, Loss.COMPUTING).at().sum() < (1 - threshold("scales_well")) * way.last:
+        return None
+    cost = values.sum(axis=1)
+    divided = loss == Loss.COMPUTING and series.kind == Kind.STRONG
+    first, last = (float(series.mean(cost, at)) for at in (0, -1))
+    return Cause(
+        loss,
+        node,
+        seconds / way.last,
+        seconds,
+        way.error(inside),
+        cost,
+        kind,
+        alone=loss == Loss.UNEVEN and _is_alone(series, costs, inside),
+        general=general,
+        repeated=last / first if divided and first else 0.0,
+    )
+
+
+def _is_alone(series: Series, costs: Costs, inside: slice) -> bool:
+    """True if the busiest worker alone does the work of some places at the largest scale."""
+    mean, uneven = (float(series.mean(table[:, inside].sum(axis=1), -1)) for table in (costs.computing, costs.uneven))
+    count = float(series.mean(costs.workers, -1))
+    others = (mean * count - (mean + uneven)) / max(count - 1, 1)
+    return others < threshold("one_worker") * (mean + uneven)
 
 
 def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
     """True if the rest of the program computes about as much longer than it should."""
     factor = ideal_factor(series, costs)
-    first, last = (_mean(costs.computing, series, at) for at in (0, -1))
+    first, last = (series.mean(costs.computing, at) for at in (0, -1))
     here = last[inside].sum() / max(factor * first[inside].sum(), 1e-300)
     rest = (last.sum() - last[inside].sum()) / max(factor * (first.sum() - first[inside].sum()), 1e-300)
     # Where there is hardly a rest, nothing tells a function from the machine.
@@ -483,7 +447,7 @@ def standing(series: Series, costs: Costs, node: int) -> int:
     tree, joint = costs.joint.tree, costs.joint
     if joint.part[node] != Part.FUNCTION or series.runs[0].workers == Workers.DEVICES:
         return node
-    whole = tree.inclusive(_mean(costs.computing + costs.uneven + costs.waiting, series, -1))
+    whole = tree.inclusive(series.mean(costs.of(Loss.GROWTH), -1))
     while True:
         above = int(tree.parent[node])
         if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in MAIN:
@@ -497,7 +461,7 @@ def standing(series: Series, costs: Costs, node: int) -> int:
 
 
 def name_of(costs: Costs, node: int) -> str:
-    """What a reader calls a place: its function, or the call in its function."""
+    """What a reader calls a place, safe to show: its function, or the call in its function."""
     joint = costs.joint
     if node == 0:
         return "the whole program"
@@ -505,16 +469,16 @@ def name_of(costs: Costs, node: int) -> str:
         return name_of(costs, int(joint.tree.parent[node]))
     # The kernel's name for it tells a reader nothing.
     faults = costs.kind[node] == Activity.PAGE_FAULT
-    name = ACTIVITY_WORDS[Activity.PAGE_FAULT] if faults else readable_function(in_words(joint.name(node)))
+    name = ACTIVITY_WORDS[Activity.PAGE_FAULT] if faults else clean(readable_function(in_words(joint.name(node))))
     if joint.part[node] in (Part.CALL, Part.LONE):
         above = int(joint.tree.parent[node])
-        return f"{name} in {readable_function(joint.name(above))}" if above > 0 else name
+        return f"{name} in {clean(readable_function(joint.name(above)))}" if above > 0 else name
     return name
 
 
 def path_names(costs: Costs, node: int) -> list[str]:
-    """Names from the entry point down to a place, what starts programs left out."""
-    return [readable_function(name) for name in path_of(costs.joint, node) if name not in STARTERS]
+    """Names from the entry point down to a place, safe to show, what starts programs left out."""
+    return [clean(readable_function(name)) for name in path_of(costs.joint, node) if name not in STARTERS]
 
 
 def place_of(series: Series, costs: Costs, node: int) -> Place:

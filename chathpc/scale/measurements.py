@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -20,16 +21,15 @@ from chathpc.scale.record import (
     LawRecord,
     PointRecord,
     PredictionRecord,
-    RangeRecord,
-    RankedRecord,
     Scaling,
+    is_below,
 )
 from chathpc.scale.series import is_workers
 from chathpc.scale.thresholds import threshold
 
 #: Between the parts of a call path.
 _BELOW = "->"
-_FURTHER, _SAMPLES, _PLACES = 4.0, 24, 6
+_FURTHER, _PLACES = 4.0, 6
 #: Metrics that are seconds.
 _TIMES = ("time", "runtime")
 
@@ -97,13 +97,10 @@ def _whole(places: Mapping[str, Sequence[Measurement]]) -> list[Measurement]:
     )
     if root is not None:
         return list(places[root])
-    sums: dict[tuple[tuple[str, float], ...], list[float]] = {}
-    for found in places.values():
-        for each in found:
-            key = tuple(each.parameters.items())
-            before = sums.setdefault(key, [0.0] * len(each.values))
-            sums[key] = [one + other for one, other in zip(before, each.values, strict=False)]
-    return [Measurement(dict(key), tuple(values)) for key, values in sums.items()]
+    rows: dict[tuple[tuple[str, float], ...], list[tuple[float, ...]]] = {}
+    for each in chain.from_iterable(places.values()):
+        rows.setdefault(tuple(each.parameters.items()), []).append(each.values)
+    return [Measurement(dict(point), tuple(map(sum, zip(*values, strict=False)))) for point, values in rows.items()]
 
 
 def _point(found: Measurement, parameter: str, first: Measurement) -> PointRecord:
@@ -145,35 +142,21 @@ def _findings(
                 law=_law(law, parameter, {name: value for name, value in last.items() if name != parameter}, targets),
             )
         )  # fmt: skip
-    inner = [
-        each
-        for each in found
-        if not any(other is not each and other.where.path[: len(each.where.path)] == each.where.path for other in found)
-    ]
+    inner = [each for each in found if not any(is_below(other, each) for other in found)]
     return sorted(inner, key=lambda each: -each.share)[:_PLACES]
 
 
 def _law(law: Fitted, parameter: str, fixed: Mapping[str, float], targets: Sequence[Mapping[str, float]]) -> LawRecord:
     column = law.points[:, law.hypotheses.parameters.index(parameter)]
-    farthest = max([float(column.max()), *(target[parameter] for target in targets)])
-    points = [{**fixed, parameter: float(each)} for each in np.geomspace(float(column.min()), farthest, _SAMPLES)]
-    return LawRecord.of(law, parameter, points)
+    return LawRecord.of(law, parameter, max([float(column.max()), *(target[parameter] for target in targets)]), fixed)
 
 
 def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, float]) -> PredictionRecord:
-    refusal = whole.refusal(target)
-    if refusal:
-        return PredictionRecord(at=dict(target), elapsed=None, efficiency=None, ranked=[], refusal=refusal)
-    ranked = [
-        RankedRecord(name=clean(place.rsplit(_BELOW, 1)[-1]), cost=RangeRecord.of(law.predict(target)))
+    if refusal := whole.refusal(target):
+        return PredictionRecord.of(target, None, refusal=refusal)
+    ranked = (
+        (place.rsplit(_BELOW, 1)[-1], law.predict(target))
         for place, law in laws.items()
         if not law.refusal(target) and not any(other.startswith(place + _BELOW) for other in laws)
-    ]
-    ranked.sort(key=lambda each: -each.cost.value)
-    return PredictionRecord(
-        at=dict(target),
-        elapsed=RangeRecord.of(whole.predict(target)),
-        efficiency=None,
-        ranked=ranked[:_PLACES],
-        refusal="",
     )
+    return PredictionRecord.of(target, whole.predict(target), ranked)

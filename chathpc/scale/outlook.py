@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from chathpc.predict.counts import Range
 from chathpc.profile.tree import FloatArray
-from chathpc.scale.laws import Fitted, Measurement, fit
-from chathpc.scale.loss import Cause, Costs, Loss, standing
+from chathpc.scale.laws import FEWEST, Fitted, Measurement, fit
+from chathpc.scale.loss import Cause, Costs, Loss, name_of, standing
+from chathpc.scale.record import CrossingRecord, PredictionRecord, RangeRecord
 from chathpc.scale.series import Kind, Series
 from chathpc.scale.thresholds import threshold
 
@@ -18,40 +17,6 @@ from chathpc.scale.thresholds import threshold
 _PLACES = 6
 #: A crossing is looked for up to so many times the largest scale, in steps of a factor.
 _FURTHEST, _STEP = 1024.0, 2**0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """What a place costs the busiest worker at the target."""
-
-    node: int
-    cost: Range
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """The busiest worker's time at a target, efficiency against the smallest scale (None with the problem's size), and who has it.
-
-    `refusal` says why nothing is predicted; everything else is then None or empty.
-    """
-
-    at: Mapping[str, float]
-    elapsed: Range | None
-    efficiency: Range | None
-    ranked: tuple[Ranked, ...]
-    refusal: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """The scale from which on workers wait longer than they compute; `low` and `high` where the laws' 80 % intervals say it at first
-    and at last (infinite: not within the range that was looked at). `refusal` as for predictions.
-    """
-
-    value: float
-    low: float
-    high: float
-    refusal: str = ""
 
 
 def law_of(series: Series, cost: FloatArray) -> Fitted | None:
@@ -82,42 +47,41 @@ def laws_of_places(series: Series, costs: Costs, causes: Sequence[Cause]) -> dic
 
 def predict(
     series: Series, costs: Costs, whole: Fitted | None, laws: Mapping[int, Fitted], target: float
-) -> Prediction:
+) -> PredictionRecord:
     """Time and efficiency at a value of the series' parameter, and the places that have most of it there, from the law of the elapsed
     time and those of places.
     """
     at = {series.parameter: target}
-    refusal = _refusal(series, costs)
+    refusal = _refusal(series, costs) or ("nothing was measured" if whole is None else whole.refusal(at))
     if whole is None or refusal:
-        return Prediction(at, None, None, (), refusal or "nothing was measured")
-    if told := whole.refusal(at):
-        return Prediction(at, None, None, (), told)
+        return PredictionRecord.of(at, None, refusal=refusal)
     elapsed = whole.predict(at)
-    ranked = sorted((Ranked(node, law.predict(at)) for node, law in laws.items()), key=lambda each: -each.cost.value)
-    if ranked and ranked[0].cost.value > elapsed.high:
+    ranked = [(name_of(costs, node), law.predict(at)) for node, law in laws.items()]
+    if any(cost.value > elapsed.high for _, cost in ranked):
         # A place that grows is small at the scales that were measured: the law of the whole does not see it yet.
-        return Prediction(
-            at, None, None, (), "the laws of a part and of the whole disagree that far; measure larger scales"
-        )
-    return Prediction(at, elapsed, _efficiency(series, costs, elapsed, target), tuple(ranked[:_PLACES]))
+        refusal = "the laws of a part and of the whole disagree that far; measure larger scales"
+        return PredictionRecord.of(at, None, refusal=refusal)
+    ideal, efficiency = ideal_time(series, costs, target), None
+    if ideal is not None:
+        value, low, high = (max(each, 1e-300) for each in (elapsed.value, elapsed.low, elapsed.high))
+        efficiency = RangeRecord(value=ideal / value, low=ideal / high, high=ideal / low)
+    return PredictionRecord.of(at, elapsed, ranked, efficiency=efficiency)
+
+
+def ideal_time(series: Series, costs: Costs, target: float) -> float | None:
+    """The time at a scale if none were lost against the smallest one; None where nothing says what it should be."""
+    if series.kind not in (Kind.STRONG, Kind.WEAK):
+        return None
+    first = float(series.mean(costs.elapsed, 0))
+    return first * (series.values[0] / target if series.kind == Kind.STRONG else 1.0)
 
 
 def _refusal(series: Series, costs: Costs) -> str:
-    if len(series.points) < 3:
+    if len(series.points) < FEWEST:
         return f"{len(series.points)} values of {series.parameter} tell no law; measure three at least, better five"
     if series.kind != Kind.PROBLEM_SIZE and not costs.told.all():
         return "the profiles do not show all workers"
     return ""
-
-
-def _efficiency(series: Series, costs: Costs, elapsed: Range, target: float) -> Range | None:
-    if series.kind not in (Kind.STRONG, Kind.WEAK):
-        return None
-    first = series.points[0]
-    reference = float(np.mean(costs.elapsed[list(first.runs)]))
-    ideal = reference * (first.value / target if series.kind == Kind.STRONG else 1.0)
-    value, low, high = (ideal / max(each, 1e-300) for each in (elapsed.value, elapsed.high, elapsed.low))
-    return Range(value, low, high)
 
 
 def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
@@ -125,7 +89,7 @@ def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
     chosen = [cause.node for cause in causes if cause.node]
     chosen = [node for node in chosen if not any(other < node < tree.end[other] for other in chosen)]
     covered = tree.inside(np.array(sorted(set(chosen)), dtype=np.int32)) if chosen else np.zeros(len(tree), dtype=bool)
-    own = costs.of(Loss.GROWTH)[list(series.points[-1].runs)].mean(axis=0)
+    own = series.mean(costs.of(Loss.GROWTH), -1)
     rest = np.where(covered, 0.0, own)
     large = [
         standing(series, costs, int(node))
@@ -136,29 +100,27 @@ def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
     return [*dict.fromkeys(chosen), *large]
 
 
-def crossing(series: Series, costs: Costs) -> Crossing | None:
+def crossing(series: Series, costs: Costs) -> CrossingRecord | None:
     """Where waiting (for others, for messages, at locks) overtakes computing; None with the problem's size, or where nobody waits."""
     if series.kind == Kind.PROBLEM_SIZE or not costs.told.all() or int(costs.workers.max()) < 2:
         return None
-    lost = (costs.uneven + costs.waiting).sum(axis=1)
-    useful = costs.computing.sum(axis=1)
     if refusal := _refusal(series, costs):
-        return Crossing(np.inf, np.inf, np.inf, refusal)
-    first, second = law_of(series, lost), law_of(series, useful)
-    if first is None or second is None:
+        return CrossingRecord(value=None, low=None, high=None, refusal=refusal)
+    waits, works = (
+        law_of(series, (costs.uneven + costs.waiting).sum(axis=1)),
+        law_of(series, costs.computing.sum(axis=1)),
+    )
+    if waits is None or works is None:
         return None
-    found = [np.inf, np.inf, np.inf]
+    value = low = high = None
     scale = series.values[0]
     while scale <= _FURTHEST * series.values[-1]:
-        at = {series.parameter: scale}
-        waits, works = first.predict(at), second.predict(at)
-        for number, past in enumerate((waits.value > works.value, waits.high > works.low, waits.low > works.high)):
-            if past:
-                found[number] = min(found[number], scale)
+        lost, useful = waits.predict({series.parameter: scale}), works.predict({series.parameter: scale})
+        value = scale if value is None and lost.value > useful.value else value
+        low = scale if low is None and lost.high > useful.low else low
+        high = scale if high is None and lost.low > useful.high else high
         scale *= _STEP
-    refusal = (
-        ""
-        if np.isinf(found[0])
-        else first.refusal({series.parameter: found[0]}) or second.refusal({series.parameter: found[0]})
+    at = {series.parameter: value or 0.0}
+    return CrossingRecord(
+        value=value, low=low, high=high, refusal="" if value is None else waits.refusal(at) or works.refusal(at)
     )
-    return Crossing(found[0], found[1], found[2], refusal)

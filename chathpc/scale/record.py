@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
+import numpy as np
 from pydantic import ConfigDict, Field
 
 from chathpc.predict.counts import Range
+from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord, Record
-from chathpc.scale.laws import Fitted
+from chathpc.scale.laws import FEWEST, Fitted
 
 SCHEMA: Final = "chathpc-scale/1"
+#: Points of a law's curve; places that are ranked at a scale.
+_SAMPLES, _RANKED = 24, 6
 
 
 class RangeRecord(Record):
@@ -47,8 +51,11 @@ class LawRecord(Record):
     )
 
     @classmethod
-    def of(cls, law: Fitted, parameter: str, points: Iterable[Mapping[str, float]]) -> LawRecord:
-        """A law along a parameter, with its curve through those of `points` to which it can be extrapolated."""
+    def of(cls, law: Fitted, parameter: str, farthest: float, fixed: Mapping[str, float] | None = None) -> LawRecord:
+        """A law along a parameter, the others at `fixed`, with its curve as far as it can be extrapolated."""
+        measured = law.points[:, law.hypotheses.parameters.index(parameter)]
+        scales = np.geomspace(measured.min(), farthest, _SAMPLES if len(set(measured.tolist())) >= FEWEST else 0)
+        points = [{**(fixed or {}), parameter: scale} for scale in scales.tolist()]
         return cls(
             text=law.law.text, kind=law.law.kind, error=law.error, growth=RangeRecord.of(law.growth(parameter)),
             others=[other.text for other, _ in law.others[:3]],
@@ -111,6 +118,12 @@ class FindingRecord(Record):
     law: LawRecord | None
 
 
+def is_below(one: FindingRecord, other: FindingRecord) -> bool:
+    """True if the way down to one place goes on from another."""
+    size = len(other.where.path)
+    return size < len(one.where.path) and one.where.path[:size] == other.where.path
+
+
 class RankedRecord(Record):
     """A place at the target."""
 
@@ -126,6 +139,23 @@ class PredictionRecord(Record):
     efficiency: RangeRecord | None = Field(description="Against the smallest scale.")
     ranked: list[RankedRecord]
     refusal: str = Field(description="Why it cannot be extrapolated from these runs; empty if it can.")
+
+    @classmethod
+    def of(
+        cls,
+        at: Mapping[str, float],
+        elapsed: Range | None,
+        ranked: Iterable[tuple[str, Range]] = (),
+        *,
+        efficiency: RangeRecord | None = None,
+        refusal: str = "",
+    ) -> PredictionRecord:
+        """A time, and the names and costs of places, of which the largest are kept; or why there is none."""
+        largest = sorted(ranked, key=lambda each: -each[1].value)[:_RANKED]
+        return cls(
+            at=dict(at), elapsed=None if elapsed is None else RangeRecord.of(elapsed), efficiency=efficiency, refusal=refusal,
+            ranked=[RankedRecord(name=clean(name), cost=RangeRecord.of(cost)) for name, cost in largest],
+        )  # fmt: skip
 
 
 class CrossingRecord(Record):
@@ -194,9 +224,7 @@ class OddRecord(Record):
 class SpreadRecord(Record):
     """How a run is spread over its ranks and threads (schema chathpc-ranks/1)."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
     schema_: Literal["chathpc-ranks/1"] = Field(default="chathpc-ranks/1", alias="schema")
     title: str
@@ -223,9 +251,7 @@ class NodeRecord(Record):
 class Scaling(Record):
     """What a series tells."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
     schema_: Literal["chathpc-scale/1"] = Field(default=SCHEMA, alias="schema")
     title: str

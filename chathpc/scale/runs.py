@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
-from chathpc.measure.record import read_record
+from chathpc.diagnosis.statistics import MAD_TO_SIGMA, far
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.scale.loss import Costs
 from chathpc.scale.series import Run, Series
 from chathpc.scale.thresholds import threshold
 from chathpc.scale.words import point
-
-#: The median absolute deviation of a normal distribution in standard deviations.
-_DEVIATION = 0.6745
 
 
 def outliers(series: Series, costs: Costs) -> list[str]:
@@ -24,22 +19,20 @@ def outliers(series: Series, costs: Costs) -> list[str]:
     Far: the modified z-score (B. Iglewicz and D. Hoaglin, 1993) of its relative distance from the median there, against all such
     distances of the series, and more than a share that matters.
     """
-    found = []
+    found: list[tuple[int, int, float]] = []
     for at, scale in enumerate(series.points):
         times = costs.elapsed[list(scale.runs)]
-        for number, run in enumerate(scale.runs if len(scale.runs) > 2 else ()):
-            middle = float(np.median(times))
-            found.append((run, at, times[number] / middle - 1 if middle > 0 else 0.0))
-    if not found:
-        return []
+        middle = float(np.median(times))
+        if len(times) > 2 and middle > 0:
+            found += [(run, at, time / middle - 1) for run, time in zip(scale.runs, times.tolist(), strict=True)]
     # The middle one of three has no distance by definition.
-    distances = np.array([each for _, _, each in found if each] or [0.0])
-    limit = threshold("outlier") * max(float(np.median(np.abs(distances))), 1e-12) / _DEVIATION
+    found = [each for each in found if each[2]]
+    distances = np.abs([distance for _, _, distance in found])
+    chosen = far(distances, times=threshold("outlier") * MAD_TO_SIGMA, least=threshold("min_loss"))
     return [
         f"At {point(series, at)} {_name(series.runs[run])} took {numbers.percent(abs(distance))} {'more' if distance > 0 else 'less'} time than "
         f"the median there{_nodes(series, series.runs[run])}."
-        for run, at, distance in found
-        if abs(distance) > max(limit, threshold("min_loss"))
+        for run, at, distance in (found[each] for each in chosen.tolist())
     ]
 
 
@@ -57,12 +50,13 @@ def _nodes(series: Series, run: Run) -> str:
     return f"; it ran on node{'s' * (len(own) > 1)} {shown}{', …' if len(own) > 4 else ''}"
 
 
-def overhead(series: Series, costs: Costs, records: Sequence[Mapping[str, object]]) -> str:
-    """What the profiler costs, in a sentence; empty where these runs do not tell. `records` are those of chathpc measure, by run.
+def overhead(series: Series, costs: Costs) -> str:
+    """What the profiler costs, in a sentence; empty where these runs do not tell.
 
     Known are runs that were measured with and without it, and runs at one scale at different sampling rates r: there the time is
     T (1 + c r), and c is fitted by least squares of relative times, each scale with its own T.
     """
+    records = [run.record for run in series.runs]
     shares = [each["overhead"] for each in records if isinstance(each.get("overhead"), int | float)]
     if shares:
         runs = f"{len(shares)} run{'s' * (len(shares) > 1)} with and without it"
@@ -86,9 +80,3 @@ def overhead(series: Series, costs: Costs, records: Sequence[Mapping[str, object
     if slope < threshold("sigma") * error:
         return f"Runs at different sampling rates show no cost of the profiler beyond noise ({numbers.percent(error * most)}) {at}."
     return f"The profiler costs {numbers.percent(slope * most)} ± {numbers.percent(error * most)} of the time {at}, as runs at different rates tell."
-
-
-def notes(series: Series, costs: Costs) -> list[str]:
-    """All of it."""
-    cost = overhead(series, costs, [read_record(run.path) for run in series.runs])
-    return [*outliers(series, costs), *([cost] if cost else [])]

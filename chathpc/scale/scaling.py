@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite, log
+from math import log
 from pathlib import Path
 from typing import Literal
 
@@ -15,28 +15,22 @@ from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
-from chathpc.profile.metric import Unit
-from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, runs, words
 from chathpc.scale.efficiency import efficiencies_of
-from chathpc.scale.experiment import experiment, needed
-from chathpc.scale.job import job
-from chathpc.scale.laws import Fitted, Measurement, fit
+from chathpc.scale.experiment import needed, next_run
+from chathpc.scale.laws import Fitted, fit, gathered
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
-    CrossingRecord,
     FindingRecord,
     LawRecord,
-    NextRunRecord,
     NodeRecord,
     PointRecord,
     PredictionRecord,
-    RangeRecord,
-    RankedRecord,
     Scaling,
     SpreadRecord,
     StepRecord,
+    is_below,
 )
 from chathpc.scale.series import Kind, Point, Series, read_series
 from chathpc.scale.spread import is_small, spread_of
@@ -45,10 +39,8 @@ from chathpc.scale.thresholds import threshold
 #: Where nothing else is asked for, the prediction is for so many times the largest scale.
 _FURTHER = 4.0
 _STEPS = 8
-#: Points without which there is no law.
-_FEWEST = 3
-#: Samples of a law's curve; places of the tree that are kept: with a hundredth of the time, and at most so many.
-_SAMPLES, _HUNDREDTH, _NODES = 24, 0.01, 150
+#: Places of the tree that are kept: with a hundredth of the time, and at most so many.
+_HUNDREDTH, _NODES = 0.01, 150
 
 
 def scale(
@@ -72,37 +64,20 @@ def scale(
     series = read_series(
         [Path(path) for path in paths], values=values, parameter=along, kind=kind, metric=metric, progress=progress
     )
-    return scaling_of_series(series, at, progress)
+    return scaling_of(series, at, progress)
 
 
-def scaling_of_series(
+def scaling_of(
     series: Series, at: Sequence[Mapping[str, float]] = (), progress: Callable[[str], None] = lambda stage: None
 ) -> Scaling:
     """The same of a series that was read. UsageError for a target that these runs say nothing of."""
-    targets = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
-    varied = {series.parameter, *series.fixed}
-    for target in targets:
-        if not {series.parameter} <= set(target) <= varied:
-            raise UsageError(
-                f"These runs are a series along {series.parameter}.",
-                hint=f"Give --at {series.parameter}=N."
-                if len(varied) == 1
-                else f"Give --at with {series.parameter} and any of {', '.join(sorted(series.fixed))}.",
-            )
+    asked = [dict(target) for target in at] or [{series.parameter: series.values[-1] * _FURTHER}]
+    _refuse_others(series, asked)
+    targets = [target[series.parameter] for target in asked if len(target) == 1]
+    several = [target for target in asked if len(target) > 1]
     progress("comparing the runs")
     costs = costs_of(series)
     progress("looking for laws")
-    found = scaling_of(series, costs, [target[series.parameter] for target in targets if len(target) == 1])
-    several = [target for target in targets if len(target) > 1]
-    return (
-        found
-        if not several
-        else found.model_copy(update={"predictions": [*found.predictions, *_several(series, several)]})
-    )
-
-
-def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scaling:
-    """The record of a series whose costs are known."""
     efficiencies, losses = efficiencies_of(series, costs), losses_of(series, costs)
     farthest = max([*targets, series.values[-1]])
     whole = outlook.law_of(series, costs.elapsed)
@@ -126,20 +101,30 @@ def scaling_of(series: Series, costs: Costs, targets: Sequence[float]) -> Scalin
         points=efficiencies,
         loss=losses.total if len(losses.hot_path) or costs.told.all() else None,
         hot_path=[
-            StepRecord(name=clean(name_of(costs, node)), loss=float(losses.by_place[node]))
+            StepRecord(name=name_of(costs, node), loss=float(losses.by_place[node]))
             for node in losses.hot_path[-_STEPS:]
             if node
         ],
         findings=findings,
         law=_law(series, whole, farthest),
-        predictions=[_prediction(costs, each) for each in predictions],
-        crossing=_crossing(outlook.crossing(series, costs)),
-        next_run=_next_run(series, costs, whole, laws, targets[0]) if predictions else None,
+        predictions=[*predictions, *(_several(series, several) if several else [])],
+        crossing=outlook.crossing(series, costs),
+        next_run=next_run(series, costs, whole, laws, targets[0]) if targets else None,
         spread=_spread(series),
         tree=_tree(series, costs, losses),
         notes=_notes(series, costs),
         versions=_versions(),
     )
+
+
+def _refuse_others(series: Series, targets: Sequence[Mapping[str, float]]) -> None:
+    varied = {series.parameter, *series.fixed}
+    if all({series.parameter} <= set(target) <= varied for target in targets):
+        return
+    hint = f"Give --at {series.parameter}=N."
+    if series.fixed:
+        hint = f"Give --at with {series.parameter} and any of {', '.join(sorted(series.fixed))}."
+    raise UsageError(f"These runs are a series along {series.parameter}.", hint=hint)
 
 
 def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
@@ -157,13 +142,13 @@ def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
     places: dict[str, GrownPlace] = {}
     # A function stands for what it calls: its cost holds theirs.
     for each in sorted(growing, key=lambda each: each.name != each.where.function):
-        function, law = each.where.function, each.law
-        if law is None or (each.name != function and function in places):
+        name, law = each.where.function or each.name, each.law
+        if law is None:
             continue
         places.setdefault(
-            function or each.name,
+            name,
             GrownPlace(
-                function=function or each.name, file=each.where.file, line=each.where.line, parameter=found.parameter,
+                function=name, file=each.where.file, line=each.where.line, parameter=found.parameter,
                 exponent=(law.growth.value, law.growth.low, law.growth.high), sizes=tuple(point.value for point in found.points),
                 costs=tuple(each.costs), unit=found.unit, rest=rest, name=each.name,
             ),
@@ -174,15 +159,7 @@ def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
 def _rest(found: Scaling, growing: Sequence[FindingRecord]) -> float | None:
     """The exponent of the time without the places that grow, from the smallest to the largest size; None where there is hardly a rest."""
     first, last = found.points[0], found.points[-1]
-    outer = [
-        each
-        for each in growing
-        if not any(
-            len(other.where.path) < len(each.where.path)
-            and each.where.path[: len(other.where.path)] == other.where.path
-            for other in growing
-        )
-    ]
+    outer = [each for each in growing if not any(is_below(each, other) for other in growing)]
     left = [point.elapsed - sum(each.costs[at] for each in outer) for at, point in ((0, first), (-1, last))]
     if min(left[0] / first.elapsed, left[1] / last.elapsed) < threshold("min_loss"):
         return None
@@ -200,18 +177,17 @@ def _finding(series: Series, costs: Costs, cause: Cause, farthest: float) -> Fin
     if cause.loss == Loss.GROWTH and (law is None or law.growth(series.parameter).value < threshold("superlinear")):
         return None
     where = PlaceRecord.of(place_of(series, costs, cause.node))
-    path = [clean(name) for name in path_names(costs, cause.node)]
     return FindingRecord(
         loss=cause.loss.value,
-        name=clean("the whole program" if cause.general else name_of(costs, cause.node)),
-        where=where.model_copy(update={"path": path}),
+        name="the whole program" if cause.general else name_of(costs, cause.node),
+        where=where.model_copy(update={"path": path_names(costs, cause.node)}),
         why=words.why(series, cause, law),
         cause=(id := words.catalogued(series, cause)),
         advice="" if id is None else _advice(series, costs, cause, id),
         share=cause.share,
         seconds=cause.seconds,
         error=cause.error,
-        costs=[float(np.mean(cost[list(point.runs)])) for point in series.points],
+        costs=[float(series.mean(cost, at)) for at in range(len(series.points))],
         law=_law(series, law, farthest),
     )
 
@@ -226,71 +202,34 @@ def _advice(series: Series, costs: Costs, cause: Cause, id: str) -> str:
 
 
 def _law(series: Series, law: Fitted | None, farthest: float) -> LawRecord | None:
-    if law is None:
-        return None
-    scales: list[float] = (
-        np.geomspace(series.values[0], farthest, _SAMPLES).tolist() if len(series.points) >= _FEWEST else []
-    )
-    return LawRecord.of(law, series.parameter, ({series.parameter: scale} for scale in scales))
-
-
-def _prediction(costs: Costs, found: outlook.Prediction) -> PredictionRecord:
-    return PredictionRecord(
-        at=dict(found.at),
-        elapsed=None if found.elapsed is None else RangeRecord.of(found.elapsed),
-        efficiency=None if found.efficiency is None else RangeRecord.of(found.efficiency),
-        ranked=[
-            RankedRecord(name=clean(name_of(costs, each.node)), cost=RangeRecord.of(each.cost)) for each in found.ranked
-        ],
-        refusal=found.refusal,
-    )
-
-
-def _next_run(
-    series: Series, costs: Costs, whole: Fitted | None, laws: Mapping[int, Fitted], target: float
-) -> NextRunRecord | None:
-    if whole is None or len(series.points) < _FEWEST:
-        return None
-    made = experiment(series, costs, whole, laws, target)
-    run = made.advice.run
-    timed = series.runs[0].measured.metric.unit == Unit.SECONDS
-    seconds = made.seconds if timed else 0.0
-    return NextRunRecord(
-        question=made.question,
-        answer=clean(made.advice.decision),
-        certainty=made.advice.certainty,
-        at=made.value,
-        repetitions=0 if run is None else run.repetitions,
-        core_hours=run.core_hours if run is not None and timed else 0.0,
-        seconds=seconds,
-        bits=made.advice.information,
-        job="" if run is None or made.value is None else job(series, made.value, run.repetitions, seconds, target),
-    )
+    return None if law is None else LawRecord.of(law, series.parameter, farthest)
 
 
 def _spread(series: Series) -> SpreadRecord | None:
     largest = series.runs[series.points[-1].runs[0]]
-    profile = largest.profile
-    return spread_of(profile, largest.measured.metric.id) if len(profile.where) > 1 and is_small(profile) else None
+    profile, where = largest.profile, largest.profile.where
+    if len(where) < 2 or where.is_gpu.all() or not is_small(profile):
+        return None
+    return spread_of(profile, largest.measured.metric.id)
 
 
 def _tree(series: Series, costs: Costs, losses: Losses) -> list[NodeRecord]:
     """Places with a hundredth of the time or of the loss, the heaviest ones of many."""
     tree = costs.joint.tree
-    own = costs.of(Loss.GROWTH)[list(series.points[-1].runs)].mean(axis=0)
+    own = series.mean(costs.of(Loss.GROWTH), -1)
     time = tree.inclusive(own) / max(own.sum(), 1e-300)
     weight = np.maximum(time, np.abs(losses.by_place))
     least = max(_HUNDREDTH, float(np.sort(weight)[-_NODES]) if len(tree) > _NODES else 0.0)
     top = next((node for node in np.flatnonzero(time > 1 - _HUNDREDTH).tolist() if costs.joint.name(node) in MAIN), 0)
     kept = {top: 0}
-    name = clean(name_of(costs, top)) if top else "all"
+    name = name_of(costs, top) if top else "all"
     found = [NodeRecord(name=name, parent=-1, time=float(time[top]), loss=float(losses.by_place[top]))]
     for node in np.flatnonzero(weight >= least).tolist():
         if node != top and int(tree.parent[node]) in kept:
             kept[node] = len(found)
             found.append(
                 NodeRecord(
-                    name=clean(name_of(costs, node)), parent=kept[int(tree.parent[node])],
+                    name=name_of(costs, node), parent=kept[int(tree.parent[node])],
                     time=float(time[node]), loss=float(losses.by_place[node]),
                 )
             )  # fmt: skip
@@ -302,25 +241,19 @@ def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[Pre
     every = (*series.runs, *series.others)
     points = tuple(Point(float(at), (at,)) for at in range(len(every)))
     elapsed = costs_of(replace(series, runs=every, points=points, others=())).elapsed
-    grouped: dict[tuple[tuple[str, float], ...], list[float]] = {}
     names = (series.parameter, *series.fixed)
-    for run, time in zip(every, elapsed.tolist(), strict=True):
-        grouped.setdefault(tuple((name, run.parameters[name]) for name in names), []).append(time)
-    law = fit([Measurement(dict(point), tuple(times)) for point, times in grouped.items()])
+    law = fit(
+        gathered(
+            ({name: run.parameters[name] for name in names}, [time])
+            for run, time in zip(every, elapsed.tolist(), strict=True)
+        )
+    )
     found = []
     for target in targets:
         at = {**series.fixed, **target}
         refusal = law.refusal(at)
-        elapsed_there = None if refusal else RangeRecord.of(law.predict(at))
-        found.append(PredictionRecord(at=at, elapsed=elapsed_there, efficiency=None, ranked=[], refusal=refusal))
+        found.append(PredictionRecord.of(at, None if refusal else law.predict(at), refusal=refusal))
     return found
-
-
-def _crossing(found: outlook.Crossing | None) -> CrossingRecord | None:
-    if found is None:
-        return None
-    value, low, high = (each if isfinite(each) else None for each in (found.value, found.low, found.high))
-    return CrossingRecord(value=value, low=low, high=high, refusal=found.refusal)
 
 
 def _verdict(
@@ -331,43 +264,31 @@ def _verdict(
     findings: Sequence[FindingRecord],
 ) -> tuple[Literal["scales", "loses", "grows", "cannot-tell"], str]:
     first, last = words.point(series, 0), words.point(series, -1)
+    worst = findings[0] if findings else None
     if series.kind == Kind.PROBLEM_SIZE:
-        if findings:
-            return (
-                "grows",
-                f"{findings[0].name} {findings[0].why}; at {last} it has {numbers.percent(_part(costs, series, findings[0]))} of the time.",
-            )
-        return "scales", f"Nothing grows much faster than {series.parameter} from {first} to {last}."
+        if worst is None:
+            return "scales", f"Nothing grows much faster than {series.parameter} from {first} to {last}."
+        part = numbers.percent(worst.costs[-1] / (float(series.mean(costs.elapsed, -1)) or 1.0))
+        return "grows", f"{worst.name} {worst.why}; at {last} it has {part} of the time."
     if not costs.told.all():
         return (
             "cannot-tell",
             "The profiles do not show their workers one by one: only the growth of their time is known.",
         )
-    lost = numbers.percent(max(losses.total, 0.0))
-    if findings and findings[0].share > losses.total:
+    lost, whole = numbers.percent(max(losses.total, 0.0)), f"of all {words.worker(series)}s' time"
+    if worst is not None and worst.share > losses.total:
         return "loses", (
-            f"At {last}, {findings[0].name} costs {numbers.percent(findings[0].share)} of all {words.worker(series)}s' time: it {findings[0].why}. "
+            f"At {last}, {worst.name} costs {numbers.percent(worst.share)} {whole}: it {worst.why}. "
             f"Other places cost less than at {first}, so that {lost} is lost in all."
         )
-    if findings:
-        return "loses", (
-            f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}; most in {findings[0].name}: "
-            f"it {findings[0].why}."
-        )
-    overall = efficiencies[-1].overall
+    if worst is not None:
+        return "loses", f"At {last}, {lost} {whole} is lost against {first}; most in {worst.name}: it {worst.why}."
     if losses.total > 1 - threshold("scales_well"):
-        return (
-            "loses",
-            f"At {last}, {lost} of all {words.worker(series)}s' time is lost against {first}, at no single place.",
-        )
+        return "loses", f"At {last}, {lost} {whole} is lost against {first}, at no single place."
+    overall = efficiencies[-1].overall
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
     unjudged = "; waiting in OpenMP was not judged, as threads had no core" if costs.starved.any() else ""
     return "scales", f"From {first} to {last} {lost} of the time is lost{said}{unjudged}."
-
-
-def _part(costs: Costs, series: Series, finding: FindingRecord) -> float:
-    whole = float(np.mean(costs.elapsed[list(series.points[-1].runs)]))
-    return finding.costs[-1] / whole if whole else 0.0
 
 
 def _notes(series: Series, costs: Costs) -> list[str]:
@@ -386,12 +307,12 @@ def _notes(series: Series, costs: Costs) -> list[str]:
     fewest = min(len(point.runs) for point in series.points)
     if wanted > fewest:
         notes.append(f"Runs differ: {wanted} at each scale would tell a time to ± 5 %, and there are {fewest}.")
-    notes += runs.notes(series, costs)
+    notes += [*runs.outliers(series, costs), runs.overhead(series, costs)]
     if series.others:
         notes.append(
             f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series."
         )
-    return notes
+    return [note for note in notes if note]
 
 
 def _versions() -> dict[str, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from chathpc.adapters.load import detect, load, refuse_repeated, refuse_same
 from chathpc.comparison.comparable import common_metric
 from chathpc.comparison.run import Run as Measured
 from chathpc.errors import AdapterError, UsageError
-from chathpc.measure.record import read_record
+from chathpc.measure.record import RECORD, read_record
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
@@ -39,9 +39,12 @@ _WORKERS = ("p", "P")
 #: Of a series' values or kind: the caller told them.
 AS_GIVEN = "as given"
 _REPETITION = {"rep", "run", "r", "repetition", "trial", "iter", "it", "sample", "seed", "job", "jobid"}
-_VALUE = re.compile(r"([A-Za-z][A-Za-z_]*?)([=_]?)(\d+(?:\.\d+)?)([kKMG]?)(?:$|(?=[-_.,+]))")
-#: The number first: `27_cores`.
-_COUNT = re.compile(r"(\d+)_?([A-Za-z]{2,})(?:$|(?=[-_.,+]))")
+#: A word of a name that holds a value: `n1000`, `ranks=8`, `size_2k`, or with the number first `64_cores`.
+_VALUE = re.compile(
+    r"(?<![^-_.,+/])(?:([A-Za-z][A-Za-z_]*?)([=_]?)(\d+(?:\.\d+)?)([kKMG]?)|(\d+)_?((?i:{})))(?![^-_.,+/])".format(
+        "|".join(name for name in _KNOWN if len(name) > 1)
+    )
+)
 _PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -64,11 +67,12 @@ class Workers(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A profile of one run, where it was found, and the values of the parameters."""
+    """A profile of one run, where it was found, the values of the parameters, and what chathpc measure wrote beside it."""
 
     path: Path
     measured: Measured
     parameters: Mapping[str, float]
+    record: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def profile(self) -> Profile:
@@ -130,6 +134,11 @@ class Series:
         """The parameter's values, ascending."""
         return [point.value for point in self.points]
 
+    def mean(self, values: FloatArray, at: int) -> FloatArray:
+        """The mean of `values` (runs, or runs × …) over the repetitions at a scale."""
+        found: FloatArray = values[list(self.points[at].runs)].mean(axis=0)
+        return found
+
     @property
     def hybrid(self) -> bool:
         """True if some run has several ranks of several threads."""
@@ -170,9 +179,9 @@ def read_series(
         raise UsageError("There is no profile in these folders.", hint="Give profiles, or folders that hold them.")
     progress(f"reading {len(found)} profiles")
     loaded = {place: _loaded(place, given=place == top) for place, top in found.items()}
-    read = {place: profile for place, profile in loaded.items() if profile is not None}
-    failed = _failed(read)
-    read = {place: profile for place, profile in read.items() if place not in failed}
+    records = {place: read_record(place) for place in loaded}
+    failed = _failed({place: records[place] for place, profile in loaded.items() if profile is not None})
+    read = {place: profile for place, profile in loaded.items() if profile is not None and place not in failed}
     if len(read) < 2:
         raise UsageError(
             f"A series needs profiles of two scales at least, but {len(read)} was found.",
@@ -190,7 +199,7 @@ def read_series(
         notes = [*notes, f"Omitted, since the program failed: {named}."]
     tables, source = _parameters(found, read, values)
     runs = [
-        Run(place, Measured(profile, each), tables[place])
+        Run(place, Measured(profile, each), tables[place], records[place])
         for (place, profile), each in zip(read.items(), metrics, strict=True)
     ]
     made = series_of(runs, source, parameter=parameter, kind=kind, notes=tuple(notes))
@@ -199,15 +208,14 @@ def read_series(
 
 def profiles_in(top: Path, depth: int = _DEPTH) -> list[Path]:
     """The profiles at `top`: itself, or those in the folder, in the order of their names."""
-    if not top.is_dir():
-        return [top]
-    if (top / "measure.json").is_file() or (detect(Glance(top)) is not None and not _holds_several(top)):
+    if not top.is_dir() or (top / RECORD).is_file() or (detect(Glance(top)) is not None and not _holds_several(top)):
         return [top]
     if depth == 0:
         return []
-    entries = sorted((entry for entry in top.iterdir() if not entry.name.startswith(".")), key=lambda entry: entry.name)
     found = []
-    for entry in entries:
+    for entry in sorted(top.iterdir(), key=lambda entry: entry.name):
+        if entry.name.startswith("."):
+            continue
         if entry.is_dir():
             found += profiles_in(entry, depth - 1)
         elif entry.stat().st_size and detect(Glance(entry)) is not None:
@@ -230,9 +238,9 @@ def _loaded(place: Path, *, given: bool) -> Profile | None:
         return None
 
 
-def _failed(places: Iterable[Path]) -> list[Path]:
+def _failed(records: Mapping[Path, Mapping[str, object]]) -> list[Path]:
     """Runs in which the program ended with an error, as chathpc measure saw it; none where it ended so in every run."""
-    codes = {place: read_record(place).get("code", 0) for place in places}
+    codes = {place: record.get("code", 0) for place, record in records.items()}
     return [place for place, code in codes.items() if code != 0] if 0 in codes.values() else []
 
 
@@ -260,22 +268,14 @@ def values_from(file: Path) -> dict[str, dict[str, float]]:
 def named_values(text: str) -> dict[str, float]:
     """Values that a name holds: `ranks=8`, `n1000`, `app-p4-n2k`, `64_cores`; those that number repetitions are left out."""
     found = {}
-    for part in text.split("/"):
-        at = 0
-        while at < len(part):
-            begins = at == 0 or part[at - 1] in "-_.,+"
-            match, count = (each.match(part, at) if begins else None for each in (_VALUE, _COUNT))
-            if match is not None:
-                name, separator, number, prefix = match.groups()
-                # `heat_n1000` is n of heat; `grid_size=1000` has a name of two words.
-                name = name if separator else name.rsplit("_", 1)[-1]
-                if name.lower() not in _REPETITION:
-                    found[_KNOWN.get(name.lower(), name)] = float(number) * _PREFIX[prefix]
-                at = match.end()
-            elif count is not None and count[2].lower() in _KNOWN:
-                found[_KNOWN[count[2].lower()]] = float(count[1])
-                at = count.end()
-            at += 1
+    for name, separator, number, prefix, count, counted in _VALUE.findall(text):
+        if count:
+            found[known_name(counted)] = float(count)
+            continue
+        # `heat_n1000` is n of heat; `grid_size=1000` has a name of two words.
+        short = name if separator else name.rsplit("_", 1)[-1]
+        if short.lower() not in _REPETITION:
+            found[known_name(short)] = float(number) * _PREFIX[prefix]
     return {name: value for name, value in found.items() if value > 0}
 
 
@@ -284,30 +284,25 @@ def _parameters(
 ) -> tuple[dict[Path, Mapping[str, float]], str]:
     """The parameters of each profile, and where they came from in words."""
     if values is not None:
-        real = {str(Path(path).resolve()): row for path, row in values.items()}
-        tables: dict[Path, Mapping[str, float]] = {}
-        for place in read:
-            row = next(
-                (real[str(each)] for each in (place.resolve(), *place.resolve().parents) if str(each) in real), None
-            )
-            if row is None:
-                raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
-            tables[place] = row
-        return tables, AS_GIVEN
+        return {place: _given(place, values) for place in read}, AS_GIVEN
     counted = {place: _counted(profile) for place, profile in read.items()}
     named = _settled({place: named_values(_telling(place, found[place])) for place in read}, counted)
-    known = _varying(list(named.values()))
-    if known:
-        return {
-            place: {name: row[name] for name in known} for place, row in named.items()
-        }, "from names of files and folders"
-    varying = _varying(list(counted.values()))
-    if not varying:
-        raise UsageError(
-            "The profiles do not differ in ranks, threads or GPUs, and their names tell no parameter.",
-            hint="Name folders such as p4 or n=1000, or give a YAML file with --parameters.",
-        )
-    return {place: {name: row[name] for name in varying} for place, row in counted.items()}, "as the profiles tell"
+    for rows, source in ((named, "from names of files and folders"), (counted, "as the profiles tell")):
+        if varying := _varying(list(rows.values())):
+            return {place: {name: row[name] for name in varying} for place, row in rows.items()}, source
+    raise UsageError(
+        "The profiles do not differ in ranks, threads or GPUs, and their names tell no parameter.",
+        hint="Name folders such as p4 or n=1000, or give a YAML file with --parameters.",
+    )
+
+
+def _given(place: Path, values: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+    """What was said of a profile, or of a folder that it is in."""
+    real = {Path(path).resolve(): row for path, row in values.items()}
+    found = next((real[each] for each in (place.resolve(), *place.resolve().parents) if each in real), None)
+    if found is None:
+        raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
+    return found
 
 
 def _telling(place: Path, top: Path) -> str:
@@ -408,16 +403,20 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     table = np.array([row for row in shares.values() if row[0] > 0])
     if not len(table):
         return Kind.UNKNOWN, "no function computes at the smallest scale"
-    with np.errstate(divide="ignore"):
-        growth = np.log(np.maximum(table[:, 1], 1e-12) / table[:, 0]) / np.log(points[-1].value / points[0].value)
-    order = np.argsort(growth)
-    middle = np.searchsorted(np.cumsum(table[order, 0]), table[:, 0].sum() / 2)
-    typical = float(growth[order[min(int(middle), len(order) - 1)]])
+    typical = typical_growth(table[:, 0], table[:, 1], points[-1].value / points[0].value)
     if typical <= threshold("strong_growth"):
         return Kind.STRONG, f"the computing time of all {_workers(parameter)} together stays about the same"
     if typical >= threshold("weak_growth"):
         return Kind.WEAK, f"the computing time of each of the {_workers(parameter)} stays about the same"
     return Kind.UNKNOWN, "all workers' computing neither stays nor grows in proportion"
+
+
+def typical_growth(first: FloatArray, last: FloatArray, ratio: float) -> float:
+    """The exponent with which costs grow while the parameter grows by `ratio`: the median, weighted with the costs at first; all above 0."""
+    growth = np.log(np.maximum(last, 1e-12) / first) / np.log(ratio)
+    order = np.argsort(growth)
+    middle = int(np.searchsorted(np.cumsum(first[order]), first.sum() / 2))
+    return float(growth[order[min(middle, len(order) - 1)]])
 
 
 def _workers(parameter: str) -> str:

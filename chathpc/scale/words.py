@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chathpc.profile import numbers
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
 from chathpc.scale.laws import Fitted
@@ -16,11 +18,7 @@ _REPEATED = 1.5
 
 def worker(series: Series, *, hybrid: bool = False) -> str:
     """What works: a thread or a rank."""
-    return (
-        _ONE.get(series.parameter, "worker")
-        if series.parameter in ("ranks", "threads", "GPUs") and not hybrid
-        else "worker"
-    )
+    return _ONE[series.parameter] if series.parameter in ("ranks", "threads", "GPUs") and not hybrid else "worker"
 
 
 def value(number: float) -> str:
@@ -40,13 +38,19 @@ def at_value(parameter: str, number: float) -> str:
     return f"{parameter} = {value(number)}"
 
 
-#: The catalogue's cause of what workers wait for.
-_WAITED = {
-    Activity.OMP_LOCK: "omp-critical-contention",
-    Activity.OMP_WAIT: "omp-barrier-wait",
-    Activity.OMP_OVERHEAD: "omp-barrier-wait",
-    Activity.LOCK: "lock-contention",
-    Activity.MPI: "mpi-communication-bound",
+_BARRIERS = "waits at barriers, or the runtime starts and ends many short regions"
+#: What workers wait for: the catalogue's cause, and why, where that is more than what the activity is called.
+_WAITING: Mapping[Activity, tuple[str | None, str]] = {
+    Activity.OMP_LOCK: (
+        "omp-critical-contention",
+        "waits for a critical section, atomic or lock: one thread at a time gets in",
+    ),
+    Activity.OMP_WAIT: ("omp-barrier-wait", _BARRIERS),
+    Activity.OMP_OVERHEAD: ("omp-barrier-wait", _BARRIERS),
+    Activity.LOCK: ("lock-contention", ""),
+    Activity.MPI: ("mpi-communication-bound", "communicates longer the more {who}s there are"),
+    Activity.GPU: (None, "has nothing to do: the host starts work too late, or there is too little for all"),
+    Activity.GPU_COPY: (None, "copies data, or sets memory, for longer"),
 }
 
 
@@ -54,13 +58,15 @@ def catalogued(series: Series, cause: Cause) -> str | None:
     """The catalogue's cause that a loss measures; None where several may be behind it."""
     if cause.loss == Loss.GROWTH:
         return "quadratic-algorithm"
-    if cause.loss == Loss.UNEVEN:
-        if series.parameter == "ranks":
-            return None if cause.alone else "mpi-load-imbalance"
-        if series.parameter != "threads":
-            return None
+    if cause.loss == Loss.WAITING:
+        return _WAITING.get(cause.kind, (None, ""))[0]
+    if cause.loss == Loss.COMPUTING:
+        return None
+    if series.parameter == "ranks":
+        return None if cause.alone else "mpi-load-imbalance"
+    if series.parameter == "threads":
         return "omp-serial-fraction" if cause.alone else "omp-load-imbalance"
-    return _WAITED.get(cause.kind) if cause.loss == Loss.WAITING else None
+    return None
 
 
 def why(series: Series, cause: Cause, law: Fitted | None) -> str:
@@ -82,17 +88,8 @@ def why(series: Series, cause: Cause, law: Fitted | None) -> str:
         if cause.repeated > threshold("scales_well"):
             return f"is not divided: every {who} does all of it, however many there are"
         return f"takes more time over all {who}s together the more there are: work is repeated, or its memory is shared"
-    if cause.kind == Activity.OMP_LOCK:
-        return "waits for a critical section, atomic or lock: one thread at a time gets in"
-    if cause.kind in (Activity.OMP_WAIT, Activity.OMP_OVERHEAD):
-        return "waits at barriers, or the runtime starts and ends many short regions"
-    if cause.kind == Activity.MPI:
-        return f"communicates longer the more {who}s there are"
-    if cause.kind == Activity.GPU:
-        return "has nothing to do: the host starts work too late, or there is too little for all"
-    if cause.kind == Activity.GPU_COPY:
-        return "copies data, or sets memory, for longer"
-    return f"spends time {ACTIVITY_WORDS[cause.kind]}"
+    said = _WAITING.get(cause.kind, (None, ""))[1]
+    return said.format(who=who) if said else f"spends time {ACTIVITY_WORDS[cause.kind]}"
 
 
 def growth_words(law: Fitted | None, parameter: str) -> str:

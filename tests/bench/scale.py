@@ -15,14 +15,14 @@ more than the noise of one measurement.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from chathpc.scale.advice import Candidate, costs_most, keeps, next_run
-from chathpc.scale.laws import NORMAL_FORM, Fitted, Measurement, fit
+from chathpc.scale.experiment import Candidate, advise, costs_most, keeps
+from chathpc.scale.laws import NORMAL_FORM, Fitted, Law, Measurement, fit
 
 NOISES = (0.01, 0.02, 0.05, 0.1, 0.2)
 Function = Callable[[np.ndarray], np.ndarray]
@@ -52,6 +52,19 @@ class Series:
             Measurement(dict(zip(self.names, point.tolist(), strict=True)), tuple(values.tolist()))
             for point, values in zip(self.points, self.values, strict=True)
         ]
+
+
+def leading(law: Law) -> dict[str, tuple[float, float]]:
+    """By parameter: the largest power of it in any term, and the power of its logarithm there."""
+    orders = ([factor.order for factor in column] for column in zip(*law.terms, strict=True))
+    return {name: max(each) for name, each in zip(law.parameters, orders, strict=True)}
+
+
+def cost(law: Law, parameters: Mapping[str, float]) -> float:
+    """What a law says of a point."""
+    point = [np.array(parameters[name]) for name in law.parameters]
+    terms = (np.prod([factor.at(each) for factor, each in zip(term, point, strict=True)]) for term in law.terms)
+    return float(sum(each * term for each, term in zip(law.coefficients, terms, strict=True)))
 
 
 def pmnf(power: float, logarithm: float) -> Function:
@@ -281,7 +294,7 @@ def judge(series: Series) -> Outcome:
     target = dict(zip(series.names, series.target.tolist(), strict=True))
     truth = float(series.truth(series.target))
     predicted = found.predict(target)
-    powers = [found.law.leading[name][0] for name in series.names]
+    powers = [leading(found.law)[name][0] for name in series.names]
     means = np.array([each.mean() for each in series.values])
     if len(series.names) > 1:
         orders, function = published_several(series.points, means)
@@ -289,14 +302,14 @@ def judge(series: Series) -> Outcome:
     else:
         order, function = published(series.points[:, 0], means, bool(means[-1] < means[0]))
         orders, other = [order], float(function(series.target)[0])
-    leading = [max(order, (0.0, 0.0))[0] for order in orders]
+    theirs = [max(order, (0.0, 0.0))[0] for order in orders]
     return Outcome(
         series,
         right(series, powers, found.law.kind == "constant"),
         abs(predicted.value - truth) / truth,
         predicted.low * (1 - 1e-9) <= truth <= predicted.high * (1 + 1e-9),
         predicted.high / max(predicted.low, 1e-300),
-        right(series, leading, all(order == (0.0, 0.0) for order in orders)),
+        right(series, theirs, all(order == (0.0, 0.0) for order in orders)),
         abs(other - truth) / truth,
     )
 
@@ -359,11 +372,11 @@ def simulated(rng: np.random.Generator, noise: float, limited: bool) -> tuple[bo
             for cause in range(3)
         }
 
-    full = next_run(fits([3] * 6), target, [], decision).decision
+    full = advise(fits([3] * 6), target, [], decision).decision
     done = [1, 1, 1, 0, 0, 0]
     while True:
         offered = [Candidate({"p": ranks[place]}, hours[place]) for place in range(6) if done[place] < 3]
-        advice = next_run(fits(done), target, offered, decision)
+        advice = advise(fits(done), target, offered, decision)
         if advice.run is None:
             break
         done[int(np.log2(advice.run.parameters["p"])) - 1] += 1

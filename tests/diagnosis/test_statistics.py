@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.statistics import (
     distribution,
+    far,
     interval,
     is_above,
     outliers,
@@ -168,6 +169,13 @@ def test_few_samples_make_nobody_stand_out() -> None:
 @pytest.mark.parametrize("values", [[1.0, 1.0, 9.0], [0.0, 0.0, 0.0, 5.0]])
 def test_three_values_and_a_median_of_zero_have_no_level_to_stand_out_from(values: list[float]) -> None:
     assert not len(outliers(np.array(values), z=3.5, min_ratio=1.1))
+
+
+def test_what_is_far_from_a_middle_is_so_against_the_others_and_by_itself() -> None:
+    distances = np.array([1.0, 2.0, 1.0, 9.0, 2.0, 11.0])  # median 2
+    assert far(distances, times=4, least=0).tolist() == [3, 5]
+    assert far(distances, times=4, least=10).tolist() == [5]
+    assert not len(far(np.zeros(0), times=4, least=0))
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=4, max_size=50), st.floats(0.01, 100))

@@ -10,7 +10,6 @@ import pytest
 
 from chathpc.reports import scale_renderers
 from chathpc.reports.style import Style
-from chathpc.scale.loss import costs_of
 from chathpc.scale.record import Scaling
 from chathpc.scale.scaling import scaling_of
 from tests.scale.made import alone, each, even, profile, series, strong
@@ -36,7 +35,7 @@ def page(record: Scaling) -> str:
 def record_of_series() -> Scaling:
     """A program of one serial function and one that waits."""
     found = strong({"solve": even(8.0), "setup": alone(1.0)}, each(0.25))
-    return scaling_of(found, costs_of(found), [64.0])
+    return scaling_of(found, [{found.parameter: 64.0}])
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +70,7 @@ def test_the_page_loads_and_runs_nothing(record: Scaling) -> None:
 
 def test_names_are_text_whatever_they_hold() -> None:
     found = strong({HOSTILE: even(8.0), f"setup {HOSTILE}": alone(1.0)})
-    text = page(scaling_of(found, costs_of(found), [64.0]))
+    text = page(scaling_of(found, [{found.parameter: 64.0}]))
     assert "<img" not in text
     assert "\x1b" not in text
     tags = _Tags()
@@ -93,7 +92,7 @@ def test_boxes_of_the_tree_are_as_wide_as_their_time(record: Scaling) -> None:
 
 def test_few_scales_have_points_and_no_curve() -> None:
     found = series("n", {n: profile(1, {"fill": even(n / 1e3)}) for n in (1000, 2000)})
-    text = page(scaling_of(found, costs_of(found), [8000.0]))
+    text = page(scaling_of(found, [{found.parameter: 8000.0}]))
     assert "no law can be extrapolated" in text
     assert '<polyline class="l"' not in text
 

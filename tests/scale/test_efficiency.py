@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from chathpc.comparison.run import Run as Measured
+from chathpc.errors import UsageError
+from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.loss import costs_of
 from chathpc.scale.scaling import scaling_of
-from chathpc.scale.series import Series, read_series
+from chathpc.scale.series import Kind, Run, Series, read_series, series_of
+from chathpc.scale.spread import spread
 from tests.diagnosis.parts import function, main
-from tests.profile.build import build, call
+from tests.profile.build import build, call, gpu_op, kernel
 from tests.scale.made import alone, each, even, series, strong
 from tests.synthetic.nsight_systems import H2D, Export
 
@@ -62,12 +67,12 @@ def _on_gpus(folder: Path, kernels: Sequence[int], copy: int, idle: int = 0) -> 
     export = Export()
     export.process(7, "app")
     begin, end = 500_000, 500_000 + max(kernels) + copy + idle
-    for gpu, kernel in enumerate(kernels):
+    for gpu, took in enumerate(kernels):
         export.gpu(gpu, "GPU")
         copied = export.call(1000 * gpu, 1000 * gpu + 500, "cudaMemcpyAsync")
         export.copy(begin, begin + copy, H2D, 4096, copied, device=gpu)
         launch = export.call(5000 + 1000 * gpu, 5000 + 1000 * gpu + 500, "cudaLaunchKernel")
-        export.kernel(begin + copy + idle, begin + copy + idle + kernel, "solve(float*)", launch, device=gpu)
+        export.kernel(begin + copy + idle, begin + copy + idle + took, "solve(float*)", launch, device=gpu)
     export.call(10_000, end, "cudaDeviceSynchronize")
     return export.write(folder / f"gpus{len(kernels)}.sqlite")
 
@@ -100,7 +105,7 @@ def test_devices_have_their_own_factors(traces: Series) -> None:
 
 def test_where_only_devices_were_traced_they_are_the_workers(traces: Series) -> None:
     costs = costs_of(traces)
-    found = scaling_of(traces, costs, [16.0])
+    found = scaling_of(traces, [{"GPUs": 16.0}])
     assert (found.kind, found.verdict) == ("strong", "loses")
     assert [point.workers for point in found.points] == [1, 2, 4]
     assert costs.elapsed == pytest.approx([0.088, 0.048, 0.028])
@@ -114,3 +119,52 @@ def test_where_only_devices_were_traced_they_are_the_workers(traces: Series) -> 
         "copies to the device": ("waiting", pytest.approx(3 / 28)),
         "idle GPU": ("waiting", pytest.approx(3 / 28)),
     }
+
+
+def test_devices_alone_have_no_spread_over_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    for count in (2, 4):
+        times = (1.0 / count,) * count
+        solve = kernel("solve", values={"gpu.time": times, "gpu.kernel.time": times})
+        found = build(gpu_op("device", solve), locations=Locations.of(count, gpu_context=np.arange(count)))
+        runs.append(Run(Path(f"gpus{count}"), Measured(found, found.metrics["gpu.time"]), {"GPUs": float(count)}))
+    record = scaling_of(series_of(runs, "as given"))
+    assert (record.spread, record.loss) == (None, pytest.approx(0.0))
+    monkeypatch.setattr("chathpc.scale.spread._opened", lambda path: runs[0].profile)
+    with pytest.raises(UsageError, match="no ranks or threads"):
+        spread([Path("gpus2")], metric="gpu.time")
+
+
+def hybrid(counts: Sequence[int]) -> Series:
+    """Ranks of two threads that share 8 s; those of the first rank take half as long again. Instructions grow by a tenth each time."""
+    runs = []
+    for step, ranks in enumerate(counts):
+        share = 8.0 / (2 * ranks)
+        times = (1.5 * share, share) + (share, share) * (ranks - 1)
+        values = {
+            "cpu.time": times,
+            "cpu.cycles": tuple(each * 2e9 for each in times),
+            "cpu.instructions": tuple(each / sum(times) * 1e9 * 1.1**step for each in times),
+        }
+        where = {"rank": np.repeat(np.arange(ranks), 2), "thread": np.tile([0, 1], ranks)}
+        found = build(main(call("solve", values=values)), locations=Locations.of(2 * ranks, **where), timed=True)
+        runs.append(Run(Path(f"ranks{ranks}"), Measured(found, found.metric("cpu.time")), {"ranks": float(ranks)}))
+    return series_of(runs, "as given", kind=Kind.STRONG)
+
+
+def test_ranks_of_threads_have_the_balance_of_each() -> None:
+    found = hybrid((2, 4))
+    _, last = efficiencies_of(found, costs_of(found))
+    assert last.workers == 8
+    assert last.balance == pytest.approx((8.5 / 8) / 1.5)
+    assert last.balance_ranks == pytest.approx((8.5 / 4) / 2.5)
+    assert last.balance_threads == pytest.approx(2.5 / 2 / 1.5)
+    assert (last.mpi, last.threads, last.offload) == (1.0, 1.0, None)
+
+
+def test_counters_part_computation_scaling() -> None:
+    found = hybrid((2, 4))
+    _, last = efficiencies_of(found, costs_of(found))
+    assert last.instructions == pytest.approx(1 / 1.1)
+    assert last.frequency == pytest.approx(1.0)
+    assert last.instructions * last.ipc * last.frequency == pytest.approx(last.computation)

@@ -8,26 +8,22 @@ import numpy as np
 import pytest
 
 from chathpc.comparison.run import Run as Measured
-from chathpc.scale.experiment import needed
+from chathpc.scale.experiment import Candidate, advise, costs_most, keeps, needed, repetitions
+from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
-from chathpc.scale.scaling import scaling_of, scaling_of_series
+from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Run, Series, series_of
-from tests.scale.made import alone, even, profile, series, strong
+from tests.scale.made import alone, even, profile, repeated, series, strong
 
 
-def repeated(times: dict[float, list[float]]) -> Series:
+def timed(times: dict[float, list[float]]) -> Series:
     """Runs of one function that takes these seconds."""
-    runs = []
-    for value, every in times.items():
-        for number, seconds in enumerate(every, 1):
-            found = profile(1, {"solve": even(seconds)})
-            runs.append(Run(Path(f"n={value:g}/rep{number}"), Measured(found, found.metric("cpu.time")), {"n": value}))
-    return series_of(runs, "as given")
+    return repeated("n", {n: [profile(1, {"solve": even(each)}) for each in every] for n, every in times.items()})
 
 
 def test_what_is_settled_needs_no_run() -> None:
     found = strong({"solve": even(8.0), "setup": alone(4.0)})
-    record = scaling_of(found, costs_of(found), [64.0])
+    record = scaling_of(found, [{found.parameter: 64.0}])
     assert record.next_run is not None
     assert (record.next_run.at, record.next_run.job, record.next_run.certainty) == (
         None,
@@ -47,7 +43,7 @@ def test_what_is_open_is_asked_of_a_run_within_reach() -> None:
     found = series(
         "n", {n: profile(1, {"fill": even(noisy(n / 1e3)), "pairs": even(noisy((n / 1e3) ** 2 / 64))}) for n in sizes}
     )
-    record = scaling_of(found, costs_of(found), [64000.0])
+    record = scaling_of(found, [{found.parameter: 64000.0}])
     assert record.next_run is not None
     assert record.next_run.question == "what costs most"
     assert record.next_run.at is not None
@@ -57,10 +53,11 @@ def test_what_is_open_is_asked_of_a_run_within_reach() -> None:
 
 
 def test_repetitions_that_are_needed_follow_from_the_spread() -> None:
-    found = repeated({1000: [1.0, 1.1, 0.9], 2000: [2.0, 2.2, 1.8]})
+    found = timed({1000: [1.0, 1.1, 0.9], 2000: [2.0, 2.2, 1.8]})
     # A standard deviation of 10 %: (1.2816 × 0.1 / 0.05)² = 6.57.
     assert needed(found, costs_of(found)) == 7
-    assert needed(repeated({1000: [1.0], 2000: [2.0]}), costs_of(repeated({1000: [1.0], 2000: [2.0]}))) == 0
+    once = timed({1000: [1.0], 2000: [2.0]})
+    assert needed(once, costs_of(once)) == 0
 
 
 def test_several_parameters_are_predicted_by_one_law() -> None:
@@ -75,9 +72,61 @@ def test_several_parameters_are_predicted_by_one_law() -> None:
                     {"ranks": float(ranks), "n": float(n)},
                 )
             )
-    found = scaling_of_series(series_of(runs, "as given", parameter="ranks"), [{"ranks": 64.0, "n": 16000.0}])
+    found = scaling_of(series_of(runs, "as given", parameter="ranks"), [{"ranks": 64.0, "n": 16000.0}])
     (target,) = found.predictions
     assert target.at == {"n": 16000.0, "ranks": 64.0}
     assert target.elapsed is not None
     assert target.elapsed.low <= 16000 / 100 / 64 * 1.05
     assert target.elapsed.value == pytest.approx(16000 / 100 / 64, rel=0.1)
+
+
+# -- decisions -------------------------------------------------------------------------------------------------
+
+
+def fitted(law: object, points: tuple[float, ...], noise: float = 0.1, seed: int = 0) -> Fitted:
+    rng = np.random.default_rng(seed)
+    assert callable(law)
+    return fit([Measurement({"p": p}, (float(law(p)) * (1 + noise * rng.standard_normal()),)) for p in points])
+
+
+def test_a_decision_that_is_certain_needs_no_run() -> None:
+    points = (2.0, 4.0, 8.0, 16.0, 32.0)
+    fits = {"work": fitted(lambda p: 100.0, points, 0.01), "exchange": fitted(lambda p: 0.1, points, 0.01)}
+    advice = advise(fits, {"p": 64.0}, [Candidate({"p": 64.0}, 1.0)])
+    assert advice.run is None
+    assert advice.decision == "work"
+    assert advice.certainty == 1
+
+
+def test_the_run_that_decides_is_taken_unless_it_costs_too_much() -> None:
+    points = (2.0, 3.0, 4.0, 6.0, 8.0)
+    fits = {"work": fitted(lambda p: 10.0, points), "exchange": fitted(lambda p: 2 + 0.15 * p, points, seed=3)}
+    same, far = Candidate({"p": 2.0}, 1.0), Candidate({"p": 64.0}, 1.0)
+    advice = advise(fits, {"p": 64.0}, [same, far])
+    assert advice.run == far
+    assert 0 < advice.information <= 1
+    dear = Candidate({"p": 64.0}, 1e6)
+    middle = Candidate({"p": 32.0}, 1.0)
+    assert advise(fits, {"p": 64.0}, [dear, middle]).run == middle
+
+
+def test_without_candidates_there_is_the_decision_alone() -> None:
+    points = (2.0, 3.0, 4.0, 6.0, 8.0)
+    fits = {"work": fitted(lambda p: 10.0, points), "exchange": fitted(lambda p: 2 + 0.15 * p, points, seed=3)}
+    advice = advise(fits, {"p": 64.0}, [])
+    assert advice.run is None
+    assert advice.certainty < 0.95
+
+
+def test_decisions() -> None:
+    samples = {"a": np.array([1.0, 5.0]), "b": np.array([2.0, 1.0])}
+    assert costs_most(samples) == ["b", "a"]
+    assert keeps(4.0)(samples) == ["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    ("noise", "half", "count"), [(0.05, 0.05, 2), (0.05, 0.02, 11), (0.01, 0.05, 1), (0.2, 0.05, 27)]
+)
+def test_repetitions_for_an_interval(noise: float, half: float, count: int) -> None:
+    # (1.2816 · noise / half)², rounded up: 1.64, 10.27, 0.07, 26.3
+    assert repetitions(noise, half) == count

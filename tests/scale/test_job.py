@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from dataclasses import replace
@@ -40,11 +39,8 @@ def runs(
 
 
 def recorded(series: Series, **record: object) -> Series:
-    """The same with a record of chathpc measure beside each run."""
-    for run in series.runs:
-        run.path.mkdir(parents=True)
-        (run.path / "measure.json").write_text(json.dumps(record))
-    return series
+    """The same with a record of chathpc measure for each run."""
+    return replace(series, runs=tuple(replace(run, record=record) for run in series.runs))
 
 
 def made(text: str, folder: Path) -> list[tuple[str, str, list[str]]]:
@@ -127,13 +123,13 @@ def test_a_parameter_of_any_name_is_no_part_of_the_script(tmp_path: Path) -> Non
 def test_runs_are_made_where_the_measured_ones_were_and_by_the_same_profiler(tmp_path: Path) -> None:
     (tmp_path / "project" / "build").mkdir(parents=True)
     found = runs((1000, 2000), command="./app {}", where=tmp_path / "runs")
-    recorded(found, folder="../../../project/build", tool="perf")
+    found = recorded(found, folder="../../../project/build", tool="perf")
     (where, _, words), _ = made(job(found, 4000.0, 1, 1.0, 8000.0), tmp_path)
     assert where == str(tmp_path / "project" / "build")
     assert words[1:4] == ["--no-overhead", "--tool", "perf"]
     # A folder that is not there, and a record that tells something else.
-    (found.runs[0].path / "measure.json").write_text(json.dumps({"folder": "../../../gone", "tool": ["; rm"]}))
-    text = job(found, 4000.0, 1, 1.0, 8000.0)
+    other = replace(found.runs[0], record={"folder": "../../../gone", "tool": ["; rm"]})
+    text = job(replace(found, runs=(other, *found.runs[1:])), 4000.0, 1, 1.0, 8000.0)
     assert "\ncd " not in text
     assert "--tool" not in text
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.scale.laws import NORMAL_FORM, ONE, Factor, Fitted, Law, Measurement, fit, fit_all
+from chathpc.scale.laws import NORMAL_FORM, ONE, Factor, Fitted, Law, Measurement, fit
+from tests.bench.scale import cost, leading
 
 RANKS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
@@ -28,7 +29,7 @@ def test_the_published_set_has_42_pairs_of_exponents() -> None:
 
 
 @pytest.mark.parametrize(
-    ("law", "leading"),
+    ("law", "powers"),
     [
         (lambda p: 1 + 0.3 * p, (1.0, 0.0)),
         (lambda p: 0.001 * p**2, (2.0, 0.0)),
@@ -37,10 +38,10 @@ def test_the_published_set_has_42_pairs_of_exponents() -> None:
         (lambda p: 100 / p, (-1.0, 0.0)),
     ],
 )
-def test_an_exact_series_gives_its_law(law: Callable[[float], float], leading: tuple[float, float]) -> None:
+def test_an_exact_series_gives_its_law(law: Callable[[float], float], powers: tuple[float, float]) -> None:
     found = fitted(law)
-    assert found.law.leading == {"p": leading}
-    assert found.law.at({"p": 512.0}) == pytest.approx(law(512.0), rel=0.02)
+    assert leading(found.law) == {"p": powers}
+    assert cost(found.law, {"p": 512.0}) == pytest.approx(law(512.0), rel=0.02)
     assert found.predict({"p": 512.0}).value == pytest.approx(law(512.0), rel=0.2)
 
 
@@ -55,12 +56,12 @@ def test_what_neither_grows_nor_falls_is_constant() -> None:
 def test_the_steps_of_a_tree_are_told_from_a_logarithm() -> None:
     found = fitted(lambda p: 1 + ceil(log2(p)), points=(3.0, 5.0, 8.0, 11.0, 16.0, 20.0, 33.0))
     assert found.law.kind == "tree"
-    assert found.law.at({"p": 100.0}) == pytest.approx(8, rel=0.02)
+    assert cost(found.law, {"p": 100.0}) == pytest.approx(8, rel=0.02)
 
 
 def test_amdahls_law_ends_at_its_serial_part() -> None:
     found = fitted(lambda p: 2 + 100 / p, noise=0.02, repetitions=3)
-    assert found.law.leading == {"p": (0.0, 0.0)}
+    assert leading(found.law) == {"p": (0.0, 0.0)}
     assert found.predict({"p": 512.0}).value == pytest.approx(2 + 100 / 512, rel=0.15)
 
 
@@ -79,7 +80,7 @@ def test_two_parameters_divided_work_and_a_tree() -> None:
         for n in (100.0, 200.0, 400.0, 800.0, 1600.0)
     ]
     found = fit(measured)
-    assert found.law.leading == {"p": (0.0, 1.0), "n": (1.0, 0.0)}
+    assert leading(found.law) == {"p": (0.0, 1.0), "n": (1.0, 0.0)}
     assert found.predict({"p": 256.0, "n": 12800.0}).value == pytest.approx(190, rel=0.05)
 
 
@@ -93,8 +94,8 @@ def test_a_law_is_written_as_arithmetic() -> None:
     terms = ((ONE,), (Factor(1 / 3, 1.0),), (Factor(-1.0),), (Factor(1.0),), (Factor(shape="steps"),))
     found = Law("sum", ("p",), terms, (1.2, 0.3, 2.0, 0.25, 5.0))
     assert found.text == "1.2 + 0.3 · p^(1/3) · log2(p) + 2 · p^(−1) + 0.25 · p + 5 · ⌈log2(p)⌉"
-    assert found.at({"p": 8.0}) == pytest.approx(1.2 + 0.3 * 2 * 3 + 2 / 8 + 2 + 15)
-    assert found.leading == {"p": (1.0, 0.0)}
+    assert cost(found, {"p": 8.0}) == pytest.approx(1.2 + 0.3 * 2 * 3 + 2 / 8 + 2 + 15)
+    assert leading(found) == {"p": (1.0, 0.0)}
     assert Law("normal form", ("p",), (), ()).text == "0"
 
 
@@ -120,31 +121,13 @@ def test_noise_that_leaves_everything_open_is_refused() -> None:
 
 def test_nothing_stays_nothing() -> None:
     found = fitted(lambda p: 0.0)
-    assert found.law.at({"p": 512.0}) == 0
+    assert cost(found.law, {"p": 512.0}) == 0
     assert found.predict({"p": 512.0}).high == 0
-
-
-def test_many_places_at_once_are_as_each_alone() -> None:
-    values = np.array([[1 + 0.3 * p for p in RANKS], [7.0] * 6, [0.01 * p**2 for p in RANKS]])
-    together = fit_all([{"p": p} for p in RANKS], values)
-    alone = [
-        fit([Measurement({"p": p}, (value,)) for p, value in zip(RANKS, row, strict=True)]) for row in values.tolist()
-    ]
-    assert [each.law.text for each in together] == [each.law.text for each in alone]
-    assert together[0].predict({"p": 128.0}).value == pytest.approx(alone[0].predict({"p": 128.0}).value)
-
-
-def test_points_that_one_place_lacks_are_left_out() -> None:
-    values = np.array([[1 + 0.3 * p for p in RANKS]])
-    values[0, 2] = np.nan
-    found = fit_all([{"p": p} for p in RANKS], values)[0]
-    assert found.points.ravel().tolist() == [2, 4, 16, 32, 64]
-    assert found.law.leading == {"p": (1.0, 0.0)}
 
 
 def test_a_parameter_below_one_has_no_logarithm() -> None:
     found = fitted(lambda p: 3 * p, points=(0.25, 0.5, 1.0, 2.0, 4.0))
-    assert found.law.leading == {"p": (1.0, 0.0)}
+    assert leading(found.law) == {"p": (1.0, 0.0)}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +149,10 @@ def test_intervals_hold_the_truth_in_about_four_of_five() -> None:
     points = np.array(RANKS)
     truth = 1 + 0.2 * points ** exponents[:, None]
     values = truth[:, :, None] * (1 + 0.03 * rng.standard_normal((150, 6, 3)))
-    ranges = [each.predict({"p": 512.0}) for each in fit_all([{"p": p} for p in RANKS], values)]
+    ranges = [
+        fit([Measurement({"p": p}, tuple(each)) for p, each in zip(RANKS, row, strict=True)]).predict({"p": 512.0})
+        for row in values.tolist()
+    ]
     exact = 1 + 0.2 * 512.0**exponents
     held = np.mean([each.low <= value <= each.high for each, value in zip(ranges, exact, strict=True)])
     assert 0.7 <= held <= 0.95

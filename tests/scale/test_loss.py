@@ -59,7 +59,7 @@ def test_weak_scaling_loses_what_a_worker_has_more() -> None:
 
 def test_ideal_scaling_loses_nothing() -> None:
     for found in (strong({"solve": even(8.0), "other": even(2.0)}), strong({"solve": each(8.0), "other": each(2.0)})):
-        record = scaling_of(found, costs_of(found), [64.0])
+        record = scaling_of(found, [{found.parameter: 64.0}])
         assert (record.verdict, len(record.findings)) == ("scales", 0)
         assert record.loss == pytest.approx(0.0, abs=1e-9)
 
@@ -108,14 +108,14 @@ def test_a_library_that_computes_for_a_function_is_part_of_it() -> None:
 def test_quadratic_growth_is_found_and_linear_growth_is_not() -> None:
     sizes = (1000, 2000, 4000, 8000, 16000)
     quadratic = series("n", {n: profile(1, {"fill": even(n / 1e3), "pairs": even((n / 1e3) ** 2 / 10)}) for n in sizes})
-    record = scaling_of(quadratic, costs_of(quadratic), [64000.0])
+    record = scaling_of(quadratic, [{quadratic.parameter: 64000.0}])
     assert (record.verdict, record.findings[0].name) == ("grows", "pairs")
     assert record.findings[0].law is not None
     assert record.findings[0].law.growth.value == pytest.approx(2.0, abs=0.1)
     assert record.predictions[0].elapsed is not None
     assert record.predictions[0].elapsed.value == pytest.approx(64 + 64**2 / 10, rel=0.15)
     linear = series("n", {n: profile(1, {"fill": even(n / 1e3), "sort": even(n * np.log2(n) / 1e5)}) for n in sizes})
-    assert scaling_of(linear, costs_of(linear), [64000.0]).verdict == "scales"
+    assert scaling_of(linear, [{linear.parameter: 64000.0}]).verdict == "scales"
 
 
 def test_a_function_that_stands_for_what_it_calls_is_named_once() -> None:
@@ -126,7 +126,7 @@ def test_a_function_that_stands_for_what_it_calls_is_named_once() -> None:
         )
 
     runs = series("n", {n: searching(n) for n in (1000, 2000, 4000, 8000, 16000)})
-    record = scaling_of(runs, costs_of(runs), [64000.0])
+    record = scaling_of(runs, [{runs.parameter: 64000.0}])
     assert [each.name for each in record.findings] == ["neighbours"]
     # From 1000 to 16000 the costs beyond growth in proportion are 1.2 (16² − 16).
     assert record.findings[0].seconds == pytest.approx(1.2 * (16**2 - 16))
@@ -139,12 +139,12 @@ def test_the_kernels_handling_of_page_faults_is_named_by_what_it_is() -> None:
         return build(main(function("fill", time=n / 1e2), function("append", fault, time=0.01)), timed=True)
 
     found = series("n", {n: touching(n) for n in (1000, 2000, 4000, 8000, 16000)})
-    assert scaling_of(found, costs_of(found), [64000.0]).findings[0].name == "page faults in append"
+    assert scaling_of(found, [{found.parameter: 64000.0}]).findings[0].name == "page faults in append"
 
 
 def test_a_series_of_profiles_of_one_worker_says_less() -> None:
     found = series("ranks", {count: profile(1, {"solve": even(8.0 / count)}) for count in (2, 4, 8)})
-    record = scaling_of(found, costs_of(found), [64.0])
+    record = scaling_of(found, [{found.parameter: 64.0}])
     assert record.verdict == "cannot-tell"
     assert record.loss is None
     assert record.predictions[0].refusal

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import pytest
 
 from chathpc.scale.loss import costs_of
@@ -23,6 +26,12 @@ def made(*factors: tuple[float, ...]) -> Series:
     )
 
 
+def told_of(series: Series, records: Sequence[Mapping[str, object]]) -> str:
+    """What the profiler costs, by what chathpc measure wrote beside the runs."""
+    runs = tuple(replace(run, record=record) for run, record in zip(series.runs, records, strict=True))
+    return overhead(replace(series, runs=runs), costs_of(series))
+
+
 def test_a_run_far_from_the_others_is_named() -> None:
     found = made((1.0, 1.01, 0.99), (1.02, 1.0, 1.5), (1.0, 0.98, 1.01))
     (told,) = outliers(found, costs_of(found))
@@ -39,8 +48,7 @@ def test_noise_and_few_repetitions_name_nobody() -> None:
 def test_rates_tell_what_the_profiler_costs() -> None:
     # T (1 + c r) with c = 1e-4 s: 1 % at 100, 10 % at 1,000 samples a second.
     found = made((1.01, 1.10, 1.0101), (1.01, 1.10, 1.0999))
-    records = [{"rate": rate} for rate in (100, 1000, 100, 100, 1000, 1000)]
-    told = overhead(found, costs_of(found), records)
+    told = told_of(found, [{"rate": rate} for rate in (100, 1000, 100, 100, 1000, 1000)])
     # Relative to the mean of the scale's runs: 0.09 / 900 for a mean of 1.04 to 1.07, times 1,000.
     share = float(told.split()[3])
     assert share == pytest.approx(9.5, abs=0.3)
@@ -49,16 +57,13 @@ def test_rates_tell_what_the_profiler_costs() -> None:
 
 def test_without_different_rates_nothing_is_claimed() -> None:
     found = made((1.0, 1.1), (1.0, 1.1))
-    costs = costs_of(found)
-    assert overhead(found, costs, [{"rate": 499}] * 4) == ""
-    assert overhead(found, costs, [{}] * 4) == ""
+    assert told_of(found, [{"rate": 499}] * 4) == ""
+    assert told_of(found, [{}] * 4) == ""
     noise = made((1.0, 1.02, 1.02, 1.0), (1.01, 1.0, 1.0, 1.01))
-    assert "no cost of the profiler beyond noise" in overhead(
-        noise, costs_of(noise), [{"rate": r} for r in (100, 999, 100, 999) * 2]
-    )
+    assert "no cost of the profiler beyond noise" in told_of(noise, [{"rate": r} for r in (100, 999, 100, 999) * 2])
 
 
 def test_runs_with_and_without_the_profiler_tell() -> None:
     found = made((1.0,), (1.0,), (1.0,))
-    told = overhead(found, costs_of(found), [{"overhead": share} for share in (0.02, 0.03, 0.10)])
+    told = told_of(found, [{"overhead": share} for share in (0.02, 0.03, 0.10)])
     assert told == "The profiler costs 3.00 % of the time (3 runs with and without it)."

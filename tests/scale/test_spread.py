@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -78,17 +78,17 @@ def test_groups_and_the_one_that_stands_out_are_found(database: Path) -> None:
 
 def test_ranks_that_are_alike_are_one_group() -> None:
     even = np.random.default_rng(1).normal(10, 0.5, (500, 8))
-    _, groups = module._groups(even, [str(each) for each in range(8)], str, np.zeros(500))
+    _, groups = module._groups(module._Locations(even, [str(each) for each in range(8)], str, np.zeros(500)))
     assert [each.members for each in groups] == [500]
     uniform = np.random.default_rng(2).uniform(5, 10, (500, 1))
-    assert len(module._groups(uniform, ["a"], str, np.zeros(500))[1]) == 1
+    assert len(module._groups(module._Locations(uniform, ["a"], str, np.zeros(500)))[1]) == 1
 
 
 def test_a_group_that_fills_nodes_names_them() -> None:
     times = np.repeat([[1.0, 9.0], [2.0, 5.0], [1.0, 9.0]], 8, axis=0) + np.random.default_rng(3).normal(
         0, 0.01, (24, 2)
     )
-    member, groups = module._groups(times, ["a", "b"], str, np.repeat([0, 1, 2], 8))
+    member, groups = module._groups(module._Locations(times, ["a", "b"], str, np.repeat([0, 1, 2], 8)))
     assert [(each.members, each.nodes, each.place) for each in groups] == [(16, [0, 2], "b"), (8, [1], "b")]
     assert 8 <= int(groups[1].representative) < 16
     assert (member[:8] == member[16:]).all()
@@ -135,6 +135,23 @@ def test_what_a_killed_process_had_is_computed_again(tmp_path: Path) -> None:
 def test_a_process_that_is_always_killed_ends_with_a_sentence() -> None:
     with pytest.raises(WorkerLostError, match="killed, twice"):
         list(module._all(kill_always, [(1,), (2,)], engine("processes", 2), lambda stage: None))
+
+
+def test_a_process_that_is_killed_while_tasks_are_given_out_is_replaced() -> None:
+    started: list[ThreadPoolExecutor] = []
+
+    class Killed(ThreadPoolExecutor):
+        def submit(self, *task: object, **named: object) -> Future[int]:  # type: ignore[override]
+            if len(started) == 1 and task[1] == 3:
+                raise BrokenExecutor
+            return super().submit(*task, **named)  # type: ignore[arg-type]
+
+    def make() -> ThreadPoolExecutor:
+        started.append(Killed(2))
+        return started[-1]
+
+    assert list(module._all(abs, [(number,) for number in range(6)], make, lambda stage: None)) == list(range(6))
+    assert len(started) == 2
 
 
 def no_answer(number: int) -> int:

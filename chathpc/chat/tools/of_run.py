@@ -179,8 +179,8 @@ def at_scale(session: Session, asked: ScalingArguments) -> Result:
             )
     said = [quote(sentence, longest=_LONGEST) for sentence in outlook_sentences(found)]
     lost = [
-        f"{share.strip()} in {quote(name)}: {quote(sentence, longest=_LONGEST)}"
-        for share, name, sentence in findings(found)
+        f"{share.strip()} in {quote(finding.name)}: {quote(sentence, longest=_LONGEST)}"
+        for finding, share, sentence in findings(found)
     ]
     return Result(
         quote(found.headline, longest=_LONGEST),
