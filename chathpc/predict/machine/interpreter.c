@@ -2010,14 +2010,14 @@ static u32 blocks_served(u32 blocks)
     double part = 1;
     for (u32 k = 0; k < allocation_count; k++)
         if (allocations[k].read && allocations[k].finished < part) part = allocations[k].finished;
-    return part * blocks >= 1 ? (u32)(part * blocks) : 1;
+    return part * blocks >= 1 ? (u32)(part * blocks) : blocks;
 }
 
-/* Single blocks, spread over those that are served, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time and
+/* Single blocks, spread over the first so many, to their end: they tell what all execute. The counts of what all have begun stay if none ends in time and
  * what is left of it cannot be told. */
-static void sample(const struct kernel *kernel, struct block *b, double begin, double seconds, struct outcome *out)
+static void sample(const struct kernel *kernel, struct block *b, u32 blocks, double begin, double seconds, struct outcome *out)
 {
-    u32 blocks = out->served = blocks_served(grid_[0] * grid_[1] * grid_[2]), stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
+    u32 stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
     size_t size = code_count * sizeof *counts;
     struct count *before = malloc(size);
     memcpy(before, counts, size);
@@ -2037,6 +2037,38 @@ static void sample(const struct kernel *kernel, struct block *b, double begin, d
     /* Several say enough without the one that did not end. */
     if (out->sampled > 2 && !out->extrapolated) out->cut = false;
     free(before);
+}
+
+/* Instructions of warps in a sampled block. */
+static double steps_of_block(const struct outcome *out)
+{
+    double all = 0;
+    for (u32 k = 0; k < code_count; k++) all += (double)counts[k].warps;
+    return all / out->sampled;
+}
+
+/* Blocks of the whole grid stand for it, unless they do something quite different where what they read was not computed. */
+static void sample_served(const struct kernel *kernel, struct block *b, double begin, double seconds, struct outcome *out)
+{
+    u32 blocks = grid_[0] * grid_[1] * grid_[2], served = blocks_served(blocks);
+    out->served = blocks;
+    if (served < blocks) {
+        struct outcome few = *out;
+        u64 longest_of_all = longest;
+        few.served = served;
+        longest = 0;
+        sample(kernel, b, served, begin, 0.75 * seconds, &few);
+        double steps = few.sampled ? steps_of_block(&few) : 0;
+        size_t size = code_count * sizeof *counts;
+        struct count *before = malloc(size);
+        memcpy(before, counts, size);
+        u64 longest_of_few = longest, faults_of_few = faults;
+        if (steps && !few.cut && !few.extrapolated) sample(kernel, b, blocks, begin, seconds, out);
+        double ratio = out->sampled && !out->cut && !out->extrapolated ? steps_of_block(out) / steps : 0;
+        if (ratio < 0.5 || ratio > 2) memcpy(counts, before, size), *out = few, longest = longest_of_few, faults = faults_of_few;
+        else if (longest < longest_of_all) longest = longest_of_all;
+        free(before);
+    } else sample(kernel, b, blocks, begin, seconds, out);
 }
 
 /* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. Left after half of the time if it takes too long. */
@@ -2081,7 +2113,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     checkpoint();
     out.begun = next;
     out.complete = out.finished == blocks;
-    if (wanted && !out.complete && used) sample(kernel, &running[0], begin, seconds, &out);
+    if (wanted && !out.complete && used) sample_served(kernel, &running[0], begin, seconds, &out);
     arena_used = 0;
     free(running);
     out.seconds = now() - begin;
