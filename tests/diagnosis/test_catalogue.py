@@ -167,7 +167,7 @@ DETECTED = {
         "large_block": 256,
     },
     "gpu-kernel-bound": {"min_share": 0.7, "min_kernel_share": 0.03},
-    "gpu-memory-bandwidth": {"min_throughput": 80, "min_shared_part": 0.5, "achievable": 91},
+    "gpu-memory-bandwidth": {"min_throughput": 80, "min_shared_part": 0.5},
     "gpu-uncoalesced-access": {
         "min_sectors_per_request": 8,
         "min_excess": 0.3,

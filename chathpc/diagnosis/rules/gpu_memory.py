@@ -204,7 +204,7 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
         evidence += kernel.percent(
             facts, "l1-data-pipe-shared", "the time in which the L1 cache's data pipe serves shared memory"
         )
-    spare = max(1 - reached / entry.threshold("achievable"), 0.0) if name == "dram" else 1 - reached / 100
+    spare = 1 - reached / 100
     at = "at" if reached >= near() else "near"
     tail = ": only moving fewer bytes makes it faster." if name == "dram" and reached >= near() else "."
     if by_shared:
