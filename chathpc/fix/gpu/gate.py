@@ -151,7 +151,7 @@ def _in_harness(
     if answer.get("status") != "same":
         return _refused(one, Refusal(said))
     if isinstance(answer.get("timing"), dict):
-        said += f"; timed alone it is {clean(str(answer['timing'].get('statement', '')))}"
+        said += f"; timed alone: {clean(str(answer['timing'].get('statement', '')))}"
     for tool in outside.TOOLS:
         tell(f"looking at {name} with compute-sanitizer's {tool}")
         before = outside.sanitized(runner, job(codes[0][1], codes[0][1], seed, 0.0) | {"quick": True}, tool)

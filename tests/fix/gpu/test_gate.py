@@ -147,7 +147,7 @@ def test_an_honest_change_passes_with_its_figures(tmp_path: Path, scripted_nvcc:
     assert found.verdict is None
     assert not found.refused
     assert "By itself, the kernel scale agrees on 3 random inputs" in found.statement
-    assert "timed alone it is not faster beyond noise" in found.statement
+    assert "timed alone: not faster beyond noise" in found.statement
     assert "not checked with racecheck: compute-sanitizer is not available" in found.statement
     assert found.figures is not None
     assert found.figures["registers"] == [12, 12]

@@ -203,6 +203,15 @@ def test_a_kernel_twice_as_fast_by_events_is_told_so() -> None:
     assert found.figures["microseconds_original"] == pytest.approx(100, rel=0.01)
 
 
+def test_a_device_that_was_idle_is_slow_at_first() -> None:
+    """Clocks rise after some milliseconds: what the first launches take says too little of how many are needed."""
+    slow = iter([500.0] * 40)
+    found = bench(honest, cost=lambda symbol: next(slow, 100.0)).timed(60.0)
+    assert found.timing is not None
+    assert found.timing.outcome == "inconclusive"
+    assert found.figures["launches"] == pytest.approx(250, rel=0.05)
+
+
 def test_the_same_kernel_is_not_faster() -> None:
     random = np.random.default_rng(9)
     found = bench(honest, cost=lambda symbol: 80.0 * random.normal(1, 0.02)).timed(60.0)
