@@ -258,13 +258,13 @@ def test_programs_with_a_gpu_name_their_threads_and_write_nothing_else_below_pro
     sandbox: Sandbox, folder: Path
 ) -> None:
     """NVIDIA's driver (580) ends with cudaErrorOperatingSystem if it cannot."""
-    if sandbox.name == "none" or (sandbox.name == "landlock" and os.getuid() == 0):
-        pytest.skip("root could write the kernel's settings, too")
+    # Under Landlock root could write the kernel's settings as well, so that it may not name its threads.
+    shut = sandbox.name == "landlock" and os.getuid() == 0
     named = run(sandbox, folder, "for task in /proc/self/task/*; do echo x > $task/comm && echo named; done", gpu=True)
-    assert named.stdout == b"named\n"
+    assert named.stdout == (b"" if shut else b"named\n")
     settings = "/proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/irq/default_smp_affinity /proc/mtrr"
     done = run(sandbox, folder, f"for file in {settings}; do (: >> $file) && echo opened $file; done", gpu=True)
-    assert done.stdout == b""
+    assert done.stdout == b"" or sandbox.name == "none"
 
 
 def test_asking_for_gpus_shows_their_devices_and_nothing_else(sandbox: Sandbox, folder: Path) -> None:
