@@ -93,7 +93,7 @@ def kernel_limits(facts: Facts) -> Iterable[Draft]:
 def judge(facts: Facts, kernel: Counted) -> list[Draft]:
     """The primary finding about a kernel, then others with another remedy; none if its counters decide nothing."""
     found = [draft for step in _LAUNCH if (draft := step(facts, kernel)) is not None][:1]
-    if not found or _may_matter_less(found[0], facts, kernel):
+    if not found or _may_matter_less(found[0], kernel):
         limit = _first(_steps(kernel), facts, kernel)
         if limit is not None:
             found.append(limit)
@@ -146,7 +146,7 @@ def _first(steps: Iterable[Judge], facts: Facts, kernel: Counted) -> Draft | Non
     return next((draft for step in steps if (draft := step(facts, kernel)) is not None), None)
 
 
-def _may_matter_less(launch: Draft, facts: Facts, kernel: Counted) -> bool:
+def _may_matter_less(launch: Draft, kernel: Counted) -> bool:
     """True if a kernel that leaves part of the device empty may have a larger problem where it runs: it has a block for
     each multiprocessor, uses no unit well, and fills more than half of a wave or waits for what more warps do not cover.
     """
@@ -154,13 +154,12 @@ def _may_matter_less(launch: Draft, facts: Facts, kernel: Counted) -> bool:
     starved = blocks is not None and (blocks < units if units else blocks <= 1)
     small = (launch.headroom or 0.0) < common()["launch_decides"].value
     idle = kernel.busiest is not None and kernel.busiest < low()
-    return not starved and idle and (small or _waits_uncovered(facts, kernel))
+    return not starved and idle and (small or _waits_uncovered(kernel))
 
 
-def _waits_uncovered(facts: Facts, kernel: Counted) -> bool:
-    """True if what warps wait for most would not be covered by more of them: barriers, instructions, a pipe."""
-    other = gpu_warps.waiting(facts, kernel)
-    return other is not None and other.cause not in ("gpu-memory-latency", "gpu-dependency-stall")
+def _waits_uncovered(kernel: Counted) -> bool:
+    """True if what warps wait for most would not be covered by more of them: barriers and instructions."""
+    return gpu_warps.kind_of_waiting(kernel) in ("barrier", "fetch")
 
 
 def _steps(kernel: Counted) -> Iterable[Judge]:
@@ -189,7 +188,7 @@ def _steps(kernel: Counted) -> Iterable[Judge]:
 
 def _occupancy_first(facts: Facts, kernel: Counted) -> Draft | None:
     """Low occupancy, where what the warps wait for can be covered by more of them."""
-    if _waits_uncovered(facts, kernel):
+    if _waits_uncovered(kernel):
         return None
     return gpu_launch.low_occupancy(facts, kernel) if kernel.busiest is not None and kernel.busiest < low() else None
 

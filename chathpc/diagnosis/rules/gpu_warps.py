@@ -35,26 +35,43 @@ _CAUSES = {
 _NAMED = 2
 
 
-def waiting(facts: Facts, kernel: Counted) -> Draft | None:
-    """What warps wait for most, by the stall reasons, in a kernel that uses no unit well."""
+def kind_of_waiting(kernel: Counted) -> str:
+    """What warps wait for most, a key of WAITING, in a kernel that uses no unit well; empty if nothing stands out enough to be a finding."""
     busiest = kernel.busiest
     if not kernel.stalls or (busiest is not None and busiest >= near()):
-        return None
-    parts = {kind: kernel.stalled(*reasons) for kind, reasons in WAITING.items()}
+        return ""
+    parts = _parts(kernel)
     pipe = cause("gpu-compute-bound").threshold("min_stall_share")
     if max(parts, key=lambda each: parts[each]) == "pipe" and kernel.stalls_reach(parts["pipe"], pipe):
-        return None
+        return ""
     kind = max(_CAUSES, key=lambda each: parts[each])
-    identifier, words = _CAUSES[kind]
-    part, entry = parts[kind], cause(identifier)
-    busy = busiest is not None and busiest >= low()
-    is_most = part >= common()["dominant_stall"].value
-    if busy and (kind == "memory" or not is_most):
+    if (
+        busiest is not None
+        and busiest >= low()
+        and (kind == "memory" or parts[kind] < common()["dominant_stall"].value)
+    ):
+        return ""
+    stands_out = _stands_out(kernel, kind, parts[kind]) or parts[kind] >= common()["least_stall"].value
+    return kind if stands_out else ""
+
+
+def _parts(kernel: Counted) -> dict[str, float]:
+    return {kind: kernel.stalled(*reasons) for kind, reasons in WAITING.items()}
+
+
+def _stands_out(kernel: Counted, kind: str, part: float) -> bool:
+    return kernel.stalls_reach(part, cause(_CAUSES[kind][0]).threshold("min_stall_share"))
+
+
+def waiting(facts: Facts, kernel: Counted) -> Draft | None:
+    """What warps wait for most, by the stall reasons, in a kernel that uses no unit well."""
+    kind = kind_of_waiting(kernel)
+    if not kind:
         return None
+    (identifier, words), part, busiest = _CAUSES[kind], _parts(kernel)[kind], kernel.busiest
+    busy, is_most = busiest is not None and busiest >= low(), part >= common()["dominant_stall"].value
     against = []
-    if not kernel.stalls_reach(part, entry.threshold("min_stall_share")):
-        if part < common()["least_stall"].value:
-            return None
+    if not _stands_out(kernel, kind, part):
         against.append("No reason for waiting stands out.")
     if busy:
         against.append(f"A unit is used for {numbers.percent((busiest or 0) / 100)} of its peak.")
