@@ -38,6 +38,10 @@ _DEEPEST = 1_000_000
 _MOST_CODE = 50_000
 _HOW = "Give perf.data itself, or its samples as text: perf script -F +pid,+srcline --show-switch-events > samples.txt"
 #: Facts about the machine in the header that are kept; host name, command line and paths are not.
+#: Comments that chathpc measure puts before the samples of each rank: ids of processes, and times, are those of its node.
+_MARKS = ("rank", "node")
+#: By so much the ids of a rank's processes are moved: beyond all that kernels have (PID_MAX_LIMIT is 2^22).
+_OF_RANK = 1 << 32
 _HARDWARE = {"cpudesc": "processor", "nrcpus online": "processors", "total memory": "memory", "arch": "architecture"}
 
 
@@ -78,6 +82,11 @@ class _Reading:
     programs: dict[int, str] = field(default_factory=dict)  #: what a process ran when it was seen last
     using_mpi: set[int] = field(default_factory=set)  #: processes in calls of MPI
     code: list[str] = field(default_factory=list)  #: lines of perf annotate
+    rank: int = -1  #: of the samples that follow, where marks tell it
+    node: int = -1
+    nodes: dict[int, int] = field(default_factory=dict)  #: rank → node
+    ahead: dict[int, float] = field(default_factory=dict)  #: node → how far its clock is ahead of that of the first one (seconds)
+    first: float | None = None
     clock: WallClock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -117,6 +126,8 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
             continue
         if line.startswith("#"):
             if not line.startswith(COMMENT):
+                _finish(reading, begun, chain)
+                begun = None
                 _header(reading, line)
             elif len(reading.code) < _MOST_CODE:
                 reading.code.append(line.removeprefix(COMMENT))
@@ -144,7 +155,7 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
         begun = None
         if match["rest"].startswith("PERF_RECORD_"):
             if match["time"]:
-                reading.clock.record(match["rest"], _thread(match), float(match["time"]))
+                reading.clock.record(match["rest"], _thread(reading, match), _time(reading, match))
             continue
         begun = match
         if match["rest"]:
@@ -183,14 +194,14 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
     if begun is None:
         chain.clear()
         return
-    comm, thread, name = begun["comm"], _thread(begun), begun["event"] or ""
+    comm, thread, name = begun["comm"], _thread(reading, begun), begun["event"] or ""
     scheduled = _SCHEDULED.match(begun["rest"]) if name == _SCHED else None
     if name.startswith("sched:") and (scheduled is None or not _is_own(reading, comm, thread)):
         if scheduled is not None:
             _comes(reading, scheduled, begun)
         chain.clear()
         return
-    if comm == "swapper" and thread[1] == 0:
+    if comm == "swapper" and not int(begun["tid"] or begun["pid"]):
         reading.idle += 1
         chain.clear()
         return
@@ -225,7 +236,7 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
     value = float(period) * counted.metric.scale if counted.with_period else 1.0
     stacks.add(counted.metric.id, node, value, location)
     if begun["time"]:
-        at = float(begun["time"])
+        at = _time(reading, begun)
         first, last = reading.seconds or (at, at)
         begin, end = reading.ends
         reading.ends = (begin if begin and first <= at else begun["time"], end if end and last >= at else begun["time"])
@@ -248,14 +259,28 @@ def _is_own(reading: _Reading, comm: str, thread: tuple[int, int]) -> bool:
 
 def _comes(reading: _Reading, scheduled: re.Match[str], begun: re.Match[str]) -> None:
     """The thread that a switch gives the core to, if it is one of the program's that was seen."""
-    thread = reading.by_number.get(int(scheduled["next"]))
+    thread = reading.by_number.get(int(scheduled["next"]) + _moved(reading))
     if thread in reading.threads and begun["time"]:
-        reading.clock.comes(thread, float(begun["time"]))
+        reading.clock.comes(thread, _time(reading, begun))
 
 
-def _thread(match: re.Match[str]) -> tuple[int, int]:
+def _thread(reading: _Reading, match: re.Match[str]) -> tuple[int, int]:
     """(process, thread) of a line; −1 for a process that it does not tell."""
-    return (int(match["pid"]), int(match["tid"])) if match["tid"] else (-1, int(match["pid"]))
+    moved = _moved(reading)
+    return (int(match["pid"]) + moved, int(match["tid"]) + moved) if match["tid"] else (-1, int(match["pid"]) + moved)
+
+
+def _moved(reading: _Reading) -> int:
+    return (reading.rank + 1) * _OF_RANK
+
+
+def _time(reading: _Reading, match: re.Match[str]) -> float:
+    """Seconds by the clock of the first node. Each counts from its own start; the first ranks on all nodes are taken to begin together."""
+    at = float(match["time"])
+    if reading.node not in reading.ahead:
+        reading.first = at if reading.first is None else reading.first
+        reading.ahead[reading.node] = at - reading.first
+    return at - reading.ahead[reading.node]
 
 
 def _unique(metric: Metric, others: Iterable[_Counted]) -> Metric:
@@ -277,7 +302,10 @@ def _header(reading: _Reading, line: str) -> None:
         _, words = split(reading.command, lambda word: not word.isdecimal())
         reading.program = PurePath(words[0]).name[:_COMM] if words else ""
     value = value.strip()[:200]
-    if colon and key in _HARDWARE:
+    if key in _MARKS and value.isdecimal() and len(value) < 10:
+        reading.rank, reading.node = (int(value), -1) if key == "rank" else (reading.rank, int(value))
+        reading.nodes[reading.rank] = reading.node
+    elif colon and key in _HARDWARE:
         reading.hardware.setdefault(_HARDWARE[key], value)
     elif key == "perf version":
         reading.version = value
@@ -313,17 +341,23 @@ def _profile(reading: _Reading) -> Profile:
         values=values,
         where=_locations(reading, ranks),
         sources=(Source(reading.path, "Linux perf", reading.version),),
-        caveats=(*_caveats(reading, main), *(_ORDER if ranks else ())),
+        caveats=(*_caveats(reading, main), *(_ORDER if ranks and reading.rank < 0 else ())),
         not_collected=_not_collected(reading, main),
         run={"events": ", ".join(found.event.source or "samples" for found in counted)}
         | told_command(reading.command)
         | ({} if reading.seconds is None else {"seconds": f"{reading.seconds[1] - reading.seconds[0]:.3f}"}),
-        hardware=reading.hardware,
+        hardware=_of_all_nodes(reading),
         sample_count=samples,
         recording=_recording(reading),
         sampled_code=tuple(code for event, code in annotated(reading.code) if event_of(event).name == main.event.name),
         read_timeline=partial(reading.clock.lanes, reading.threads) if reading.clock.seen else no_timeline,
     )
+
+
+def _of_all_nodes(reading: _Reading) -> dict[str, str]:
+    """The hardware with the processors of all nodes, which are taken to be alike."""
+    told = reading.hardware.get("processors", "")
+    return reading.hardware | ({"processors": str(int(told) * (len(set(reading.nodes.values())) or 1))} if told.isdecimal() else {})
 
 
 def _recording(reading: _Reading) -> str:
@@ -343,7 +377,8 @@ def _ranks(reading: _Reading) -> dict[int, int]:
     """Process id → number, for processes of programs that call MPI (no launcher does); empty without one, and for a process alone."""
     programs = {reading.programs[pid] for pid in reading.using_mpi}
     processes = sorted(pid for pid, program in reading.programs.items() if pid >= 0 and program in programs)
-    return {pid: number for number, pid in enumerate(processes)} if len(processes) > 1 else {}
+    numbers = {pid: pid // _OF_RANK - 1 if pid >= _OF_RANK else at for at, pid in enumerate(processes)}
+    return numbers if len(processes) > 1 else {}
 
 
 def _locations(reading: _Reading, ranks: Mapping[int, int]) -> Locations:
@@ -355,7 +390,8 @@ def _locations(reading: _Reading, ranks: Mapping[int, int]) -> Locations:
         seen[group] += 1
     thread = np.array([number[key] for key in reading.threads], dtype=np.int64)
     rank = np.array([ranks.get(pid, -1) for pid, _ in reading.threads], dtype=np.int64)
-    return Locations.of(len(thread), thread=thread, rank=rank)
+    node = np.array([reading.nodes.get(pid // _OF_RANK - 1, -1) for pid, _ in reading.threads], dtype=np.int64)
+    return Locations.of(len(thread), thread=thread, rank=rank, node=node)
 
 
 #: From this part of the threads' time on it is said that threads had no core.

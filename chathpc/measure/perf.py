@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
+from zlib import crc32
 
 from chathpc.adapters.linux_perf import addr2line, annotate, images
 from chathpc.measure.files import fresh_folder, put
@@ -36,6 +37,7 @@ _TASK = re.compile(r" (\d+\.\d+): PERF_RECORD_(COMM exec|EXIT)\b")
 _QUIET = {"PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "PAGER": "cat", "LC_ALL": "C"}
 #: In so many seconds it tells the machine code or nothing, where the system can end it.
 _BOUNDED = f'command -v timeout >/dev/null && set -- timeout {annotate.LIMIT} "$@"; exec "$@" 2>/dev/null'
+_RANK, _HOST, _DIGITS = re.compile(r"perf\.(\d{1,9})\.data"), re.compile(rb"^# hostname : ([^.\s]+)", re.MULTILINE), 9
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
@@ -123,7 +125,8 @@ class Perf:
         folder = fresh_folder(plan.work / "profile")
         text = folder / "perf.txt"
         header = _header(version.removeprefix("perf version "))
-        for file in _files(plan):
+        marks = {file: _marks(plan, file, do) if plan.launcher else b"" for file in _files(plan)}
+        for file in marks:
             images.forget(file)
         lines = {
             **_QUIET,
@@ -131,7 +134,9 @@ class Perf:
         }
         for how in (("-F", FIELDS), ("--no-inline", "-F", FIELDS.removesuffix(",srcline")), ("--no-inline",), ()):
             put(text, header.encode())
-            for file in _files(plan):
+            for file, mark in marks.items():
+                with text.open("ab") as more:
+                    more.write(mark)
                 words = (plan.tool("perf"), "script", "--show-switch-events", *how, "-i", str(file))
                 # The program that perf asks for lines ends at a file that is none (//anon); writing to it must not end perf.
                 done = do("perf script", ("sh", "-c", 'trap "" PIPE; exec "$@" >> "$0"', str(text), *words), lines)
@@ -147,8 +152,8 @@ class Perf:
         largest = max(_files(plan), key=lambda file: file.stat().st_size)
         words = (plan.tool("perf"), *annotate.OPTIONS, "-i", str(largest))
         done = do("perf annotate", ("sh", "-c", _BOUNDED, "sh", *words), _QUIET)
-        with text.open("a", encoding="utf-8") as more:
-            more.writelines(f"{line}\n" for line in annotate.comments(done.stdout))
+        with text.open("a", encoding="utf-8") as code:
+            code.writelines(f"{line}\n" for line in annotate.comments(done.stdout))
         return text
 
     def again(self, plan: Plan, path: Path) -> Plan | None:
@@ -177,6 +182,19 @@ def _header(version: str) -> str:
         "total memory": memory,
     }
     return "".join(f"# {key} : {value}\n" for key, value in rows.items() if value)
+
+
+def _marks(plan: Plan, file: Path, do: Do) -> bytes:
+    """Comments that tell the adapter the rank and the node of the samples behind them: the node by the digits of its name, as ids of
+    processes are only different on one node.
+    """
+    done = do("perf script", (plan.tool("perf"), "script", "--header-only", "-i", str(file)), _QUIET)
+    rank, host = _RANK.fullmatch(file.name), _HOST.search(done.stdout)
+    if rank is None:
+        return b""
+    digits = b"" if host is None else b"".join(re.findall(rb"\d", host[1]))[-_DIGITS:]
+    node = b"" if host is None else b"# node : %d\n" % (int(digits) if digits else crc32(host[1]) % 10**_DIGITS)
+    return b"# rank : %s\n%s" % (rank[1].encode(), node)
 
 
 def _samples(text: Path) -> Iterator[str]:

@@ -147,11 +147,13 @@ def _join_locations(every: Sequence[Locations]) -> tuple[Locations, list[IntArra
     """The distinct locations, and for each view the rows of its own."""
     row: dict[tuple[int, ...], int] = {}
     rows = []
+    # Ranks have one number in all nodes; some tools do not tell theirs.
+    by_node = all((where.node >= 0).any() for where in every)
     for view, where in enumerate(every):
         columns = [getattr(where, part).tolist() for part in _PARTS]
         mine = []
         for number, parts in enumerate(zip(*columns, strict=True)):
-            identity = parts[:-1]
+            identity = parts[:-1] if by_node or parts[1] < 0 else parts[1:-1]
             # A place that says nothing of itself is a place of its own.
             key = identity if any(part >= 0 for part in identity) else (-2, view, number)
             mine.append(row.setdefault(key, len(row)))
@@ -159,7 +161,8 @@ def _join_locations(every: Sequence[Locations]) -> tuple[Locations, list[IntArra
     joined = {part: np.full(len(row), -1, dtype=np.int64) for part in _PARTS}
     for where, mine_rows in zip(every, rows, strict=True):
         for part in _PARTS:
-            joined[part][mine_rows] = getattr(where, part)
+            own = getattr(where, part)
+            joined[part][mine_rows] = np.where(own >= 0, own, joined[part][mine_rows])
     return Locations.of(len(row), **joined), rows
 
 

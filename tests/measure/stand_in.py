@@ -79,6 +79,8 @@ def perf(words: list[str]) -> int:
         content = {"life": [begun, time.monotonic()]}
         content |= {"program": asked.command[1], "events": asked.events, "pid": os.getpid(), "graph": asked.call_graph}
         content |= {"switches": asked.switch_events, "rate": asked.rate}
+        hosts, rank = os.environ.get("STAND_IN_HOSTS", ""), os.environ.get("OMPI_COMM_WORLD_RANK", "")
+        content |= {"host": hosts.format(rank=rank), "pid": 7 if hosts else os.getpid()}
         Path(asked.output).write_text(json.dumps(content))
         return code
     if verb == "annotate":
@@ -96,6 +98,7 @@ def perf(words: list[str]) -> int:
     options.add_argument("--no-inline", action="store_true")
     options.add_argument("--show-switch-events", action="store_true")
     options.add_argument("--header", action="store_true")
+    options.add_argument("--header-only", action="store_true")
     options.add_argument("--show-task-events", action="store_true")
     options.add_argument("-i", dest="input", required=True)
     asked = options.parse_args(words)
@@ -111,6 +114,9 @@ def perf(words: list[str]) -> int:
         known = {"comm", "pid", "tid", "time", "cpu", "period", "event", "ip", "sym", "dso", "srcline", "symoff"}
         assert set(asked.fields.split(",")) <= known
     recorded = json.loads(Path(asked.input).read_text())
+    if asked.header_only:
+        print(f"# hostname : {recorded['host']}")
+        return 0
     if "perf-samples" in os.environ.get("STAND_IN_FAILS", ""):
         return 0
     samples = recorded["rate"] // 50 if os.environ.get("STAND_IN_RARE") else 250
@@ -126,7 +132,8 @@ def perf(words: list[str]) -> int:
             if event in ("context-switches", "page-faults"):
                 continue
             print(f"{comm} {pid}/{pid} {10 + number / 100:.6f}:    1000000 {event}: ")
-            for address, symbol, line in (("4011f0", "work", 3), ("401200", "main", 6)):
+            calls = [("401100", "MPI_Wait", 4)] if recorded["host"] and not number else []
+            for address, symbol, line in (*calls, ("4011f0", "work", 3), ("401200", "main", 6)):
                 print(f"\t{address:>16} {symbol} (/opt/{comm})")
                 if asked.fields:
                     print(f"  heat.c:{line}")

@@ -292,6 +292,17 @@ def test_every_rank_is_measured_behind_its_launcher(bench: Bench) -> None:
     assert (measured.folder / "stdout.txt").read_text() == "out 5\n" * 3
 
 
+def test_ranks_on_two_nodes_keep_their_numbers_and_nodes(bench: Bench) -> None:
+    """Process ids of different nodes may be the same; the rank is in the name of its file, the node in its header."""
+    bench.environment["STAND_IN_HOSTS"] = "nid0{rank}.site3.example"
+    profile = chathpc.load(bench.tools("perf", "mpirun").measure("mpirun", "-n", "3", "./app", "5").path)
+    assert sorted(zip(profile.where.node.tolist(), profile.where.rank.tolist(), strict=True)) == [
+        (0, 0),
+        (1, 1),
+        (2, 2),
+    ]
+
+
 def test_hpctoolkit_goes_before_perf_and_makes_a_database(bench: Bench) -> None:
     measured = bench.tools("perf", "hpcrun", "hpcstruct", "hpcprof").measure()
     assert measured.tool == "hpctoolkit"

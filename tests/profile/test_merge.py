@@ -192,6 +192,21 @@ def test_the_same_rank_and_thread_is_one_location():
     assert joined.values.per_location("io.read.bytes", every, inclusive=False).sum(axis=1).tolist() == [1.0, 2.0]
 
 
+def test_ranks_of_a_view_that_tells_no_nodes_are_those_of_one_that_does():
+    def view(tool, metric, **told):
+        b = TreeBuilder()
+        b.add(metric.id, b.node(-1, NodeKind.FUNCTION, "main"), 1.0)
+        b.add(metric.id, b.node(-1, NodeKind.FUNCTION, "main"), 2.0, location=1)
+        return profile(tool, b, metric, where=Locations.of(2, rank=np.array([0, 1]), thread=np.array([0, 0]), **told))[
+            0
+        ]
+
+    reads = Metric("io.read.bytes", Unit.BYTES, "bytes read", "bytes")
+    joined = merge([view("Linux perf", HOST, node=np.array([7, 9])), view("Darshan", reads)])
+    assert joined.where.node.tolist() == [7, 9]
+    assert joined.location_totals("io.read.bytes").tolist() == [1.0, 2.0]
+
+
 def test_views_without_conclusion_leave_their_reason_as_a_caveat():
     empty = replace(counter_view(), insufficient="Profiling failed.")
     joined = merge([trace_view(), empty])

@@ -291,6 +291,27 @@ def test_processes_that_call_mpi_are_ranks() -> None:
     )
 
 
+def test_marks_tell_ranks_and_nodes_whose_processes_have_the_same_ids() -> None:
+    """Two nodes that have been up for 10 s and 90,000 s: ids and times of theirs tell nothing of each other."""
+    send = Frame("PMPI_Send", "/usr/lib/libmpi.so.40")
+
+    def rank(number: int, node: int, since: float, pid: int, period: int) -> str:
+        made = [Sample((send, MAIN), pid=pid, tid=pid, seconds=since + at, period=period) for at in (1.0, 3.0)]
+        return f"# rank : {number}\n# node : {node}\n" + write(made, Fields(pid=True)).rstrip() + "\n"
+
+    text = rank(0, 7, 10.0, 40, 1000) + rank(1, 12, 90_000.0, 40, 2000) + rank(2, 12, 90_000.5, 30, 4000)
+    profile = parsed(f"# nrcpus online : 2\n{text}")
+    assert profile.hardware["processors"] == "4"
+    found = zip(
+        profile.where.node.tolist(), profile.where.rank.tolist(), profile.location_totals("cpu.time"), strict=True
+    )
+    assert sorted(found) == [
+        (7, 0, pytest.approx(2e-6)), (12, 1, pytest.approx(4e-6)), (12, 2, pytest.approx(8e-6))
+    ]  # fmt: skip
+    assert profile.run["seconds"] == "2.500"
+    assert not any("order of their process ids" in caveat for caveat in profile.caveats)
+
+
 def test_idle_processors_are_left_out_and_said() -> None:
     idle = Sample((Frame("native_safe_halt", "[kernel.kallsyms]"),), comm="swapper", pid=0, tid=0)
     profile = parsed(write([*heat(), *[idle] * 1000]))
