@@ -37,11 +37,11 @@ _DEEPEST = 1_000_000
 #: Lines of perf annotate that are kept.
 _MOST_CODE = 50_000
 _HOW = "Give perf.data itself, or its samples as text: perf script -F +pid,+srcline --show-switch-events > samples.txt"
-#: Facts about the machine in the header that are kept; host name, command line and paths are not.
 #: Comments that chathpc measure puts before the samples of each rank: ids of processes, and times, are those of its node.
 _MARKS = ("rank", "node")
 #: By so much the ids of a rank's processes are moved: beyond all that kernels have (PID_MAX_LIMIT is 2^22).
 _OF_RANK = 1 << 32
+#: Facts about the machine in the header that are kept; host name, command line and paths are not.
 _HARDWARE = {"cpudesc": "processor", "nrcpus online": "processors", "total memory": "memory", "arch": "architecture"}
 
 
@@ -85,7 +85,9 @@ class _Reading:
     rank: int = -1  #: of the samples that follow, where marks tell it
     node: int = -1
     nodes: dict[int, int] = field(default_factory=dict)  #: rank → node
-    ahead: dict[int, float] = field(default_factory=dict)  #: node → how far its clock is ahead of that of the first one (seconds)
+    ahead: dict[int, float] = field(
+        default_factory=dict
+    )  #: node → how far its clock is ahead of that of the first one (seconds)
     first: float | None = None
     clock: WallClock = field(init=False)
 
@@ -357,7 +359,9 @@ def _profile(reading: _Reading) -> Profile:
 def _of_all_nodes(reading: _Reading) -> dict[str, str]:
     """The hardware with the processors of all nodes, which are taken to be alike."""
     told = reading.hardware.get("processors", "")
-    return reading.hardware | ({"processors": str(int(told) * (len(set(reading.nodes.values())) or 1))} if told.isdecimal() else {})
+    return reading.hardware | (
+        {"processors": str(int(told) * (len(set(reading.nodes.values())) or 1))} if told.isdecimal() else {}
+    )
 
 
 def _recording(reading: _Reading) -> str:
