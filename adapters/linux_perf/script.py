@@ -85,10 +85,8 @@ class _Reading:
     rank: int = -1  #: of the samples that follow, where marks tell it
     node: int = -1
     nodes: dict[int, int] = field(default_factory=dict)  #: rank → node
-    ahead: dict[int, float] = field(
-        default_factory=dict
-    )  #: node → how far its clock is ahead of that of the first one (seconds)
-    first: float | None = None
+    ahead: dict[int, float] = field(default_factory=dict)  #: node → seconds that its clock is ahead of the first one's
+    first: float | None = None  #: the time of the first record
     clock: WallClock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -273,6 +271,7 @@ def _thread(reading: _Reading, match: re.Match[str]) -> tuple[int, int]:
 
 
 def _moved(reading: _Reading) -> int:
+    """What is added to the ids of the processes and threads of the rank that is read, so that they differ from all others'."""
     return (reading.rank + 1) * _OF_RANK
 
 
