@@ -17,8 +17,6 @@ from chathpc.profile.sparse import SparseValues
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from chathpc.profile.tree import CallTree, FloatArray, NodeKind
 
-NO_PLACE = -1
-
 
 @dataclass(slots=True)
 class Process:

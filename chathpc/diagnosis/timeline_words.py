@@ -26,13 +26,6 @@ def window_words(timeline: TimelineFacts) -> str:
     return f"the {numbers.seconds(timeline.window)} window{several}"
 
 
-def of_window(timeline: TimelineFacts, amount: float) -> str:
-    """`921 ms of 969 ms (95.0 %)`; for several devices of their time together."""
-    several = f" of {len(timeline.devices)} devices" if len(timeline.devices) > 1 else ""
-    whole = numbers.seconds(timeline.device_seconds)
-    return f"{numbers.seconds(amount)} of {whole}{several} ({numbers.percent(timeline.share(amount))})"
-
-
 def of_work(timeline: TimelineFacts, amount: float) -> str:
     """` (85 % of the device's busy time)` where a device is mostly idle; else nothing."""
     if not timeline.busy or timeline.share(timeline.idle) <= common()["most"].value:
@@ -208,8 +201,6 @@ def window_note(timeline: TimelineFacts) -> str:
 
 
 # -- places --------------------------------------------------------------------------------------------------
-
-_SITES = (NodeKind.REGION, NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.ENTRY)
 
 
 def site(timeline: TimelineFacts, node: int, *, kernel: str | None = None) -> Place:

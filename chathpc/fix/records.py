@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 Gate = Literal["scope", "build", "correctness", "effects", "speed", "plausibility", "cause"]
 #: In this order; the first that says no ends it.
-GATES: tuple[Gate, ...] = ("scope", "build", "correctness", "effects", "speed", "plausibility", "cause")
 Figure = str | float | int | bool | None | Sequence["Figure"] | Mapping[str, "Figure"]
 
 

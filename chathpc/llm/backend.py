@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 Form = Literal["prose", "structured"]
-FORMS: tuple[Form, ...] = ("prose", "structured")
 FinishReason = Literal["stop", "length", "deadline"]
 
 #: Called with each piece of text as it arrives, in order; pieces are not tokens, and their sum is the completion's text.

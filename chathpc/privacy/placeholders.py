@@ -15,7 +15,6 @@ from typing import Literal, get_args
 from chathpc.privacy.words import GROUP, LETTER, WORD, is_library, is_neutral, lists, own_words
 
 Mode = Literal["default", "all", "none"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 Kind = Literal["fn", "file", "dir", "host", "user", "job", "name"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
