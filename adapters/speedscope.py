@@ -1,10 +1,12 @@
 """speedscope's own file format: one or several profiles, of events (a frame opens, a frame closes) or of samples.
 
-Layout: https://www.speedscope.app/file-format-schema.json. Frames are shared; each profile has a unit of its own.
+Layout: https://www.speedscope.app/file-format-schema.json. Frames are shared; each profile has a unit of its own. py-spy makes frames of
+processes and threads as well, and chathpc measure tells beside its samples the ranks and that the clock is the wall's.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
 
 _SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
+#: py-spy's frames of processes and threads, and how chathpc measure begins the names of a rank's threads.
+_NO_CODE, _RANK = re.compile(r'process \d+:"|thread \(\d+\)'), re.compile(r"rank (\d{1,9}): ")
+#: What py-spy calls the file of a native function without source lines.
+_LIBRARY = re.compile(r"\.so[\d.]*$")
 _HOW = "Export it again from speedscope, or give the profile that it was made from."
 
 
@@ -41,10 +47,17 @@ def read(path: Path) -> Profile:
     profiles = document.get("profiles") if isinstance(document, dict) else None
     if not isinstance(profiles, list) or not profiles:
         raise AdapterError("has no profiles", path=path, hint=_HOW)
-    reading = _Reading(path, Stacks(), _frames(document))
+    exporter = document.get("exporter")
+    made_by = exporter if isinstance(exporter, str) else ""
+    reading = _Reading(path, Stacks(), _frames(document), wall=document.get("clock") == "wall")
+    if made_by.startswith("py-spy"):
+        reading.no_code = {number for number, frame in enumerate(reading.frames) if _is_no_code(frame)}
+        reading.python = {number for number, frame in enumerate(reading.frames) if _is_python(frame)}
     reading.numbers = [_frame(reading.stacks, frame) for frame in reading.frames]
     for profile in profiles:
         kind = profile.get("type") if isinstance(profile, dict) else None
+        told = _RANK.match(str(profile.get("name"))) if isinstance(profile, dict) and reading.wall else None
+        reading.ranks.append(-1 if told is None else int(told[1]))
         if kind == "evented":
             _evented(reading, profile)
         elif kind == "sampled":
@@ -54,8 +67,7 @@ def read(path: Path) -> Profile:
         reading.location += 1
     name = document.get("name")
     title = name if isinstance(name, str) and name else path.name.removesuffix(".json").removesuffix(".speedscope")
-    exporter = document.get("exporter")
-    return _profile(reading, title, exporter if isinstance(exporter, str) else "")
+    return _profile(reading, title, made_by)
 
 
 @dataclass(slots=True)
@@ -63,6 +75,10 @@ class _Reading:
     path: Path
     stacks: Stacks
     frames: list[Any]
+    wall: bool = False  #: the clock is the wall's
+    no_code: set[int] = field(default_factory=set)  #: frames that are no functions
+    python: set[int] = field(default_factory=set)  #: functions of Python, below which native ones count
+    ranks: list[int] = field(default_factory=list)  #: of each profile
     numbers: list[int] = field(default_factory=list)
     metrics: dict[str, Metric] = field(default_factory=dict)
     location: int = 0
@@ -77,12 +93,13 @@ class _Reading:
 
     def metric(self, unit: object, *, sampled: bool) -> Metric:
         """The metric of a profile with that unit."""
-        from chathpc.profile.metric import Metric, Unit
+        from chathpc.profile.metric import Clock, Metric, Unit
 
         text = unit if isinstance(unit, str) else "none"
         if text in _SECONDS:
-            words = "time" + (" (sampled)" if sampled else "")
-            found = Metric("cpu.time", Unit.SECONDS, words, text, text, _SECONDS[text])
+            words = ("wall-clock time of the thread" if self.wall else "time") + (" (sampled)" if sampled else "")
+            clock = Clock.WALL if self.wall else None
+            found = Metric("cpu.time", Unit.SECONDS, words, text, text, _SECONDS[text], clock=clock)
         elif text == "bytes":
             found = Metric("memory.allocated.bytes", Unit.BYTES, "memory", text, text)
         else:
@@ -105,11 +122,32 @@ def _frames(document: dict[str, Any]) -> list[Any]:
 def _frame(stacks: Stacks, frame: Any) -> int:
     facts = frame if isinstance(frame, dict) else {}
     name, file, line = facts.get("name"), facts.get("file"), facts.get("line")
-    return stacks.frame(
-        name if isinstance(name, str) and name else "[unknown]",
-        file=file if isinstance(file, str) else "",
-        line=line if type(line) is int else 0,
-    )
+    name, file = name if isinstance(name, str) and name else "[unknown]", file if isinstance(file, str) else ""
+    if _LIBRARY.search(file):
+        return stacks.frame(name, module=file)
+    return stacks.frame(name, file=file, line=line if type(line) is int else 0)
+
+
+def _code(reading: _Reading, sample: list[object]) -> list[object]:
+    """A stack without frames that are no functions, and without what the interpreter does before the first of Python."""
+    if not reading.no_code:
+        return sample
+    stack = [index for index in sample if type(index) is not int or index not in reading.no_code]
+    first = next((at for at, index in enumerate(stack) if type(index) is int and index in reading.python), 0)
+    return stack[first:]
+
+
+def _is_python(frame: object) -> bool:
+    file = frame.get("file") if isinstance(frame, dict) else None
+    return isinstance(file, str) and file.endswith((".py", ">"))
+
+
+def _is_no_code(frame: object) -> bool:
+    """True for py-spy's frames of a process or a thread."""
+    if not isinstance(frame, dict) or frame.get("file"):
+        return False
+    name = frame.get("name")
+    return isinstance(name, str) and _NO_CODE.match(name) is not None
 
 
 def _number(value: object) -> float | None:
@@ -169,7 +207,7 @@ def _sampled(reading: _Reading, profile: dict[str, Any]) -> None:
     metric = reading.metric(profile.get("unit"), sampled=True)
     for sample, weight in zip(samples, weights, strict=False):
         amount = _number(weight)
-        chain = [reading.frame(index) for index in sample] if isinstance(sample, list) else [None]
+        chain = [reading.frame(index) for index in _code(reading, sample)] if isinstance(sample, list) else [None]
         if amount is None or None in chain:
             reading.damage("a sample without a weight, or with frames that do not exist")
             continue
@@ -196,7 +234,7 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
     tree, values = reading.stacks.finish(metrics.values(), reading.location)
     timed = not reading.samples
     caveats = []
-    if "cpu.time" in metrics:
+    if "cpu.time" in metrics and not reading.wall:
         caveats.append("The file does not say whether its time is wall-clock or CPU time.")
     if "cpu.samples" in metrics:
         caveats.append("The weights have no unit; they are taken as samples, so shares are known but seconds are not.")
@@ -213,7 +251,11 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
         tree=tree,
         metrics=metrics,
         values=values,
-        where=Locations.of(reading.location, thread=np.arange(reading.location, dtype=np.int64)),
+        where=Locations.of(
+            reading.location,
+            thread=np.arange(reading.location, dtype=np.int64),
+            rank=np.array(reading.ranks, dtype=np.int64),
+        ),
         sources=(Source(reading.path, exporter.partition("@")[0] or "speedscope", exporter.partition("@")[2]),),
         caveats=tuple(caveats),
         not_collected={

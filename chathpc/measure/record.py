@@ -12,7 +12,7 @@ from chathpc.measure.overhead import Overhead
 from chathpc.sandbox import Completed, Request
 
 Runner = Callable[[Request], Completed]
-Tool = Literal["auto", "hpctoolkit", "perf", "nsys", "ncu"]
+Tool = Literal["auto", "hpctoolkit", "perf", "py-spy", "nsys", "ncu"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 
 #: Of measure.json; a reader of another major number cannot read it.

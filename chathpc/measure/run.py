@@ -102,8 +102,8 @@ def measure(
             run.remarks.append(f"Without the profiler, the program ended with {_ending(plain)}.")
         chosen = sampling_rate(None) if plain is None else sampling_rate(_cpu_seconds(plain, start), plain.seconds)
         plan = replace(plan, rate=rate or chosen)
-        measured = _first_that_works(_candidates(tool, uses_gpu, kernel), plan, run, plain)
-        if measured.path.name.endswith(".txt"):
+        measured = _first_that_works(_candidates(tool, plan, uses_gpu), plan, run, plain)
+        if measured.tool in ("perf", "py-spy"):
             copy_sources(measured.path, folder if sources is None else sources, measured.path.parent)
         if not raw:
             _drop_raw(work, measured.path)
@@ -156,20 +156,24 @@ def _cpu_seconds(plain: Completed, launcher: tuple[str, ...]) -> float:
     return max(plain.cpu_seconds, plain.seconds) if launcher else plain.cpu_seconds
 
 
-def _candidates(tool: Tool, gpu: bool, kernel: str | None) -> list[Profiler]:
+def _candidates(tool: Tool, plan: Plan, gpu: bool) -> list[Profiler]:
     """The profilers to try, best first."""
     from chathpc.measure.hpctoolkit import HPCToolkit
     from chathpc.measure.nsight_compute import NsightCompute
     from chathpc.measure.nsight_systems import NsightSystems
+    from chathpc.measure.py_spy import PySpy, runs_python
 
-    every: list[Profiler] = [NsightSystems(), HPCToolkit(gpu=gpu), Perf(), NsightCompute()]
+    every: list[Profiler] = [NsightSystems(), PySpy(), HPCToolkit(gpu=gpu), Perf(), NsightCompute()]
     if tool not in TOOLS:
         raise UsageError(f"There is no tool '{tool}'.", hint=f"Tools are {', '.join(TOOLS)}.")
     if tool != "auto":
         return [one for one in every if one.name == tool]
-    if kernel is not None:
+    if plan.kernel is not None:
         return [one for one in every if one.name == "ncu"]
-    return [one for one in every if one.name in (("nsys", "hpctoolkit", "perf") if gpu else ("hpctoolkit", "perf"))]
+    special: dict[Tool, bool] = {
+        "nsys": gpu, "py-spy": runs_python(plan.program, plan.folder, plan.environment), "ncu": False
+    }  # fmt: skip
+    return [one for one in every if special.get(one.name, True)]
 
 
 def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: Completed | None) -> Measured:
@@ -215,7 +219,7 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
             run.remarks.append(f"Measured only once, with few samples: {error}.")
     put(plan.work / "stdout.txt", done.stdout)
     put(plan.work / "stderr.txt", done.stderr)
-    sampled = profiler.name in ("perf", "hpctoolkit")
+    sampled = profiler.name in ("perf", "py-spy", "hpctoolkit")
     remarks = []
     if done.code != 0 and (plain is None or plain.code != done.code):
         remarks.append(f"The program ended with {_ending(done)}.")

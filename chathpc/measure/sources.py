@@ -14,13 +14,15 @@ from chathpc.profile.source_text import LARGEST_SOURCE, Bounds, source_files
 
 #: What of the folder is visited, files that are copied, and their bytes.
 _BOUNDS, _MOST_FILES, _MOST_BYTES = Bounds(50_000, 5.0), 500, 64 << 20
-#: A source line of perf script: `  heat.c:12` below a frame.
-_NAMED = re.compile(rb"^  (?:[^\n:]{0,4000}/)?([^\n:/]{1,255}):\d{1,9}\b", re.MULTILINE)
+#: A source line of perf script (`  heat.c:12` below a frame), or a file of speedscope's frames.
+_NAMED = re.compile(
+    rb'^  (?:[^\n:]{0,4000}/)?([^\n:/]{1,255}):\d{1,9}\b|"file": "(?:[^\n"]{0,4000}/)?([^\n"/]{1,255})"', re.MULTILINE
+)
 _STEP = 16 << 20
 
 
 def copy_sources(text: Path, root: Path, target: Path) -> int:
-    """Copy to `target` the source files below `root` whose name is in the text of perf script; how many.
+    """Copy to `target` the source files below `root` whose name is in the text of perf script or of speedscope; how many.
 
     A name that two different files have is left out: which of them was measured is not known.
     """
@@ -47,7 +49,7 @@ def _named(text: Path) -> set[str]:
         rest = b""
         while block := stream.read(_STEP):
             head, _, rest = (rest + block).rpartition(b"\n")
-            names.update(_NAMED.findall(head))
+            names.update(one or other for one, other in _NAMED.findall(head))
     return {os.fsdecode(name) for name in names if kind_of(os.fsdecode(name)) is not None}
 
 

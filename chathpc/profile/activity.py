@@ -31,7 +31,7 @@ class Activity(IntEnum):
     HELPER = 19  #: threads that a library runs for itself and that only wait
     PROFILER = 20
     GPU = 21  #: on the device
-    LIBRARY = 22  #: in a system library for none of the reasons above
+    LIBRARY = 22  #: in a library of the system, or a package of Python, for none of the reasons above
     PAGE_FAULT = 23  #: in the kernel, which supplies a page that the program touches
 
 
@@ -59,7 +59,7 @@ ACTIVITY_WORDS = {
     Activity.HELPER: "threads of libraries",
     Activity.PROFILER: "the profiler",
     Activity.GPU: "on the GPU",
-    Activity.LIBRARY: "system libraries",
+    Activity.LIBRARY: "libraries",
     Activity.PAGE_FAULT: "page faults",
 }
 
@@ -100,6 +100,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     # Built-in functions of Python, as its profilers name them.
     (Activity.SLEEP, r"<built-in method time\.sleep>"),
     (Activity.LOCK, r"<method 'acquire' of '_(thread|multiprocessing)\.\w+' objects>|lock\.acquire$"),
+    (Activity.BLOCKED, r"(lock_)?PyThread_acquire_lock"),
+    (Activity.LOCK, r"take_gil"),
     (
         Activity.BLOCKED,
         r"<built-in method select\.|<method 'poll' of 'select\.|<method '(recv|accept|connect)\w*' of '_socket\.",

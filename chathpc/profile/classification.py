@@ -149,7 +149,7 @@ def classify(tree: CallTree) -> Activities:
     site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above))
     # A flat profile has no callers at all: there a call that stands alone is the program's.
     at = np.maximum(call, 0)
-    alone = in_library & (tree.parent[at] < 0) & (tree.module[at] < 0)
+    alone = in_library & (tree.parent[at] < 0) & (tree.module[at] < 0) & (tree.file[at] < 0)
     alone &= np.isin(tree.kind[at], (NodeKind.FUNCTION, NodeKind.REGION))
     orphan = in_library & (caller < 0) & ~alone & np.isin(kind, _OF_HELPERS)
     kind[orphan] = Activity.HELPER
@@ -238,18 +238,39 @@ def _frames(tree: CallTree) -> Frames:
     trusted |= np.isin(by_name, _BY_NAME) & (outside | named(tree, is_interface))
     trusted |= named(tree, is_librarys_alone)
     trusted |= _ends_in_files(tree, by_module, by_name, outside)
+    of_python = _of_python_libraries(tree, outside)
+    trusted |= of_python & outside
     math = named(tree, is_math)
     trusted |= outside & (math | named(tree, lambda name: name.endswith("@plt")))
     frame = np.where(trusted & (by_name != _USER), by_name, by_module)
     # The dynamic loader's and the C library's inner functions, whatever they do.
     frame[outside & (frame == _USER) & named(tree, is_inner)] = Activity.LIBRARY
     frame[math & (outside | (by_module == Activity.MATH) | named(tree, is_for_vectors))] = Activity.MATH
+    frame[(frame == _USER) & of_python] = Activity.LIBRARY
     frame[placeholder & named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
     frame[(frame == _USER) & (by_module == _USER) & (tree.nearest(named(tree, is_system_call)) >= 0)] = Activity.LIBRARY
     # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
     # the top of a thread, where nothing of the program has been seen yet.
     frame[tree.kind == NodeKind.ENTRY] = _USER
     return frame
+
+
+def _of_python_libraries(tree: CallTree, outside: BoolArray) -> BoolArray:
+    """True for functions of Python's own modules and of installed packages, and for native ones without source that Python calls."""
+    python = np.array([path.endswith(".py") or path.startswith("<frozen ") for path in tree.files] + [False])[tree.file]
+    if not python.any():
+        return np.zeros(len(tree), dtype=bool)
+    installed = np.array([in_python_libraries(path) for path in tree.files] + [False])[tree.file]
+    return np.asarray(installed | (outside & ~python & (tree.nearest(python) >= 0)))
+
+
+def in_python_libraries(path: str) -> bool:
+    """True for files of Python's own modules, of installed packages, and of the interpreter's source."""
+    return _INSTALLED.search(path) is not None
+
+
+#: Where Python keeps its modules and packages, and how distributions name the folder of its source.
+_INSTALLED = re.compile(r"(^|/)(python\d[\d.]*|site-packages|dist-packages|Python-\d[\w.]*)/|^<frozen ")
 
 
 def _ends_in_files(tree: CallTree, by_module: Frames, by_name: Frames, outside: BoolArray) -> BoolArray:

@@ -24,7 +24,13 @@ from chathpc.profile.activity import (
     is_inner,
     is_math,
 )
-from chathpc.profile.classification import classify, in_standard_headers, is_of_standard_templates, named
+from chathpc.profile.classification import (
+    classify,
+    in_python_libraries,
+    in_standard_headers,
+    is_of_standard_templates,
+    named,
+)
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Column, Metric
 from chathpc.profile.sparse import rolled_up
@@ -89,7 +95,7 @@ def _first_functions(tree: CallTree) -> IntArray:
     while True:  # each round finds names or files that are not the program's
         first = tree.outermost(np.flatnonzero(own).astype(np.int32))
         name = _marked(len(tree.names), tree.name[first], lambda number: _is_doubtful(tree.names[number]))
-        file = _marked(len(tree.files), tree.file[first], lambda number: in_standard_headers(tree.files[number]))
+        file = _marked(len(tree.files), tree.file[first], lambda number: _is_librarys(tree.files[number]))
         if not name.any() and not file.any():
             return first
         own &= ~(name[tree.name] | file[tree.file])
@@ -105,6 +111,10 @@ def _marked(size: int, used: IntArray, test: Callable[[int], bool]) -> BoolArray
     table = np.zeros(size + 1, dtype=bool)
     table[[number for number in np.unique(used).tolist() if number >= 0 and test(number)]] = True
     return table
+
+
+def _is_librarys(path: str) -> bool:
+    return in_standard_headers(path) or in_python_libraries(path)
 
 
 def _is_doubtful(name: str) -> bool:
