@@ -23,7 +23,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import Vendor, fitted, in_words_of, vendor_of
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
 from chathpc.diagnosis.measured_gains import typical_gain
-from chathpc.diagnosis.nameless import nameless
+from chathpc.diagnosis.nameless import interpreted, nameless
 from chathpc.diagnosis.parallel_facts import parallel_evidence, spread_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
 from chathpc.diagnosis.phase_facts import phase_facts
@@ -82,6 +82,10 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     )
     notes = (*_notes(facts), *([path.note] if path.note else []))
     verdict, why = (Verdict.INSUFFICIENT, lacking) if lacking else verdict_of(facts, ranked)
+    if verdict in (Verdict.HEALTHY, Verdict.HOT_SPOT) and (
+        unseen := interpreted(facts, next((each.where.function for each in ranked if each.cause in UNEXPLAINED), None))
+    ):
+        verdict, why = Verdict.INSUFFICIENT, unseen
     diagnosis = Diagnosis(
         verdict=verdict,
         headline=why,

@@ -100,7 +100,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     # Built-in functions of Python, as its profilers name them.
     (Activity.SLEEP, r"<built-in method time\.sleep>"),
     (Activity.LOCK, r"<method 'acquire' of '_(thread|multiprocessing)\.\w+' objects>|lock\.acquire$"),
-    (Activity.BLOCKED, r"(lock_)?PyThread_acquire_lock"),
+    (Activity.BLOCKED, r"(lock_)?PyThread_acquire_lock|blas_thread_server$"),
     (Activity.LOCK, r"take_gil"),
     (
         Activity.BLOCKED,
@@ -112,7 +112,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"<method '(read|write|flush|readinto|readline|close)\w*' of '_io\.|<built-in method (posix|nt|_?io)\."
         r"(read|write|open|stat|lstat|fsync|listdir|scandir|unlink|replace|mkdir)\w*>",
     ),
-    (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*(\(.*\))?$"),
+    # mpi4py starts MPI where it is imported.
+    (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*(\(.*\))?$|mpi_bootstrap$"),
     # Inside Open MPI and MPICH: MPI_Finalize may jump there and leave no frame of its own.
     (Activity.MPI_SETUP, r"(ompi_mpi|mpir|mpii|internal)_(init|finalize|init_thread)$"),
     (Activity.MPI, r"p?mpix?_(?!file_)[a-z]"),
@@ -303,7 +304,7 @@ _RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_|lll_)[A-Za-z]")
 _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
 _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 _SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
-_STANDARD = re.compile(rf"P?MPI_[A-Z]|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}")
+_STANDARD = re.compile(rf"P?MPI_[A-Z]|blas_thread_server$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}")
 #: Where a thread enters the kernel by a system call: x86-64, Arm, POWER.
 _SYSTEM_CALL = re.compile(
     r"entry_SYSCALL|do_syscall_64|el0t?(_64)?_(svc|sync)|system_call(_exception|_common)?$|(internal/|runtime/)+syscall\.Syscall"

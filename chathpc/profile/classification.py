@@ -124,7 +124,8 @@ def classify(tree: CallTree) -> Activities:
 
     Names of frames are looked at once per distinct name and module, nodes in vectorised steps.
     """
-    frame, is_frame = _frames(tree), _is_frame(tree)
+    is_frame, of_python = _is_frame(tree), _of_python_libraries(tree, ~_has_file(tree))
+    frame = _frames(tree, of_python)
     _close(tree, is_frame, frame)
     frames_above = tree.nearest(is_frame)[np.where(tree.parent >= 0, tree.parent, 0)]
     call = _public_calls(tree, is_frame, is_frame & (frame == _USER), frames_above)
@@ -140,6 +141,9 @@ def classify(tree: CallTree) -> Activities:
     vague = in_library & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
     vague &= (first >= 0) & (call[np.maximum(first, 0)] == call)
     kind[vague] = frame[np.maximum(first, 0)][vague]
+    # Packages of Python hand on what they are asked for: the call is that of the library which does it (mpi4py's Allreduce: MPI_Allreduce).
+    handed = in_library & of_python[np.maximum(call, 0)] & (first >= 0) & (call[np.maximum(first, 0)] == call)
+    call[handed] = first[handed]
     # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
     kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
     # Memory that is only set has no other cost; that of a copy is the copy's, whose target would not be there without it.
@@ -226,7 +230,7 @@ def _code(activity: Activity | None) -> int:
     return _USER if activity is None else int(activity)
 
 
-def _frames(tree: CallTree) -> Frames:
+def _frames(tree: CallTree, of_python: BoolArray) -> Frames:
     """What each node stands for by its own name and module; _USER for the program's own code."""
     by_module = np.array([_code(activity_of_module(path)) for path in tree.modules] + [_USER], np.uint8)[tree.module]
     by_name = np.array([_code(activity_of_name(name)) for name in tree.names] + [_USER], np.uint8)[tree.name]
@@ -238,7 +242,6 @@ def _frames(tree: CallTree) -> Frames:
     trusted |= np.isin(by_name, _BY_NAME) & (outside | named(tree, is_interface))
     trusted |= named(tree, is_librarys_alone)
     trusted |= _ends_in_files(tree, by_module, by_name, outside)
-    of_python = _of_python_libraries(tree, outside)
     trusted |= of_python & outside
     math = named(tree, is_math)
     trusted |= outside & (math | named(tree, lambda name: name.endswith("@plt")))

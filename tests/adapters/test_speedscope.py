@@ -135,3 +135,33 @@ def test_any_stacks_come_back_from_either_kind(rows: list[Stack]) -> None:
             frames: dict[str, int] = {}
             profile = opened(ADAPTER, file(Path(folder), write([make(rows, frames)], frames)))
             assert stacks(profile, "cpu.time") == pytest.approx(dict(expected))
+
+
+def test_of_py_spy_only_what_python_does_and_calls_is_a_place(tmp_path: Path) -> None:
+    """Its frames of processes and threads are none, and what the interpreter does before Python's first function is its own affair."""
+    names = ['process 7:"python app.py"', "thread (7): MainThread", "0x7f00", "<module>", "dot", "gc_collect_main"]
+    files = [
+        "",
+        "",
+        "/lib/libc.so.6",
+        "/home/me/app.py",
+        "/opt/_core.cpython-311-x86_64-linux-gnu.so",
+        "/lib/libpython3.11.so.1.0",
+    ]
+    frames = [{"name": name, "file": file, "line": 4} for name, file in zip(names, files, strict=True)]
+    profile = {
+        "type": "sampled",
+        "name": 'rank 3: Process 7 Thread 7 ""',
+        "unit": "seconds",
+        "startValue": 0,
+        "endValue": 3,
+    }
+    profile |= {"samples": [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 5]], "weights": [1.5, 1.0, 0.5]}
+    document = {"shared": {"frames": frames}, "profiles": [profile], "exporter": "py-spy@0.4.1", "clock": "wall"}
+    read_back = read(file(tmp_path, json.dumps(document)))
+    assert stacks(read_back, "cpu.time") == {
+        ("<module>", "dot"): 1.5, ("<module>",): 1.0, ("gc_collect_main",): 0.5
+    }  # fmt: skip
+    assert (read_back.tree.module_name(1), read_back.tree.file_name(1)) == (files[4], None)
+    assert (read_back.where.rank.tolist(), read_back.sees_waiting) == ([3], True)
+    assert not any("wall-clock or CPU" in caveat for caveat in read_back.caveats)

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from chathpc.profile.metric import Unit
 from tests.diagnosis.parts import (
     causes,
     diagnosed,
@@ -86,6 +89,19 @@ def test_an_idle_worker_is_no_bottleneck() -> None:
     found = finding(diagnosis, "blocking-wait")
     assert (found.share, found.headroom) == (0.5, 0.1)
     assert found.against[0].startswith("Another thread works for 100 % of the run")
+
+
+def test_who_has_no_core_would_work() -> None:
+    gone = "cpu.time.no-core"
+    idle = worker(line("app.c:52", libc("pthread_cond_wait", time=(None, 10.0))))
+    profile = build(main(line("app.c:2", time=(4.0, None), values={gone: (6.0, None)})), idle)
+    metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in profile.metrics.items()}
+    found = finding(diagnosed(replace(profile, metrics=metrics)), "blocking-wait")
+    assert found.headroom == 0.1
+    assert any(
+        "with its wait for a core" in said
+        for said in statements(diagnosed(replace(profile, metrics=metrics)), "blocking-wait")
+    )
 
 
 @pytest.mark.parametrize(("busy", "headroom"), [(6.9, 0.7), (7.1, 0.1)])

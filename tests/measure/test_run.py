@@ -14,6 +14,7 @@ import pytest
 
 import chathpc
 from chathpc.adapters.nsight_compute import native
+from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import AdapterError, ChathpcError, MeasurementError, UsageError
 from chathpc.measure import Measured, measure
 from chathpc.measure.live import Direct
@@ -301,6 +302,51 @@ def test_ranks_on_two_nodes_keep_their_numbers_and_nodes(bench: Bench) -> None:
         (1, 1),
         (2, 2),
     ]
+
+
+@pytest.fixture
+def python(bench: Bench) -> Bench:
+    """With a program of Python, which the shell runs here, and the tools that py-spy's run needs."""
+    (bench.folder / "app.py").write_text(APP)
+    (bench.bin.parent / "basics" / "cat").symlink_to("/bin/cat")
+    bench.bin.mkdir()
+    (bench.bin / "python3").symlink_to("/bin/sh")
+    return bench
+
+
+def test_py_spy_goes_first_where_the_program_is_pythons(python: Bench) -> None:
+    """It talks on stdout and loses the status: neither is the program's."""
+    python.environment["APP_CODE"] = "3"
+    measured = python.tools("perf", "hpcrun", "hpcstruct", "hpcprof", "py-spy").measure("python3", "app.py", "5")
+    assert (measured.tool, measured.code, measured.rate) == ("py-spy", 3, 100)
+    assert (measured.folder / "stdout.txt").read_text() == "out 5\n"
+    assert (measured.folder / "stderr.txt").read_text() == "warned\n"
+    profile = chathpc.load(measured.path)
+    assert (profile.title, profile.total("cpu.time"), profile.sees_waiting) == ("app", pytest.approx(2.0), True)
+    assert [source.tool for source in profile.sources] == ["py-spy"]
+    assert profile.read_source("app.py", 3, 0) is not None
+    found = diagnose(profile).findings[0]
+    assert (found.cause, found.where.function, found.where.file) == ("library-call", "main", "app.py")
+
+
+def test_py_spy_measures_each_rank(python: Bench) -> None:
+    measured = python.tools("py-spy", "mpirun").measure("mpirun", "-n", "3", "python3", "app.py")
+    profile = chathpc.load(measured.path)
+    assert sorted(profile.where.rank.tolist()) == [0, 1, 2]
+    assert profile.location_totals("cpu.time").tolist() == pytest.approx([2.0] * 3)
+
+
+def test_where_py_spy_may_not_trace_perf_measures(python: Bench) -> None:
+    python.environment["STAND_IN_FAILS"] = "py-spy"
+    measured = python.tools("py-spy", "perf").measure("python3", "app.py")
+    assert measured.tool == "perf"
+    assert "py-spy: the stand-in was asked to fail" in measured.remarks[0]
+
+
+def test_py_spy_is_for_python_alone(bench: Bench) -> None:
+    bench.tools("py-spy")
+    with pytest.raises(ChathpcError, match="the program is not started by Python"):
+        bench.measure(tool="py-spy")
 
 
 def test_hpctoolkit_goes_before_perf_and_makes_a_database(bench: Bench) -> None:

@@ -355,3 +355,44 @@ def test_the_c_librarys_own_names_and_openmps_regions_are_known_without_a_load_m
     assert kinds["__glibc_morecore"] == Activity.ALLOCATION
     assert kinds["!$omp implicit barrier @app.c:9"] == Activity.OMP_WAIT
     assert kinds["!$omp critical @app.c:7"] == Activity.OMP_LOCK
+
+
+LIB, NUMPY = "/usr/lib/python3.11", "/env/lib/python3.11/site-packages/numpy"
+
+
+def test_packages_of_python_count_for_the_line_that_calls_them() -> None:
+    """The package's own functions, in Python or not, are no places of the program; what they call in the end is what the line does."""
+    called = call(
+        "array_sum",
+        call("_sum", call("PyUFunc_Reduce", module=f"{NUMPY}/_umath.so"), at=f"{NUMPY}/methods.py:49"),
+        module=f"{NUMPY}/_umath.so",
+    )
+    sleeps = call("time_sleep", call("clock_nanosleep", module=LIBC), module="/lib/libpython3.11.so.1.0")
+    native = "/lib/libpython3.11.so.1.0"
+    waits = call("Condition.wait", call("lock_PyThread_acquire_lock", module=native), at=f"{LIB}/threading.py:3")
+    gets = call("Future.result", waits, at=f"{LIB}/concurrent/futures/_base.py:451")
+    sends = call(
+        "Allreduce", call("PMPI_Allreduce", module=MPI), module="/env/lib/python3.11/site-packages/mpi4py/MPI.so"
+    )
+    tree = tree_of(call("main", called, sleeps, gets, sends, at="app.py:8"))
+    found = classify(tree)
+    inner = [
+        at(tree, name) for name in ("PyUFunc_Reduce", "clock_nanosleep", "lock_PyThread_acquire_lock", "PMPI_Allreduce")
+    ]
+    assert found.kind[inner].tolist() == [A.LIBRARY, A.SLEEP, A.BLOCKED, A.MPI]
+    assert found.site[inner].tolist() == [0] * 4
+    assert [tree.names[tree.name[node]] for node in found.call[inner]] == [
+        "array_sum", "clock_nanosleep", "lock_PyThread_acquire_lock", "PMPI_Allreduce"
+    ]  # fmt: skip
+
+
+def test_the_interpreter_alone_is_no_library() -> None:
+    """To a profiler that does not know Python all is native: there is no line that would have called it."""
+    tree = program(
+        call(
+            "_PyEval_EvalFrameDefault",
+            call("PyDict_GetItem", module="/lib/libpython3.11.so.1.0"),
+            module="/lib/libpython3.11.so.1.0",
+        )
+    )
+    assert kind_of(tree, "PyDict_GetItem") == A.COMPUTE

@@ -139,3 +139,28 @@ def test_gpu_streams_are_no_helper_threads() -> None:
     where = Locations.of(2, thread=np.array([0, -1]), gpu_context=np.array([-1, 0]), stream=np.array([-1, 7]))
     profile = build(main(line("app.c:2", time=(1.0, None))), polling((None, 5.0)), locations=where)
     assert profile.helpers.locations.tolist() == [False, False]
+
+
+def test_threads_of_pythons_own_pools_are_left_out() -> None:
+    lib, native = "/usr/lib/python3.11", "/usr/lib/libpython3.11.so.1.0"
+    wait = call(
+        "Condition.wait",
+        call("lock_PyThread_acquire_lock", module=native, time=(None, 9.0)),
+        at=f"{lib}/threading.py:327",
+    )
+    feeder = call(
+        "Thread.run", call("Queue._feed", wait, at=f"{lib}/multiprocessing/queues.py:231"), at=f"{lib}/threading.py:982"
+    )
+    profile = build(call("main", line("app.py:3", time=(4.0, None)), at="app.py:3"), feeder)
+    assert (profile.total("cpu.time"), profile.helpers.time) == (4.0, 9.0)
+
+
+def test_an_idle_server_of_openblas_is_left_out() -> None:
+    idle = thread(
+        call(
+            "blas_thread_server",
+            libc("pthread_cond_wait", time=(None, 9.0)),
+            module="/env/numpy.libs/libscipy_openblas64_-32a4.so",
+        )
+    )
+    assert build(main(line("app.c:2", time=(4.0, None))), idle).total("cpu.time") == 4.0

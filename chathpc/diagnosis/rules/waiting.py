@@ -9,6 +9,7 @@ import numpy as np
 
 from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.cores import without_core
 from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, total
 from chathpc.diagnosis.fact import Form, Kind, told
 from chathpc.diagnosis.facts import Facts
@@ -49,10 +50,11 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
-    # A thread that only waits for work while others compute is idle, not a bottleneck: ask for a time in which none
-    # works.
+    # A thread that only waits for work while others compute, or could if they had a core, is idle, not a bottleneck: ask for a time in
+    # which none works.
     waiting = facts.matrix[:, [Activity.SLEEP, Activity.BLOCKED, Activity.JOIN]].sum(axis=1)
-    totals = facts.matrix.sum(axis=1)
+    coreless = without_core(facts, np.ones(len(facts.profile.tree), dtype=bool))
+    totals = facts.matrix.sum(axis=1) + coreless
     busiest = float((totals - waiting).max()) if len(totals) else 0.0
     length = float(totals.max()) if len(totals) else 0.0
     nobody = max(length - busiest, 0.0) / length if length else 0.0
@@ -103,7 +105,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
                 facts,
                 Kind.AMOUNT,
                 busiest,
-                subject="the work of the busiest thread",
+                subject="the work of the busiest thread" + (", with its wait for a core," if coreless.any() else ""),
                 whole=part_of(facts, length, "its time"),
                 how="maximum over threads of time outside waiting",
             ),

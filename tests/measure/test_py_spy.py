@@ -1,0 +1,77 @@
+"""A program of Python, measured by py-spy itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.measure.live import Direct
+from chathpc.measure.py_spy import runs_python
+from chathpc.measure.run import measure
+
+PROGRAM = """\
+import sys
+import threading
+import time
+
+
+def count(n):
+    total = 0
+    for number in range(n):
+        total += number * number
+    return total
+
+
+def doze():
+    time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    sleeper = threading.Thread(target=doze)
+    sleeper.start()
+    print(count(int(sys.argv[1])))
+    print("warned", file=sys.stderr)
+    sleeper.join()
+    sys.exit(4)
+"""
+
+
+def test_what_python_does_is_told_by_its_own_functions(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(PROGRAM)
+    command = (sys.executable, "app.py", "15000000")
+    measured = measure(command, tmp_path, runner=Direct(), overhead=False, rate=99, environment=dict(os.environ))
+    assert (measured.tool, measured.code) == ("py-spy", 4)
+    assert (measured.folder / "stdout.txt").read_text() == f"{sum(n * n for n in range(15_000_000))}\n"
+    assert (measured.folder / "stderr.txt").read_text() == "warned\n"
+    profile = chathpc.load(measured.folder)
+    tree = profile.tree
+    assert {tree.label(int(root)) for root in tree.roots} >= {"<module>", "Thread._bootstrap"}
+    assert not any(tree.label(node).startswith(("process ", "thread (")) for node in range(len(tree)))
+    found = diagnose(profile).findings
+    hot = next(each for each in found if each.cause == "hot-compute")
+    assert (hot.where.function, hot.where.file) == ("count", "app.py")
+    assert hot.where.line in (8, 9)
+    # The other thread sleeps for half a second by the clock, whatever the first does.
+    slept = profile.inclusive("cpu.time").dense(len(tree))[tree.named("doze")].sum()
+    assert slept == pytest.approx(0.5, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("program", "is_python"),
+    [
+        (("python", "x.py"), True), (("/usr/bin/python3.12", "-m", "app"), True), (("env", "A=1", "python3", "x.py"), True),
+        (("./script",), True), (("./shell",), False), (("./absent",), False), (("pythonic",), False), ((), False),
+    ],
+)  # fmt: skip
+def test_a_program_of_python_is_known_by_its_name_or_first_line(
+    program: tuple[str, ...], is_python: bool, tmp_path: Path
+) -> None:
+    for name, first in (("script", "#!/usr/bin/env python3\n"), ("shell", "#!/bin/sh\n# python \n")):
+        (tmp_path / name).write_text(first)
+        (tmp_path / name).chmod(0o755)
+    assert runs_python(program, tmp_path, {"PATH": ""}) == is_python
