@@ -29,7 +29,7 @@ _KEPT = 64 << 20
 @click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Default: chathpc-measure-NAME-N.")
 @click.option(
     "--tool",
-    type=click.Choice(["auto", "hpctoolkit", "perf", "nsys", "ncu"]),
+    type=click.Choice(["auto", "hpctoolkit", "perf", "py-spy", "nsys", "ncu"]),
     default="auto",
     show_default=True,
     help="Profiler; auto: the best available.",

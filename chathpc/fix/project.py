@@ -10,7 +10,7 @@ from chathpc.sandbox import Limits
 
 #: What a change may give up where its user says so.
 Allowed = Literal["durability"]
-Tool = Literal["auto", "hpctoolkit", "perf", "nsys", "ncu", "command"]
+Tool = Literal["auto", "hpctoolkit", "perf", "py-spy", "nsys", "ncu", "command"]
 
 
 @dataclass(frozen=True, slots=True)

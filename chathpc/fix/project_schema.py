@@ -164,7 +164,7 @@ class CheckValues(_Values):
 class ProfileValues(_Values):
     """How the program is profiled."""
 
-    tool: Literal["auto", "hpctoolkit", "perf", "nsys", "ncu", "command"] | None = Field(
+    tool: Literal["auto", "hpctoolkit", "perf", "py-spy", "nsys", "ncu", "command"] | None = Field(
         default=None, description="Profiler; auto picks the best available.", examples=["perf"]
     )
     command: Command | None = Field(
