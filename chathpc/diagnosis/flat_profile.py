@@ -28,6 +28,7 @@ _BY_CALLER = (
     Activity.LOCK,
     Activity.OMP_LOCK,
     Activity.PAGE_FAULT,
+    Activity.LIBRARY,
 )
 
 
