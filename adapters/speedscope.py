@@ -99,7 +99,8 @@ class _Reading:
         if text in _SECONDS:
             words = ("wall-clock time of the thread" if self.wall else "time") + (" (sampled)" if sampled else "")
             clock = Clock.WALL if self.wall else None
-            found = Metric("cpu.time", Unit.SECONDS, words, text, text, _SECONDS[text], clock=clock)
+            name = "time" if self.wall else text
+            found = Metric("cpu.time", Unit.SECONDS, words, name, text, _SECONDS[text], clock=clock)
         elif text == "bytes":
             found = Metric("memory.allocated.bytes", Unit.BYTES, "memory", text, text)
         else:
@@ -246,7 +247,7 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
     seconds = float(sum(values.exclusive("cpu.time").values)) if "cpu.time" in metrics else None
     total = values.exclusive("cpu.samples").sum() if "cpu.samples" in metrics else 0.0
     return Profile(
-        format="speedscope",
+        format="py-spy" if exporter.startswith("py-spy") else "speedscope",
         title=title,
         tree=tree,
         metrics=metrics,

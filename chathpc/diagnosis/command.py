@@ -121,7 +121,7 @@ def _by_name(profile: Profile) -> tuple[str, ...]:
     """The program by its name, without arguments."""
     name, files = profile.title, {name for source in profile.sources for name in (source.path.name, source.path.stem)}
     python = ("python", "app.py")
-    if profile.format.startswith(("PyTorch", "pyinstrument", "cProfile")):
+    if profile.format.startswith(("PyTorch", "pyinstrument", "cProfile", "py-spy")):
         return python
     if not _NAMED.match(profile.format) or name in files or not re.fullmatch(r"[\w.+-]+", name, re.ASCII):
         return (APP,)
