@@ -182,7 +182,8 @@ def _series(
             name = ", ".join(f"{key}={value}" for key, value in each.point.items())
             times = f"{sum(each.seconds) / len(each.seconds):.3g} s"
             known = f" ± {each.interval * 100:.1f} %" if len(each.seconds) > 1 else ""
-            complain(f"{name}: {times}{known}, {len(each.seconds)} runs.")
+            runs = f"{len(each.seconds)} runs" if len(each.seconds) > 1 else "one run"
+            complain(f"{name}: {times}{known}, {runs}.")
         complain(f"everything is in {os.path.relpath(folder)}; next: chathpc scale {os.path.relpath(folder)}")
     return 0
 
