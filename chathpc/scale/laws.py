@@ -248,20 +248,20 @@ class Fitted:
         return Range(float(value), float(low), float(high))
 
     def refusal(self, parameters: Mapping[str, float]) -> str:
-        """Why the cost at a point cannot be extrapolated from these runs, in a sentence; empty if it can."""
+        """Why the cost at a point cannot be extrapolated from these runs, as the end of a sentence; empty if it can."""
         largest = self.points.max(axis=0)
         for name, column, most in zip(self.hypotheses.parameters, self.points.T, largest.tolist(), strict=True):
-            different = len(set(column.tolist()))
-            if different < FEWEST and parameters[name] not in column:
-                return f"{name} had {different} value{'s' * (different > 1)} in these runs; a law needs {FEWEST}, better 5."
-            if parameters[name] > _FARTHEST * most:
-                return f"{name} = {parameters[name]:g} is more than {_FARTHEST:g} times the largest measured, {most:g}."
+            different, asked = len(set(column.tolist())), parameters[name]
+            if different < FEWEST and asked not in column:
+                return f"{name} had {different} value{'s' * (different > 1)}; a law needs {FEWEST}, better 5"
+            if asked > _FARTHEST * most:
+                return f"{name} = {asked:,.12g} is more than {_FARTHEST:g} times the largest measured, {most:,.12g}"
         found = self.predict(parameters)
         if found.high > _WIDEST * max(found.low, 0.0):
-            return f"Laws that fit these runs about equally well give from {found.low:.3g} to {found.high:.3g} there."
+            return f"laws that fit these runs about equally well give from {found.low:.3g} to {found.high:.3g} there"
         if self.error > _WORST:
             return (
-                f"No law describes these runs: a point is predicted from the others with an error of {self.error:.0%}."
+                f"no law describes these runs: a point is predicted from the others with an error of {self.error:.0%}"
             )
         return ""
 

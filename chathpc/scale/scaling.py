@@ -95,6 +95,7 @@ def scaling_of(
         kind=series.kind.value,
         kind_reason=series.reason,
         source=series.source,
+        worker=words.worker(series),
         fixed=dict(series.fixed),
         metric=first.measured.metric.id,
         unit=first.measured.metric.unit.value,
