@@ -64,7 +64,7 @@ def render(record: Scaling, style: Style) -> str:
     page.flow([Text(word, style=colour), Text(), page.sentence(record.headline, "bold")], indent=0)
     page.blank()
     rows = matrix(record)
-    for line in table_lines(("", *columns(record)), rows, style, right=" ".join(columns(record))):
+    for line in table_lines(("", *columns(record)), rows, style, right=columns(record)):
         page.row(Text.assemble(" " * INDENT, line))
     _findings(page, record)
     for number, sentence in enumerate(workers(record)):
@@ -119,6 +119,11 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
         if any(cell is not None for cell in cells):
             rows.append(("  " * depth + name, *("" if cell is None else f"{cell * 100:.0f} %" for cell in cells)))
     return rows
+
+
+def table_title(record: Scaling) -> str:
+    """What the matrix is of."""
+    return "Efficiencies" if any(cell.endswith("%") for row in matrix(record) for cell in row) else "Times"
 
 
 def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:

@@ -9,7 +9,7 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.tree import BoolArray
 
 MPI = (Activity.MPI,)
-_OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
+OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
 DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
 _OTHER = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
 #: What is no part of the run that is scaled.
@@ -18,4 +18,4 @@ NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
 
 def is_useful(kind: NDArray[np.uint8] | np.uint8) -> BoolArray:
     """True where the activity is computing in POP's sense: outside MPI, OpenMP's runtime, calls for devices, and waiting."""
-    return ~np.isin(kind, (*MPI, *_OPENMP, *DEVICE, *_OTHER, *NEITHER, Activity.GPU))
+    return ~np.isin(kind, (*MPI, *OPENMP, *DEVICE, *_OTHER, *NEITHER, Activity.GPU))

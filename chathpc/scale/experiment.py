@@ -19,7 +19,7 @@ from chathpc.profile.metric import Unit
 from chathpc.scale.job import job
 from chathpc.scale.laws import Array, Fitted, fit, gathered
 from chathpc.scale.loss import Costs, name_of
-from chathpc.scale.outlook import ideal_time, measurements, refusal, unseen
+from chathpc.scale.outlook import ideal_time, measurements, unseen
 from chathpc.scale.record import NextRunRecord
 from chathpc.scale.series import Series, is_workers
 from chathpc.scale.thresholds import threshold
@@ -140,8 +140,8 @@ def next_run(
     offered = _offered(series, costs, whole, target)
     purpose: Literal["decide", "extrapolate", "approach"] = "decide"
     question, advice = "", Advice(None, "", 1.0)
-    if unseen(series, costs) or refusal(whole, laws.values(), at):
-        run, reached = _enabling(series, costs, whole, laws, target, offered)
+    if unseen(series, costs) or whole.refusal(at):
+        run, reached = _enabling(series, costs, whole, target, offered)
         purpose = "extrapolate" if reached == target else "approach"
         question, advice = "whether it can be extrapolated", Advice(run, "no", 1.0)
     else:
@@ -167,7 +167,7 @@ def next_run(
 
 
 def _enabling(
-    series: Series, costs: Costs, whole: Fitted, laws: Mapping[int, Fitted], target: float, offered: Sequence[Candidate]
+    series: Series, costs: Costs, whole: Fitted, target: float, offered: Sequence[Candidate]
 ) -> tuple[Candidate | None, float]:
     """The cheapest run after which the target can probably be extrapolated, or, if none is enough, what lies half the way to it, and so on;
     and what that is.
@@ -176,34 +176,20 @@ def _enabling(
     itself = _candidate(series, costs, whole, target)
     ordered = sorted([*offered, itself], key=lambda each: each.core_hours) if not unseen(series, costs) else []
     while True:
-        found = (run for run in ordered if _enables(series, costs, whole, list(laws.values()), run, target))
+        found = (run for run in ordered if _enables(series, costs, whole, run, {series.parameter: target}))
         if (run := next(found, None)) is not None or target <= _STEP * last:
             return run, target
         target = sqrt(target * last)
 
 
-def _enables(
-    series: Series, costs: Costs, whole: Fitted, laws: Sequence[Fitted], run: Candidate, target: float
-) -> bool:
-    """True if the target can be extrapolated after the run for most outcomes, by laws spread evenly over what is believed of the target.
-
-    Where the laws of places need more than that of the whole, they tell the outcome, and must fit what is then found.
-    """
-    at = {series.parameter: target}
-    order = np.argsort(whole.samples(at))
-    pretended = order[np.linspace(0, len(order) - 1, _OUTCOMES).astype(np.int64)]
-
-    def of_places(point: Mapping[str, float]) -> Array:
-        return np.array([law.samples(point) for law in laws] or [np.zeros(len(order))])[:, pretended]
-
-    outcomes = np.maximum(whole.samples(run.parameters)[pretended], of_places(run.parameters).sum(axis=0))
+def _enables(series: Series, costs: Costs, whole: Fitted, run: Candidate, target: Mapping[str, float]) -> bool:
+    """True if the target can be extrapolated after most outcomes of the run: those of laws spread evenly over what is believed of the target."""
+    order = np.argsort(whole.samples(target))
+    outcomes = whole.samples(run.parameters)[order[np.linspace(0, len(order) - 1, _OUTCOMES).astype(np.int64)]]
     measured = [(each.parameters, each.values) for each in measurements(series, costs.elapsed)]
-    rng = np.random.default_rng(0)
-    possible = 0
-    for outcome, place in zip(outcomes.tolist(), of_places(at).max(axis=0).tolist(), strict=True):
-        seen = np.maximum(outcome * (1 + whole.noise * rng.standard_normal(run.repetitions)), 0.0)
-        law = fit(gathered([*measured, (run.parameters, seen.tolist())]))
-        possible += not law.refusal(at) and place <= law.predict(at).high
+    noise = whole.noise * np.random.default_rng(0).standard_normal((_OUTCOMES, run.repetitions))
+    seen = np.maximum(outcomes[:, None] * (1 + noise), 0.0).tolist()
+    possible = sum(not fit(gathered([*measured, (run.parameters, each)])).refusal(target) for each in seen)
     return possible >= _PROBABLY * _OUTCOMES
 
 

@@ -48,7 +48,7 @@ def groups_of(locations: Members) -> tuple[IntArray, list[GroupRecord]]:
         inside, others, centre = np.flatnonzero(member == number), member != number, centres[number]
         rest = vectors[others].mean(axis=0) if others.any() else centre
         most = int(np.argmax(np.abs(centre - rest)))
-        own_nodes = np.unique(node[inside])
+        own_nodes = np.unique(node[inside][node[inside] >= 0])
         groups.append(
             GroupRecord(
                 members=len(inside), representative=locations.label(int(inside[distance[inside, number].argmin()])),

@@ -72,6 +72,8 @@ _TRUST = 0.9
 #: The same for several parameters, of whose many possible laws few are tried.
 _TRUST_OF_SEVERAL = 0.6
 DRAWS = 400
+#: Points by which it is estimated how likely several coefficients are not negative.
+_POINTS = 64
 #: Names of a parameter that is the size of a message.
 _MESSAGES = frozenset({"bytes", "message", "message_size", "size"})
 #: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
@@ -206,6 +208,8 @@ class Fitted:
     `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, from 0 to 2.
     `others`: the next best laws with their probabilities. `belief`: probability that the leading powers are within 1/4 of the law's.
     `noise`: relative standard deviation of one measurement. `points`: those that were measured, a column a parameter.
+    `parts`: the laws of what the whole consists of, or the largest parts of it. Beyond the points they tell it where they need more: a part
+    that grows is small at the points, so that the law of the whole does not see it yet.
     """
 
     law: Law
@@ -217,6 +221,7 @@ class Fitted:
     hypotheses: Hypotheses
     posterior: Posterior
     seed: int
+    parts: tuple[Fitted, ...] = ()
 
     @cached_property
     def draws(self) -> tuple[Indices, Array]:
@@ -229,6 +234,9 @@ class Fitted:
         columns = self.hypotheses.columns(point)[0]
         members, coefficients = self.draws
         found: Array = (coefficients * columns[members]).sum(axis=1)
+        if self.parts and (point > self.points.max(axis=0)).any():
+            together: Array = np.sum([part.samples(parameters) for part in self.parts], axis=0)
+            return max(found, together, key=np.median)
         return found
 
     def predict(self, parameters: Mapping[str, float]) -> Range:
@@ -514,7 +522,7 @@ def _posterior(
         square = np.einsum("p,hp->h", weights, (means - fits) ** 2) + within + _WEIGHT * _NOISE**2
         free = max(total - size + _WEIGHT, 0.5)
         error = np.sqrt(np.maximum(np.einsum("haa->ha", inverse), 0) * (square / free)[:, None])
-        inside = _normal(solved / np.maximum(error, 1e-300))
+        inside = _inside(solved, inverse, square / free, _normal(solved / np.maximum(error, 1e-300)))
         sum_at_largest = np.maximum(np.maximum(solved, 0).sum(axis=1), 1e-300)
         held = (
             np.log(library.prior[chosen])
@@ -525,7 +533,7 @@ def _posterior(
             + size / 2 * log(2 * np.pi)
             + lgamma(free / 2)
             - free / 2 * np.log(square / 2)
-            + np.log(np.maximum(inside, 1e-12)).sum(axis=1)
+            + np.log(np.maximum(inside, 1e-12))
         )
         if counts.sum() > size - 1:
             weight[chosen] = np.where(usable, held, -inf)
@@ -536,6 +544,22 @@ def _posterior(
         weight = np.where(np.array(library.kinds) == "constant", 0.0, -inf)
     shares = np.exp(weight - weight.max())
     return Posterior(np.arange(size_of_all), shares / shares.sum(), coefficients, spread, freedom, squares)
+
+
+def _inside(solved: Array, inverse: Array, variance: Array, each: Array) -> Array:
+    """How likely no coefficient of a hypothesis is negative. `each` is that of every one by itself: terms that are much alike hardly ever
+    are both, which those alone do not tell, but points drawn from the joint distribution.
+    """
+    alone: Array = each.prod(axis=1)
+    if solved.shape[1] == 1:
+        return alone
+    values, vectors = np.linalg.eigh(inverse)
+    root = vectors * np.sqrt(np.maximum(values, 0) * variance[:, None])[:, None, :]
+    drawn = solved[:, None, :] + np.random.default_rng(0).standard_normal((_POINTS, solved.shape[1])) @ root.transpose(
+        0, 2, 1
+    )
+    share = (drawn >= 0).all(axis=2).mean(axis=1)
+    return np.where(share > 0, share, np.minimum(alone, 0.5 / _POINTS))
 
 
 def _normal(value: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def predict(
     time and those of places.
     """
     at = {series.parameter: target}
-    refused = unseen(series, costs) or ("nothing was measured" if whole is None else refusal(whole, laws.values(), at))
+    refused = unseen(series, costs) or ("nothing was measured" if whole is None else whole.refusal(at))
     if whole is None or refused:
         return PredictionRecord.of(at, None, refusal=refused)
     elapsed = whole.predict(at)
@@ -78,16 +78,6 @@ def unseen(series: Series, costs: Costs) -> str:
     if series.kind == Kind.PROBLEM_SIZE or costs.told.all():
         return ""
     return "the profiles do not show all workers; measure with a profiler that does (chathpc measure)"
-
-
-def refusal(whole: Fitted, parts: Iterable[Fitted], at: Mapping[str, float]) -> str:
-    """Why the time at a point cannot be extrapolated from the laws of the whole and of places; empty if it can."""
-    if refused := whole.refusal(at):
-        return refused
-    most = whole.predict(at).high
-    # A place that grows is small at the scales that were measured: the law of the whole does not see it yet.
-    disagree = any(law.predict(at).value > most for law in parts)
-    return "the laws of a part and of the whole disagree that far; measure larger scales" if disagree else ""
 
 
 def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:

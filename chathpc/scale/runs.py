@@ -77,6 +77,8 @@ def overhead(series: Series, costs: Costs) -> str:
     error = float(np.sqrt(((time - slope * rate) ** 2).sum() / free / (rate @ rate)))
     most = float(rates.max())
     at = f"at {numbers.number(most)} samples a second and thread"
+    if error * most > threshold("min_loss"):
+        return ""  # what differs between runs would hide it
     if slope < threshold("sigma") * error:
         return f"Runs at different sampling rates show no cost of the profiler beyond noise ({numbers.percent(error * most)}) {at}."
     return f"The profiler costs {numbers.percent(slope * most)} ± {numbers.percent(error * most)} of the time {at}, as runs at different rates tell."

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from chathpc.adapters.load import load
+from chathpc.reports import ranks_renderers
+from chathpc.reports.style import Style
 from chathpc.scale import spread as module
 from chathpc.scale.engines import engine
 from chathpc.scale.spread import spread
@@ -88,3 +90,13 @@ def test_files_of_single_ranks_are_one_run(tmp_path: Path) -> None:
     assert (work.path, work.total, work.least, work.most) == (["main", "work"], 8 * 10 + 28, 10, 17)
     assert work.quantiles == pytest.approx(np.quantile(np.arange(10, 18), module.QUANTILES))
     assert found.locations == 8
+
+
+def test_few_ranks_are_shown_with_their_median_alone(tmp_path: Path) -> None:
+    for rank in range(3):
+        (tmp_path / f"rank{rank}").write_text(collapsed([(("main", "work"), 10 + rank)]))
+    found = spread([tmp_path / f"rank{rank}" for rank in range(3)])
+    assert [each.nodes for each in found.groups] == [[]]
+    text = ranks_renderers()["text"](found, Style())
+    assert "No groups are apart, and none stands out." in text
+    assert ["mean", "least", "median", "most"] in [line.split() for line in text.splitlines()]
