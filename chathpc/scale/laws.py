@@ -74,8 +74,6 @@ _TRUST_OF_SEVERAL = 0.6
 DRAWS = 400
 #: Points by which it is estimated how likely several coefficients are not negative.
 _POINTS = 64
-#: Names of a parameter that is the size of a message.
-_MESSAGES = frozenset({"bytes", "message", "message_size", "size"})
 #: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
 #: factor, or if points are predicted from the others with a larger error (symmetric, 0 to 2).
 FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
@@ -189,15 +187,9 @@ class Hypotheses:
     def columns(self, points: Array) -> Array:
         """Each term's value at each point (points × parameters); an additional last column is 0."""
         found = np.zeros((len(points), len(self.terms) + 1))
-        known: dict[tuple[int, Factor], Array] = {}
         for number, term in enumerate(self.terms):
-            column = np.ones(len(points))
-            for place, factor in enumerate(term):
-                if factor != ONE:
-                    if (place, factor) not in known:
-                        known[place, factor] = factor.at(points[:, place])
-                    column = column * known[place, factor]
-            found[:, number] = column
+            factors = [factor.at(points[:, place]) for place, factor in enumerate(term) if factor != ONE]
+            found[:, number] = np.prod(factors, axis=0)
         return found
 
 
@@ -478,15 +470,8 @@ def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
     number = int(posterior.numbers[place])
     members = library.members[number][library.members[number] >= 0]
     coefficients = np.maximum(posterior.coefficients[place, : len(members)], 0.0)
-    kind, names = library.kinds[number], library.parameters
-    if (
-        kind == "normal form"
-        and len(names) == 1
-        and names[0] in _MESSAGES
-        and library.terms[members[-1]] == (Factor(1.0),)
-    ):
-        kind = "latency and bandwidth"
-    return Law(kind, names, tuple(library.terms[each] for each in members), tuple(coefficients.tolist()))
+    terms = tuple(library.terms[each] for each in members)
+    return Law(library.kinds[number], library.parameters, terms, tuple(coefficients.tolist()))
 
 
 def _posterior(

@@ -69,7 +69,7 @@ def test_amdahls_law_ends_at_its_serial_part() -> None:
 def test_messages_have_latency_and_bandwidth() -> None:
     sizes = (64.0, 512.0, 4096.0, 32768.0, 262144.0)
     found = fit([Measurement({"bytes": n}, (1e-6 + n / 1e10,)) for n in sizes])
-    assert found.law.kind == "latency and bandwidth"
+    assert found.law.text.endswith("· bytes")
     assert found.law.coefficients == pytest.approx((1e-6, 1e-10), rel=0.05)
 
 
