@@ -22,9 +22,8 @@ def render(record: SpreadRecord, style: Style) -> str:
     size = f"{record.locations:,} ranks and threads · {record.contexts:,} contexts · {record.values:,} values"
     page.paragraph(f"{record.title} · {record.metric} · {size}", indent=0, style="dim")
     page.blank()
-    for sentence in [*sentences(record, 20 if style.verbose else _ODD)] or [
-        "No groups are apart, and none stands out."
-    ]:
+    few = f"{record.locations:,} are too few to tell groups, or who stands out."
+    for sentence in [*sentences(record, 20 if style.verbose else _ODD)] or [few]:
         page.paragraph(sentence)
     page.heading("Where the time is", "per rank or thread, itself")
     shown = record.places if style.verbose else record.places[:_PLACES]

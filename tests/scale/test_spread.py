@@ -98,5 +98,5 @@ def test_few_ranks_are_shown_with_their_median_alone(tmp_path: Path) -> None:
     found = spread([tmp_path / f"rank{rank}" for rank in range(3)])
     assert [each.nodes for each in found.groups] == [[]]
     text = ranks_renderers()["text"](found, Style())
-    assert "No groups are apart, and none stands out." in text
+    assert "3 are too few to tell groups, or who stands out." in text
     assert ["mean", "least", "median", "most"] in [line.split() for line in text.splitlines()]
