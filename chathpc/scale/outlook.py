@@ -10,6 +10,7 @@ from chathpc.profile.tree import FloatArray
 from chathpc.scale.laws import FEWEST, Fitted, Measurement, fit
 from chathpc.scale.loss import Cause, Costs, Loss, name_of, standing
 from chathpc.scale.record import CrossingRecord, PredictionRecord, RangeRecord
+from chathpc.scale.runs import untold
 from chathpc.scale.series import Kind, Series
 from chathpc.scale.thresholds import threshold
 
@@ -77,6 +78,8 @@ def unseen(series: Series, costs: Costs) -> str:
     """Why no number of runs would do, if these profiles do not show who works; else empty."""
     if series.kind == Kind.PROBLEM_SIZE or costs.told.all():
         return ""
+    if some := untold(series, costs):
+        return f"some profiles do not show all workers; measure these again, or leave them out: {some}"
     return "the profiles do not show all workers; measure with a profiler that does (chathpc measure)"
 
 

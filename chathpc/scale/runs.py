@@ -36,6 +36,14 @@ def outliers(series: Series, costs: Costs) -> list[str]:
     ]
 
 
+def untold(series: Series, costs: Costs) -> str:
+    """The profiles that do not show their workers one by one, by name where others do; else empty."""
+    names = [_name(series.runs[at]) for at in np.flatnonzero(~costs.told).tolist()]
+    if not names or not (costs.workers > 1).any():
+        return ""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def _name(run: Run) -> str:
     return clean("/".join(run.path.parts[-2:]))
 

@@ -274,9 +274,11 @@ def _verdict(
         part = numbers.percent(worst.costs[-1] / (float(series.mean(costs.elapsed, -1)) or 1.0))
         return "grows", f"{worst.name} {worst.why}; at {last} it has {part} of the time."
     if not costs.told.all():
+        some = runs.untold(series, costs)
+        which = f"Some profiles ({some})" if some else "The profiles"
         return (
             "cannot-tell",
-            "The profiles do not show their workers one by one: only the growth of their time is known.",
+            f"{which} do not show their workers one by one: only the growth of their time is known.",
         )
     lost, whole = numbers.percent(max(losses.total, 0.0)), f"of all {words.worker(series)}s' time"
     if worst is not None and worst.share > losses.total:

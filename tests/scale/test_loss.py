@@ -150,6 +150,13 @@ def test_a_series_of_profiles_of_one_worker_says_less() -> None:
     assert record.predictions[0].refusal
 
 
+def test_single_profiles_of_one_worker_are_named() -> None:
+    runs = {count: profile(count if count < 8 else 1, {"solve": even(8.0)}) for count in (1, 2, 4, 8)}
+    record = scaling_of(series("threads", runs), [{"threads": 64.0}])
+    assert record.headline.startswith("Some profiles (threads8) do not show their workers one by one")
+    assert record.predictions[0].refusal.endswith("measure these again, or leave them out: threads8")
+
+
 @pytest.mark.parametrize(("processors", "judged"), [("", True), ("1", True), ("2", False)])
 def test_messages_that_waited_for_a_rank_whose_core_other_programs_had_are_not_held_against_the_program(
     processors: str, judged: bool
