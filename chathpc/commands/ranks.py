@@ -43,8 +43,8 @@ def command(
     with Progress(quiet=quiet) as progress:
         progress("reading")
         from chathpc.reports import ranks_renderers
+        from chathpc.scale.engines import engine as started
         from chathpc.scale.series import profiles_in
-        from chathpc.scale.spread import engine as started
         from chathpc.scale.spread import spread
 
         files = [each for path in paths for each in profiles_in(path)]

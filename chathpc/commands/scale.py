@@ -95,11 +95,14 @@ def command(
 
 
 def _write_job(file: Path, found: Scaling, quiet: bool) -> None:
-    """UsageError where no run is worth its price."""
+    """UsageError where no run is worth its price, or none would help."""
     if found.next_run is None or not found.next_run.job:
-        raise UsageError(
-            "No further run is worth its price, so there is no job to write.", hint="Omit --job to see what is known."
-        )
+        why = "No further run is worth its price"
+        if found.next_run is None:
+            why = "The next run is known for profiles and a target of one parameter only"
+        elif found.next_run.purpose != "decide":
+            why = f"No further run is likely to help: {found.predictions[0].refusal}"
+        raise UsageError(f"{why}, so there is no job to write.", hint="Omit --job to see what is known.")
     write_atomically(file, found.next_run.job)
     file.chmod(0o755)
     if not quiet:

@@ -27,19 +27,16 @@ class LocationCounts:
     rank: str = "rank"  #: what a rank is called: a process, where nothing says that MPI or the like numbered them
 
     def words(self, *, thread: str = "thread", gpus: int = 0) -> str:
-        """`2 nodes × 4 ranks × 8 threads × 1 GPU`; one node, and one thread a rank, go without saying, as do streams of known GPUs."""
+        """`4 ranks × 8 threads × 1 GPU on 2 nodes`; one node, and one thread a rank, go without saying, as do streams of known GPUs."""
         devices = (gpus, "GPU", 1) if gpus else (self.streams, "GPU stream", 1)
-        counted = (
-            (self.nodes, "node", 2),
-            (self.ranks, self.rank, 1),
-            (self.threads, thread, 2 if self.ranks else 1),
-            devices,
-        )
-        return " × ".join(
-            f"{number:,} {word}{'' if number == 1 else 'es' if word.endswith('s') else 's'}"
-            for number, word, least in counted
-            if number >= least
-        )
+        counted = ((self.ranks, self.rank, 1), (self.threads, thread, 2 if self.ranks else 1), devices)
+        product = " × ".join(_counted(number, word) for number, word, least in counted if number >= least)
+        where = [_counted(self.nodes, "node")] if self.nodes > 1 else []
+        return " on ".join([product, *where] if product else where)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 'es' if word.endswith('s') else 's'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +95,10 @@ class Locations:
     def counts(self, without: BoolArray | None = None) -> LocationCounts:
         """How many nodes, ranks, threads and GPU streams there are among all locations but those in `without`."""
         cpu = ~self.is_gpu if without is None else ~self.is_gpu & ~without
-        per_process = np.unique(np.stack([self.node[cpu], self.rank[cpu]]), axis=1, return_counts=True)[1]
+        processes, per_process = np.unique(np.stack([self.node[cpu], self.rank[cpu]]), axis=1, return_counts=True)
         return LocationCounts(
             nodes=len(np.unique(self.node[cpu & (self.node >= 0)])),
-            ranks=len(np.unique(self.rank[cpu & (self.rank >= 0)])),
+            ranks=int((processes[1] >= 0).sum()),
             threads=int(per_process.max()) if len(per_process) else 0,
             streams=int(self.is_gpu.sum()),
         )

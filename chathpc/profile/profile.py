@@ -145,7 +145,7 @@ class Profile:
 
     @property
     def shape(self) -> str:
-        """The same in words: `2 nodes × 4 ranks × 8 threads`."""
+        """The same in words: `4 ranks × 8 threads on 2 nodes`."""
         return self.counts.words()
 
     @cached_property

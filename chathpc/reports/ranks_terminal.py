@@ -12,7 +12,7 @@ from chathpc.reports.table import table_lines
 from chathpc.scale.record import SpreadRecord
 
 _PLACES, _ODD, _NODES, _NAME = 8, 5, 4, 40
-#: Of fewer locations it is not said that they are alike.
+#: Of fewer locations it is not said that they are alike, and the median alone is shown.
 _FEWEST = 8
 
 
@@ -22,19 +22,19 @@ def render(record: SpreadRecord, style: Style) -> str:
     size = f"{record.locations:,} ranks and threads · {record.contexts:,} contexts · {record.values:,} values"
     page.paragraph(f"{record.title} · {record.metric} · {size}", indent=0, style="dim")
     page.blank()
-    for sentence in sentences(record, 20 if style.verbose else _ODD):
+    few = f"{record.locations:,} are too few to tell groups, or who stands out."
+    for sentence in [*sentences(record, 20 if style.verbose else _ODD)] or [few]:
         page.paragraph(sentence)
     page.heading("Where the time is", "per rank or thread, itself")
     shown = record.places if style.verbose else record.places[:_PLACES]
-    titles = ("", "mean", "least", "10 %", "median", "90 %", "most")
-    rows = [
-        (
-            style.shorten(place.name, 34),
-            *(numbers.quantity(each, record.unit) for each in (place.mean, place.least, *place.quantiles, place.most)),
-        )
-        for place in shown
-    ]
-    for line in table_lines(titles, rows, style, right=" ".join(titles[1:])):
+    many = record.locations >= _FEWEST
+    titles = ("", "mean", "least", *(("10 %", "median", "90 %") if many else ("median",)), "most")
+    rows = []
+    for place in shown:
+        middle = place.quantiles if many else place.quantiles[1:2]
+        cells = (numbers.quantity(each, record.unit) for each in (place.mean, place.least, *middle, place.most))
+        rows.append((style.shorten(place.name, 34), *cells))
+    for line in table_lines(titles, rows, style, right=titles[1:]):
         page.row(line)
     return page.text()
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from chathpc.profile import numbers
 from chathpc.reports.markdown import code, prose, table
-from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook_sentences, workers
+from chathpc.reports.scale_terminal import (
+    VERDICTS,
+    columns,
+    findings,
+    head,
+    matrix,
+    outlook_sentences,
+    table_title,
+    workers,
+)
 from chathpc.reports.style import Style
 from chathpc.scale.record import Scaling
 
@@ -15,7 +24,7 @@ def render(record: Scaling, style: Style) -> str:
         f"# {prose(record.title)}: {prose(record.parameter)} {', '.join(columns(record)).removeprefix(record.parameter + ' ')}",
         prose(head(record)),
         f"**{VERDICTS[record.verdict][0].capitalize()}.** {prose(record.headline)}",
-        "## Efficiencies",
+        f"## {table_title(record)}",
         table(("", *columns(record)), [(prose(name.strip()), *cells) for name, *cells in matrix(record)]),
     ]
     if record.findings:

@@ -10,7 +10,7 @@ from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.reports.predicted_page import POLICY
-from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook, workers
+from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook, table_title, workers
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
 from chathpc.scale.words import at_value, value
@@ -32,7 +32,7 @@ svg{max-width:100%;height:auto;display:block}svg text{fill:var(--ink);font-size:
 """
 #: Pixels of a curve, large and small, and of its margins: left, right, top, bottom.
 _LARGE, _SMALL = (760, 320), (420, 200)
-_MARGINS = (64, 16, 14, 34)
+_MARGINS = (84, 42, 14, 34)
 #: Pixels of the call tree's width and of a row.
 _TREE, _ROW = 920, 22
 #: Nodes narrower than this (pixels) have no name; a character takes about so many.
@@ -49,7 +49,7 @@ def render(record: Scaling, style: Style) -> str:
         f"<h1>{_safe(title)}</h1>",
         f'<p class="dim">{_safe(head(record))}</p>',
         f'<p class="verdict"><span class="{record.verdict}">{word.capitalize()}.</span> {_safe(record.headline)}</p>',
-        "<h2>Efficiencies</h2>",
+        f"<h2>{table_title(record)}</h2>",
         _matrix(record),
         f"<h2>Time along {_safe(record.parameter)}</h2>",
         _curve(record, [point.elapsed for point in record.points], record.law, _LARGE, spread=True),
@@ -58,7 +58,7 @@ def render(record: Scaling, style: Style) -> str:
         *(f"<p>{_safe(each)}</p>" for each in workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
-        *(f"<p><b>{_safe(about.rstrip(':'))}</b> {_safe(rest)}</p>" for about, rest in outlook(record, 12)),
+        *(f"<p><b>{_safe(about)}</b> {_safe(rest)}</p>" for about, rest in outlook(record, 12)),
         *_job(record),
         *(["<h2>Notes</h2>"] if record.notes else []),
         *(f"<p>{_safe(note)}</p>" for note in record.notes),

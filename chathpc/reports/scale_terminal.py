@@ -64,7 +64,7 @@ def render(record: Scaling, style: Style) -> str:
     page.flow([Text(word, style=colour), Text(), page.sentence(record.headline, "bold")], indent=0)
     page.blank()
     rows = matrix(record)
-    for line in table_lines(("", *columns(record)), rows, style, right=" ".join(columns(record))):
+    for line in table_lines(("", *columns(record)), rows, style, right=columns(record)):
         page.row(Text.assemble(" " * INDENT, line))
     _findings(page, record)
     for number, sentence in enumerate(workers(record)):
@@ -121,6 +121,11 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     return rows
 
 
+def table_title(record: Scaling) -> str:
+    """What the matrix is of."""
+    return "Efficiencies" if any(cell.endswith("%") for row in matrix(record) for cell in row) else "Times"
+
+
 def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:
     """Each finding with its share and the sentences about it."""
     return [(each, numbers.percent_cell(each.share), _sentence(record, each)) for each in record.findings]
@@ -154,15 +159,25 @@ def target_words(found: PredictionRecord) -> str:
 
 
 def next_run(record: Scaling, found: NextRunRecord) -> str:
-    """Which run tells most for its price, and about what."""
-    about = f"{found.question} at {target_words(record.predictions[0])}"
+    """Which run tells most for its price, and about what, or makes an extrapolation possible."""
+    target = target_words(record.predictions[0])
+    about, decides = f"{found.question} at {target}", found.purpose == "decide"
     known = f"{found.answer}, {numbers.percent(found.certainty)} certain"
     if found.at is None:
-        return f"none is worth its price. It is known {about}: {known}."
+        return (
+            f"none is worth its price. It is known {about}: {known}." if decides else "none is likely to change that."
+        )
     price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
     cost = f", {price} of core time" if found.core_hours else ""
     times = "once" if found.repetitions == 1 else f"{found.repetitions} times"
-    return f"{at_value(record.parameter, found.at)}, {times}{cost}: it tells most for its price about {about} (now: {known})."
+    if found.at == record.predictions[0].at[record.parameter]:
+        return f"{target} itself, {times}{cost}: nothing cheaper would probably do."
+    gain = {
+        "decide": f"it tells most for its price about {about} (now: {known}).",
+        "extrapolate": f"{target} can then probably be extrapolated.",
+        "approach": f"the first of several runs before {target} can be extrapolated.",
+    }
+    return f"{at_value(record.parameter, found.at)}, {times}{cost}: {gain[found.purpose]}"
 
 
 # -- parts -----------------------------------------------------------------------------------------------------
@@ -171,7 +186,7 @@ def next_run(record: Scaling, found: NextRunRecord) -> str:
 def _findings(page: Page, record: Scaling) -> None:
     last = at_value(record.parameter, record.points[-1].value)
     if record.findings:
-        what = "of all workers' time"
+        what = f"of all {record.worker}s' time"
         if record.kind == "problem size":
             what = "of the time beyond growth in proportion"
         elif record.loss is None:
@@ -214,15 +229,7 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
     costs = _series(finding.costs, record.unit)
     law = f" ({finding.law.text})" if finding.law is not None and finding.law.curve else ""
     why = finding.why[0].upper() + finding.why[1:]
-    return f"{why}. Per {_worker(record)}: {costs}{law}."
-
-
-def _worker(record: Scaling) -> str:
-    return (
-        "run"
-        if record.kind == "problem size"
-        else {"ranks": "rank", "threads": "thread"}.get(record.parameter, "worker")
-    )
+    return f"{why}. Per {'run' if record.kind == 'problem size' else record.worker}: {costs}{law}."
 
 
 def _series(costs: Sequence[float], unit: str) -> str:
@@ -235,7 +242,7 @@ def _series(costs: Sequence[float], unit: str) -> str:
 
 def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
     if found.elapsed is None:
-        return f"cannot be extrapolated from these runs: {found.refusal.rstrip('.')}."
+        return f"cannot be extrapolated from these runs: {found.refusal}."
 
     def time(number: float) -> str:
         return numbers.quantity(number, record.unit)

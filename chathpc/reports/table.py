@@ -13,21 +13,24 @@ _GAP = 2
 _NARROWEST = 8
 
 
-def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]], style: Style, *, right: str = "") -> list[Text]:
+def table_lines(
+    header: Sequence[str], rows: Sequence[Sequence[str]], style: Style, *, right: str | Sequence[str] = ""
+) -> list[Text]:
     """The table as lines of at most `style.width` columns; the widest columns are shortened to fit, numbers last.
 
-    `right` names the columns that are aligned to the right: numbers.
+    `right` names the columns that are aligned to the right, numbers: words, or titles that may have blanks.
     """
+    named = right.split() if isinstance(right, str) else right
     cells = [[style.name(cell) for cell in row] for row in (header, *rows)]
-    numbers = {at for at, title in enumerate(header) if title in right.split()}
+    numbers = {at for at, title in enumerate(header) if title in named}
     widths = _widths(cells, style.width, numbers)
     lines = []
     for number, row in enumerate(cells):
         line = Text(style="bold" if number == 0 else "")
-        for title, cell, width in zip(header, row, widths, strict=True):
+        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
             short = style.shorten(cell, width)
             padding = " " * (width - cell_len(short))
-            line.append(padding + short if title in right.split() else short + padding)
+            line.append(padding + short if at in numbers else short + padding)
             line.append(" " * _GAP)
         line.rstrip()
         lines.append(line)

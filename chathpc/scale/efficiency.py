@@ -23,7 +23,8 @@ from chathpc.diagnosis.device import has
 from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import FloatArray
 from chathpc.scale import devices
-from chathpc.scale.loss import Costs, is_useful
+from chathpc.scale.activities import is_useful
+from chathpc.scale.loss import Costs
 from chathpc.scale.record import PointRecord
 from chathpc.scale.series import Kind, Series, Workers
 

@@ -2,22 +2,24 @@
 
 A decision is what follows from the costs at the target scale: which place costs most, or whether a limit is kept. What is still open
 are the draws of the fitted laws. A run tells the mutual information between its outcome and the decision (Lindley, 1956, "On a measure
-of the information provided by an experiment"), estimated by pretending that each draw in turn is the truth.
+of the information provided by an experiment"), estimated by pretending that each draw in turn is the truth. Where nothing can be
+extrapolated nothing can be decided either: then the next run is the cheapest one after which it probably can, estimated likewise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, log2, sqrt
+from typing import Literal
 
 import numpy as np
 
 from chathpc.profile.metric import Unit
 from chathpc.scale.job import job
-from chathpc.scale.laws import FEWEST, Array, Fitted
+from chathpc.scale.laws import Array, Fitted, fit, gathered
 from chathpc.scale.loss import Costs, name_of
-from chathpc.scale.outlook import ideal_time
+from chathpc.scale.outlook import ideal_time, measurements, unseen
 from chathpc.scale.record import NextRunRecord
 from chathpc.scale.series import Series, is_workers
 from chathpc.scale.thresholds import threshold
@@ -36,8 +38,10 @@ _WEIGHED = 3
 #: Half the 80 % interval that a time is wanted to have, and the fewest and most repetitions that give it.
 _WANTED, _LEAST, _MOST = 0.05, 3, 10
 _SECONDS = 3600.0
-#: Runs between the largest and the target are offered in steps of this factor, at most so many.
+#: Runs between the largest and the target are offered in steps of this factor or a power of it, at most so many.
 _STEP, _OFFERED = 2.0, 6
+#: A run makes an extrapolation possible if it does so for this part of so many outcomes.
+_PROBABLY, _OUTCOMES = 0.5, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +131,29 @@ def next_run(
     series: Series, costs: Costs, whole: Fitted | None, laws: Mapping[int, Fitted], target: float
 ) -> NextRunRecord | None:
     """The run to make before one believes what is said of `target`: that which tells most for a core-hour of what costs most there, or, if
-    that is settled, of whether the efficiency is enough. `laws` are those of places; None where no law can be extrapolated.
+    that is settled, of whether the efficiency is enough; where the target cannot be extrapolated, the cheapest after which it probably
+    can. `laws` are those of places; None where nothing was measured.
     """
-    if whole is None or len(series.points) < FEWEST:
+    if whole is None:
         return None
-    question, advice = "", Advice(None, "", 1.0)
+    at = {series.parameter: target}
     offered = _offered(series, costs, whole, target)
-    for asked, fits, decision in _questions(series, costs, whole, laws, target):
-        question, advice = asked, advise(fits, {series.parameter: target}, offered, decision)
-        if advice.run is not None:
-            break
+    purpose: Literal["decide", "extrapolate", "approach"] = "decide"
+    question, advice = "", Advice(None, "", 1.0)
+    if unseen(series, costs) or whole.refusal(at):
+        run, reached = _enabling(series, costs, whole, target, offered)
+        purpose = "extrapolate" if reached == target else "approach"
+        question, advice = "whether it can be extrapolated", Advice(run, "no", 1.0)
+    else:
+        for asked, fits, decision in _questions(series, costs, whole, laws, target):
+            question, advice = asked, advise(fits, at, offered, decision)
+            if advice.run is not None:
+                break
     run, timed = advice.run, series.runs[0].measured.metric.unit == Unit.SECONDS
     seconds = whole.predict(run.parameters).high if run is not None and timed else 0.0
     value = None if run is None else run.parameters[series.parameter]
     return NextRunRecord(
+        purpose=purpose,
         question=question,
         answer=advice.decision,
         certainty=advice.certainty,
@@ -151,6 +164,33 @@ def next_run(
         bits=advice.information,
         job="" if run is None or value is None else job(series, value, run.repetitions, seconds, target),
     )
+
+
+def _enabling(
+    series: Series, costs: Costs, whole: Fitted, target: float, offered: Sequence[Candidate]
+) -> tuple[Candidate | None, float]:
+    """The cheapest run after which the target can probably be extrapolated, or, if none is enough, what lies half the way to it, and so on;
+    and what that is.
+    """
+    last = series.values[-1]
+    itself = _candidate(series, costs, whole, target)
+    ordered = sorted([*offered, itself], key=lambda each: each.core_hours) if not unseen(series, costs) else []
+    while True:
+        found = (run for run in ordered if _enables(series, costs, whole, run, {series.parameter: target}))
+        if (run := next(found, None)) is not None or target <= _STEP * last:
+            return run, target
+        target = sqrt(target * last)
+
+
+def _enables(series: Series, costs: Costs, whole: Fitted, run: Candidate, target: Mapping[str, float]) -> bool:
+    """True if the target can be extrapolated after most outcomes of the run: those of laws spread evenly over what is believed of the target."""
+    order = np.argsort(whole.samples(target))
+    outcomes = whole.samples(run.parameters)[order[np.linspace(0, len(order) - 1, _OUTCOMES).astype(np.int64)]]
+    measured = [(each.parameters, each.values) for each in measurements(series, costs.elapsed)]
+    noise = whole.noise * np.random.default_rng(0).standard_normal((_OUTCOMES, run.repetitions))
+    seen = np.maximum(outcomes[:, None] * (1 + noise), 0.0).tolist()
+    possible = sum(not fit(gathered([*measured, (run.parameters, each)])).refusal(target) for each in seen)
+    return possible >= _PROBABLY * _OUTCOMES
 
 
 def _questions(
@@ -168,18 +208,21 @@ def _questions(
 
 
 def _offered(series: Series, costs: Costs, whole: Fitted, target: float) -> list[Candidate]:
-    """Runs at the scales that were measured, and at twice the largest and on, below the target."""
+    """Runs at the scales that were measured, and at larger ones up to the target."""
     last = series.values[-1]
-    further = (last * _STEP**step for step in range(1, _OFFERED + 1))
+    doublings = max(ceil(log2(max(target / last, 1.0)) / log2(_STEP) / _OFFERED), 1)
+    further = (last * _STEP ** (doublings * step) for step in range(1, _OFFERED + 1))
+    values = (*series.values, *(each for each in further if each <= target))
+    return [_candidate(series, costs, whole, value) for value in values]
+
+
+def _candidate(series: Series, costs: Costs, whole: Fitted, value: float) -> Candidate:
+    at = {series.parameter: value}
     count = min(max(needed(series, costs), _LEAST), _MOST)
-    workers = float(series.mean(costs.workers, -1))
-    found = []
-    for value in (*series.values, *(each for each in further if each <= target)):
-        at = {series.parameter: value}
-        # As many cores as workers, which grow with a parameter that counts them.
-        cores = max(workers * (value / last if is_workers(series.parameter) else 1.0), 1.0)
-        found.append(Candidate(at, whole.predict(at).value / _SECONDS * cores * count, count))
-    return found
+    # As many cores as workers, which grow with a parameter that counts them.
+    grown = value / series.values[-1] if is_workers(series.parameter) else 1.0
+    cores = max(float(series.mean(costs.workers, -1)) * grown, 1.0)
+    return Candidate(at, whole.predict(at).value / _SECONDS * cores * count, count)
 
 
 def needed(series: Series, costs: Costs) -> int:

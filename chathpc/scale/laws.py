@@ -72,8 +72,8 @@ _TRUST = 0.9
 #: The same for several parameters, of whose many possible laws few are tried.
 _TRUST_OF_SEVERAL = 0.6
 DRAWS = 400
-#: Names of a parameter that is the size of a message.
-_MESSAGES = frozenset({"bytes", "message", "message_size", "size"})
+#: Points by which it is estimated how likely several coefficients are not negative.
+_POINTS = 64
 #: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
 #: factor, or if points are predicted from the others with a larger error (symmetric, 0 to 2).
 FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
@@ -187,15 +187,9 @@ class Hypotheses:
     def columns(self, points: Array) -> Array:
         """Each term's value at each point (points × parameters); an additional last column is 0."""
         found = np.zeros((len(points), len(self.terms) + 1))
-        known: dict[tuple[int, Factor], Array] = {}
         for number, term in enumerate(self.terms):
-            column = np.ones(len(points))
-            for place, factor in enumerate(term):
-                if factor != ONE:
-                    if (place, factor) not in known:
-                        known[place, factor] = factor.at(points[:, place])
-                    column = column * known[place, factor]
-            found[:, number] = column
+            factors = [factor.at(points[:, place]) for place, factor in enumerate(term) if factor != ONE]
+            found[:, number] = np.prod(factors, axis=0)
         return found
 
 
@@ -206,6 +200,8 @@ class Fitted:
     `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, from 0 to 2.
     `others`: the next best laws with their probabilities. `belief`: probability that the leading powers are within 1/4 of the law's.
     `noise`: relative standard deviation of one measurement. `points`: those that were measured, a column a parameter.
+    `parts`: the laws of what the whole consists of, or the largest parts of it. Beyond the points they tell it where they need more: a part
+    that grows is small at the points, so that the law of the whole does not see it yet.
     """
 
     law: Law
@@ -217,6 +213,7 @@ class Fitted:
     hypotheses: Hypotheses
     posterior: Posterior
     seed: int
+    parts: tuple[Fitted, ...] = ()
 
     @cached_property
     def draws(self) -> tuple[Indices, Array]:
@@ -229,6 +226,9 @@ class Fitted:
         columns = self.hypotheses.columns(point)[0]
         members, coefficients = self.draws
         found: Array = (coefficients * columns[members]).sum(axis=1)
+        if self.parts and (point > self.points.max(axis=0)).any():
+            together: Array = np.sum([part.samples(parameters) for part in self.parts], axis=0)
+            return max(found, together, key=np.median)
         return found
 
     def predict(self, parameters: Mapping[str, float]) -> Range:
@@ -248,20 +248,20 @@ class Fitted:
         return Range(float(value), float(low), float(high))
 
     def refusal(self, parameters: Mapping[str, float]) -> str:
-        """Why the cost at a point cannot be extrapolated from these runs, in a sentence; empty if it can."""
+        """Why the cost at a point cannot be extrapolated from these runs, as the end of a sentence; empty if it can."""
         largest = self.points.max(axis=0)
         for name, column, most in zip(self.hypotheses.parameters, self.points.T, largest.tolist(), strict=True):
-            different = len(set(column.tolist()))
-            if different < FEWEST and parameters[name] not in column:
-                return f"{name} had {different} value{'s' * (different > 1)} in these runs; a law needs {FEWEST}, better 5."
-            if parameters[name] > _FARTHEST * most:
-                return f"{name} = {parameters[name]:g} is more than {_FARTHEST:g} times the largest measured, {most:g}."
+            different, asked = len(set(column.tolist())), parameters[name]
+            if different < FEWEST and asked not in column:
+                return f"{name} had {different} value{'s' * (different > 1)}; a law needs {FEWEST}, better 5"
+            if asked > _FARTHEST * most:
+                return f"{name} = {asked:,.12g} is more than {_FARTHEST:g} times the largest measured, {most:,.12g}"
         found = self.predict(parameters)
         if found.high > _WIDEST * max(found.low, 0.0):
-            return f"Laws that fit these runs about equally well give from {found.low:.3g} to {found.high:.3g} there."
+            return f"laws that fit these runs about equally well give from {found.low:.3g} to {found.high:.3g} there"
         if self.error > _WORST:
             return (
-                f"No law describes these runs: a point is predicted from the others with an error of {self.error:.0%}."
+                f"no law describes these runs: a point is predicted from the others with an error of {self.error:.0%}"
             )
         return ""
 
@@ -470,15 +470,8 @@ def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
     number = int(posterior.numbers[place])
     members = library.members[number][library.members[number] >= 0]
     coefficients = np.maximum(posterior.coefficients[place, : len(members)], 0.0)
-    kind, names = library.kinds[number], library.parameters
-    if (
-        kind == "normal form"
-        and len(names) == 1
-        and names[0] in _MESSAGES
-        and library.terms[members[-1]] == (Factor(1.0),)
-    ):
-        kind = "latency and bandwidth"
-    return Law(kind, names, tuple(library.terms[each] for each in members), tuple(coefficients.tolist()))
+    terms = tuple(library.terms[each] for each in members)
+    return Law(library.kinds[number], library.parameters, terms, tuple(coefficients.tolist()))
 
 
 def _posterior(
@@ -514,7 +507,7 @@ def _posterior(
         square = np.einsum("p,hp->h", weights, (means - fits) ** 2) + within + _WEIGHT * _NOISE**2
         free = max(total - size + _WEIGHT, 0.5)
         error = np.sqrt(np.maximum(np.einsum("haa->ha", inverse), 0) * (square / free)[:, None])
-        inside = _normal(solved / np.maximum(error, 1e-300))
+        inside = _inside(solved, inverse, square / free, _normal(solved / np.maximum(error, 1e-300)))
         sum_at_largest = np.maximum(np.maximum(solved, 0).sum(axis=1), 1e-300)
         held = (
             np.log(library.prior[chosen])
@@ -525,7 +518,7 @@ def _posterior(
             + size / 2 * log(2 * np.pi)
             + lgamma(free / 2)
             - free / 2 * np.log(square / 2)
-            + np.log(np.maximum(inside, 1e-12)).sum(axis=1)
+            + np.log(np.maximum(inside, 1e-12))
         )
         if counts.sum() > size - 1:
             weight[chosen] = np.where(usable, held, -inf)
@@ -536,6 +529,22 @@ def _posterior(
         weight = np.where(np.array(library.kinds) == "constant", 0.0, -inf)
     shares = np.exp(weight - weight.max())
     return Posterior(np.arange(size_of_all), shares / shares.sum(), coefficients, spread, freedom, squares)
+
+
+def _inside(solved: Array, inverse: Array, variance: Array, each: Array) -> Array:
+    """How likely no coefficient of a hypothesis is negative. `each` is that of every one by itself: terms that are much alike hardly ever
+    are both, which those alone do not tell, but points drawn from the joint distribution.
+    """
+    alone: Array = each.prod(axis=1)
+    if solved.shape[1] == 1:
+        return alone
+    values, vectors = np.linalg.eigh(inverse)
+    root = vectors * np.sqrt(np.maximum(values, 0) * variance[:, None])[:, None, :]
+    drawn = solved[:, None, :] + np.random.default_rng(0).standard_normal((_POINTS, solved.shape[1])) @ root.transpose(
+        0, 2, 1
+    )
+    share = (drawn >= 0).all(axis=2).mean(axis=1)
+    return np.where(share > 0, share, np.minimum(alone, 0.5 / _POINTS))
 
 
 def _normal(value: Array) -> Array:

@@ -19,32 +19,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.comparison.matching import Joint, Part, join, path_of, rebuilt
 from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.names import in_words
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.scale import devices
-from chathpc.scale.series import Kind, Workers, is_workers, typical_growth
+from chathpc.scale.activities import DEVICE, MPI, NEITHER, is_useful
+from chathpc.scale.series import Kind, Run, Series, Workers, is_workers, typical_growth
 from chathpc.scale.thresholds import threshold
 
-if TYPE_CHECKING:
-    from chathpc.diagnosis.records import Place
-    from chathpc.scale.series import Run, Series
-
-_MPI = (Activity.MPI,)
-_OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
-_DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
-_OTHER = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
-#: What is no part of the run that is scaled.
-_NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
 #: What the function is called in which a program begins.
 MAIN = frozenset({"main", "MAIN__", "<module>"})
 #: A frame that a profiler could not name.
@@ -60,11 +51,6 @@ class Loss(StrEnum):
     UNEVEN = "uneven"
     WAITING = "waiting"
     GROWTH = "growth"  #: all three, where the size of the problem grows
-
-
-def is_useful(kind: NDArray[np.uint8] | np.uint8) -> BoolArray:
-    """True where the activity is computing in POP's sense: outside MPI, OpenMP's runtime, calls for devices, and waiting."""
-    return ~np.isin(kind, (*_MPI, *_OPENMP, *_DEVICE, *_OTHER, *_NEITHER, Activity.GPU))
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -102,12 +88,12 @@ class Costs:
     @property
     def in_mpi(self) -> FloatArray:
         """Time of the busiest worker in MPI, by run."""
-        return np.asarray(self.waiting[:, np.isin(self.kind, _MPI)].sum(axis=1))
+        return np.asarray(self.waiting[:, np.isin(self.kind, MPI)].sum(axis=1))
 
     @property
     def for_devices(self) -> FloatArray:
         """Time of the busiest worker in calls that start, feed and await devices, by run."""
-        return np.asarray(self.waiting[:, np.isin(self.kind, _DEVICE)].sum(axis=1))
+        return np.asarray(self.waiting[:, np.isin(self.kind, DEVICE)].sum(axis=1))
 
 
 def costs_of(series: Series) -> Costs:
@@ -134,7 +120,7 @@ def _of_run(
 ) -> tuple[FloatArray, FloatArray, FloatArray, float, bool, bool, float, float]:
     """What Costs have of a run, from `computing` on."""
     kinds, starved = run.kinds, _is_starved(run)
-    kept = ~np.isin(kinds, _NEITHER)
+    kept = ~np.isin(kinds, NEITHER)
     if starved:
         # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
         kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
@@ -483,8 +469,6 @@ def path_names(costs: Costs, node: int) -> list[str]:
 
 def place_of(series: Series, costs: Costs, node: int) -> Place:
     """File and line of a place, as the largest run shows it."""
-    from chathpc.diagnosis.records import Place
-
     at = series.points[-1].runs[0]
     run, tree = series.runs[at], costs.joint.tree
     if run.workers == Workers.UNKNOWN:

@@ -83,7 +83,7 @@ def scaling_of(
     return Scaling(
         title=clean(path.name), formats=["Extra-P"], verdict="grows" if findings else "scales", headline=clean(headline),
         parameter=clean(parameter),
-        kind=kind, kind_reason="a file of Extra-P holds costs alone", source="as the file tells", fixed=fixed, metric=clean(chosen),
+        kind=kind, kind_reason="a file of Extra-P holds costs alone", source="as the file tells", worker="worker", fixed=fixed, metric=clean(chosen),
         unit="s" if chosen.lower() in _TIMES else "", points=[_point(each, parameter, series[0]) for each in series],
         loss=None, hot_path=[], findings=findings, law=_law(law, parameter, fixed, targets), predictions=[_predicted(laws, law, target) for target in targets],
         crossing=None, next_run=None, spread=None, tree=[], notes=[], versions={"chathpc": __version__},

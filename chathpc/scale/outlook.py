@@ -10,6 +10,7 @@ from chathpc.profile.tree import FloatArray
 from chathpc.scale.laws import FEWEST, Fitted, Measurement, fit
 from chathpc.scale.loss import Cause, Costs, Loss, name_of, standing
 from chathpc.scale.record import CrossingRecord, PredictionRecord, RangeRecord
+from chathpc.scale.runs import untold
 from chathpc.scale.series import Kind, Series
 from chathpc.scale.thresholds import threshold
 
@@ -21,14 +22,15 @@ _FURTHEST, _STEP = 1024.0, 2**0.25
 
 def law_of(series: Series, cost: FloatArray) -> Fitted | None:
     """The law of a cost (one number a run) along the series' parameter; None where it is nothing everywhere."""
-    if not np.any(cost > 0):
-        return None
-    return fit(
-        [
-            Measurement({series.parameter: point.value}, tuple(max(float(cost[run]), 0.0) for run in point.runs))
-            for point in series.points
-        ]
-    )
+    return fit(measurements(series, cost)) if np.any(cost > 0) else None
+
+
+def measurements(series: Series, cost: FloatArray) -> list[Measurement]:
+    """A cost (one number a run) at the points of the series."""
+    return [
+        Measurement({series.parameter: point.value}, tuple(np.maximum(cost[list(point.runs)], 0.0).tolist()))
+        for point in series.points
+    ]
 
 
 def cost_at(costs: Costs, node: int, loss: Loss | None = None) -> FloatArray:
@@ -52,15 +54,11 @@ def predict(
     time and those of places.
     """
     at = {series.parameter: target}
-    refusal = _refusal(series, costs) or ("nothing was measured" if whole is None else whole.refusal(at))
-    if whole is None or refusal:
-        return PredictionRecord.of(at, None, refusal=refusal)
+    refused = unseen(series, costs) or ("nothing was measured" if whole is None else whole.refusal(at))
+    if whole is None or refused:
+        return PredictionRecord.of(at, None, refusal=refused)
     elapsed = whole.predict(at)
     ranked = [(name_of(costs, node), law.predict(at)) for node, law in laws.items()]
-    if any(cost.value > elapsed.high for _, cost in ranked):
-        # A place that grows is small at the scales that were measured: the law of the whole does not see it yet.
-        refusal = "the laws of a part and of the whole disagree that far; measure larger scales"
-        return PredictionRecord.of(at, None, refusal=refusal)
     ideal, efficiency = ideal_time(series, costs, target), None
     if ideal is not None:
         value, low, high = (max(each, 1e-300) for each in (elapsed.value, elapsed.low, elapsed.high))
@@ -76,12 +74,13 @@ def ideal_time(series: Series, costs: Costs, target: float) -> float | None:
     return first * (series.values[0] / target if series.kind == Kind.STRONG else 1.0)
 
 
-def _refusal(series: Series, costs: Costs) -> str:
-    if len(series.points) < FEWEST:
-        return f"{len(series.points)} values of {series.parameter} tell no law; measure three at least, better five"
-    if series.kind != Kind.PROBLEM_SIZE and not costs.told.all():
-        return "the profiles do not show all workers"
-    return ""
+def unseen(series: Series, costs: Costs) -> str:
+    """Why no number of runs would do, if these profiles do not show who works; else empty."""
+    if series.kind == Kind.PROBLEM_SIZE or costs.told.all():
+        return ""
+    if some := untold(series, costs):
+        return f"some profiles do not show all workers; measure these again, or leave them out: {some}"
+    return "the profiles do not show all workers; measure with a profiler that does (chathpc measure)"
 
 
 def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
@@ -101,11 +100,13 @@ def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
 
 
 def crossing(series: Series, costs: Costs) -> CrossingRecord | None:
-    """Where waiting (for others, for messages, at locks) overtakes computing; None with the problem's size, or where nobody waits."""
+    """Where waiting (for others, for messages, at locks) overtakes computing; None with the problem's size, of too few scales, or where
+    nobody waits.
+    """
     if series.kind == Kind.PROBLEM_SIZE or not costs.told.all() or int(costs.workers.max()) < 2:
         return None
-    if refusal := _refusal(series, costs):
-        return CrossingRecord(value=None, low=None, high=None, refusal=refusal)
+    if len(series.points) < FEWEST:
+        return None
     waits, works = (
         law_of(series, (costs.uneven + costs.waiting).sum(axis=1)),
         law_of(series, costs.computing.sum(axis=1)),

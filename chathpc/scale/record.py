@@ -168,12 +168,15 @@ class CrossingRecord(Record):
 
 
 class NextRunRecord(Record):
-    """The run that would tell most for its price about the first target."""
+    """The run that would tell most for its price about the first target, or make it one that can be extrapolated."""
 
+    purpose: Literal["decide", "extrapolate", "approach"] = Field(
+        description="To decide the question; to be able to extrapolate to the target; or the first of several runs to be able to."
+    )
     question: str = Field(description="What it is about, such as `what costs most`; empty if nothing is open.")
     answer: str = Field(description="What the runs until now say.")
     certainty: float = Field(description="Probability of that answer.")
-    at: float | None = Field(description="Value of the parameter; null if no run is worth its price.")
+    at: float | None = Field(description="Value of the parameter; null if no run is worth its price, or would help.")
     repetitions: int
     core_hours: float = Field(description="0 where the metric is no time.")
     seconds: float = Field(description="Upper bound of one run's time; 0 likewise.")
@@ -262,6 +265,7 @@ class Scaling(Record):
     kind: Literal["strong", "weak", "problem size", "unknown"]
     kind_reason: str
     source: str = Field(description="Where the values of the parameter came from.")
+    worker: str = Field(description="What works: rank, thread, GPU, or worker where that may be several of them.")
     fixed: dict[str, float] = Field(description="Other parameters, which all these runs share.")
     metric: str
     unit: str
@@ -272,7 +276,9 @@ class Scaling(Record):
     law: LawRecord | None = Field(description="Of the elapsed time.")
     predictions: list[PredictionRecord]
     crossing: CrossingRecord | None
-    next_run: NextRunRecord | None = Field(description="Null where no law can be extrapolated.")
+    next_run: NextRunRecord | None = Field(
+        description="Null where costs alone are known, or the targets have several parameters."
+    )
     spread: SpreadRecord | None = Field(description="Of the largest run; null for one location, or for very many.")
     tree: list[NodeRecord] = Field(
         description="Places with a hundredth of the time or of the loss, a parent before its children."

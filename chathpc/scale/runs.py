@@ -36,6 +36,14 @@ def outliers(series: Series, costs: Costs) -> list[str]:
     ]
 
 
+def untold(series: Series, costs: Costs) -> str:
+    """The profiles that do not show their workers one by one, by name where others do; else empty."""
+    names = [_name(series.runs[at]) for at in np.flatnonzero(~costs.told).tolist()]
+    if not names or not (costs.workers > 1).any():
+        return ""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def _name(run: Run) -> str:
     return clean("/".join(run.path.parts[-2:]))
 
@@ -77,6 +85,8 @@ def overhead(series: Series, costs: Costs) -> str:
     error = float(np.sqrt(((time - slope * rate) ** 2).sum() / free / (rate @ rate)))
     most = float(rates.max())
     at = f"at {numbers.number(most)} samples a second and thread"
+    if error * most > threshold("min_loss"):
+        return ""  # what differs between runs would hide it
     if slope < threshold("sigma") * error:
         return f"Runs at different sampling rates show no cost of the profiler beyond noise ({numbers.percent(error * most)}) {at}."
     return f"The profiler costs {numbers.percent(slope * most)} ± {numbers.percent(error * most)} of the time {at}, as runs at different rates tell."

@@ -17,9 +17,10 @@ from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, measurements, outlook, runs, words
+from chathpc.scale.activities import OPENMP
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.experiment import needed, next_run
-from chathpc.scale.laws import Fitted, fit, gathered
+from chathpc.scale.laws import FEWEST, Fitted, fit, gathered
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.record import (
     FindingRecord,
@@ -83,6 +84,7 @@ def scaling_of(
     whole = outlook.law_of(series, costs.elapsed)
     findings = [found for cause in losses.causes if (found := _finding(series, costs, cause, farthest)) is not None]
     laws = outlook.laws_of_places(series, costs, losses.causes) if targets else {}
+    whole = None if whole is None else replace(whole, parts=tuple(laws.values()))
     predictions = [outlook.predict(series, costs, whole, laws, target) for target in targets]
     verdict, headline = _verdict(series, costs, efficiencies, losses, findings)
     first = series.runs[0]
@@ -95,6 +97,7 @@ def scaling_of(
         kind=series.kind.value,
         kind_reason=series.reason,
         source=series.source,
+        worker=words.worker(series),
         fixed=dict(series.fixed),
         metric=first.measured.metric.id,
         unit=first.measured.metric.unit.value,
@@ -271,9 +274,11 @@ def _verdict(
         part = numbers.percent(worst.costs[-1] / (float(series.mean(costs.elapsed, -1)) or 1.0))
         return "grows", f"{worst.name} {worst.why}; at {last} it has {part} of the time."
     if not costs.told.all():
+        some = runs.untold(series, costs)
+        which = f"Some profiles ({some})" if some else "The profiles"
         return (
             "cannot-tell",
-            "The profiles do not show their workers one by one: only the growth of their time is known.",
+            f"{which} do not show their workers one by one: only the growth of their time is known.",
         )
     lost, whole = numbers.percent(max(losses.total, 0.0)), f"of all {words.worker(series)}s' time"
     if worst is not None and worst.share > losses.total:
@@ -294,12 +299,8 @@ def _verdict(
 def _notes(series: Series, costs: Costs) -> list[str]:
     notes = list(series.notes)
     if costs.starved.any():
-        scales = sorted({series.runs[at].parameters[series.parameter] for at in np.flatnonzero(costs.starved)})
-        notes.append(
-            f"At {series.parameter} {', '.join(map(words.value, scales))} threads had no core for a good part of the time, which does not count: waiting in "
-            "OpenMP is not judged there, and efficiencies are at most those shown."
-        )
-    if len(series.points) < threshold("few_points"):
+        notes.append(_starved(series, costs))
+    if FEWEST <= len(series.points) < threshold("few_points"):
         notes.append(f"{len(series.points)} scales are few for a law: five at least are usual.")
     if all(len(point.runs) == 1 for point in series.points):
         notes.append("One run a scale: how much runs differ by themselves is not known.")
@@ -313,6 +314,16 @@ def _notes(series: Series, costs: Costs) -> list[str]:
             f"{len(series.others)} runs at other values of {', '.join(series.fixed)} are not part of this series."
         )
     return [note for note in notes if note]
+
+
+def _starved(series: Series, costs: Costs) -> str:
+    scales = sorted({series.runs[at].parameters[series.parameter] for at in np.flatnonzero(costs.starved)})
+    where = f"{series.parameter} {', '.join(map(words.value, scales))}" if scales != series.values else "all scales"
+    who, more = (
+        ("threads", ", and efficiencies are at most those shown") if costs.workers.max() > 1 else ("the program", "")
+    )
+    judged = "; waiting in OpenMP is not judged there" if np.isin(costs.kind, OPENMP).any() else ""
+    return f"At {where} {who} had no core for a good part of the time, which does not count{judged}{more}."
 
 
 def _versions() -> dict[str, str]:

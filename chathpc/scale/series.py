@@ -22,6 +22,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 from chathpc.scale import devices
+from chathpc.scale.activities import is_useful
 from chathpc.scale.thresholds import threshold
 
 #: Folders are searched for profiles so deep.
@@ -391,8 +392,6 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     """Strong or weak scaling by the growth of all workers' computing, function by function; the size of the problem by its name."""
     if not is_workers(parameter):
         return Kind.PROBLEM_SIZE, f"{parameter} does not count workers"
-    from chathpc.scale.loss import is_useful
-
     shares: dict[str, list[float]] = {}
     for at, point in enumerate((points[0], points[-1])):
         for number in point.runs:

@@ -16,9 +16,11 @@ _ONE = {"ranks": "rank", "threads": "thread", "GPUs": "GPU", "nodes": "node", "c
 _REPEATED = 1.5
 
 
-def worker(series: Series, *, hybrid: bool = False) -> str:
-    """What works: a thread or a rank."""
-    return _ONE[series.parameter] if series.parameter in ("ranks", "threads", "GPUs") and not hybrid else "worker"
+def worker(series: Series) -> str:
+    """What works: a rank, thread or GPU; a worker where that may be several of them."""
+    return (
+        _ONE[series.parameter] if series.parameter in ("ranks", "threads", "GPUs") and not series.hybrid else "worker"
+    )
 
 
 def value(number: float) -> str:
@@ -71,7 +73,7 @@ def catalogued(series: Series, cause: Cause) -> str | None:
 
 def why(series: Series, cause: Cause, law: Fitted | None) -> str:
     """Why a place costs more at the largest scale, in a sentence without its subject."""
-    who = worker(series, hybrid=series.hybrid)
+    who = worker(series)
     if cause.loss == Loss.GROWTH:
         return f"grows {growth_words(law, series.parameter)}"
     if cause.loss == Loss.UNEVEN:

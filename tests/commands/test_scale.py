@@ -74,10 +74,25 @@ def test_what_is_no_series_is_refused(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("sizes")
-def test_few_scales_cannot_be_extrapolated(run: Run) -> None:
-    result = run("scale", "runs/n100", "runs/n200", "-q")
+def test_few_scales_cannot_be_extrapolated_and_a_job_makes_more(run: Run, tmp_path: Path) -> None:
+    result = run("scale", "runs/n100", "runs/n200", "--at", "n=3200", "--job", "next.sh", "-q")
     assert result.code == 0
-    assert "cannot be extrapolated from these runs" in flat(result.out)
+    text = flat(result.out)
+    assert "At n = 3,200: cannot be extrapolated from these runs: n had 2 values; a law needs 3, better 5." in text
+    assert "Next run: n = 400, 3 times: n = 3,200 can then probably be extrapolated." in text
+    assert "folder=" in (tmp_path / "next.sh").read_text()
+
+
+def test_without_a_run_that_helps_there_is_no_job_and_the_reason(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    for count in (1, 2, 4):
+        (tmp_path / "runs" / f"ranks{count}").write_text(write([(("main", "sweep"), 4000 // count)]))
+    result = run("scale", "runs", "--job", "next.sh", "-q")
+    assert result.code == 2
+    assert "No further run is likely to help: the profiles do not show all workers" in flat(result.err)
+    (tmp_path / "costs.txt").write_text("PARAMETER n\nPOINTS 1 2 4\nREGION main\nMETRIC time\nDATA 1\nDATA 2\nDATA 4\n")
+    assert "profiles and a target of one parameter" in flat(run("scale", "costs.txt", "--job", "next.sh", "-q").err)
+    assert not (tmp_path / "next.sh").exists()
 
 
 @pytest.mark.usefixtures("sizes")

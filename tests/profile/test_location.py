@@ -33,12 +33,12 @@ def test_a_location_without_parts_has_a_number():
 
 def test_the_shape_counts_nodes_ranks_and_the_threads_of_the_largest_rank():
     where = columns(node=[1, 1, 1, 2, 2], rank=[0, 0, 0, 1, 1], thread=[0, 1, 2, 0, 1])
-    assert where.counts().words() == "2 nodes × 2 ranks × 3 threads"
+    assert where.counts().words() == "2 ranks × 3 threads on 2 nodes"
 
 
-def test_ranks_of_one_number_on_two_nodes_are_two_processes_when_threads_are_counted():
+def test_ranks_of_one_number_on_two_nodes_are_two():
     where = columns(node=[1, 2], rank=[0, 0], thread=[0, 0])
-    assert where.counts().words() == "2 nodes × 1 rank"
+    assert where.counts().words() == "2 ranks on 2 nodes"
 
 
 def test_gpu_streams_are_counted_apart_from_threads():

@@ -97,6 +97,13 @@ def test_few_scales_have_points_and_no_curve() -> None:
     assert '<polyline class="l"' not in text
 
 
+def test_sizes_have_times_and_what_is_said_of_a_scale_stands_apart_from_its_number() -> None:
+    found = series("n", {n: profile(1, {"fill": even(n / 1e3)}) for n in (1000, 2000, 4000)})
+    text = page(scaling_of(found, [{found.parameter: 8000.0}]))
+    assert "<h2>Times</h2>" in text
+    assert "<b>At n = 8,000:</b> " in text
+
+
 def test_a_record_of_another_hand_is_shown_safely(record: Scaling) -> None:
     tree = [node.model_copy(update={"parent": 10**6, "name": "a\u202eb"}) for node in record.tree]
     text = page(record.model_copy(update={"tree": tree, "title": "x\u2028\x1b[31m", "headline": HOSTILE}))

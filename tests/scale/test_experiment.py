@@ -36,7 +36,7 @@ def test_what_is_open_is_asked_of_a_run_within_reach() -> None:
     rng = np.random.default_rng(3)
 
     def noisy(seconds: float) -> float:
-        return float(seconds * (1 + 0.1 * rng.standard_normal()))
+        return float(seconds * (1 + 0.05 * rng.standard_normal()))
 
     sizes = (1000, 2000, 4000, 8000)
     # At n = 64,000 fill takes 64 s and pairs 0.0156 n² / 10⁶ = 64 s.
@@ -50,6 +50,51 @@ def test_what_is_open_is_asked_of_a_run_within_reach() -> None:
     assert 1000 <= record.next_run.at <= 64000
     assert record.next_run.bits > 0
     assert "chathpc measure" in record.next_run.job
+
+
+def grown(power: int, *sizes: int, noise: float = 0.02) -> Series:
+    """Runs that take (n/1000)^power s, and as much more or less as the noise is."""
+    return timed({float(n): [(n / 1e3) ** power * each for each in (1, 1 + noise, 1 - noise)] for n in sizes})
+
+
+@pytest.mark.parametrize(
+    ("sizes", "target", "least", "most"),
+    [
+        ((1000, 2000), 100e3, 4000.0, 64e3),  # two values tell no law
+        ((1000, 2000, 4000), 1e6, 1e6 / 64, 512e3),  # 250 times the largest
+        ((1000, 2000), 1500.0, 1500.0, 1500.0),  # between them there is nothing cheaper
+    ],
+)
+def test_where_nothing_can_be_extrapolated_a_run_makes_it_possible(
+    sizes: tuple[int, ...], target: float, least: float, most: float
+) -> None:
+    record = scaling_of(grown(2, *sizes), [{"n": target}])
+    found = record.next_run
+    assert record.predictions[0].refusal
+    assert found is not None
+    assert found.purpose == "extrapolate"
+    assert found.at is not None
+    assert least <= found.at <= most
+    assert "chathpc measure" in found.job
+    after = scaling_of(grown(2, *sizes, int(found.at)), [{"n": target}]).predictions[0]
+    assert after.elapsed is not None
+    assert after.elapsed.value == pytest.approx((target / 1e3) ** 2, rel=0.15)
+
+
+def test_where_one_run_is_not_enough_the_first_of_several_is_named() -> None:
+    found = scaling_of(grown(1, 1000, 2000, noise=0.2), [{"n": 10e6}]).next_run
+    assert found is not None
+    assert found.purpose == "approach"
+    assert found.at is not None
+    assert 2000 < found.at < 1e6
+
+
+def test_no_run_shows_workers_that_the_profiler_does_not() -> None:
+    found = series("ranks", {count: profile(1, {"solve": even(8.0 / count)}) for count in (1, 2, 4, 8)})
+    record = scaling_of(found, [{"ranks": 16.0}])
+    assert "measure with a profiler that does" in record.predictions[0].refusal
+    assert record.next_run is not None
+    assert (record.next_run.at, record.next_run.job) == (None, "")
 
 
 def test_repetitions_that_are_needed_follow_from_the_spread() -> None:

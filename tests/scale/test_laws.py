@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil, log2
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_amdahls_law_ends_at_its_serial_part() -> None:
 def test_messages_have_latency_and_bandwidth() -> None:
     sizes = (64.0, 512.0, 4096.0, 32768.0, 262144.0)
     found = fit([Measurement({"bytes": n}, (1e-6 + n / 1e10,)) for n in sizes])
-    assert found.law.kind == "latency and bandwidth"
+    assert found.law.text.endswith("· bytes")
     assert found.law.coefficients == pytest.approx((1e-6, 1e-10), rel=0.05)
 
 
@@ -157,3 +158,27 @@ def test_intervals_hold_the_truth_in_about_four_of_five() -> None:
     held = np.mean([each.low <= value <= each.high for each, value in zip(ranges, exact, strict=True)])
     assert 0.7 <= held <= 0.95
     assert np.median([abs(each.value / value - 1) for each, value in zip(ranges, exact, strict=True)]) < 0.05
+
+
+@pytest.mark.parametrize("law", [lambda p: 3.0, lambda p: p / 1e3])
+def test_terms_that_are_alike_where_it_was_measured_do_not_grow_beyond(law: Callable[[float], float]) -> None:
+    # From 1,000 to 4,000 the terms 1 and 1 − 1/p differ by less than a thousandth: both together explain anything.
+    found = fit([Measurement({"p": p}, (law(p), law(p) * 1.02, law(p) * 0.98)) for p in (1e3, 2e3, 4e3)])
+    there = found.predict({"p": 8e3})
+    assert there.value == pytest.approx(law(8e3), rel=0.02)
+    assert there.high < 1.1 * law(8e3)
+
+
+def test_parts_tell_the_whole_beyond_the_points_where_they_need_more() -> None:
+    # At noise of 5 % the law of the whole gives 99 at p = 64 in place of 128, the parts, p and p² / 64, 64 each.
+    def of(law: Callable[[float], float]) -> Fitted:
+        rng = np.random.default_rng(2)
+        points = (1.0, 2.0, 4.0, 8.0, 16.0)
+        return fit([Measurement({"p": p}, tuple(law(p) * (1 + 0.05 * rng.standard_normal(3)))) for p in points])
+
+    parts = of(lambda p: p), of(lambda p: p * p / 64)
+    whole = replace(of(lambda p: p + p * p / 64), parts=parts)
+    there = whole.predict({"p": 64.0})
+    assert there.value == pytest.approx(64 + 64, rel=0.05)
+    assert there.value >= max(part.predict({"p": 64.0}).value for part in parts)
+    assert whole.predict({"p": 16.0}) == replace(whole, parts=()).predict({"p": 16.0})

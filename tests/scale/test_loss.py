@@ -150,6 +150,13 @@ def test_a_series_of_profiles_of_one_worker_says_less() -> None:
     assert record.predictions[0].refusal
 
 
+def test_single_profiles_of_one_worker_are_named() -> None:
+    runs = {count: profile(count if count < 8 else 1, {"solve": even(8.0)}) for count in (1, 2, 4, 8)}
+    record = scaling_of(series("threads", runs), [{"threads": 64.0}])
+    assert record.headline.startswith("Some profiles (threads8) do not show their workers one by one")
+    assert record.predictions[0].refusal.endswith("measure these again, or leave them out: threads8")
+
+
 @pytest.mark.parametrize(("processors", "judged"), [("", True), ("1", True), ("2", False)])
 def test_messages_that_waited_for_a_rank_whose_core_other_programs_had_are_not_held_against_the_program(
     processors: str, judged: bool
@@ -168,3 +175,5 @@ def test_messages_that_waited_for_a_rank_whose_core_other_programs_had_are_not_h
     assert costs.starved.tolist() == [False, True]
     assert costs.waiting[1].sum() == pytest.approx(3.0 if judged else 0.0)
     assert (Loss.WAITING in [cause.loss for cause in losses_of(found, costs).causes]) == judged
+    said = "At ranks 2 threads had no core for a good part of the time, which does not count, and efficiencies are at most those shown."
+    assert said in scaling_of(found).notes  # nothing of OpenMP, which the program does not use

@@ -63,6 +63,11 @@ def test_without_different_rates_nothing_is_claimed() -> None:
     assert "no cost of the profiler beyond noise" in told_of(noise, [{"rate": r} for r in (100, 999, 100, 999) * 2])
 
 
+def test_what_differs_between_runs_hides_the_cost_of_the_profiler() -> None:
+    noise = made((1.0, 1.5, 1.4, 1.0), (1.3, 1.0, 1.0, 1.4))
+    assert told_of(noise, [{"rate": rate} for rate in (100, 999, 100, 999) * 2]) == ""
+
+
 def test_runs_with_and_without_the_profiler_tell() -> None:
     found = made((1.0,), (1.0,), (1.0,))
     told = told_of(found, [{"overhead": share} for share in (0.02, 0.03, 0.10)])
