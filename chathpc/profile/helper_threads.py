@@ -37,8 +37,8 @@ from chathpc.profile.sparse import rolled_up
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind
 from chathpc.profile.values import Values
 
-#: Share of a thread's time in a library's own polling from which it is no thread of the program. Open MPI's two threads a rank
-#: do nothing else; a thread of the program does work in between.
+#: Share of a thread's time in a library's own polling from which it is no thread of the program, if it never runs the program's code.
+#: Open MPI's two threads a rank do nothing else.
 HELPER_SHARE = 0.8
 
 #: Whose threads they are, by what the frames of their stacks do.
@@ -88,10 +88,14 @@ def helper_nodes(tree: CallTree) -> BoolArray:
     return found
 
 
-def _first_functions(tree: CallTree) -> IntArray:
-    """The outermost functions that are the program's beyond doubt, by their load modules and names; not all there are."""
+def _first_functions(tree: CallTree, *, known: bool = False) -> IntArray:
+    """The outermost functions that are the program's beyond doubt, by their load modules and names; not all there are. `known`: their
+    module or file is.
+    """
     module = np.array([activity_of_module(path) is None for path in tree.modules] + [True])
     own = (tree.kind == NodeKind.FUNCTION) & module[tree.module]
+    if known:
+        own &= (tree.module >= 0) | (tree.file >= 0)
     while True:  # each round finds names or files that are not the program's
         first = tree.outermost(np.flatnonzero(own).astype(np.int32))
         name = _marked(len(tree.names), tree.name[first], lambda number: _is_doubtful(tree.names[number]))
@@ -99,6 +103,11 @@ def _first_functions(tree: CallTree) -> IntArray:
         if not name.any() and not file.any():
             return first
         own &= ~(name[tree.name] | file[tree.file])
+
+
+def _program_code(tree: CallTree) -> IntArray:
+    """0 for what runs in or below functions whose load module or file is the program's, −1 for the rest."""
+    return np.where(tree.inside(_first_functions(tree, known=True)), 0, -1).astype(np.int32)
 
 
 def _starts_thread(name: str) -> bool:
@@ -178,6 +187,8 @@ class ProgramValues:
         totals = np.nan_to_num(self.everything.location_totals(self.time.id))
         waits = rows.sum(axis=1)
         threads = (waits > 0) & (waits >= HELPER_SHARE * totals) & ~self.where.is_gpu
+        if threads.any():
+            threads &= self.everything.grouped(self.time.id, _program_code(self.tree), 1)[:, 0] <= 0
         # What the program's threads do before its first function belongs to the run.
         if int((~self.where.is_gpu).sum()) > 1:
             found[number[rows[~threads].sum(axis=0) > rows[threads].sum(axis=0)]] = False

@@ -164,3 +164,11 @@ def test_an_idle_server_of_openblas_is_left_out() -> None:
         )
     )
     assert build(main(line("app.c:2", time=(4.0, None))), idle).total("cpu.time") == 4.0
+
+
+def test_a_thread_that_runs_some_of_the_programs_code_is_the_programs() -> None:
+    """On a busy machine most of a team's time may be told as waiting somewhere; who works at all is no helper."""
+    sweep = call("[unknown]", function("sweep", line("app.c:9", time=(None, 0.4)), at="app.c:8"))
+    other = thread(libc("poll", time=(None, 9.0)), sweep)
+    profile = build(main(line("app.c:2", time=(4.0, None))), other)
+    assert (profile.total("cpu.time"), profile.helpers.time) == (13.4, 0.0)
