@@ -151,6 +151,28 @@ def test_a_tail_says_what_is_lost_and_doubts_itself_where_occupancy_does_not_fal
     assert short.confidence > full.confidence
 
 
+@pytest.mark.parametrize(("active", "seconds", "uneven"), [(79.9, 1.0, True), (80.1, 1.0, False), (60, 20e-6, False)])
+def test_multiprocessors_that_idle_in_a_large_grid_wait_for_few_long_blocks(
+    active: float, seconds: float, uneven: bool
+) -> None:
+    """Of many waves, and however many of its warps are resident; what launching takes (10 µs) is no block's fault."""
+    kernel = one(seconds=seconds, active=active, waves=62, sm_throughput=10, memory_throughput=20)
+    told = [each for each in found(kernel) if each.cause == "gpu-tail-effect"]
+    assert bool(told) is uneven
+    if uneven:
+        assert told[0].headroom == pytest.approx(0.201, abs=1e-4)
+        assert told[0].summary == (
+            "A few blocks of solve<float> run much longer than the others: multiprocessors stand idle in 20.1 % of the time."
+        )
+
+
+def test_blocks_of_a_part_filled_wave_end_sooner_where_they_share_a_unit_at_its_limit() -> None:
+    """2.2 waves, a pipe that is busy for 82 % of the time with work (tests/data/gpu/planted, cionize.cu)."""
+    facts = {"waves": 2.2, "sm_throughput": 79.5, "memory_throughput": 11.0, "pipe_fp64": 82.0}
+    assert first(one(**facts)).cause == "gpu-tail-effect"
+    assert causes(one(**facts, active=97)) == ["gpu-fp64-bound"]
+
+
 def test_a_unit_at_its_limit_has_no_tail_worth_naming() -> None:
     assert causes(one(waves=1.25, sm_throughput=20, memory_throughput=85, dram_throughput=85)) == [
         "gpu-memory-bandwidth"

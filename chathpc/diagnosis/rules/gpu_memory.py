@@ -204,15 +204,17 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
         evidence += kernel.percent(
             facts, "l1-data-pipe-shared", "the time in which the L1 cache's data pipe serves shared memory"
         )
-    spare = 1 - reached / 100
+    # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
+    spare = (
+        1 - reached / entry.threshold("attainable") if name == "dram" else max(1 - reached / 100, entry.headroom)
+    )
     at = "at" if reached >= near() else "near"
     tail = ": only moving fewer bytes makes it faster." if name == "dram" and reached >= near() else "."
     if by_shared:
         tail = ", and shared memory is what fills it."
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {words}, {numbers.percent(reached / 100)} of the peak{tail}", evidence,
-        # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
-        headroom=spare if name == "dram" else max(spare, entry.headroom), signs=2 if reached >= near() else 1,
+        headroom=spare, signs=2 if reached >= near() else 1,
         against=tuple(against), waiting="dependency" if by_shared else "memory",
         advice=_SHARED if by_shared else _INSIDE if name in ("l1", "l2") else (), own_advice=by_shared,
         title="Limited by the bandwidth of shared memory" if by_shared else "",
