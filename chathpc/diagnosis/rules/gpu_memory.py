@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
@@ -48,6 +50,47 @@ def weight(kernel: Counted) -> float:
     return max(memory / 100 if memory >= low() or not kernel.stalls else 0.0, waits)
 
 
+@dataclass(frozen=True, slots=True)
+class _Accesses:
+    """Global loads or stores of a kernel: 32-byte sectors of one, and the part (0..1) of their bytes that is used, None if that was not counted."""
+
+    name: str
+    sectors: float
+    use: float | None
+
+    @property
+    def waste(self) -> float:
+        """Part (0..1) of the sectors that coalesced accesses would not need; of elements of 4 bytes where the use is not known."""
+        return 1 - (
+            cause("gpu-uncoalesced-access").threshold("ideal_sectors") / self.sectors if self.use is None else self.use
+        )
+
+    def told(self, facts: Facts, kernel: Counted) -> Fact:
+        """What was counted, as a fact."""
+        if self.use is not None:
+            return kernel.fact(
+                facts, Kind.VALUE, f"sector-use.global-{self.name}", subject=f"what its global {self.name}s use",
+                whole=Quantity(of="the bytes of their sectors"), unit="ratio", how="bytes / (32 x sectors in the L1 cache)",
+            )  # fmt: skip
+        ideal = cause("gpu-uncoalesced-access").threshold("ideal_sectors")
+        return kernel.fact(
+            facts, Kind.COMPARISON, f"sectors-per-request.global-{self.name}", subject=f"a global {self.name} of a warp",
+            unit="sectors of 32 bytes", whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
+        )  # fmt: skip
+
+
+def excess_sectors(facts: Facts, kernel: Counted) -> list[Fact]:
+    """How much of the sectors of accesses is more than their size needs, where it was collected."""
+    if kernel.get("excessive-sectors") is None:
+        return []
+    return [
+        kernel.fact(
+            facts, Kind.VALUE, "excessive-sectors", subject="what coalesced accesses would not need",
+            whole=Quantity(of="the sectors of its global accesses"), unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
+        )
+    ]  # fmt: skip
+
+
 def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     """Accesses of a warp that need more sectors than their bytes fill, in a kernel that memory limits or holds up.
 
@@ -58,63 +101,36 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     if not waits_for_memory(kernel):
         return None
     excess = kernel.get("excessive-sectors")
-    sectors, used = (
-        {name: value for name in ("load", "store") if (value := kernel.get(f"{fact}.global-{name}")) is not None}
-        for fact in ("sectors-per-request", "sector-use")
-    )
-    most = max(sectors, key=lambda name: sectors[name], default="")
-    against, signs = [], 1
-    ideal, widest = entry.threshold("ideal_sectors"), entry.threshold("widest_sectors")
+    accesses = [
+        _Accesses(name, sectors, kernel.get(f"sector-use.global-{name}"))
+        for name in ("load", "store")
+        if (sectors := kernel.get(f"sectors-per-request.global-{name}")) is not None
+    ]
+    most = max(accesses, key=lambda each: each.sectors, default=None)
+    widest, against = entry.threshold("widest_sectors"), []
+    wide = most is not None and most.sectors > widest
     if excess is not None:
-        if excess < entry.threshold("min_excess"):
-            return None
-        waste = min(excess, 1.0)
-        signs += 1
-    elif most and sectors[most] > entry.threshold("min_sectors_per_request"):
-        waste = 1 - used[most] if most in used else 1 - ideal / sectors[most]
-        if most in used and waste < entry.threshold("min_excess"):
-            return None
-        if most not in used and sectors[most] <= widest:
-            waste *= entry.threshold("doubtful_part")
-            against.append(
-                f"Elements of 8 or 16 bytes need 8 or {widest:.0f} sectors, coalesced as well; their size is not in the report."
-            )
+        waste, sure = excess, True
+        summary = f"The accesses of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them are avoidable."
+    elif most is not None and most.sectors > entry.threshold("min_sectors_per_request"):
+        waste, sure = most.waste, most.use is not None
+        summary = f"The {most.name}s of {kernel.short} are scattered: {numbers.number(most.sectors)} sectors for each request of a warp."
     else:
         return None
-    evidence = [ran(facts, kernel)]
-    if excess is not None:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.VALUE, "excessive-sectors", waste, subject="what coalesced accesses would not need",
-            whole=Quantity(of="the sectors of its global accesses"),
-                unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
-            )
-        )  # fmt: skip
-    for name, value in sectors.items():
-        if name in used:
-            evidence.append(
-                kernel.fact(
-                    facts, Kind.VALUE, f"sector-use.global-{name}", used[name], subject=f"what its global {name}s use",
-                    whole=Quantity(of="the bytes of their sectors"), unit="ratio", how="bytes / (32 x sectors in the L1 cache)",
-                )
-            )  # fmt: skip
-        else:
-            evidence.append(
-                kernel.fact(
-                    facts, Kind.COMPARISON, f"sectors-per-request.global-{name}", value, subject=f"a global {name} of a warp",
-                    unit="sectors of 32 bytes", whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
-                )
-            )  # fmt: skip
-    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    if sure and waste < entry.threshold("min_excess"):
+        return None
+    if not sure and not wide:
+        waste *= entry.threshold("doubtful_part")
+        against.append(
+            f"Elements of 8 or 16 bytes need 8 or {widest:.0f} sectors, coalesced as well; their size is not in the report."
+        )
     if kernel.at_least("l1-hit-rate", entry.threshold("max_hits")):
         against.append("Most accesses hit in the L1 cache, so that the rest of a sector may be used soon after.")
-    which = "accesses" if excess is not None or not most else f"{most}s"
+    evidence = [ran(facts, kernel), *excess_sectors(facts, kernel), *(each.told(facts, kernel) for each in accesses)]
+    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
     return write(
-        facts, kernel, entry.id,
-        f"The {which} of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them are avoidable."
-        if excess is not None else
-        f"The {which} of {kernel.short} are scattered: {numbers.number(sectors[most])} sectors for each request of a warp.",
-        evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > widest), against=tuple(against), waiting="spread",
+        facts, kernel, entry.id, summary, evidence, headroom=waste * weight(kernel), signs=1 + (excess is not None) + wide,
+        against=tuple(against), waiting="spread",
         next_measurement=kernel.measure("excess sectors by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 
@@ -205,9 +221,7 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
             facts, "l1-data-pipe-shared", "the time in which the L1 cache's data pipe serves shared memory"
         )
     # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
-    spare = (
-        1 - reached / entry.threshold("attainable") if name == "dram" else max(1 - reached / 100, entry.headroom)
-    )
+    spare = 1 - reached / entry.threshold("attainable") if name == "dram" else max(1 - reached / 100, entry.headroom)
     at = "at" if reached >= near() else "near"
     tail = ": only moving fewer bytes makes it faster." if name == "dram" and reached >= near() else "."
     if by_shared:

@@ -112,8 +112,8 @@ def atomics(facts: Facts, kernel: Counted) -> Draft | None:
     if not updates or not instructions or not waits_for_memory(kernel) or (dram is not None and dram >= low()):
         return None
     part = min(updates / instructions, 1.0)
-    busy, cache = kernel.get("atomic-slice"), kernel.get("l2-throughput")
-    queued = busy is not None and busy >= max(entry.threshold("min_slice"), entry.threshold("slice_ratio") * (cache or 0.0))
+    busy, cache = kernel.get("atomic-slice") or 0.0, kernel.get("l2-throughput") or 0.0
+    queued = busy >= max(entry.threshold("min_slice"), entry.threshold("slice_ratio") * cache)
     if part < entry.threshold("min_instruction_share") and not queued:
         return None
     evidence = [
@@ -127,7 +127,7 @@ def atomics(facts: Facts, kernel: Counted) -> Draft | None:
     ]  # fmt: skip
     return write(
         facts, kernel, entry.id,
-        f"Atomic updates of {kernel.short} queue at a few addresses: one slice of the L2 cache is busy with them in {numbers.percent((busy or 0) / 100)} of the time."
+        f"Atomic updates of {kernel.short} queue at a few addresses: for {numbers.percent(busy / 100)} of the time in one slice of the L2 cache."
         if queued else
         f"Atomic updates slow {kernel.short} down: {numbers.percent(part)} of its instructions.",
         evidence, headroom=weight(kernel) * entry.headroom, signs=1 + (dram is not None) + queued, waiting="memory",

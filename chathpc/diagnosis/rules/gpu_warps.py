@@ -7,7 +7,7 @@ from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues, levels, may_hold_up
+from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, excess_sectors, fills_queues, levels, may_hold_up
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 from chathpc.profile.gpu_counters import STALLS
@@ -78,7 +78,7 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     evidence = [ran(facts, kernel), *_reasons(facts, kernel, kind, part, words), *speed_of_light(facts, kernel)]
     if kind == "memory":
         evidence += levels(facts, kernel)
-        evidence += _spread(facts, kernel)
+        evidence += excess_sectors(facts, kernel)
     evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
     eligible = kernel.get("eligible-warps")
     if eligible is not None:
@@ -127,20 +127,6 @@ def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) 
             )
         )  # fmt: skip
     return evidence
-
-
-def _spread(facts: Facts, kernel: Counted) -> list[Fact]:
-    """How coalesced the accesses are, where it was collected."""
-    excess = kernel.get("excessive-sectors")
-    if excess is None:
-        return []
-    return [
-        kernel.fact(
-            facts, Kind.VALUE, "excessive-sectors", min(excess, 1.0), subject="what coalesced accesses would not need",
-            whole=Quantity(of="the sectors of its global accesses"),
-            unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
-        )
-    ]  # fmt: skip
 
 
 def leans_on_memory(kernel: Counted) -> bool:
