@@ -26,13 +26,6 @@ def window_words(timeline: TimelineFacts) -> str:
     return f"the {numbers.seconds(timeline.window)} window{several}"
 
 
-def of_window(timeline: TimelineFacts, amount: float) -> str:
-    """`921 ms of 969 ms (95.0 %)`; for several devices of their time together."""
-    several = f" of {len(timeline.devices)} devices" if len(timeline.devices) > 1 else ""
-    whole = numbers.seconds(timeline.device_seconds)
-    return f"{numbers.seconds(amount)} of {whole}{several} ({numbers.percent(timeline.share(amount))})"
-
-
 def of_work(timeline: TimelineFacts, amount: float) -> str:
     """` (85 % of the device's busy time)` where a device is mostly idle; else nothing."""
     if not timeline.busy or timeline.share(timeline.idle) <= common()["most"].value:
@@ -85,6 +78,15 @@ def busy_fact(timeline: TimelineFacts) -> Fact:
     return measured(
         timeline, Kind.AMOUNT, timeline.computing, subject="kernels", whole=window(timeline), metric="gpu.kernel.time",
         how="union of the intervals of kernels that compute",
+    )  # fmt: skip
+
+
+def kernel_fact(timeline: TimelineFacts, kernel: KernelTotal, *parts: Part) -> Fact:
+    """How long a kernel runs, in how many launches, and `parts` more."""
+    return measured(
+        timeline, Kind.AMOUNT, kernel.seconds, subject=kernel.short, form=Form.NAME, whole=window(timeline),
+        parts=(Part("", kernel.launches, "launches"), *parts), metric="gpu.kernel.time", how="union of its launches",
+        where=kernel_site(timeline, kernel),
     )  # fmt: skip
 
 
@@ -208,8 +210,6 @@ def window_note(timeline: TimelineFacts) -> str:
 
 
 # -- places --------------------------------------------------------------------------------------------------
-
-_SITES = (NodeKind.REGION, NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.ENTRY)
 
 
 def site(timeline: TimelineFacts, node: int, *, kernel: str | None = None) -> Place:

@@ -104,7 +104,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         "." if blocks is None or blocks > 1 else ". A launch of one block reveals nothing about its other properties."
     )
     return write(
-        facts, kernel, entry.id, lead + rest, evidence, headroom=min(max(idle, 0.0), most), signs=1 + (busiest is not None) + bool(short),
+        facts, kernel, entry.id, lead + rest, evidence, headroom=min(idle, most), signs=1 + (busiest is not None) + bool(short),
         against=tuple(against), next_measurement=kernel.measure(
             "blocks, waves and achieved occupancy of a larger grid", "LaunchStats", "Occupancy", "SpeedOfLight"
         ),
@@ -226,7 +226,7 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
     """
     entry = cause("gpu-low-occupancy")
     theoretical = kernel.get("occupancy")
-    if theoretical is None or theoretical > entry.threshold("max_occupancy") or not kernel.share > 0:
+    if theoretical is None or theoretical > entry.threshold("max_occupancy"):
         return None
     waves = told_waves(kernel)
     if theoretical <= 0 or kernel.at_least("issue-active", low()) or (waves is not None and waves <= 1):
@@ -269,7 +269,7 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         facts, kernel, entry.id,
         f"Too few warps of {kernel.short} are resident to cover its waiting: {numbers.percent(theoretical / 100)} of what fits"
         + (f", limited by {by}." if limiters else "."),
-        evidence, headroom=max(0.0, possible * waits), signs=1 + bool(limiters) + bool(kernel.stalls), against=against,
+        evidence, headroom=possible * waits, signs=1 + bool(limiters) + bool(kernel.stalls), against=against,
         advice=tuple(_REMEDIES[word].format(threads=_larger(kernel)) for word in limiters if word in _REMEDIES),
         own_advice=bool(limiters) and set(limiters) <= set(_REMEDIES),
         next_measurement=None if kernel.stalls else kernel.measure(

@@ -14,6 +14,8 @@ from chathpc.profile import numbers
 
 #: Level of the memory system → its name in sentences.
 _LEVELS = {"dram": "device memory", "l2": "the L2 cache", "l1": "the L1 cache"}
+#: Stall reasons of waiting for room in a queue of memory instructions.
+QUEUES = ("lg-throttle", "tex-throttle")
 
 
 def waits_for_memory(kernel: Counted) -> bool:
@@ -22,9 +24,13 @@ def waits_for_memory(kernel: Counted) -> bool:
     if memory is not None and memory >= low():
         return True
     if kernel.stalls:
-        waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
-        return kernel.stalls_reach(waits, cause("gpu-memory-latency").threshold("min_stall_share"))
+        return kernel.stalls_reach(waits_for_data(kernel), cause("gpu-memory-latency").threshold("min_stall_share"))
     return memory is not None and memory >= may_hold_up() and (compute is None or memory >= compute)
+
+
+def waits_for_data(kernel: Counted) -> float:
+    """Part (0..1) of the time between two instructions that a warp waits for data from memory or for room in its queues; 0 if not known."""
+    return kernel.stalled("long-scoreboard", *QUEUES)
 
 
 def may_hold_up() -> float:
@@ -46,8 +52,7 @@ def levels(facts: Facts, kernel: Counted) -> list[Fact]:
 def weight(kernel: Counted) -> float:
     """Part (0..1) of the kernel's time that memory decides: its throughput where it is the limit, else the waiting for it."""
     memory = kernel.memory or 0.0
-    waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
-    return max(memory / 100 if memory >= low() or not kernel.stalls else 0.0, waits)
+    return max(memory / 100 if memory >= low() or not kernel.stalls else 0.0, waits_for_data(kernel))
 
 
 @dataclass(frozen=True, slots=True)

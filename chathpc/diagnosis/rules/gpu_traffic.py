@@ -15,26 +15,15 @@ from chathpc.profile import numbers
 def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
     """Shared memory accesses that are split by bank conflicts, in a kernel that waits for shared memory or fills its pipe."""
     entry = cause("gpu-shared-bank-conflicts")
-    conflicts, wavefronts, excess = (
-        kernel.get("bank-conflicts"),
-        kernel.get("shared-wavefronts"),
-        kernel.get("excessive-wavefronts"),
-    )
+    conflicts, wavefronts = kernel.get("bank-conflicts"), kernel.get("shared-wavefronts")
     part = (
-        min(conflicts / wavefronts, 1.0)
-        if conflicts is not None and wavefronts
-        else excess
-        if excess is None
-        else min(excess, 1.0)
+        min(conflicts / wavefronts, 1.0) if conflicts is not None and wavefronts else kernel.get("excessive-wavefronts")
     )
     if part is None or part < entry.threshold("min_conflicts"):
         return None
     waits = kernel.stalled("short-scoreboard", "mio-throttle")
     pipe = kernel.get("l1-data-pipe")
-    filled = max(
-        (value for value in (pipe, kernel.get("l1-throughput") if pipe is None else None) if value is not None),
-        default=0.0,
-    )
+    filled = (kernel.get("l1-throughput") or 0.0) if pipe is None else pipe
     held_up = kernel.stalls_reach(waits, entry.threshold("min_stall_share"))
     if not held_up and filled < low():
         return None

@@ -111,11 +111,6 @@ def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids,
     )
 
 
-def _who(facts: Facts) -> str:
-    ranks = ranks_of(facts)
-    return f"The {ranks} ranks together spend" if ranks > 1 else "The program spends"
-
-
 def _explained(facts: Facts, site: _Site, wait: str, common: Fact) -> Iterable[Draft]:
     spread = _spread(facts, site.node)
     bound = cause("mpi-communication-bound")
