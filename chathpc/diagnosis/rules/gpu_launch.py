@@ -66,16 +66,8 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         )  # fmt: skip
         if units:
             evidence.append(
-                kernel.fact(
-                    facts,
-                    Kind.COUNT,
-                    "blocks",
-                    units,
-                    subject="the device",
-                    unit="multiprocessors",
-                    how="launch configuration",
-                )
-            )
+                kernel.fact(facts, Kind.COUNT, "blocks", units, subject="the device", unit="multiprocessors", how="launch configuration")
+            )  # fmt: skip
     if waves is not None:
         evidence.append(_waves(facts, kernel, waves))
     evidence += kernel.percent(facts, "active", "the time in which a multiprocessor has work", "the kernel's")

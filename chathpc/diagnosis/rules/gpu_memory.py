@@ -163,14 +163,9 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
     if shared == 0:
         evidence.append(
             kernel.fact(
-                facts,
-                Kind.AMOUNT,
-                "shared-memory-per-block",
-                subject="its shared memory, where bank conflicts could be,",
-                unit="bytes",
-                how="launch",
+                facts, Kind.AMOUNT, "shared-memory-per-block", subject="its shared memory, where bank conflicts could be,", unit="bytes", how="launch"
             )
-        )
+        )  # fmt: skip
         signs += 1
     else:
         against.append(
@@ -200,15 +195,10 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
     if rate is not None and name == "dram":
         evidence.append(
             kernel.fact(
-                facts,
-                Kind.COMPARISON if peak else Kind.RATE,
-                "dram-rate",
-                subject="its rate of device memory",
-                unit="bytes/s",
-                whole=Quantity(peak, "bytes/s", "the peak") if peak else None,
-                how="bytes of device memory / time",
+                facts, Kind.COMPARISON if peak else Kind.RATE, "dram-rate", subject="its rate of device memory", unit="bytes/s",
+                whole=Quantity(peak, "bytes/s", "the peak") if peak else None, how="bytes of device memory / time",
             )
-        )
+        )  # fmt: skip
     against = []
     if reached < near():
         against.append(

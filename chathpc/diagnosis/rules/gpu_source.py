@@ -131,11 +131,7 @@ class _Kernel:
         for sign in found:
             same = [n for n, draft in enumerate(result) if draft.cause == sign.cause and self._is_mine(draft)]
             for n in same:
-                result[n] = replace(
-                    result[n],
-                    evidence=(*result[n].evidence, self._evidence(sign)),
-                    signs=result[n].signs + (not result[n].derived),
-                )
+                result[n] = result[n].backed(self._evidence(sign))
             draft = None if same or self.is_counted or not sign.alone or self._is_measured(sign) else self._draft(sign)
             if draft is not None:
                 own.append(draft)
