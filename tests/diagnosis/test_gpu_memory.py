@@ -233,7 +233,7 @@ def test_a_slice_of_the_l2_cache_that_alone_is_busy_with_updates_tells_that_few_
     assert bool(told) is queued
     if queued:
         assert told[0].against == ()
-        assert "queue at a few addresses" in told[0].summary
+        assert "contend for a few addresses" in told[0].summary
 
 
 def test_atomics_of_a_kernel_that_fills_device_memory_are_not_its_limit() -> None:

@@ -116,7 +116,7 @@ def atomics(facts: Facts, kernel: Counted) -> Draft | None:
     ]  # fmt: skip
     return write(
         facts, kernel, entry.id,
-        f"Atomic updates of {kernel.short} queue at a few addresses: for {numbers.percent(busy / 100)} of the time in one slice of the L2 cache."
+        f"Atomic updates of {kernel.short} contend for a few addresses: one slice of the L2 cache does them for {numbers.percent(busy / 100)} of the time."
         if queued else
         f"Atomic updates slow {kernel.short} down: {numbers.percent(part)} of its instructions.",
         evidence, headroom=weight(kernel) * entry.headroom, signs=1 + (dram is not None) + queued, waiting="memory",
