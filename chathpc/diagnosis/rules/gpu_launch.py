@@ -151,7 +151,8 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
     if waves is None or waves < 1:
         return None
     idle = _without_blocks(kernel)
-    full = busiest is not None and busiest >= near() * (active or 100.0) / 100
+    at_work = 1.0 if active is None else active / 100
+    full = busiest is not None and busiest >= near() * at_work
     empty = lost_in_tail(waves) if waves <= entry.threshold("max_waves") and not full else 0.0
     lost, uneven = max(empty, idle), idle > empty
     if lost + _ROUNDING < entry.threshold("min_lost"):
