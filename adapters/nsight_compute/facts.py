@@ -57,20 +57,21 @@ def _part(excess: tuple[str, ...], all_of: tuple[str, ...], ideal: tuple[str, ..
     return compute
 
 
-def _per_request(direction: str) -> Computed:
-    stem = "l1tex__t_{}_pipe_lsu_mem_global_op_" + direction + ".sum"
-    ready = f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{direction}.ratio"
+def _accesses(name: str, way: str) -> dict[str, tuple[Computed, str]]:
+    """Facts about global loads or stores (`way` in NVIDIA's names): the sectors of one, and what it uses of their bytes."""
+    sectors, requests, ready, used = (stem.format(way) for stem in _OF_ACCESSES)
 
-    def compute(launch: Launch) -> float | None:
-        counted = ratio(launch.value(stem.format("sectors")), launch.value(stem.format("requests")))
+    def per_request(launch: Launch) -> float | None:
+        counted = ratio(launch.value(sectors), launch.value(requests))
         return launch.value(ready) if counted is None else counted
 
-    return compute
+    def use(launch: Launch) -> float | None:
+        return product(launch.value(used) or None, 1 / _SECTOR)  # 0 where no access is one of these (cp.async)
 
-
-def _sector_use(name: str) -> Computed:
-    # 0 is that of a kernel whose accesses are none of these (cp.async).
-    return lambda launch: product(launch.value(name) or None, 1 / _SECTOR)
+    return {
+        f"gpu.kernel.sectors-per-request.global-{name}": (per_request, f"{sectors} / {requests}"),
+        f"gpu.kernel.sector-use.global-{name}": (use, f"{used} / {_SECTOR:.0f}"),
+    }
 
 
 def _shared_memory(launch: Launch) -> float | None:
@@ -153,7 +154,12 @@ def _pcie_rate(launch: Launch) -> float | None:
 _SECTORS, _HITS = "lts__t_sectors_srcunit_tex.sum", "lts__t_sectors_srcunit_tex_lookup_hit.sum"
 _PCIE = ("pcie__read_bytes.sum.per_second", "pcie__write_bytes.sum.per_second")
 _INTEGRATED = "device__attribute_integrated"
-_BYTES_OF_SECTOR = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio"
+#: Names about global accesses of one direction: sectors, requests, their ratio where it is ready, bytes that they use of a sector.
+_OF_ACCESSES = (
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{}.ratio",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio",
+)  # fmt: skip
 #: Bytes of a sector of the caches.
 _SECTOR = 32.0
 #: Cycles of a kernel from its beginning to its end, of whatever unit.
@@ -164,18 +170,8 @@ COMPUTED: dict[str, tuple[Computed, str]] = {
     "gpu.kernel.active": (_active, "sm__cycles_active.avg / gpc__cycles_elapsed.max"),
     "gpu.kernel.blocks": (_blocks, "grid"),
     "gpu.kernel.threads-per-block": (_threads, "block"),
-    "gpu.kernel.sectors-per-request.global-load": (
-        _per_request("ld"),
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum / l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    ),
-    "gpu.kernel.sectors-per-request.global-store": (
-        _per_request("st"),
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum / l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    ),
-    **{
-        f"gpu.kernel.sector-use.global-{name}": (_sector_use(stem), f"{stem} / {_SECTOR:.0f}")
-        for name, stem in (("load", _BYTES_OF_SECTOR.format("ld")), ("store", _BYTES_OF_SECTOR.format("st")))
-    },
+    **_accesses("load", "ld"),
+    **_accesses("store", "st"),
     "gpu.kernel.excessive-sectors": (
         _part(tuple(f"derived__{name}_excessive" for name in SECTORS), SECTORS, tuple(f"{n}_ideal" for n in SECTORS)),
         "derived__memory_l2_theoretical_sectors_global_excessive / memory_l2_theoretical_sectors_global",
@@ -262,14 +258,12 @@ WANTED: frozenset[str] = frozenset(
         *CLOCK, "sm__cycles_active.avg", *_ELAPSED,
         "dram__bytes.sum", "dram__bytes.sum.per_second", "dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second",
         *(f"dram__bytes_{way}.sum{suffix}" for way in ("read", "write") for suffix in ("", ".per_second")),
-        *(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{way}.sum" for what in ("sectors", "requests") for way in ("ld", "st")),
+        *(name.format(way) for name in _OF_ACCESSES for way in ("ld", "st")),
         *(f"l1tex__t_requests_pipe_lsu_mem_global_op_{way}.sum" for way in ("atom", "red")),
-        *(f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{way}.ratio" for way in ("ld", "st")),
         *(f"l1tex__data_{what}_mem_shared_op_{way}.sum" for way in ("ld", "st", "atom")
           for what in ("bank_conflicts_pipe_lsu", "pipe_lsu_wavefronts")),
         *(name + ending for name in (*SECTORS, *WAVEFRONTS) for ending in ("", "_ideal")),
         *(f"derived__{name}_excessive" for name in (*SECTORS, *WAVEFRONTS)),
-        *map(_BYTES_OF_SECTOR.format, ("ld", "st")),
         HOST_MISSES, MISSES, _SECTORS, _HITS, *_PCIE, _INTEGRATED, *(name + ending for name in FILLS for ending in (".sum", ELAPSED)),
         *(f"smsp__warp_issue_stalled_{reason_in_names(reason)}_per_warp_active.pct" for reason in STALLS),
     ]

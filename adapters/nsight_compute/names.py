@@ -32,6 +32,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "gpu.kernel.l1-hit-rate": ("l1tex__t_sector_hit_rate.pct",),
     "gpu.kernel.l2-hit-rate": ("lts__t_sector_hit_rate.pct",),
+    "gpu.kernel.atomic-slice": ("lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed",),
     "gpu.kernel.occupancy": ("sm__maximum_warps_per_active_cycle_pct",),
     "gpu.kernel.achieved-occupancy": ("sm__warps_active" + ACTIVE,),
     "gpu.kernel.issue-active": ("smsp__issue_active" + ACTIVE, "sm__inst_issued" + ACTIVE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erf, exp, hypot, inf, isfinite, log, sqrt
 
 from chathpc.diagnosis.catalogue import common
@@ -75,6 +75,10 @@ class Draft:
     bounded: bool = True
     title: str = ""
     own_advice: bool = False
+
+    def backed(self, *more: Fact) -> Draft:
+        """The same with further evidence, which is one more sign where the finding was measured."""
+        return replace(self, evidence=(*self.evidence, *more), signs=self.signs + (not self.derived))
 
 
 #: Log-odds that the cause of a finding is right: with one sign, what each further independent sign adds, and each thing that

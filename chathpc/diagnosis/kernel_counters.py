@@ -24,6 +24,11 @@ _NO_COUNTERS = frozenset(
     )
 )  # fmt: skip
 
+#: Facts that are parts (0..1) of a whole.
+_PARTS = frozenset(
+    ("excessive-sectors", "excessive-wavefronts", "host-misses", "host-sectors", "sector-use.global-load", "sector-use.global-store")
+)  # fmt: skip
+
 
 def has_counters(profile: Profile) -> bool:
     """True if the profile holds counters of kernels, not only facts about their launch or accesses."""
@@ -91,12 +96,13 @@ def counted_kernels(profile: Profile) -> list[Counted]:
 
 
 def _plausible(profile: Profile, values: Mapping[str, float]) -> dict[str, float]:
-    """Values that can be: no infinities or negative numbers, percentages of at most 100."""
+    """Values that can be: no infinities or negative numbers, percentages of at most 100, parts of at most 1."""
     kept = {}
     for name, value in values.items():
         if isfinite(value) and value >= 0:
             metric = profile.metrics.get(PREFIX + name)
-            kept[name] = min(value, 100.0) if metric is not None and metric.unit == Unit.PERCENT else _whole(value)
+            percent = metric is not None and metric.unit == Unit.PERCENT
+            kept[name] = min(value, 100.0) if percent else _whole(min(value, 1.0) if name in _PARTS else value)
     return kept
 
 

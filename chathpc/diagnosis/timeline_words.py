@@ -81,6 +81,15 @@ def busy_fact(timeline: TimelineFacts) -> Fact:
     )  # fmt: skip
 
 
+def kernel_fact(timeline: TimelineFacts, kernel: KernelTotal, *parts: Part) -> Fact:
+    """How long a kernel runs, in how many launches, and `parts` more."""
+    return measured(
+        timeline, Kind.AMOUNT, kernel.seconds, subject=kernel.short, form=Form.NAME, whole=window(timeline),
+        parts=(Part("", kernel.launches, "launches"), *parts), metric="gpu.kernel.time", how="union of its launches",
+        where=kernel_site(timeline, kernel),
+    )  # fmt: skip
+
+
 def idle_fact(timeline: TimelineFacts) -> Fact:
     """How long the device did nothing, neither kernels nor copies."""
     longest = (Part("longest", timeline.longest_idle, "s"),) if timeline.idle else ()

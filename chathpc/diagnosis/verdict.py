@@ -99,7 +99,8 @@ def _at_the_limit(ranked: Sequence[Draft], *, files: bool = False) -> str:
     ]
     if not limits or sum(draft.share for draft in limits) < common()["most"].value:
         return ""
-    return "the machine does the work as fast as it can: " + limits[0].summary.rstrip(".")
+    most = max(limits, key=lambda draft: draft.share)
+    return "the machine does the work as fast as it can: " + most.summary.rstrip(".")
 
 
 def _host_work(facts: Facts) -> str:

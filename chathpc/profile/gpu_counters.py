@@ -19,6 +19,7 @@ _PERCENT = {
     "gpu.kernel.l1-data-pipe-shared": "part of the time in which the L1 cache's data pipe serves shared memory",
     "gpu.kernel.l1-hit-rate": "hit rate of the L1 cache",
     "gpu.kernel.l2-hit-rate": "hit rate of the L2 cache",
+    "gpu.kernel.atomic-slice": "busy part of the atomic unit in the busiest slice of the L2 cache",
     "gpu.kernel.host-fill-throughput": "rate at which the L2 cache is filled from host memory, of peak",
     "gpu.kernel.occupancy": "theoretical occupancy: warps that fit, of the warps that a multiprocessor can hold",
     "gpu.kernel.achieved-occupancy": "achieved occupancy: active warps, of the warps that a multiprocessor can hold",

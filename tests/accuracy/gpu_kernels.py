@@ -192,8 +192,9 @@ def bandwidth(draw: Draw) -> Run:
 
 @recipe("gpu-memory-bandwidth", KERNEL)
 def k_bandwidth(draw: Draw, folder: Path) -> Truth:
-    why = "device memory is busy at nine tenths of its peak, accesses are coalesced, arithmetic is not used much"
-    return judged(draw, folder, bandwidth(draw), "gpu-memory-bandwidth", why)
+    # Streams reach nine tenths (91.2, 89.2, 87.1 % on an H100: tests/data/gpu/planted), so that nothing is left to win.
+    why = "device memory is busy at nine tenths of its peak, which is what streams reach, and accesses are coalesced"
+    return judged(draw, folder, bandwidth(draw), "healthy", why, "gpu-memory-bandwidth")
 
 
 @recipe("gpu-memory-latency", KERNEL)

@@ -167,7 +167,7 @@ DETECTED = {
         "large_block": 256,
     },
     "gpu-kernel-bound": {"min_share": 0.7, "min_kernel_share": 0.03},
-    "gpu-memory-bandwidth": {"min_throughput": 80, "min_shared_part": 0.5},
+    "gpu-memory-bandwidth": {"min_throughput": 80, "attainable": 91, "min_shared_part": 0.5},
     "gpu-uncoalesced-access": {
         "min_sectors_per_request": 8,
         "min_excess": 0.3,
@@ -186,7 +186,7 @@ DETECTED = {
         "few_registers": 64,
     },
     "gpu-divergence": {"max_threads": 20, "max_uniformity": 90},
-    "gpu-atomics-contention": {"min_instruction_share": 0.02},
+    "gpu-atomics-contention": {"min_instruction_share": 0.02, "min_slice": 20, "slice_ratio": 2},
     "gpu-compute-bound": {"min_throughput": 80, "min_stall_share": 0.3, "min_queue_share": 0.2},
     "gpu-fp64-bound": {"min_throughput": 60, "full_rate": 2},
     "gpu-tensor-cores-unused": {"max_tensor": 1},

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_kernels
-from chathpc.diagnosis.rules.gpu_counters import RULES, judgeable, undecided
+from chathpc.diagnosis.rules.gpu_counters import RULES, undecided
 from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.profile import Profile
 from tests.diagnosis.kernels import LATENCY, LAUNCH, One, bare, causes, first, found, one, report
@@ -60,7 +60,7 @@ def test_one_kernel_without_a_time_is_the_whole_report_two_are_not() -> None:
     (limit,) = diagnosed(report(kernel)).findings
     assert (limit.share, limit.seconds) == (1, None)
     assert diagnosed(report(kernel, replace(kernel, name="other"))).findings == ()
-    assert not judgeable(report(kernel, replace(kernel, name="other")))
+    assert undecided(report(kernel, replace(kernel, name="other")))
 
 
 # -- what is not concluded -----------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_without_counters_there_is_nothing_to_judge() -> None:
     profile = report(bare(blocks=8000, registers=32, occupancy=25, threads_per_block=256))
     assert counted_kernels(profile) == []
     assert [draft for rule in RULES for draft in rule(Facts(profile))] == []
-    assert judgeable(profile)
+    assert not undecided(profile)
 
 
 def test_launch_and_occupancy_alone_decide_nothing() -> None:
@@ -87,24 +87,24 @@ def test_low_throughput_without_stall_reasons_says_what_to_collect() -> None:
         "solve<float> uses no unit for more than 9.00 % of its peak, and what its warps wait for was not collected: "
         "ncu --section WarpStateStats --section SchedulerStats -k solve -c 3 ./app (stall reasons)."
     )
-    assert not judgeable(profile)
+    assert undecided(profile)
 
 
 def test_a_finding_about_another_kernel_is_a_decision() -> None:
     silent = one(seconds=0.8, sm_throughput=9, memory_throughput=8)
     assert undecided(report(silent, one("other", 0.2, sm_throughput=12, memory_throughput=97, dram_throughput=97)))
     small = one("other", 0.2, blocks=1, waves=0.001, sm_throughput=0.1, memory_throughput=0.1)
-    assert judgeable(report(silent, small))
+    assert not undecided(report(silent, small))
 
 
 def test_accesses_of_another_tool_are_no_counters() -> None:
     profile = report(bare(footprint=4096, unique_pages=1, accesses_per_page=32, multiprocessors_used=3))
     assert counted_kernels(profile) == []
-    assert judgeable(profile)
+    assert not undecided(profile)
 
 
 def test_a_report_is_decided_if_the_kernel_with_most_time_is() -> None:
-    assert judgeable(
+    assert not undecided(
         report(one(sm_throughput=90, memory_throughput=8), one("other", 0.4, sm_throughput=9, memory_throughput=8))
     )
 

@@ -109,31 +109,42 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     )  # fmt: skip
 
 
+def _is_plain_product(kernel: Counted) -> bool:
+    """True for a matrix product, by its name, that leaves the tensor pipe idle."""
+    tensor = kernel.get("pipe.tensor")
+    idle = tensor is not None and tensor < cause("gpu-tensor-cores-unused").threshold("max_tensor")
+    return idle and not kernel.get("flops.tensor") and _PRODUCT.search(kernel.name) is not None
+
+
+def _tensor_pipe(facts: Facts, kernel: Counted) -> list[Fact]:
+    return kernel.percent(facts, "pipe.tensor", "the busy time of the tensor pipe", "its cycles")
+
+
 def tensor_unused(facts: Facts, kernel: Counted) -> Draft | None:
-    """A matrix product, by its name, that keeps ordinary arithmetic busy while the tensor pipe is idle."""
+    """A matrix product in half precision that keeps ordinary arithmetic busy while the tensor pipe is idle.
+
+    In single precision that is no fault: tensor cores would round the operands. There it is advice beside the limit of the pipe.
+    """
     entry = cause("gpu-tensor-cores-unused")
-    tensor, fp32, fp16 = kernel.get("pipe.tensor"), kernel.get("flops.fp32") or 0.0, kernel.get("flops.fp16") or 0.0
+    half = kernel.get("flops.fp16") or 0.0
     ordinary = max(kernel.get("pipe.fma") or 0.0, kernel.get("pipe.fp16") or 0.0)
-    if tensor is None or tensor >= entry.threshold("max_tensor") or not _PRODUCT.search(kernel.name):
+    if (
+        half <= (kernel.get("flops.fp32") or 0.0)
+        or ordinary < low()
+        or not is_busy(kernel)
+        or not _is_plain_product(kernel)
+    ):
         return None
-    if not is_busy(kernel) or ordinary < low() or kernel.get("flops.tensor"):
-        return None
-    half = fp16 > fp32
     evidence = [
-        ran(facts, kernel), *kernel.percent(facts, "pipe.tensor", "the busy time of the tensor pipe", "its cycles"), *pipes(facts, kernel),
+        ran(facts, kernel), *_tensor_pipe(facts, kernel), *pipes(facts, kernel),
+        kernel.fact(
+            facts, Kind.RATE, "flops.fp16", subject="its rate outside of the tensor pipe", unit="half precision operations a second",
+            how="operations of ordinary instructions / time",
+        ),
     ]  # fmt: skip
-    flops = max(fp16, fp32)
-    if flops:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.RATE, "flops.fp16" if half else "flops.fp32", subject="its rate outside of the tensor pipe",
-                unit=f"{'half' if half else 'single'} precision operations a second", how="operations of ordinary instructions / time",
-            )
-        )  # fmt: skip
     return write(
         facts, kernel, entry.id, f"{kernel.short} looks like a matrix product but does not use the tensor cores.", evidence,
-        headroom=entry.headroom, signs=2 if half else 1,
-        against=() if half else ("Tensor cores round single precision operands to TF32 (10 bits of mantissa).",),
+        headroom=entry.headroom, signs=2,
     )  # fmt: skip
 
 
@@ -183,6 +194,9 @@ def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
     reached = max(compute or 0.0, kernel.pipe[1] if kernel.pipe is not None else 0.0)
     evidence = [ran(facts, kernel), *pipes(facts, kernel)]
     evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
+    product = _is_plain_product(kernel)
+    if product:
+        evidence += _tensor_pipe(facts, kernel)
     against, busy = [], kernel.pipe is not None and kernel.pipe[1] >= low()
     if reached < near():
         against.append(
@@ -198,7 +212,13 @@ def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {unit}: {numbers.percent(reached / 100)} of the peak.", evidence,
         headroom=1 - reached / 100, signs=1 + busy + (waits >= entry.threshold("min_queue_share")), against=tuple(against), waiting="pipe",
-        next_measurement=None if kernel.pipe is not None else kernel.measure(
+        advice=_TF32 if product else (), next_measurement=None if kernel.pipe is not None else kernel.measure(
             "which pipe is the limit", "ComputeWorkloadAnalysis", "InstructionStats"
         ),
     )  # fmt: skip
+
+
+_TF32 = (
+    "Where 10 bits of mantissa suffice, let tensor cores multiply: TF32 by cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), "
+    "torch.set_float32_matmul_precision('high'), or half precision.",
+)

@@ -92,8 +92,9 @@ def kernel_limits(facts: Facts) -> Iterable[Draft]:
 
 def judge(facts: Facts, kernel: Counted) -> list[Draft]:
     """The primary finding about a kernel, then others with another remedy; none if its counters decide nothing."""
-    found = [draft for step in _LAUNCH if (draft := step(facts, kernel)) is not None][:1]
-    if not found or _may_matter_less(found[0], kernel):
+    launch = _first(_LAUNCH, facts, kernel)
+    found = [] if launch is None else [launch]
+    if launch is None or _may_matter_less(launch, kernel):
         limit = _first(_steps(kernel), facts, kernel)
         if limit is not None:
             found.append(limit)
@@ -272,11 +273,6 @@ def undecided(profile: Profile) -> str:
         f"{first.short} uses no unit for more than {numbers.percent(first.busiest / 100)} of its peak, and what its warps wait for "
         f"was not collected: {first.measure('stall reasons', 'WarpStateStats', 'SchedulerStats')}."
     )
-
-
-def judgeable(profile: Profile) -> bool:
-    """True if the counters of the kernels decide anything, or the profile has none."""
-    return not undecided(profile)
 
 
 RULES = (kernel_limits,)

@@ -7,7 +7,7 @@ from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.rules.gpu_memory import levels
+from chathpc.diagnosis.rules.gpu_memory import levels, waits_for_data
 from chathpc.diagnosis.rules.gpu_speed import low, ran, speed_of_light, write
 from chathpc.profile import numbers
 
@@ -26,12 +26,11 @@ def host_memory(facts: Facts, kernel: Counted) -> Draft | None:
     part = kernel.get("host-misses")
     if part is None or part < entry.threshold("min_host_misses") or not _matters(kernel):
         return None
-    waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
-    held_up = bool(kernel.stalls) and kernel.stalls_reach(waits, entry.threshold("min_stall_share"))
+    waits = waits_for_data(kernel)
+    held_up = kernel.stalls_reach(waits, entry.threshold("min_stall_share"))
     idle = kernel.busiest is not None and kernel.busiest < low()
     if kernel.at_least("dram-throughput", low()) or not (held_up if kernel.stalls else idle):
         return None
-    part = min(part, 1.0)
     evidence = [ran(facts, kernel), *_fetched(facts, kernel, part)]
     if held_up:
         evidence.append(

@@ -149,7 +149,7 @@ def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Fact |
     """Of the samples that wait for memory the part that waits for room in a queue: many accesses, not long ones."""
     profile = facts.profile
     waiting = sum(float(profile.dense(name)[kernel.nodes].sum()) for name in _QUEUES)
-    if not any(has(profile, name) for name in _QUEUES) or stalled <= 0 or waiting <= 0:
+    if waiting <= 0:
         return None
     part = min(waiting / stalled, 1.0)
     return fact(
@@ -236,9 +236,12 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     entry = cause("gpu-kernel-bound")
     profile = facts.profile
     device = device_time(profile)
-    if not device or not has(profile, "gpu.kernel.time") or samples_metric(profile) is not None:
-        return
-    if has_counters(profile):
+    if (
+        not device
+        or not has(profile, "gpu.kernel.time")
+        or samples_metric(profile) is not None
+        or has_counters(profile)
+    ):
         return
     share = profile.total("gpu.kernel.time") / device
     found = kernels(profile)

@@ -16,6 +16,7 @@ from chathpc.profile import numbers
 
 #: What sums and quotients of the same numbers differ by.
 _ROUNDING = 1e-9
+_WAVES_ARE = "blocks / (multiprocessors × resident blocks of each)"
 #: Kernels that run shorter than this take no longer than their launch (the threshold of gpu-launch-bound).
 _SHORT = "max_kernel_seconds"
 
@@ -65,23 +66,10 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         )  # fmt: skip
         if units:
             evidence.append(
-                kernel.fact(
-                    facts,
-                    Kind.COUNT,
-                    "blocks",
-                    units,
-                    subject="the device",
-                    unit="multiprocessors",
-                    how="launch configuration",
-                )
-            )
+                kernel.fact(facts, Kind.COUNT, "blocks", units, subject="the device", unit="multiprocessors", how="launch configuration")
+            )  # fmt: skip
     if waves is not None:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.COUNT, "waves", waves, subject="its grid", unit="waves of blocks that fit on the device at once",
-                how="blocks / (multiprocessors × resident blocks of each)",
-            )
-        )  # fmt: skip
+        evidence.append(_waves(facts, kernel, waves))
     evidence += kernel.percent(facts, "active", "the time in which a multiprocessor has work", "the kernel's")
     evidence += speed_of_light(facts, kernel)
     evidence += kernel.percent(
@@ -108,10 +96,16 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         "." if blocks is None or blocks > 1 else ". A launch of one block reveals nothing about its other properties."
     )
     return write(
-        facts, kernel, entry.id, lead + rest, evidence, headroom=min(max(idle, 0.0), most), signs=1 + (busiest is not None) + bool(short),
+        facts, kernel, entry.id, lead + rest, evidence, headroom=min(idle, most), signs=1 + (busiest is not None) + bool(short),
         against=tuple(against), next_measurement=kernel.measure(
             "blocks, waves and achieved occupancy of a larger grid", "LaunchStats", "Occupancy", "SpeedOfLight"
         ),
+    )  # fmt: skip
+
+
+def _waves(facts: Facts, kernel: Counted, waves: float) -> Fact:
+    return kernel.fact(
+        facts, Kind.COUNT, "waves", waves, subject="its grid", unit="waves of blocks that fit on the device at once", how=_WAVES_ARE
     )  # fmt: skip
 
 
@@ -148,27 +142,39 @@ def lost_in_tail(waves: float) -> float:
 
 
 def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
-    """One to five waves of blocks of which the last is part-filled, on a device that is not at its limit."""
+    """Multiprocessors that stand idle since others have the longest blocks, or one to five waves of blocks of which the last is part-filled.
+
+    A part-filled wave loses nothing where blocks share a unit that is at its limit: with fewer of them each ends sooner.
+    """
     entry = cause("gpu-tail-effect")
-    waves, busiest = kernel.get("waves"), kernel.busiest
-    if waves is None or not 1 <= waves <= entry.threshold("max_waves"):
+    waves, busiest, active = kernel.get("waves"), kernel.busiest, kernel.get("active")
+    if waves is None or waves < 1:
         return None
-    lost = lost_in_tail(waves)
-    if lost + _ROUNDING < entry.threshold("min_lost") or (busiest is not None and busiest >= near()):
+    idle = _without_blocks(kernel)
+    at_work = 1.0 if active is None else active / 100
+    full = busiest is not None and busiest >= near() * at_work
+    empty = lost_in_tail(waves) if waves <= entry.threshold("max_waves") and not full else 0.0
+    lost, uneven = max(empty, idle), idle > empty
+    if lost + _ROUNDING < entry.threshold("min_lost"):
         return None
-    evidence = [
-        ran(facts, kernel),
-        kernel.fact(
-            facts, Kind.COMPARISON, "waves", subject="its grid", unit="waves", whole=Quantity(float(ceil(waves)), "waves", "and takes the time of"),
-            how="blocks / (multiprocessors × resident blocks of each)",
-        ),
-        kernel.fact(
-            facts, Kind.VALUE, "waves", lost, subject="what stays empty at the end, if all blocks take equally long,",
-            whole=Quantity(of="the places for blocks"), unit="ratio", how="1 − waves / waves rounded up",
-        ),
-    ]  # fmt: skip
+    evidence = [ran(facts, kernel)]
+    against: list[str] = []
+    signs = 1
+    if uneven:
+        evidence += kernel.percent(facts, "active", "the time in which a multiprocessor has work", "the kernel's")
+        evidence.append(_waves(facts, kernel, waves))
+    else:
+        evidence += [
+            kernel.fact(
+                facts, Kind.COMPARISON, "waves", subject="its grid", unit="waves", whole=Quantity(float(ceil(waves)), "waves", "and takes the time of"),
+                how=_WAVES_ARE,
+            ),
+            kernel.fact(
+                facts, Kind.VALUE, "waves", lost, subject="what stays empty at the end, if all blocks take equally long,",
+                whole=Quantity(of="the places for blocks"), unit="ratio", how="1 − waves / waves rounded up",
+            ),
+        ]  # fmt: skip
     theoretical, achieved = kernel.get("occupancy"), kernel.get("achieved-occupancy")
-    against, signs = [], 1
     if theoretical and achieved is not None:
         evidence.append(
             kernel.fact(
@@ -178,15 +184,32 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
         )  # fmt: skip
         if achieved < entry.threshold("full_occupancy") * theoretical:
             signs += 1
-        else:
+        elif not uneven:
             against.append("The achieved occupancy is as high as the theoretical one, so the tail is short.")
     evidence += speed_of_light(facts, kernel)
     return write(
         facts, kernel, entry.id,
+        f"A few blocks of {kernel.short} run much longer than the others: multiprocessors stand idle in {numbers.percent(idle)} of the time."
+        if uneven else
         f"The last wave of {kernel.short} is part-filled: {numbers.number(waves)} waves take the time of {ceil(waves)}.",
-        evidence, headroom=lost, signs=signs, against=tuple(against),
+        evidence, headroom=lost, signs=signs, against=tuple(against), advice=_UNEVEN if uneven else (), own_advice=uneven,
         next_measurement=kernel.measure("how unequal the multiprocessors' work is", "LaunchStats", "WorkloadDistribution"),
     )  # fmt: skip
+
+
+def _without_blocks(kernel: Counted) -> float:
+    """Part (0..1) of its time in which a multiprocessor has no block, beyond what launching takes; 0 where that is not known."""
+    active = kernel.get("active")
+    if active is None or not kernel.seconds or not kernel.launches:
+        return 0.0
+    launching = cause("gpu-launch-bound").threshold(_SHORT) * kernel.launches / kernel.seconds
+    return max(1 - active / 100 - launching, 0.0)
+
+
+_UNEVEN = (
+    "Give long pieces of work several blocks (split them at a fixed size) instead of one block each.",
+    "Start the longest pieces first, or let persistent blocks fetch the next piece by atomicAdd.",
+)
 
 
 def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
@@ -196,7 +219,7 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
     """
     entry = cause("gpu-low-occupancy")
     theoretical = kernel.get("occupancy")
-    if theoretical is None or theoretical > entry.threshold("max_occupancy") or not kernel.share > 0:
+    if theoretical is None or theoretical > entry.threshold("max_occupancy"):
         return None
     waves = told_waves(kernel)
     if theoretical <= 0 or kernel.at_least("issue-active", low()) or (waves is not None and waves <= 1):
@@ -239,7 +262,7 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         facts, kernel, entry.id,
         f"Too few warps of {kernel.short} are resident to cover its waiting: {numbers.percent(theoretical / 100)} of what fits"
         + (f", limited by {by}." if limiters else "."),
-        evidence, headroom=max(0.0, possible * waits), signs=1 + bool(limiters) + bool(kernel.stalls), against=against,
+        evidence, headroom=possible * waits, signs=1 + bool(limiters) + bool(kernel.stalls), against=against,
         advice=tuple(_REMEDIES[word].format(threads=_larger(kernel)) for word in limiters if word in _REMEDIES),
         own_advice=bool(limiters) and set(limiters) <= set(_REMEDIES),
         next_measurement=None if kernel.stalls else kernel.measure(

@@ -150,7 +150,7 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     copies, volume = timeline.amount(*COPY_LANES)
     by_copy = bool(waiting) and is_blocking_copy(waiting[0].name) and copies > 0
     small = by_copy and 0 < volume / copies < entry.threshold("max_copy_bytes")
-    size = (Part("each on average", volume / copies, "bytes"),) if volume else ()
+    size = (Part("each on average", volume / copies, "bytes"),) if by_copy and volume else ()
     yield Draft(
         cause=entry.id,
         where=place,
@@ -175,25 +175,13 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
             measured(
                 timeline,
                 Kind.COUNT,
-                waits,
-                subject="the host",
-                form=Form.ONE,
-                parts=(Part("launches of kernels", launches, "count"),),
-                unit="synchronising calls",
-                metric="gpu.sync.time",
-                how="number of calls in the window",
-            )
-            if not by_copy
-            else measured(
-                timeline,
-                Kind.COUNT,
-                copies,
+                copies if by_copy else waits,
                 subject="the host",
                 form=Form.ONE,
                 parts=(Part("launches of kernels", launches, "count"), *size),
-                unit="blocking copies",
-                metric="gpu.copy.count",
-                how="number of copies",
+                unit="blocking copies" if by_copy else "synchronising calls",
+                metric="gpu.copy.count" if by_copy else "gpu.sync.time",
+                how="number of copies" if by_copy else "number of calls in the window",
             ),
         ),
         signs=2,

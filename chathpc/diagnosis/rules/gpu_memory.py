@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
@@ -12,6 +14,8 @@ from chathpc.profile import numbers
 
 #: Level of the memory system → its name in sentences.
 _LEVELS = {"dram": "device memory", "l2": "the L2 cache", "l1": "the L1 cache"}
+#: Stall reasons of waiting for room in a queue of memory instructions.
+QUEUES = ("lg-throttle", "tex-throttle")
 
 
 def waits_for_memory(kernel: Counted) -> bool:
@@ -20,9 +24,13 @@ def waits_for_memory(kernel: Counted) -> bool:
     if memory is not None and memory >= low():
         return True
     if kernel.stalls:
-        waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
-        return kernel.stalls_reach(waits, cause("gpu-memory-latency").threshold("min_stall_share"))
+        return kernel.stalls_reach(waits_for_data(kernel), cause("gpu-memory-latency").threshold("min_stall_share"))
     return memory is not None and memory >= may_hold_up() and (compute is None or memory >= compute)
+
+
+def waits_for_data(kernel: Counted) -> float:
+    """Part (0..1) of the time between two instructions that a warp waits for data from memory or for room in its queues; 0 if not known."""
+    return kernel.stalled("long-scoreboard", *QUEUES)
 
 
 def may_hold_up() -> float:
@@ -44,8 +52,48 @@ def levels(facts: Facts, kernel: Counted) -> list[Fact]:
 def weight(kernel: Counted) -> float:
     """Part (0..1) of the kernel's time that memory decides: its throughput where it is the limit, else the waiting for it."""
     memory = kernel.memory or 0.0
-    waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
-    return max(memory / 100 if memory >= low() or not kernel.stalls else 0.0, waits)
+    return max(memory / 100 if memory >= low() or not kernel.stalls else 0.0, waits_for_data(kernel))
+
+
+@dataclass(frozen=True, slots=True)
+class _Accesses:
+    """Global loads or stores of a kernel: 32-byte sectors of one, and the part (0..1) of their bytes that is used, None if that was not counted."""
+
+    name: str
+    sectors: float
+    use: float | None
+
+    @property
+    def waste(self) -> float:
+        """Part (0..1) of the sectors that coalesced accesses would not need; of elements of 4 bytes where the use is not known."""
+        return 1 - (
+            cause("gpu-uncoalesced-access").threshold("ideal_sectors") / self.sectors if self.use is None else self.use
+        )
+
+    def told(self, facts: Facts, kernel: Counted) -> Fact:
+        """What was counted, as a fact."""
+        if self.use is not None:
+            return kernel.fact(
+                facts, Kind.VALUE, f"sector-use.global-{self.name}", subject=f"what its global {self.name}s use",
+                whole=Quantity(of="the bytes of their sectors"), unit="ratio", how="bytes / (32 x sectors in the L1 cache)",
+            )  # fmt: skip
+        ideal = cause("gpu-uncoalesced-access").threshold("ideal_sectors")
+        return kernel.fact(
+            facts, Kind.COMPARISON, f"sectors-per-request.global-{self.name}", subject=f"a global {self.name} of a warp",
+            unit="sectors of 32 bytes", whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
+        )  # fmt: skip
+
+
+def excess_sectors(facts: Facts, kernel: Counted) -> list[Fact]:
+    """How much of the sectors of accesses is more than their size needs, where it was collected."""
+    if kernel.get("excessive-sectors") is None:
+        return []
+    return [
+        kernel.fact(
+            facts, Kind.VALUE, "excessive-sectors", subject="what coalesced accesses would not need",
+            whole=Quantity(of="the sectors of its global accesses"), unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
+        )
+    ]  # fmt: skip
 
 
 def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
@@ -58,63 +106,36 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     if not waits_for_memory(kernel):
         return None
     excess = kernel.get("excessive-sectors")
-    sectors, used = (
-        {name: value for name in ("load", "store") if (value := kernel.get(f"{fact}.global-{name}")) is not None}
-        for fact in ("sectors-per-request", "sector-use")
-    )
-    most = max(sectors, key=lambda name: sectors[name], default="")
-    against, signs = [], 1
-    ideal, widest = entry.threshold("ideal_sectors"), entry.threshold("widest_sectors")
+    accesses = [
+        _Accesses(name, sectors, kernel.get(f"sector-use.global-{name}"))
+        for name in ("load", "store")
+        if (sectors := kernel.get(f"sectors-per-request.global-{name}")) is not None
+    ]
+    most = max(accesses, key=lambda each: each.sectors, default=None)
+    widest, against = entry.threshold("widest_sectors"), []
+    wide = most is not None and most.sectors > widest
     if excess is not None:
-        if excess < entry.threshold("min_excess"):
-            return None
-        waste = min(excess, 1.0)
-        signs += 1
-    elif most and sectors[most] > entry.threshold("min_sectors_per_request"):
-        waste = 1 - used[most] if most in used else 1 - ideal / sectors[most]
-        if most in used and waste < entry.threshold("min_excess"):
-            return None
-        if most not in used and sectors[most] <= widest:
-            waste *= entry.threshold("doubtful_part")
-            against.append(
-                f"Elements of 8 or 16 bytes need 8 or {widest:.0f} sectors, coalesced as well; their size is not in the report."
-            )
+        waste, sure = excess, True
+        summary = f"The accesses of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them are avoidable."
+    elif most is not None and most.sectors > entry.threshold("min_sectors_per_request"):
+        waste, sure = most.waste, most.use is not None
+        summary = f"The {most.name}s of {kernel.short} are scattered: {numbers.number(most.sectors)} sectors for each request of a warp."
     else:
         return None
-    evidence = [ran(facts, kernel)]
-    if excess is not None:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.VALUE, "excessive-sectors", waste, subject="what coalesced accesses would not need",
-            whole=Quantity(of="the sectors of its global accesses"),
-                unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
-            )
-        )  # fmt: skip
-    for name, value in sectors.items():
-        if name in used:
-            evidence.append(
-                kernel.fact(
-                    facts, Kind.VALUE, f"sector-use.global-{name}", used[name], subject=f"what its global {name}s use",
-                    whole=Quantity(of="the bytes of their sectors"), unit="ratio", how="bytes / (32 x sectors in the L1 cache)",
-                )
-            )  # fmt: skip
-        else:
-            evidence.append(
-                kernel.fact(
-                    facts, Kind.COMPARISON, f"sectors-per-request.global-{name}", value, subject=f"a global {name} of a warp",
-                    unit="sectors of 32 bytes", whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
-                )
-            )  # fmt: skip
-    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    if sure and waste < entry.threshold("min_excess"):
+        return None
+    if not sure and not wide:
+        waste *= entry.threshold("doubtful_part")
+        against.append(
+            f"Elements of 8 or 16 bytes need 8 or {widest:.0f} sectors, coalesced as well; their size is not in the report."
+        )
     if kernel.at_least("l1-hit-rate", entry.threshold("max_hits")):
         against.append("Most accesses hit in the L1 cache, so that the rest of a sector may be used soon after.")
-    which = "accesses" if excess is not None or not most else f"{most}s"
+    evidence = [ran(facts, kernel), *excess_sectors(facts, kernel), *(each.told(facts, kernel) for each in accesses)]
+    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
     return write(
-        facts, kernel, entry.id,
-        f"The {which} of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them are avoidable."
-        if excess is not None else
-        f"The {which} of {kernel.short} are scattered: {numbers.number(sectors[most])} sectors for each request of a warp.",
-        evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > widest), against=tuple(against), waiting="spread",
+        facts, kernel, entry.id, summary, evidence, headroom=waste * weight(kernel), signs=1 + (excess is not None) + wide,
+        against=tuple(against), waiting="spread",
         next_measurement=kernel.measure("excess sectors by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 
@@ -142,14 +163,9 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
     if shared == 0:
         evidence.append(
             kernel.fact(
-                facts,
-                Kind.AMOUNT,
-                "shared-memory-per-block",
-                subject="its shared memory, where bank conflicts could be,",
-                unit="bytes",
-                how="launch",
+                facts, Kind.AMOUNT, "shared-memory-per-block", subject="its shared memory, where bank conflicts could be,", unit="bytes", how="launch"
             )
-        )
+        )  # fmt: skip
         signs += 1
     else:
         against.append(
@@ -179,15 +195,10 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
     if rate is not None and name == "dram":
         evidence.append(
             kernel.fact(
-                facts,
-                Kind.COMPARISON if peak else Kind.RATE,
-                "dram-rate",
-                subject="its rate of device memory",
-                unit="bytes/s",
-                whole=Quantity(peak, "bytes/s", "the peak") if peak else None,
-                how="bytes of device memory / time",
+                facts, Kind.COMPARISON if peak else Kind.RATE, "dram-rate", subject="its rate of device memory", unit="bytes/s",
+                whole=Quantity(peak, "bytes/s", "the peak") if peak else None, how="bytes of device memory / time",
             )
-        )
+        )  # fmt: skip
     against = []
     if reached < near():
         against.append(
@@ -204,15 +215,15 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
         evidence += kernel.percent(
             facts, "l1-data-pipe-shared", "the time in which the L1 cache's data pipe serves shared memory"
         )
-    spare = 1 - reached / 100
+    # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
+    spare = 1 - reached / entry.threshold("attainable") if name == "dram" else max(1 - reached / 100, entry.headroom)
     at = "at" if reached >= near() else "near"
     tail = ": only moving fewer bytes makes it faster." if name == "dram" and reached >= near() else "."
     if by_shared:
         tail = ", and shared memory is what fills it."
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {words}, {numbers.percent(reached / 100)} of the peak{tail}", evidence,
-        # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
-        headroom=spare if name == "dram" else max(spare, entry.headroom), signs=2 if reached >= near() else 1,
+        headroom=spare, signs=2 if reached >= near() else 1,
         against=tuple(against), waiting="dependency" if by_shared else "memory",
         advice=_SHARED if by_shared else _INSIDE if name in ("l1", "l2") else (), own_advice=by_shared,
         title="Limited by the bandwidth of shared memory" if by_shared else "",

@@ -4,7 +4,7 @@ kernel, or the lines at which its warps stall, are known. A kernel with counters
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -89,7 +89,9 @@ def with_kernel_source(facts: Facts, drafts: Sequence[Draft], computing: float =
         if found is None:
             continue
         one = _Kernel(facts, kernel, part, samples, found, kernel.name in counted, computing)
-        result = one.told(result, [*signs(found), *_launching(facts, files, kernel, found)])
+        # Launches that stand in another file are not looked for.
+        launch = small_launch(found.source, kernel.name, int(cause("gpu-small-grid").threshold("few_blocks")))
+        result = one.told(result, [*signs(found), *([launch] if launch is not None else ())])
     return result
 
 
@@ -111,12 +113,6 @@ def _source_of(facts: Facts, files: _Files, kernel: Kernel) -> KernelSource | No
     return None
 
 
-def _launching(facts: Facts, files: _Files, kernel: Kernel, found: KernelSource) -> Iterable[Sign]:
-    """What the kernel's own file says of its launches; None of them where they stand in another."""
-    sign = small_launch(found.source, kernel.name, int(cause("gpu-small-grid").threshold("few_blocks")))
-    return () if sign is None else (sign,)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kernel:
     """A hot kernel with its source. `part` is its part of the device's time (0..1)."""
@@ -135,11 +131,7 @@ class _Kernel:
         for sign in found:
             same = [n for n, draft in enumerate(result) if draft.cause == sign.cause and self._is_mine(draft)]
             for n in same:
-                result[n] = replace(
-                    result[n],
-                    evidence=(*result[n].evidence, self._evidence(sign)),
-                    signs=result[n].signs + (not result[n].derived),
-                )
+                result[n] = result[n].backed(self._evidence(sign))
             draft = None if same or self.is_counted or not sign.alone or self._is_measured(sign) else self._draft(sign)
             if draft is not None:
                 own.append(draft)

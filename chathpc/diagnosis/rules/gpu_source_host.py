@@ -5,7 +5,7 @@ that is allocated in loops where only the host's time is known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,14 +51,9 @@ def with_host_calls(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
             best[name] = call
     result = list(drafts)
     for name, call in best.items():
-        mine = [n for n, draft in enumerate(result) if draft.cause == name]
-        for n in mine:
-            result[n] = replace(
-                result[n],
-                evidence=(*result[n].evidence, _evidence(hot, call)),
-                signs=result[n].signs + (not result[n].derived),
-            )
-        if not mine and name == "gpu-allocation-in-loop" and facts.timeline is None:
+        known = any(draft.cause == name for draft in result)
+        result = [draft.backed(_evidence(hot, call)) if draft.cause == name else draft for draft in result]
+        if not known and name == "gpu-allocation-in-loop" and facts.timeline is None:
             result += _allocating(hot, call, costs[name])
     return result
 

@@ -35,7 +35,7 @@ def ran(facts: Facts, kernel: Counted) -> Fact:
         )  # fmt: skip
     return fact(
         facts, Kind.AMOUNT, kernel.seconds, subject=kernel.short, form=Form.NAME,
-        whole=Quantity(kernel.seconds / kernel.share, "s", "kernel time in the report") if kernel.share else None,
+        whole=Quantity(kernel.seconds / kernel.share, "s", "kernel time in the report"),
         parts=(Part("", kernel.launches, "launches"),) if kernel.launches else (), unit="s", metric=PREFIX + "time",
         how="time of its launches; the report holds only profiled kernels",
     )  # fmt: skip

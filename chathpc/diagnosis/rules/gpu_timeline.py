@@ -22,11 +22,11 @@ from chathpc.diagnosis.timeline_words import (
     exposed_fact,
     has_counters,
     idle_fact,
+    kernel_fact,
     kernel_site,
     measured,
     of_work,
     only_graphs,
-    window,
     window_words,
 )
 from chathpc.profile import numbers
@@ -109,18 +109,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     place = kernel_site(timeline, top)
     evidence = [
         busy_fact(timeline),
-        measured(
-            timeline,
-            Kind.AMOUNT,
-            top.seconds,
-            subject=top.short,
-            form=Form.NAME,
-            whole=window(timeline),
-            parts=(Part("", top.launches, "launches"), Part("each", top.mean, "s")),
-            metric="gpu.kernel.time",
-            how="union of its launches",
-            where=place,
-        ),
+        kernel_fact(timeline, top, Part("each", top.mean, "s")),
         idle_fact(timeline),
     ]
     second = _second(timeline, kernels)
@@ -157,21 +146,7 @@ def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Fact, 
     """The kernel after the first, where it is worth a line."""
     if len(kernels) < _SEVERAL or timeline.share(kernels[1].seconds) < common()["worth_a_line"].value:
         return ()
-    other = kernels[1]
-    return (
-        measured(
-            timeline,
-            Kind.AMOUNT,
-            other.seconds,
-            subject=other.short,
-            form=Form.NAME,
-            whole=window(timeline),
-            parts=(Part("", other.launches, "launches"),),
-            metric="gpu.kernel.time",
-            how="union of its launches",
-            where=kernel_site(timeline, other),
-        ),
-    )
+    return (kernel_fact(timeline, kernels[1]),)
 
 
 def imbalance(facts: Facts) -> Iterable[Draft]:
@@ -269,18 +244,7 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
                     how="mean over its launches",
                     where=place,
                 ),
-                measured(
-                    timeline,
-                    Kind.AMOUNT,
-                    kernel.seconds,
-                    subject=kernel.short,
-                    form=Form.NAME,
-                    whole=window(timeline),
-                    parts=(Part("", kernel.launches, "launches"),),
-                    metric="gpu.kernel.time",
-                    how="union of its launches",
-                    where=place,
-                ),
+                kernel_fact(timeline, kernel),
             ),
             signs=2 if known else 1,
             against=(

@@ -15,26 +15,15 @@ from chathpc.profile import numbers
 def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
     """Shared memory accesses that are split by bank conflicts, in a kernel that waits for shared memory or fills its pipe."""
     entry = cause("gpu-shared-bank-conflicts")
-    conflicts, wavefronts, excess = (
-        kernel.get("bank-conflicts"),
-        kernel.get("shared-wavefronts"),
-        kernel.get("excessive-wavefronts"),
-    )
+    conflicts, wavefronts = kernel.get("bank-conflicts"), kernel.get("shared-wavefronts")
     part = (
-        min(conflicts / wavefronts, 1.0)
-        if conflicts is not None and wavefronts
-        else excess
-        if excess is None
-        else min(excess, 1.0)
+        min(conflicts / wavefronts, 1.0) if conflicts is not None and wavefronts else kernel.get("excessive-wavefronts")
     )
     if part is None or part < entry.threshold("min_conflicts"):
         return None
     waits = kernel.stalled("short-scoreboard", "mio-throttle")
     pipe = kernel.get("l1-data-pipe")
-    filled = max(
-        (value for value in (pipe, kernel.get("l1-throughput") if pipe is None else None) if value is not None),
-        default=0.0,
-    )
+    filled = (kernel.get("l1-throughput") or 0.0) if pipe is None else pipe
     held_up = kernel.stalls_reach(waits, entry.threshold("min_stall_share"))
     if not held_up and filled < low():
         return None
@@ -101,14 +90,20 @@ def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
 
 
 def atomics(facts: Facts, kernel: Counted) -> Draft | None:
-    """Many atomic updates of global memory, in a kernel that waits for memory although device memory is not busy."""
+    """Many atomic updates of global memory, or few addresses that get them, in a kernel that waits for memory although device memory is not busy.
+
+    Each address belongs to one slice of the L2 cache, whose unit does its updates one after the other: a slice that is busy with them
+    while the cache as a whole is not tells that few addresses get most.
+    """
     entry = cause("gpu-atomics-contention")
     updates, instructions = kernel.get("atomics"), kernel.get("instructions")
     dram = kernel.get("dram-throughput")
     if not updates or not instructions or not waits_for_memory(kernel) or (dram is not None and dram >= low()):
         return None
     part = min(updates / instructions, 1.0)
-    if part < entry.threshold("min_instruction_share"):
+    busy, cache = kernel.get("atomic-slice") or 0.0, kernel.get("l2-throughput") or 0.0
+    queued = busy >= max(entry.threshold("min_slice"), entry.threshold("slice_ratio") * cache)
+    if part < entry.threshold("min_instruction_share") and not queued:
         return None
     evidence = [
         ran(facts, kernel),
@@ -116,10 +111,14 @@ def atomics(facts: Facts, kernel: Counted) -> Draft | None:
             facts, Kind.SHARE, "atomics", part, subject="atomic updates of global memory", form=Form.MANY, unit="ratio",
             whole=Quantity(of="its instructions"), how="requests of atomic operations and reductions / instructions",
         ),
+        *kernel.percent(facts, "atomic-slice", "the busy time of the atomic unit of the busiest slice of the L2 cache"),
         *speed_of_light(facts, kernel), *levels(facts, kernel),
     ]  # fmt: skip
     return write(
-        facts, kernel, entry.id, f"Atomic updates slow {kernel.short} down: {numbers.percent(part)} of its instructions.", evidence,
-        headroom=weight(kernel) * min(1.0, entry.headroom), signs=1 + (dram is not None), waiting="memory",
-        against=("Counters do not show how many threads update one address.",),
+        facts, kernel, entry.id,
+        f"Atomic updates of {kernel.short} contend for a few addresses: one slice of the L2 cache does them for {numbers.percent(busy / 100)} of the time."
+        if queued else
+        f"Atomic updates slow {kernel.short} down: {numbers.percent(part)} of its instructions.",
+        evidence, headroom=weight(kernel) * entry.headroom, signs=1 + (dram is not None) + queued, waiting="memory",
+        against=() if queued else ("Counters do not show how many threads update one address.",),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues, levels, may_hold_up
+from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, QUEUES, excess_sectors, fills_queues, levels, may_hold_up
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 from chathpc.profile.gpu_counters import STALLS
@@ -16,14 +16,12 @@ from chathpc.profile.gpu_counters import STALLS
 _NO_WAIT = ("selected", "not-selected")
 #: Kind of waiting → stall reasons, of chathpc.profile.gpu_counters.STALLS.
 WAITING = {
-    "memory": ("long-scoreboard", "lg-throttle", "tex-throttle", "drain", "membar"),
+    "memory": ("long-scoreboard", *QUEUES, "drain", "membar"),
     "barrier": ("barrier",),
     "dependency": ("wait", "short-scoreboard", "mio-throttle"),
     "fetch": ("no-instruction",),
     "pipe": ("math-pipe-throttle", "gmma"),
 }
-#: Waiting for room in a queue of memory instructions.
-_QUEUES = ("lg-throttle", "tex-throttle")
 #: Kind of waiting → cause, and what the warps wait for in words.
 _CAUSES = {
     "memory": ("gpu-memory-latency", "data from memory"),
@@ -78,7 +76,7 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     evidence = [ran(facts, kernel), *_reasons(facts, kernel, kind, part, words), *speed_of_light(facts, kernel)]
     if kind == "memory":
         evidence += levels(facts, kernel)
-        evidence += _spread(facts, kernel)
+        evidence += excess_sectors(facts, kernel)
     evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
     eligible = kernel.get("eligible-warps")
     if eligible is not None:
@@ -91,18 +89,13 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
         facts, kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is well utilised."
         if not busy else f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time.", evidence,
         headroom=min(part, kernel.idle), signs=1 + (busiest is not None and not busy) + is_most, against=tuple(against),
-        waiting=kind, advice=FULL_QUEUE if kind == "memory" and fills_queues(kernel.stalled(*_QUEUES), part) else (),
+        waiting=kind, advice=FULL_QUEUE if kind == "memory" and fills_queues(kernel.stalled(*QUEUES), part) else (),
     )  # fmt: skip
 
 
-def _longest(kernel: Counted, kind: str) -> tuple[str, float]:
-    """Of a kind of waiting the reason with most of it, and its part (0..1)."""
-    reason = max(WAITING[kind], key=lambda each: kernel.stalls.get(each, 0.0))
-    return reason, kernel.stalls.get(reason, 0.0)
-
-
 def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) -> list[Fact]:
-    reason, longest = _longest(kernel, kind)
+    reason = max(WAITING[kind], key=lambda each: kernel.stalls.get(each, 0.0))
+    longest = kernel.stalls.get(reason, 0.0)
     total = kernel.get("latency-per-issue")
     whole = (
         Quantity(total, "cycles", "a warp between two instructions")
@@ -127,20 +120,6 @@ def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) 
             )
         )  # fmt: skip
     return evidence
-
-
-def _spread(facts: Facts, kernel: Counted) -> list[Fact]:
-    """How coalesced the accesses are, where it was collected."""
-    excess = kernel.get("excessive-sectors")
-    if excess is None:
-        return []
-    return [
-        kernel.fact(
-            facts, Kind.VALUE, "excessive-sectors", min(excess, 1.0), subject="what coalesced accesses would not need",
-            whole=Quantity(of="the sectors of its global accesses"),
-            unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
-        )
-    ]  # fmt: skip
 
 
 def leans_on_memory(kernel: Counted) -> bool:

@@ -497,7 +497,7 @@ def _joined(facts: Facts, draft: Draft, found: _Found, hot: Hot) -> Draft:
     ):
         return draft  # the same line was read already
     more = (evidence,) if found.cost >= draft.cost or not found.sign.alone else (_time(facts, found), evidence)
-    return replace(draft, evidence=(*draft.evidence, *more), signs=draft.signs + (not draft.derived))
+    return draft.backed(*more)
 
 
 def _named(hot: Hot, found: _Found) -> _Found:

@@ -257,7 +257,7 @@ def chain(several: Sequence[Lanes]) -> Sign | None:
             if one.function.loops_in(loop.index) or is_short(loop, one.unit):
                 continue
             own = [each for each in one.function.inside(loop.index) if each.does == Does.EVALUATE]
-            sums = [each for each in own if _adds(one, loop, each)]
+            sums = [each for each in own if _adds(loop, each)]
             if len(sums) == 1 and len(own) <= 2 and work(own) <= _CHAINED:
                 statement = sums[0]
                 target = statement.expr.parts[0] if statement.expr is not None else Expr(Kind.OTHER)
@@ -270,7 +270,7 @@ def chain(several: Sequence[Lanes]) -> Sign | None:
     return None
 
 
-def _adds(one: Lanes, loop: Loop, statement: Statement) -> bool:
+def _adds(loop: Loop, statement: Statement) -> bool:
     expr = statement.expr
     return (
         expr is not None

@@ -33,7 +33,7 @@ def double_precision(several: Sequence[Lanes]) -> Sign | None:
         found: list[tuple[Statement, Expr]] = []
         for statement in one.function.statements:
             for each in statement.expr.walk() if statement.expr is not None else ():
-                if each.kind == Kind.BINARY and each.text in ARITHMETIC and _mixes(one, each):
+                if each.kind == Kind.BINARY and each.text in ARITHMETIC and _mixes(each):
                     found.append((statement, each))
         deepest = max((level(one.function, one.unit, each.loop) for each, _ in found), default=0)
         inner = [pair for pair in found if level(one.function, one.unit, pair[0].loop) == deepest]
@@ -53,7 +53,7 @@ def double_precision(several: Sequence[Lanes]) -> Sign | None:
     return None
 
 
-def _mixes(one: Lanes, expr: Expr) -> bool:
+def _mixes(expr: Expr) -> bool:
     """True for arithmetic of a double literal with something that is none."""
     literal = [part.kind == Kind.NUMBER and _LITERAL.match(part.text) is not None for part in expr.parts]
     return any(literal) and not all(part.kind == Kind.NUMBER for part in expr.parts)
