@@ -249,6 +249,9 @@ def _frames(tree: CallTree, of_python: BoolArray) -> Frames:
     # The dynamic loader's and the C library's inner functions, whatever they do.
     frame[outside & (frame == _USER) & named(tree, is_inner)] = Activity.LIBRARY
     frame[math & (outside | (by_module == Activity.MATH) | named(tree, is_for_vectors))] = Activity.MATH
+    # What a loop of Python pays is its own steps, not the function of libm at the end of each; mpi4py hands on to MPI.
+    frame[of_python & (frame == Activity.MATH)] = Activity.LIBRARY
+    frame[_of_mpi4py(tree) & (frame != Activity.MPI_SETUP)] = Activity.LIBRARY
     frame[(frame == _USER) & of_python] = Activity.LIBRARY
     frame[placeholder & named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
     frame[(frame == _USER) & (by_module == _USER) & (tree.nearest(named(tree, is_system_call)) >= 0)] = Activity.LIBRARY
@@ -267,11 +270,18 @@ def _of_python_libraries(tree: CallTree, outside: BoolArray) -> BoolArray:
     return np.asarray(installed | (outside & ~python & (tree.nearest(python) >= 0)))
 
 
+def _of_mpi4py(tree: CallTree) -> BoolArray:
+    modules = [_MPI4PY.search(path) is not None for path in tree.modules]
+    return np.array([*modules, False])[tree.module]
+
+
 def in_python_libraries(path: str) -> bool:
     """True for files of Python's own modules, of installed packages, and of the interpreter's source."""
     return _INSTALLED.search(path) is not None
 
 
+#: The load module of mpi4py, whose functions are called like MPI's and like the system's (recv).
+_MPI4PY = re.compile(r"(^|/)MPI\.[\w.-]+\.so$")
 #: Where Python keeps its modules and packages, and how distributions name the folder of its source.
 _INSTALLED = re.compile(r"(^|/)(python\d[\d.]*|site-packages|dist-packages|Python-\d[\w.]*)/|^<frozen ")
 
