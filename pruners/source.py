@@ -6,14 +6,16 @@ as far as there is room. A name counts as shown where it stands in the syntax tr
 
 from __future__ import annotations
 
+import ast
 import posixpath
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.languages import grammar_of, is_fortran
+from chathpc.diagnosis.source.languages import grammar_of, is_fortran, is_python
 from chathpc.diagnosis.source.text import MOST_BYTES, parsed
 from chathpc.profile.languages import kind_of
 from chathpc.profile.source_text import SourceReader
@@ -125,7 +127,7 @@ class SourceText:
     def parts(self) -> list[Part]:
         """The definitions of the file, in its order."""
         if self._file is None:
-            return []
+            return [self._part_of_python(node) for node in _python_definitions(self.raw)] if is_python(self.name) else []
         return [self._part(node) for node in _definitions(self._file.tree.root_node)]
 
     def _part(self, node: Node) -> Part:
@@ -136,6 +138,15 @@ class SourceText:
         if node.type in ("preproc_def", "preproc_function_def"):
             defines |= {_text(child) for child in node.children if child.type == "identifier"}
         return Part(frozenset(lines), frozenset(defines), frozenset(self.names_on(lines)), function)
+
+    def _part_of_python(self, node: ast.stmt) -> Part:
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        lines = frozenset(range(first, (node.end_lineno or first) + 1))
+        function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        named = [node] if function or isinstance(node, ast.ClassDef) else list(ast.walk(node))
+        defines = {each.name for each in named if isinstance(each, _NAMED_IN_PYTHON)}
+        defines |= {each.id for each in named if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        return Part(lines, frozenset(defines), frozenset(self.names_on(lines)), function)
 
     def around(self, hot: Iterable[int], part: Part) -> frozenset[int]:
         """Of a long function its head, what is near to its hot lines, and the heads of the loops around these."""
@@ -378,6 +389,27 @@ def _methods(node: Node) -> Iterator[Node]:
             yield child
         elif child.type in _RECORDS or child.type in ("field_declaration_list", "template_declaration"):
             pending.extend(child.children)
+
+
+_NAMED_IN_PYTHON = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _python_definitions(text: str) -> Iterator[ast.stmt]:
+    """Functions and classes of a module with those in them, and what it sets at its top; nothing of what this Python cannot read."""
+    try:
+        with warnings.catch_warnings():  # of what it holds unwise in the text
+            warnings.simplefilter("ignore")
+            pending = list(ast.parse(text).body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    top = set(map(id, pending))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _NAMED_IN_PYTHON):
+            pending += node.body
+            yield node
+        elif id(node) in top and isinstance(node, ast.Assign | ast.AnnAssign):
+            yield node
 
 
 def _text(node: Node) -> str:

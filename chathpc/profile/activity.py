@@ -102,7 +102,10 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     (Activity.LOCK, r"<method 'acquire' of '_(thread|multiprocessing)\.\w+' objects>|lock\.acquire$"),
     # Python's threading tells what is waited for; a lock that the program takes itself is one.
     (Activity.JOIN, r"Thread\.(join|_wait_for_tstate_lock)$"),
-    (Activity.BLOCKED, r"(Condition|Event|Barrier|_?[A-Z]\w*Semaphore|_?\w*Queue)\.(wait|acquire|get|put)$|blas_thread_server$"),
+    (
+        Activity.BLOCKED,
+        r"(Condition|Event|Barrier|_?[A-Z]\w*Semaphore|_?\w*Queue)\.(wait|acquire|get|put)$|blas_thread_server$",
+    ),
     (Activity.LOCK, r"(lock_)?PyThread_acquire_lock|take_gil"),
     (
         Activity.BLOCKED,
@@ -306,7 +309,9 @@ _RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_|lll_)[A-Za-z]")
 _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
 _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 _SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
-_STANDARD = re.compile(rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}")
+_STANDARD = re.compile(
+    rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}"
+)
 #: Where a thread enters the kernel by a system call: x86-64, Arm, POWER.
 _SYSTEM_CALL = re.compile(
     r"entry_SYSCALL|do_syscall_64|el0t?(_64)?_(svc|sync)|system_call(_exception|_common)?$|(internal/|runtime/)+syscall\.Syscall"

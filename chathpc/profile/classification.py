@@ -135,15 +135,16 @@ def classify(tree: CallTree) -> Activities:
     # A library frame without a meaning of its own takes that of the first frame below it that has one (qsort → malloc), which what
     # that one calls does not change: a thread of libgomp's that sleeps in a futex waits for work.
     telling = is_frame & in_library & ~np.isin(frame, (_USER, Activity.LIBRARY, Activity.PROFILER))
-    above = tree.nearest(telling)[np.maximum(tree.parent, 0)]
-    telling &= (tree.parent < 0) | (above < 0) | (call[np.maximum(above, 0)] != call)
-    first = tree.nearest(telling)
-    vague = in_library & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
-    vague &= (first >= 0) & (call[np.maximum(first, 0)] == call)
+    first = _first_of_call(tree, call, telling)
+    vague = in_library & (first >= 0) & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
     kind[vague] = frame[np.maximum(first, 0)][vague]
-    # Packages of Python hand on what they are asked for: the call is that of the library which does it (mpi4py's Allreduce: MPI_Allreduce).
-    handed = in_library & of_python[np.maximum(call, 0)] & (first >= 0) & (call[np.maximum(first, 0)] == call)
-    call[handed] = first[handed]
+    # Packages of Python hand on what they are asked for: the call is that of the library which does it (mpi4py's Allreduce: MPI_Allreduce),
+    # else of the first function of Python (numpy.cross behind NumPy's dispatcher).
+    packages = in_library & of_python[np.maximum(call, 0)]
+    for better in (first, _first_of_call(tree, call, is_frame & packages & (tree.file >= 0))):
+        handed = packages & (better >= 0)
+        call[handed] = better[handed]
+        packages &= ~handed
     # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
     kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
     # Memory that is only set has no other cost; that of a copy is the copy's, whose target would not be there without it.
@@ -163,6 +164,14 @@ def classify(tree: CallTree) -> Activities:
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return found
+
+
+def _first_of_call(tree: CallTree, call: IntArray, marked: BoolArray) -> IntArray:
+    """For each node the outermost marked one of its public call at or above it; −1 without one."""
+    above = tree.nearest(marked)[np.maximum(tree.parent, 0)]
+    outermost = marked & ((tree.parent < 0) | (above < 0) | (call[np.maximum(above, 0)] != call))
+    first = tree.nearest(outermost)
+    return np.where((first >= 0) & (call[np.maximum(first, 0)] == call), first, np.int32(-1)).astype(np.int32)
 
 
 def _close(tree: CallTree, is_frame: BoolArray, frame: Frames) -> None:

@@ -360,30 +360,48 @@ def test_the_c_librarys_own_names_and_openmps_regions_are_known_without_a_load_m
 LIB, NUMPY = "/usr/lib/python3.11", "/env/lib/python3.11/site-packages/numpy"
 
 
-def test_packages_of_python_count_for_the_line_that_calls_them() -> None:
-    """The package's own functions, in Python or not, are no places of the program; what they call in the end is what the line does."""
-    called = call(
-        "array_sum",
-        call("_sum", call("PyUFunc_Reduce", module=f"{NUMPY}/_umath.so"), at=f"{NUMPY}/methods.py:49"),
-        module=f"{NUMPY}/_umath.so",
+def native(name: str, *children: object, module: str = "/lib/libpython3.11.so.1.0"):
+    return call(name, *children, module=module)
+
+
+def of_numpy(name: str, *children: object):
+    return native(name, *children, module=f"{NUMPY}/_umath.so")
+
+
+def of_mpi4py(name: str, *children: object):
+    return native(
+        name, *children, module="/env/lib/python3.11/site-packages/mpi4py/MPI.openmpi.cpython-311-x86_64-linux-gnu.so"
     )
-    sleeps = call("time_sleep", call("clock_nanosleep", module=LIBC), module="/lib/libpython3.11.so.1.0")
-    native = "/lib/libpython3.11.so.1.0"
-    waits = call("Condition.wait", call("lock_PyThread_acquire_lock", module=native), at=f"{LIB}/threading.py:3")
-    gets = call("Future.result", waits, at=f"{LIB}/concurrent/futures/_base.py:451")
-    sends = call(
-        "Allreduce", call("PMPI_Allreduce", module=MPI), module="/env/lib/python3.11/site-packages/mpi4py/MPI.so"
-    )
-    tree = tree_of(call("main", called, sleeps, gets, sends, at="app.py:8"))
-    found = classify(tree)
-    inner = [
-        at(tree, name) for name in ("PyUFunc_Reduce", "clock_nanosleep", "lock_PyThread_acquire_lock", "PMPI_Allreduce")
-    ]
-    assert found.kind[inner].tolist() == [A.LIBRARY, A.SLEEP, A.BLOCKED, A.MPI]
-    assert found.site[inner].tolist() == [0] * 4
-    assert [tree.names[tree.name[node]] for node in found.call[inner]] == [
-        "array_sum", "clock_nanosleep", "lock_PyThread_acquire_lock", "PMPI_Allreduce"
-    ]  # fmt: skip
+
+
+def locks(name: str = "PyThread_acquire_lock_timed"):
+    return native("lock_PyThread_acquire_lock", native(name))
+
+
+@pytest.mark.parametrize(
+    ("called", "named", "activity"),
+    [
+        (of_numpy("array_add", of_numpy("DOUBLE_add")), "array_add", A.LIBRARY),
+        (of_numpy("dispatcher_vectorcall", call("cross", of_numpy("array_multiply"), at=f"{NUMPY}/numeric.py:49")), "cross", A.LIBRARY),
+        (native("math_pow", native("pow", module=LIBM)), "math_pow", A.LIBRARY),
+        (native("time_sleep", native("clock_nanosleep", module=LIBC)), "clock_nanosleep", A.SLEEP),
+        (call("Future.result", call("Condition.wait", locks(), at=f"{LIB}/threading.py:3"), at=f"{LIB}/concurrent/futures/_base.py:451"),
+         "Condition.wait", A.BLOCKED),
+        (call("Thread.join", locks(), at=f"{LIB}/threading.py:9"), "Thread.join", A.JOIN),
+        (locks(), "lock_PyThread_acquire_lock", A.LOCK),
+        (of_mpi4py("Allreduce", call("PMPI_Allreduce", module=MPI)), "PMPI_Allreduce", A.MPI),
+        (of_mpi4py("recv", of_mpi4py("MPI_PyMPI_recv", call("PMPI_Mprobe", module=MPI))), "PMPI_Mprobe", A.MPI),
+        (of_mpi4py("MPI_bootstrap", call("PMPI_Init_thread", module=MPI)), "MPI_bootstrap", A.MPI_SETUP),
+    ],
+)  # fmt: skip
+def test_packages_of_python_do_what_the_line_that_calls_them_asks_for(
+    called: Node, named: str, activity: Activity
+) -> None:
+    """Their own functions, in Python or not, are no places of the program."""
+    tree = tree_of(call("main", called, at="app.py:8"))
+    found, inner = classify(tree), len(tree) - 1
+    assert (found.kind[inner], tree.names[tree.name[found.call[inner]]]) == (activity, named)
+    assert (found.site[1:] == 0).all()
 
 
 def test_the_interpreter_alone_is_no_library() -> None:

@@ -100,6 +100,49 @@ def test_the_hot_function_comes_with_its_callers_what_it_calls_and_the_types_tha
     assert "unused" not in told
 
 
+PROGRAM = """
+import numpy as np
+
+WIDTH = 3
+OTHER = 4
+
+
+def reach(x):
+    return x.max() * WIDTH
+
+
+def unused():
+    return OTHER
+
+
+class Cells:
+    def __init__(self, n):
+        self.n = n
+
+    def step(self, x):
+        for i in range(self.n):
+            x[i] = reach(x)
+        return x
+"""
+
+
+def test_of_python_the_same_belongs_to_a_hot_line() -> None:
+    found = shown(held({"app.py": PROGRAM}), [("app.py", 21)], [], 10_000)
+    told = "\n".join(found.block())
+    for part in ("def step(self, x):", "def reach(x):", "WIDTH = 3"):
+        assert part in told, part
+    assert not {"unused", "OTHER"} & found.names()
+
+
+@pytest.mark.parametrize("text", ["def f(:\n", "-" * 300_000 + "1", "a" + ".a" * 100_000, "\0", 'x = "\\d"\n'])
+def test_python_that_cannot_be_read_is_shown_around_the_line(text: str, recwarn: pytest.WarningsRecorder) -> None:
+    assert shown(held({"app.py": "first = 1" + "\n" * 40 + text}), [("app.py", 1)], [], 10_000).block()[:2] == [
+        "app.py:",
+        "    1 first = 1",
+    ]
+    assert not recwarn.list
+
+
 def test_there_is_no_more_than_there_is_room_for() -> None:
     assert shown_of(12, most=10).lines == {}
     some = shown_of(12, most=330)

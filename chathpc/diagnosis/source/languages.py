@@ -42,6 +42,11 @@ def is_fortran(file: str) -> bool:
     return language_of(file) == Language.FORTRAN
 
 
+def is_python(file: str) -> bool:
+    """True for a file of Python."""
+    return language_of(file) == Language.PYTHON
+
+
 @cache
 def parser(grammar: str) -> Parser | None:
     """A parser for the grammar; None where it or tree-sitter is absent, or where the two do not fit together."""
