@@ -127,7 +127,9 @@ class SourceText:
     def parts(self) -> list[Part]:
         """The definitions of the file, in its order."""
         if self._file is None:
-            return [self._part_of_python(node) for node in _python_definitions(self.raw)] if is_python(self.name) else []
+            return (
+                [self._part_of_python(node) for node in _python_definitions(self.raw)] if is_python(self.name) else []
+            )
         return [self._part(node) for node in _definitions(self._file.tree.root_node)]
 
     def _part(self, node: Node) -> Part:

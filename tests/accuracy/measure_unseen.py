@@ -1,13 +1,14 @@
 """Build, measure and judge programs by authors who had not seen the rules: `python -m tests.accuracy.measure_unseen [FOLDER …]`.
 
-Each program is built and measured with perf in a folder of its own, and explained with its source and without a model. A right cause is
-that of its truth.json or one that is acceptable there; a claim about a tuned program is a finding whose share × headroom reaches the verdict's
+Each program is built and measured with perf (those of Python with py-spy) in a folder of its own, and explained with its source and without a
+model. A right cause is that of its truth.json or one that is acceptable there; a claim about a tuned program is a finding whose share × headroom reaches the verdict's
 weight. Two cores at rest are wanted: how threads and ranks wait depends on them.
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,24 +26,24 @@ UNSEEN = Path(__file__).parent / "unseen"
 
 def measured(program: Path, folder: Path) -> Diagnosis:
     """The diagnosis of a program that is built and run in `folder`."""
-    for file in (*program.glob("main.*"), program / "build", program / "run"):
+    for file in (*program.glob("main.*"), *program.glob("build"), program / "run"):
         shutil.copy(file, folder)
-    subprocess.run(["sh", "build"], cwd=folder, check=True, capture_output=True)
+    if (folder / "build").exists():
+        subprocess.run(["sh", "build"], cwd=folder, check=True, capture_output=True)
     command = (program / "run").read_text(encoding="utf-8").strip().splitlines()[-1]
+    python = (folder / "main.py").exists()
     measure = [
         sys.executable,
         "-m",
         "chathpc",
         "measure",
         "--tool",
-        "perf",
+        "py-spy" if python else "perf",
         "--no-overhead",
         "-o",
         "database",
         "--",
-        "sh",
-        "-c",
-        command,
+        *(shlex.split(command) if python else ("sh", "-c", command)),
     ]
     subprocess.run(measure, cwd=folder, check=True, capture_output=True, timeout=120)
     return diagnose(chathpc.load(folder / "database", source=[folder]))
