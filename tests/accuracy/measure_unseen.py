@@ -1,8 +1,8 @@
 """Build, measure and judge programs by authors who had not seen the rules: `python -m tests.accuracy.measure_unseen [FOLDER …]`.
 
 Each program is built and measured with perf (those of Python with py-spy) in a folder of its own, and explained with its source and without a
-model. A right cause is that of its truth.json or one that is acceptable there; a claim about a tuned program is a finding whose share × headroom reaches the verdict's
-weight. Two cores at rest are wanted: how threads and ranks wait depends on them.
+model. A right cause is that of its truth.json or one that is acceptable there; a claim about a tuned program is a finding whose share × headroom
+reaches the verdict's weight. Two cores at rest are wanted: how threads and ranks wait depends on them.
 """
 
 from __future__ import annotations
