@@ -30,6 +30,7 @@ _TOOLS = {
     "nsys": "NVIDIA Nsight Systems, part of the CUDA toolkit",
     "ncu": "NVIDIA Nsight Compute, part of the CUDA toolkit",
     "perf": "Linux perf, package linux-perf or linux-tools",
+    "py-spy": "for programs of Python: pip install py-spy",
 }
 
 
