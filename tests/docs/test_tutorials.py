@@ -23,7 +23,7 @@ from chathpc.commands.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").glob("tutorial-*.md"))
-EXAMPLES = ("omp-triangle", "mesh-allocation", "fix-heat")
+EXAMPLES = ("omp-triangle", "mesh-allocation", "fix-heat", "python-pairs")
 #: What builds and runs a program for minutes: tests/examples/test_fix_example.py does it, and this is what it printed.
 RECORDED = {"chathpc fix examples/fix-heat/program": "examples/fix-heat/fix.txt"}
 BLOCK = re.compile(r"(?<=^```text\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
@@ -95,7 +95,7 @@ def test_no_command_of_a_tutorial_is_left_out(page: Path) -> None:
 
 def test_there_is_a_tutorial_for_each_profiler() -> None:
     names = {page.stem.removeprefix("tutorial-") for page in PAGES}
-    assert names == {"hpctoolkit", "perf", "nsight-systems", "nsight-compute"}
+    assert names == {"hpctoolkit", "perf", "nsight-systems", "nsight-compute", "python"}
 
 
 @pytest.mark.skipif(shutil.which("perf") is None, reason="needs perf")
@@ -110,3 +110,19 @@ def test_what_the_tutorial_of_perf_collects_is_explained(folder: Path, monkeypat
         subprocess.run(shlex.split(line), check=True, capture_output=True)
     report = chathpc.explain("heat.data", llm="none")
     assert {finding.where.function for finding in report.findings[:3]} & {"conduct", "radiate"}
+
+
+@pytest.mark.timeout(300)
+def test_what_the_tutorial_of_python_collects_is_explained(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    page = (ROOT / "docs" / "tutorial-python.md").read_text("utf-8")
+    spy, *words = shlex.split(TYPED.findall(page)[0])
+    at = words.index("python")
+    beside = Path(sys.executable).parent / spy
+    subprocess.run(
+        [beside if beside.exists() else spy, *words[:at], sys.executable, *words[at + 1 :]],
+        check=True,
+        capture_output=True,
+    )
+    report = chathpc.explain("pairs.json", llm="none")
+    assert report.findings[0].where.function == "neighbours"
