@@ -162,6 +162,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     requests: defaultdict[str, float] = defaultdict(float)
     requested: defaultdict[str, float] = defaultdict(float)
     sectors_of: defaultdict[str, float] = defaultdict(float)
+    passes_of: defaultdict[str, float] = defaultdict(float)
     opcodes: defaultdict[str, float] = defaultdict(float)
     by_instruction, warps_by_instruction = {}, {}
     barriers = 0.0
@@ -179,6 +180,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
             requests[word.request] += warps
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
+            passes_of[word.request] += passes
     spread = _WHOLE if exact else _CUT if cut else _SAMPLED
     traffic = _traffic(one, all_warps, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
@@ -201,9 +203,22 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         dram_read=about(read, over),
         dram_written=about(traffic[1], over),
         longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
-        warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, sampled),
+        warps=float(blocks * warps_of_block), barriers=barriers,
+        most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),  # type: ignore[arg-type]
+        passes=dict(passes_of), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
     return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes), warps_by_instruction)
+
+
+def _most(meetings: Sequence[float], passes: float, followed: int) -> float:
+    """Passes of atomic operations at the sector that has most, of all `passes` in the launch.
+
+    `meetings`: those that were followed, and the most at a sector that one, two, … of 64 groups of blocks went to: what all go to grows with the rest.
+    """
+    met, *most = meetings
+    rest = max(passes / met - 1, 0.0) if met else 0.0
+    groups = max(min(followed, len(most)) - 1, 1)
+    return max(value * (1 + rest * min(other / groups, 1.0)) for other, value in enumerate(most))
 
 
 def _three(value: object) -> tuple[int, int, int]:

@@ -26,8 +26,6 @@ _REGISTER_UNIT = 256
 #: Shared memory that each block loses to the system since compute capability 8.0 (CUDA programming guide), in bytes.
 _RESERVED_SHARED = 1024
 _SECTOR = 32.0
-#: Bytes that L1 hands out in a cycle: one line (NVIDIA's whitepapers since Volta).
-_LINE = 128.0
 #: A kernel whose limits take less is about as long as its launch, in seconds.
 _BRIEF = 3e-6
 #: Counts that may be off by more than this factor were cut off before their end.
@@ -108,8 +106,8 @@ def limits(
     touched = sum(value for name, value in counts.sectors.items() if "shared" not in name) * _SECTOR
     missed = _missed(counts, touched, k)
     parts["l2"] = touched * missed / (device.l2_rate * clock * k["l2"])
-    wavefronts = max(_total(counts.requests, "shared", but=True), touched / _LINE)
-    parts["l1"] = (wavefronts + _total(counts.sectors, "shared")) / (second * k["l1"]) * uneven
+    atomics = counts.passes.get("global atomic", 0.0)
+    parts["l1"] = (sum(counts.passes.values()) - atomics) / (second * k["l1"]) * uneven
     issued = sum(counts.issued.values())
     parts["issue"] = issued / (device.schedulers * second * k["issue"]) * slow
     for name, value in counts.issued.items():
@@ -117,11 +115,10 @@ def limits(
             parts[name] = value * device.warp / (device.rates[name] * second * k[name]) * slow
     if counts.total("tensor") and device.peak("tensor"):
         parts["tensor"] = counts.total("tensor") / (device.peak("tensor") * k["fp32"]) * slow
-    # Counted once as read and once as written.
-    if atomics := counts.sectors.get("global atomic", 0.0) / 2:
-        # Operations on one sector come one after another; a slice of L2 does one at a time.
-        places = min(max(counts.footprint_written / _SECTOR, 1.0), device.l2_rate / _SECTOR)
-        parts["atomic"] = atomics * k["atomic"] / places / clock
+    if atomics:
+        # Those at one sector come one after another; a slice of L2 does one at a time.
+        busiest = max(counts.most_atomics, atomics * _SECTOR / device.l2_rate)
+        parts["atomic"] = busiest * k["atomic"] / clock
     alone = _alone(counts, warps, chain, missed, k)
     resident = min(here * units, warps)
     longest = alone * max(counts.longest * warps / issued, 1.0) if issued else alone

@@ -46,7 +46,7 @@ def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
     """
     cycles, now = 0.0, 0.0
     waits: dict[str, float] = {}
-    ready: dict[int, tuple[float, str]] = {}
+    ready: dict[int, tuple[float, str, float]] = {}
     for line, warps in code:
         if not warps:
             continue
@@ -54,9 +54,10 @@ def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
             return None
         kind = _class_of(line.text)
         for barrier in [each for each in ready if line.control >> 11 >> each & 1]:
-            at, cause = ready.pop(barrier)
+            at, cause, begun = ready.pop(barrier)
             if at > now:
-                waits[cause] = waits.get(cause, 0.0) + warps * (at - now) / NOMINAL[cause]
+                # In a loop only the first turn waits for what was begun before it.
+                waits[cause] = waits.get(cause, 0.0) + min(warps, begun) * (at - now) / NOMINAL[cause]
                 now = at
         stall = max(line.control & 15, 1)
         cycles += warps * stall
@@ -65,7 +66,7 @@ def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
             (line.control >> 8 & 7, min(NOMINAL[kind], _OPERANDS)),
         ):
             if barrier != _NONE:
-                ready[barrier] = max(ready.get(barrier, (0.0, kind)), (now + latency, kind))
+                ready[barrier] = max(ready.get(barrier, (0.0, kind, 0.0)), (now + latency, kind, warps))
         if kind == "barrier":
             waits[kind] = waits.get(kind, 0.0) + warps
         now += stall

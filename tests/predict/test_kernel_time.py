@@ -86,6 +86,21 @@ def test_waits_that_the_machine_code_tells_make_a_lone_warp_slow() -> None:
     assert slow > 20 * quick
 
 
+def test_atomic_operations_at_one_address_come_one_after_another() -> None:
+    spread, meeting = (
+        limits(replace(copying(65_536), passes={"global atomic": 4e6}, most_atomics=most), launch(65_536, 256), RTX)
+        for most in (1.0, 4e6)
+    )
+    # 40 slices of L2 do the first, one of them the second.
+    assert meeting["atomic"] == pytest.approx(40 * spread["atomic"])
+    assert meeting["atomic"] > 4e6 / RTX.clock
+
+
+def test_shared_memory_and_l1_do_one_pass_a_cycle() -> None:
+    counts = replace(copying(68_000), passes={"shared load": 7e8, "global load": 3e8, "global atomic": 5.0})
+    assert limits(counts, launch(68_000, 256), RTX)["l1"] == pytest.approx(1e9 / (68 * RTX.clock), rel=0.2)
+
+
 def test_half_a_device_takes_longer() -> None:
     half = replace(RTX, units=34, bandwidth=RTX.bandwidth / 2, l2_rate=RTX.l2_rate / 2)
     whole = predict_time(copying(65_536), launch(65_536, 256), RTX).seconds.value

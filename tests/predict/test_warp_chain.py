@@ -29,6 +29,14 @@ def test_a_chain_of_loads_is_waited_for_each_time() -> None:
     assert found.waits["global"] == pytest.approx(4 * (NOMINAL["global"] - 2) / NOMINAL["global"])
 
 
+def test_a_loop_waits_once_for_what_was_loaded_before_it() -> None:
+    before = (line("LDG.E R2, [R4.64]", 2, sets=0), 3.0)
+    loop = [(line("FFMA R5, R2, R2, R5", 4, waits=1), 3000.0), (line("BRA `(.L_1)", 5), 3000.0)]
+    found = chain([before, *loop])
+    assert found is not None
+    assert found.waits["global"] == pytest.approx(3 * (NOMINAL["global"] - 2) / NOMINAL["global"])
+
+
 def test_work_between_load_and_use_hides_the_wait() -> None:
     code = [
         line("LDS R2, [R4]", 2, sets=0),
