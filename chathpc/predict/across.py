@@ -193,8 +193,7 @@ def _share(some: Sequence[Measured], kernels: Sequence[Measured]) -> str:
 def _limits(measured: Measured, each: float, source: Device, on: Device) -> Mapping[str, float]:
     """Seconds of the limits on a device, without waiting; none if nothing is known of them."""
     if measured.counts is not None:
-        found = limits(_traffic(measured.counts, source, on), measured.launch, on)
-        return {name: value for name, value in found.items() if name != "latency"}
+        return limits(_traffic(measured.counts, source, on), measured.launch, on)
     return {
         name: share * each * _rate(name, source) / _rate(name, on) * (1.0 if name in _WHOLE else _uneven(measured.launch, on))
         for name, share in measured.busy.items()

@@ -165,7 +165,6 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     passes_of: defaultdict[str, float] = defaultdict(float)
     opcodes: defaultdict[str, float] = defaultdict(float)
     by_instruction, warps_by_instruction = {}, {}
-    barriers = 0.0
     all_warps = 0.0
     for index, warps, threads, sectors, passes in _totals(one, scale):  # type: ignore[arg-type]
         word = words[index]
@@ -174,8 +173,6 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         issued[word.pipe] += warps
         opcodes[word.opcode] += threads
         all_warps += warps
-        if word.opcode == "BAR":
-            barriers += warps
         if word.request:
             requests[word.request] += warps
             requested[word.request] += threads * word.width
@@ -203,7 +200,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         dram_read=about(read, over),
         dram_written=about(traffic[1], over),
         longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
-        warps=float(blocks * warps_of_block), barriers=barriers,
+        warps=float(blocks * warps_of_block),
         most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),  # type: ignore[arg-type]
         passes=dict(passes_of), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
@@ -211,14 +208,14 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
 
 
 def _most(meetings: Sequence[float], passes: float, followed: int) -> float:
-    """Passes of atomic operations at the sector that has most, of all `passes` in the launch.
+    """Passes of atomic operations at the place of L2 that has most, of all `passes` in the launch.
 
-    `meetings`: those that were followed, and the most at a sector that one, two, … of 64 groups of blocks went to: what all go to grows with the rest.
+    `meetings`: those that were followed, and the most at a place that one, two, … of 64 groups of blocks went to: what all go to grows with the rest.
     """
     met, *most = meetings
-    rest = max(passes / met - 1, 0.0) if met else 0.0
+    times = passes / met if met else 0.0
     groups = max(min(followed, len(most)) - 1, 1)
-    return max(value * (1 + rest * min(other / groups, 1.0)) for other, value in enumerate(most))
+    return max(value * min(times, 1 + (times - 1) * min(other / groups, 1.0)) for other, value in enumerate(most))
 
 
 def _three(value: object) -> tuple[int, int, int]:

@@ -91,7 +91,7 @@ def limits(
     chain: Chain | None = None,
     fitted: Mapping[str, float] | None = None,
 ) -> Mapping[str, float]:
-    """Seconds of each limit, without the launch. `chain`: waits of the warps where machine code told them, else they are estimated."""
+    """Seconds of each limit, without the launch. `chain`: waits of the warps as machine code tells them; without it latency is no limit."""
     k = fitted or constants()
     held = occupancy(launch, device)
     units, clock, blocks = device.units, device.clock, max(launch.blocks, 1)
@@ -119,11 +119,12 @@ def limits(
         # Those at one sector come one after another; a slice of L2 does one at a time.
         busiest = max(counts.most_atomics, atomics * _SECTOR / device.l2_rate)
         parts["atomic"] = busiest * k["atomic"] / clock
-    alone = _alone(counts, warps, chain, missed, k)
-    resident = min(here * units, warps)
-    longest = alone * max(counts.longest * warps / issued, 1.0) if issued else alone
-    # Warps one after another on as many places as there are, and never less than the longest.
-    parts["latency"] = max(alone * warps / resident, longest) * k["latency"] / clock
+    if chain is not None:
+        alone = _alone(counts, warps, chain, missed, k)
+        resident = min(here * units, warps)
+        longest = alone * max(counts.longest * warps / issued, 1.0) if issued else alone
+        # Warps one after another on as many places as there are, and never less than the longest.
+        parts["latency"] = max(alone * warps / resident, longest) * k["latency"] / clock
     return parts
 
 
@@ -132,7 +133,7 @@ def _missed(counts: Counts, touched: float, k: Mapping[str, float]) -> float:
     return float(min(counts.dram_bytes / touched, 1.0) ** k["l1_misses"]) if touched else 1.0
 
 
-def _alone(counts: Counts, warps: float, chain: Chain | None, missed: float, k: Mapping[str, float]) -> float:
+def _alone(counts: Counts, warps: float, chain: Chain, missed: float, k: Mapping[str, float]) -> float:
     """Cycles of an average warp that is alone on its multiprocessor."""
     loads = counts.sectors.get("global load", 0.0)
     far = min(counts.dram_read.value / (loads * _SECTOR), 1.0) if loads else 1.0
@@ -143,21 +144,9 @@ def _alone(counts: Counts, warps: float, chain: Chain | None, missed: float, k: 
         + min(missed * each, 1.0) * (k["l2_latency"] - k["l1_latency"])
         + min(far * each, 1.0) * (k["memory_latency"] - k["l2_latency"])
     )
-    if chain is not None:
-        known = {"global": remote, "atomic": k["l2_latency"], "local": k["l1_latency"], "shared": k["shared_latency"]}
-        rest = sum(value * known.get(name, k["other_latency"]) for name, value in chain.waits.items())
-        return (chain.cycles + rest) / warps
-    near = _total(counts.requests, "shared") + _total(counts.requests, "local")
-    waits = counts.requests.get("global load", 0.0) + counts.requests.get("global atomic", 0.0)
-    return (
-        sum(counts.issued.values()) * k["step"] + counts.issued.get("special", 0.0) * k["other_latency"]
-        + near * k["shared_latency"] + waits * remote / k["together"] + counts.barriers * k["other_latency"]
-    ) / warps  # fmt: skip
-
-
-def _total(found: Mapping[str, float], space: str, but: bool = False) -> float:
-    """Sum of what belongs to a space, or to all others."""
-    return sum(value for name, value in found.items() if (space in name) != but)
+    known = {"global": remote, "atomic": k["l2_latency"], "local": k["l1_latency"], "shared": k["shared_latency"]}
+    rest = sum(value * known.get(name, k["other_latency"]) for name, value in chain.waits.items())
+    return (chain.cycles + rest) / warps
 
 
 def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | None = None) -> Time:

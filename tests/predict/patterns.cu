@@ -132,7 +132,7 @@ int main(int count, char **words)
     for (int stride : {0, 1, 2, 16}) banks<double><<<1, 32, 8192>>>(stride, (double *)b);
     for (int stride : {0, 1}) banks<float4><<<1, 32, 8192>>>(stride, (float4 *)b);
     for (int places : {1, 4, 32}) gathered<<<3, 32>>>(places, 1, (int *)b);
-    gathered<<<3, 32>>>(4, 32, (int *)b);
+    gathered<<<3, 32>>>(4, 128, (int *)b);
     for (int bytes : {16384, 262144}) twice<<<1, 32>>>((float4 *)a, bytes / 16, (float4 *)b);
     filled<<<1, 32>>>((float4 *)b, 262144 / 16);
     met<<<8, 64>>>((int *)b + 100000);

@@ -68,10 +68,10 @@ def test_counts_sectors_and_passes_are_those_of_arithmetic(patterns: Interpreted
     # half as many where all read the same.
     assert [each[3] for each in by_name["banks"]] == [1, 1, 2, 4, 1, 32, 1, 2, 4, 32, 2, 4]
     # Atomic operations of three blocks: 32 lanes at one word, eight at each of four words of a sector, one at each of 32 words in four sectors;
-    # eight at each of four words in four sectors.
+    # eight at each of four words in four sectors. All but the last go to one slice of L2.
     assert [each[3] for each in by_name["gathered"]] == [3 * 32, 3 * 8, 3 * 4, 3 * 4 * 8]
     meetings = [launch["meetings"] for launch in launches if "gathered" in launch["kernel"]]
-    assert [(each[0], each[3]) for each in meetings] == [(96, 96), (24, 24), (12, 3), (96, 24)]
+    assert [(each[0], each[3]) for each in meetings] == [(96, 96), (24, 24), (12, 12), (96, 24)]
     assert not any(each[1] or each[2] or any(each[4:]) for each in meetings)
 
 

@@ -65,7 +65,7 @@ def test_copying_takes_as_long_as_its_bytes_need() -> None:
 
 
 def test_a_kernel_of_one_block_takes_what_its_launch_and_one_warp_take() -> None:
-    found = predict_time(copying(1), launch(1, 256), RTX)
+    found = predict_time(copying(1), launch(1, 256), RTX, Chain(8 * 80.0, {"global": 8.0}))
     assert found.limiter == "latency"
     assert 1e-6 < found.seconds.value < 5e-6
 

@@ -564,6 +564,17 @@ static u32 passes_of(const struct access *x)
     return passes;
 }
 
+/* The same of atomic operations, which share no pass. */
+static u32 lanes_of_a_bank(const struct access *x)
+{
+    u32 uses[32] = {0}, most = 0;
+    ACTIVE(x->mask) {
+        u32 used = ++uses[x->at[l] >> 2 & 31];
+        if (used > most) most = used;
+    }
+    return most;
+}
+
 /* Count what a request takes: sectors, and passes of L1, which has one for each line, or of shared memory ("wavefronts" of Nsight Compute's Kernel
  * Profiling Guide: what one cycle serves). Those of atomic operations are counted where these meet. */
 static void request(struct block *b, struct warp *w, const struct access *x, bool write, bool atomic)
@@ -572,7 +583,7 @@ static void request(struct block *b, struct warp *w, const struct access *x, boo
     u8 space = x->space == SPACE_GENERIC ? space_of(x->at[__builtin_ctz(x->mask)]) : x->space;
     u32 sectors = 0;
     if (space == SPACE_SHARED) {
-        counts[current_pc].passes += passes_of(x);
+        counts[current_pc].passes += atomic ? lanes_of_a_bank(x) : passes_of(x);
         return;
     }
     if (space == SPACE_GLOBAL && x->straight) {
@@ -699,15 +710,15 @@ static u64 atomic_value(u32 how, u32 type, u64 old, u64 a, u64 c)
     }
 }
 
-/* Sectors that atomic operations go to: how many passes there, which come one after another, and of which blocks (modulo 64). Sectors that find no
- * place among the first are cold. */
-enum { MEETINGS = 1 << 16, TRIES = 16 };
-static struct meeting { u64 sector, passes, blocks; } *meetings;
-static u64 met; /* passes of all sectors */
+/* Places of L2 that atomic operations go to, each in one slice: how many passes there, which come one after another, and of which blocks (modulo 64).
+ * Places that find no room among the first are cold. */
+enum { MEETINGS = 1 << 16, TRIES = 16, PLACE = 9 /* bits of an address in it: see docs/predict.md */, DOUBLES = 3 /* passes of a sum of doubles there */ };
+static struct meeting { u64 place, passes, blocks; } *meetings;
+static u64 met; /* passes of all places */
 
 /* An atomic request of a warp. Lanes at one address come in one pass each, those at different words of a sector share one: L1 sends as many
  * (l1tex__t_output_wavefronts and l1tex__m_l1tex2xbar_write_sectors of Nsight Compute), and L2 combines nothing. */
-static void meet(const struct block *b, const struct access *x)
+static void meet(const struct block *b, const struct access *x, u32 each)
 {
     u64 sector[32];
     u32 passes[32], count = 0, number = b->x + grid_[0] * (b->y + grid_[1] * b->z);
@@ -716,20 +727,20 @@ static void meet(const struct block *b, const struct access *x)
         u64 at = x->at[__builtin_ctz(rest)];
         u32 same = 0, times, k = 0;
         LANES same |= (u32)(x->at[l] == at) << l;
-        times = (u32)__builtin_popcount(same & rest);
+        times = each * (u32)__builtin_popcount(same & rest);
         rest &= ~same;
         while (k < count && sector[k] != at >> 5) k++;
         if (k == count) sector[count] = at >> 5, passes[count++] = times;
         else if (times > passes[k]) passes[k] = times;
     }
     for (u32 k = 0; k < count; k++) {
-        u32 place = (u32)(hash_of(sector[k]) >> 48);
+        u64 place = sector[k] >> (PLACE - 5);
         counts[current_pc].passes += passes[k];
         met += passes[k];
         for (u32 try = 0; try < TRIES; try++) {
-            struct meeting *one = &meetings[(place + try) % MEETINGS];
-            if (one->passes && one->sector != sector[k]) continue;
-            one->sector = sector[k], one->passes += passes[k], one->blocks |= 1ull << number % 64;
+            struct meeting *one = &meetings[((hash_of(place) >> 48) + try) % MEETINGS];
+            if (one->passes && one->place != place) continue;
+            one->place = place, one->passes += passes[k], one->blocks |= 1ull << number % 64;
             break;
         }
     }
@@ -742,7 +753,7 @@ static void atomic(struct block *b, struct warp *w, const struct instruction *i,
     wide_row a, c, got = {0};
     prepare(w, i, i->sub2, i->width, mask, &x);
     request(b, w, &x, false, true);
-    if (x.space != SPACE_SHARED) request(b, w, &x, true, true), meet(b, &x);
+    if (x.space != SPACE_SHARED) request(b, w, &x, true, true), meet(b, &x, i->type == T_F64 ? DOUBLES : 1);
     wides(w, &i->o[5], a);
     wides(w, &i->o[6], c);
     ACTIVE(mask) {
