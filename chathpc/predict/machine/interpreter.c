@@ -2127,13 +2127,13 @@ static void sample_served(const struct kernel *kernel, struct block *b, double b
     free(of_few);
 }
 
-/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. Left after half of the time if it takes too long. */
-static struct outcome follow(const struct kernel *kernel, u32 shared, double seconds, bool wanted)
+/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. Left after `until` if it would not end in `seconds`. */
+static struct outcome follow(const struct kernel *kernel, u32 shared, double until, double seconds, bool wanted)
 {
     u32 blocks = grid_[0] * grid_[1] * grid_[2], warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
     u64 bytes = (u64)warps * ((ROW_REGISTER + registers) * 128ull + 32ull * local_bytes + sizeof(struct warp)) + shared + 4096;
     u32 resident = blocks_at_once(kernel, warps, shared), slots = resident, used = 0, next = 0;
-    double begin = now(), until = wanted ? 0.5 * seconds : seconds;
+    double begin = now();
     struct outcome out = {0};
     u64 last_checkpoint = 0;
     bool active = true;
@@ -2574,9 +2574,8 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     bool final = wanted && shaped && occurrence >= wanted_occurrence;
     if (wanted_all) wanted = occurrence == 0, final = false;
     bool full = wanted_all ? wanted : final;
-    double seconds = full ? wanted_seconds : 0.5 * (other_seconds - spent);
-    if (!full && seconds > other_seconds / 6) seconds = other_seconds / 6;
-    if (whole) full = wanted = true, final = false, seconds = 1e9;
+    double seconds = full ? wanted_seconds : 0.5 * (other_seconds - spent), until = full ? 0.5 * seconds : fmin(seconds, other_seconds / 6);
+    if (whole) full = wanted = true, final = false, until = seconds = 1e9;
     if (!full && (seconds < 0.02 || occurrence > 200)) {
         skipped++;
         return 0;
@@ -2591,7 +2590,7 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     set_places();
     memset(counts, 0, code_count * sizeof *counts);
     cache_cold(imitated.l2_bytes);
-    struct outcome out = follow(kernel, kernel->shared + dynamic_shared, seconds, full);
+    struct outcome out = follow(kernel, kernel->shared + dynamic_shared, until, seconds, full);
     if (!full) spent += out.seconds;
     if (wanted && results && (full || recorded < 8)) write_launch(kernel, &out, dynamic_shared, occurrence, skipped), recorded++;
     /* What later launches read of it may not be there. */
