@@ -34,7 +34,8 @@ class Device:
 
     `units`: multiprocessors, compute units or cores. `rates`: operations of single threads that a unit begins in a cycle, by class.
     `clock`: what peaks and times are computed with; `boost` and `base`: the highest, and what a profiler locks it to.
-    `load_store`: threads that units for it serve in a cycle. `l2_rate`: bytes a cycle of the whole L2 cache. `launch`: seconds that an empty kernel takes on the device.
+    `load_store`: threads that units for it serve in a cycle. `l2_rate`: bytes a cycle of the whole L2 cache.
+    `launch`: seconds that an empty kernel takes on the device.
     """
 
     key: str
