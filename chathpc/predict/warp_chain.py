@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from chathpc.profile.machine_code import CodeLine
 
@@ -40,6 +40,16 @@ class Chain:
     waits: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Begun:
+    """What warps have begun and not waited for: `at` is when it is there, `open` how long that still was at the branch behind it."""
+
+    at: float
+    kind: str
+    warps: float
+    open: float = 0.0
+
+
 def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
     """The waiting of a launch whose instructions are `code`, each with how many warps issued it; None if the compiler's control bits
     are not known. Walks through the code in the order of its addresses, which is that of execution but for loops: what their end leaves
@@ -64,7 +74,8 @@ def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
                     first = min(warps, begun.warps)
                     lacking[barrier] -= first
                     waits[begun.kind] += first * max(begun.at - now, 0.0) / NOMINAL[begun.kind]
-                    left.append((barrier, replace(begun, warps=begun.warps - first)))
+                    begun.warps -= first
+                    left.append((barrier, begun))
                     now = max(now, begun.at)
         stall = max(line.control & 15, 1)
         cycles += warps * stall
@@ -78,26 +89,13 @@ def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
             waits[kind] += warps
         now += stall
         if "BRA" in line.text:
-            ready = {barrier: begun.at_branch(now) for barrier, begun in ready.items()}
+            for begun in ready.values():
+                begun.open = begun.open or max(begun.at - now, 0.0)
     for barrier, begun in [*left, *ready.items()]:
         again = min(begun.warps, lacking[barrier]) if begun.open else 0.0
         lacking[barrier] -= again
-        waits[begun.kind] += again * (begun.open or 0.0) / NOMINAL[begun.kind]
+        waits[begun.kind] += again * begun.open / NOMINAL[begun.kind]
     return Chain(cycles, {kind: value for kind, value in waits.items() if value})
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """What warps have begun and not waited for: `at` is when it is there, `open` how long that still was at the branch behind it."""
-
-    at: float
-    kind: str
-    warps: float
-    open: float | None = None
-
-    def at_branch(self, now: float) -> _Begun:
-        """The same where a loop may end."""
-        return self if self.open is not None else replace(self, open=max(self.at - now, 0.0))
 
 
 def _class_of(text: str) -> str:

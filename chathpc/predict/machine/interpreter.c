@@ -711,9 +711,9 @@ static u64 atomic_value(u32 how, u32 type, u64 old, u64 a, u64 c)
 }
 
 /* Places of L2 that atomic operations go to, each in one slice: how many passes there, which come one after another, and of which blocks (modulo 64).
- * Places that find no room among the first are cold. */
-enum { MEETINGS = 1 << 16, TRIES = 16, PLACE = 9 /* bits of an address in it: see docs/predict.md */, DOUBLES = 3 /* passes of a sum of doubles there */ };
-static struct meeting { u64 place, passes, blocks; } *meetings;
+ * Where there are so many that two have one hash none of them is busy. See docs/predict.md for what PLACE (bits of an address) rests on. */
+enum { MEETINGS = 1 << 16, PLACE = 9, DOUBLES = 3 /* passes of a sum of doubles */ };
+static struct meeting { u64 passes, blocks; } meetings[MEETINGS];
 static u64 met; /* passes of all places */
 
 /* An atomic request of a warp. Lanes at one address come in one pass each, those at different words of a sector share one: L1 sends as many
@@ -722,7 +722,6 @@ static void meet(const struct block *b, const struct access *x, u32 each)
 {
     u64 sector[32];
     u32 passes[32], count = 0, number = b->x + grid_[0] * (b->y + grid_[1] * b->z);
-    if (!meetings) meetings = calloc(MEETINGS, sizeof *meetings);
     for (u32 rest = x->mask; rest;) {
         u64 at = x->at[__builtin_ctz(rest)];
         u32 same = 0, times, k = 0;
@@ -734,15 +733,10 @@ static void meet(const struct block *b, const struct access *x, u32 each)
         else if (times > passes[k]) passes[k] = times;
     }
     for (u32 k = 0; k < count; k++) {
-        u64 place = sector[k] >> (PLACE - 5);
+        struct meeting *one = &meetings[hash_of(sector[k] >> (PLACE - 5)) >> 48];
+        one->passes += passes[k], one->blocks |= 1ull << number % 64;
         counts[current_pc].passes += passes[k];
         met += passes[k];
-        for (u32 try = 0; try < TRIES; try++) {
-            struct meeting *one = &meetings[((hash_of(place) >> 48) + try) % MEETINGS];
-            if (one->passes && one->place != place) continue;
-            one->place = place, one->passes += passes[k], one->blocks |= 1ull << number % 64;
-            break;
-        }
     }
 }
 
@@ -2145,8 +2139,7 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double unt
     checkpoint_count = 0;
     checkpoint_interval = TURN;
     told = (struct told){0};
-    free(meetings);
-    meetings = NULL;
+    memset(meetings, 0, sizeof meetings);
     met = 0;
     while (active) {
         active = false;
@@ -2492,9 +2485,9 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
     }
     fputs(*before == '[' ? "[]" : "]", results);
     u64 most[65] = {met};
-    for (u32 k = 0; meetings && k < MEETINGS; k++) {
-        u32 blocks = (u32)__builtin_popcountll(meetings[k].blocks);
-        if (meetings[k].passes > most[blocks] && blocks) most[blocks] = meetings[k].passes;
+    for (u32 k = 0; k < MEETINGS; k++) {
+        u64 *of = &most[__builtin_popcountll(meetings[k].blocks)];
+        if (meetings[k].passes > *of) *of = meetings[k].passes;
     }
     fputs(", \"meetings\": ", results);
     write_numbers(most, 65);
