@@ -19,13 +19,15 @@ from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.devices import Device
 from chathpc.predict.warp_chain import Chain
 
-__all__ = ["Occupancy", "Time", "combined", "constants", "limits", "occupancy", "predict_time"]
+__all__ = ["KEPT", "Occupancy", "Time", "combined", "constants", "limits", "occupancy", "predict_time"]
 
 #: Allocation of registers: so many to a warp at a time (CUDA occupancy calculator, every architecture since Kepler).
 _REGISTER_UNIT = 256
 #: Shared memory that each block loses to the system since compute capability 8.0 (CUDA programming guide), in bytes.
 _RESERVED_SHARED = 1024
 _SECTOR = 32.0
+#: A cache keeps what takes less than this part of it, beside what else there is.
+KEPT = 0.8
 #: A kernel whose limits take less is about as long as its launch, in seconds.
 _BRIEF = 3e-6
 #: Counts that may be off by more than this factor were cut off before their end.
@@ -102,9 +104,15 @@ def limits(
     here = min(held.blocks, ceil(blocks / units)) * per_block
     slow = uneven * max(device.schedulers / here, 1.0)
     second = units * clock
-    parts = {"memory": counts.dram_bytes / (device.bandwidth * k["memory"])}
+    moved = counts.dram_bytes
+    if here * device.warp * launch.local * units > KEPT * device.l2 > 0:
+        # Resident threads go through their own memory again and again: L2 keeps nothing of what it cannot keep all of, also where a launch was
+        # not followed for so long.
+        moved = max(moved, _SECTOR * sum(value for name, value in counts.sectors.items() if "local" in name))
+    parts = {"memory": moved / (device.bandwidth * k["memory"])}
     touched = sum(value for name, value in counts.sectors.items() if "shared" not in name) * _SECTOR
-    missed = _missed(counts, touched, k)
+    # The share of the touched sectors that L1 does not hold: between what leaves L2 and all of them.
+    missed = min(moved / touched, 1.0) ** k["l1_misses"] if touched else 1.0
     parts["l2"] = touched * missed / (device.l2_rate * clock * k["l2"])
     atomics = counts.passes.get("global atomic", 0.0)
     each = device.warp / device.load_store
@@ -128,11 +136,6 @@ def limits(
         # Warps one after another on as many places as there are, and never less than the longest.
         parts["latency"] = max(alone * warps / resident, longest) * k["latency"] / clock
     return parts
-
-
-def _missed(counts: Counts, touched: float, k: Mapping[str, float]) -> float:
-    """Share of the touched sectors that L1 does not hold: between what leaves L2 and all of them."""
-    return float(min(counts.dram_bytes / touched, 1.0) ** k["l1_misses"]) if touched else 1.0
 
 
 def _alone(counts: Counts, warps: float, chain: Chain, missed: float, k: Mapping[str, float]) -> float:

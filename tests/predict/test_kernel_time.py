@@ -112,6 +112,15 @@ def test_sixteen_units_need_two_cycles_for_the_addresses_of_a_warp(name: str, ti
     assert parts[1] == pytest.approx(times * parts[0])
 
 
+def test_own_memory_of_threads_that_no_cache_holds_comes_from_device_memory() -> None:
+    h100 = device("h100")
+    counts = replace(copying(65_536), sectors={"local load": 5e8, "local store": 5e8})
+    # 2,048 threads on each of 132 multiprocessors: 69 MB of their own, or 17 MB, and a cache of 52 MB.
+    large, small = (limits(counts, replace(launch(65_536, 256), local=each), h100)["memory"] for each in (256, 64))
+    assert large == pytest.approx(32e9 / h100.bandwidth, rel=0.1)
+    assert small < large / 100
+
+
 def test_half_a_device_takes_longer() -> None:
     half = replace(RTX, units=34, bandwidth=RTX.bandwidth / 2, l2_rate=RTX.l2_rate / 2)
     whole = predict_time(copying(65_536), launch(65_536, 256), RTX).seconds.value
