@@ -104,16 +104,17 @@ def limits(
     here = min(held.blocks, ceil(blocks / units)) * per_block
     slow = uneven * max(device.schedulers / here, 1.0)
     second = units * clock
-    moved = counts.dram_bytes
-    if here * device.warp * launch.local * units > KEPT * device.l2 > 0:
-        # Resident threads go through their own memory again and again: L2 keeps nothing of what it cannot keep all of, also where a launch was
-        # not followed for so long.
-        moved = max(moved, _SECTOR * sum(value for name, value in counts.sectors.items() if "local" in name))
+    # Resident threads go through their own memory again and again: a cache keeps nothing of what it cannot keep all of, also where a launch was
+    # not followed for so long.
+    own = here * device.warp * launch.local
+    spilled = _SECTOR * sum(value for name, value in counts.sectors.items() if "local" in name)
+    moved = max(counts.dram_bytes, spilled) if own * units > KEPT * device.l2 > 0 else counts.dram_bytes
     parts = {"memory": moved / (device.bandwidth * k["memory"])}
     touched = sum(value for name, value in counts.sectors.items() if "shared" not in name) * _SECTOR
     # The share of the touched sectors that L1 does not hold: between what leaves L2 and all of them.
     missed = min(moved / touched, 1.0) ** k["l1_misses"] if touched else 1.0
-    parts["l2"] = touched * missed / (device.l2_rate * clock * k["l2"])
+    beyond = spilled if device.l1 and own > KEPT * (device.l1 - here / per_block * launch.shared) else 0.0
+    parts["l2"] = max(touched * missed, beyond) / (device.l2_rate * clock * k["l2"])
     atomics = counts.passes.get("global atomic", 0.0)
     each = device.warp / device.load_store
     near = {name: max(value, counts.requests.get(name, 0.0) * each) for name, value in counts.passes.items() if value}

@@ -112,13 +112,15 @@ def test_sixteen_units_need_two_cycles_for_the_addresses_of_a_warp(name: str, ti
     assert parts[1] == pytest.approx(times * parts[0])
 
 
-def test_own_memory_of_threads_that_no_cache_holds_comes_from_device_memory() -> None:
+def test_own_memory_of_threads_that_a_cache_cannot_hold_comes_from_behind_it() -> None:
     h100 = device("h100")
     counts = replace(copying(65_536), sectors={"local load": 5e8, "local store": 5e8})
-    # 2,048 threads on each of 132 multiprocessors: 69 MB of their own, or 17 MB, and a cache of 52 MB.
-    large, small = (limits(counts, replace(launch(65_536, 256), local=each), h100)["memory"] for each in (256, 64))
-    assert large == pytest.approx(32e9 / h100.bandwidth, rel=0.1)
-    assert small < large / 100
+    # 2,048 threads on each of 132 multiprocessors: 69, 35 or 17 MB of their own, and a cache of 52 MB; 524, 262 or 131 kB on each, and L1 of 262 kB.
+    large, middle, small = (limits(counts, replace(launch(65_536, 256), local=each), h100) for each in (256, 128, 64))
+    assert large["memory"] == pytest.approx(32e9 / h100.bandwidth, rel=0.1)
+    assert middle["memory"] == small["memory"] < large["memory"] / 100
+    assert large["l2"] == middle["l2"] == pytest.approx(32e9 / (h100.l2_rate * h100.clock), rel=0.2)
+    assert small["l2"] < middle["l2"] / 10
 
 
 def test_half_a_device_takes_longer() -> None:
