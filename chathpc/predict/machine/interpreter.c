@@ -542,7 +542,7 @@ static void add_line(struct lines *lines, u64 line, u32 bits)
  * as many lanes if all share their address with the one beside them, or all with the next but one (NVIDIA's forum, topic 77228). */
 static u32 passes_of(const struct access *x)
 {
-    u32 words = x->bytes > 4 ? x->bytes / 4 : 1, lanes = 32 / words, passes = 0, apart[2] = {0};
+    u32 shift = x->bytes > 8 ? 4 : x->bytes > 4 ? 3 : 2, words = 1u << (shift - 2), lanes = 32 / words, passes = 0, apart[2] = {0};
     if (x->straight) return words;
     if (words > 1) {
         ACTIVE(x->mask) for (int far = 1; far <= 2; far++) apart[far - 1] |= x->mask >> (l ^ far) & (x->at[l] != x->at[l ^ far]);
@@ -553,7 +553,7 @@ static u32 passes_of(const struct access *x)
         u64 known[32][32];
         u8 uses[32] = {0};
         ACTIVE(part) {
-            u64 unit = x->at[l] / (4 * words);
+            u64 unit = x->at[l] >> shift;
             u32 bank = (u32)unit & (32 / words - 1), k = 0;
             while (k < uses[bank] && known[bank][k] != unit) k++;
             if (k == uses[bank]) known[bank][uses[bank]++] = unit;
