@@ -11,21 +11,13 @@ from collections.abc import Iterable
 
 #: Headers of libraries that the host calls, and how their names begin. Not those with device code, such as curand_kernel.h.
 _LIBRARIES = {
-    r"cublas\w*\.h": "cublas",
-    r"cufft\w*\.h": "cufft",
-    r"curand\.h": "curand",
-    r"cusolver\w*\.h": "cusolver",
-    r"cusparse\w*\.h": "cusparse",
-    r"cudnn\w*\.h": "cudnn",
-    r"nccl\.h": "nccl",
-}
+    r"cublas\w*\.h": "cublas", r"cufft\w*\.h": "cufft", r"curand\.h": "curand", r"cusolver\w*\.h": "cusolver",
+    r"cusparse\w*\.h": "cusparse", r"cudnn\w*\.h": "cudnn", r"nccl\.h": "nccl",
+}  # fmt: skip
 #: Types whose contents the program itself uses.
 _KNOWN_TYPES = {
-    "cufftReal": "float",
-    "cufftDoubleReal": "double",
-    "cufftComplex": "float2",
-    "cufftDoubleComplex": "double2",
-}
+    "cufftReal": "float", "cufftDoubleReal": "double", "cufftComplex": "float2", "cufftDoubleComplex": "double2",
+}  # fmt: skip
 #: A handle, an enumeration or a status: all convert from and to numbers, and 0 is success in each of the libraries.
 _HEAD = """#pragma once
 #include <cuda_runtime.h>

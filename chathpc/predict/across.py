@@ -14,7 +14,7 @@ from math import ceil, exp, prod
 
 from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.devices import Device
-from chathpc.predict.kernel_time import combined, constants, limits, occupancy
+from chathpc.predict.kernel_time import KEPT, combined, constants, limits, occupancy
 from chathpc.profile import numbers
 
 __all__ = ["Measured", "Moved", "Ranked", "across", "lacking", "ranked"]
@@ -27,8 +27,6 @@ _SPREAD, _UNEXPLAINED = 0.3, 0.2
 #: What is added for launches of less than so many seconds, whose times are mostly the driver's and the device's to begin and end; and the
 #: same beyond the extremes where nothing is known. Of 60 launches between a TITAN V and an RTX 4070, as docs/predict.md tells.
 _BRIEF, _BRIEF_SPREAD, _BLIND = 1e-5, 0.3, 0.1
-#: A cache keeps what takes less than this part of it, beside what else there is.
-_KEPT = 0.8
 _EIGHTY = 1.2816
 #: Limits of the whole device; all others are of each multiprocessor, the fullest of which a launch waits for.
 _WHOLE = frozenset({"memory", "l2"})
@@ -131,7 +129,7 @@ def _warm(
     if (
         counts is None
         or measured.launches <= 1
-        or not small * _KEPT < counts.footprint_read + counts.footprint_written < large
+        or not small * KEPT < counts.footprint_read + counts.footprint_written < large
     ):
         return
     parts = [dict(here), dict(there)]
@@ -193,8 +191,7 @@ def _share(some: Sequence[Measured], kernels: Sequence[Measured]) -> str:
 def _limits(measured: Measured, each: float, source: Device, on: Device) -> Mapping[str, float]:
     """Seconds of the limits on a device, without waiting; none if nothing is known of them."""
     if measured.counts is not None:
-        found = limits(_traffic(measured.counts, source, on), measured.launch, on)
-        return {name: value for name, value in found.items() if name != "latency"}
+        return limits(_traffic(measured.counts, source, on), measured.launch, on)
     return {
         name: share * each * _rate(name, source) / _rate(name, on) * (1.0 if name in _WHOLE else _uneven(measured.launch, on))
         for name, share in measured.busy.items()

@@ -36,15 +36,8 @@ _ATTEMPTS = 6
 #: cudaErrorNotSupported.
 _NOT_SUPPORTED = 801
 _MACHINE_FLAGS = (
-    "-std=gnu11",
-    "-O3",
-    "-march=native",
-    "-fno-math-errno",
-    "-ffp-contract=off",
-    "-fno-strict-aliasing",
-    "-g1",
-    "-Wall",
-)
+    "-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-fno-strict-aliasing", "-g1", "-Wall",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

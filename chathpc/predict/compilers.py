@@ -25,17 +25,10 @@ ABSENT_HEADER = re.compile(
 )
 #: Packages of the Python index that bring headers which the compiler alone does not.
 _PACKAGES = {
-    "nvidia-cublas": "cublas",
-    "nvidia-cufft": "cufft",
-    "nvidia-curand": "curand",
-    "nvidia-cusolver": "cusolver",
-    "nvidia-cusparse": "cusparse",
-    "nvidia-nvjitlink": "nvJitLink",
-    "nvidia-nvtx": "nvtx|nvToolsExt",
-    "nvidia-cuda-profiler-api": "cuda_?[pP]rofiler",
-    "nvidia-cuda-cccl": "cub/|thrust/|cuda/",
-    "nvidia-nccl-cu13": "nccl",
-}
+    "nvidia-cublas": "cublas", "nvidia-cufft": "cufft", "nvidia-curand": "curand", "nvidia-cusolver": "cusolver",
+    "nvidia-cusparse": "cusparse", "nvidia-nvjitlink": "nvJitLink", "nvidia-nvtx": "nvtx|nvToolsExt",
+    "nvidia-cuda-profiler-api": "cuda_?[pP]rofiler", "nvidia-cuda-cccl": "cub/|thrust/|cuda/", "nvidia-nccl-cu13": "nccl",
+}  # fmt: skip
 #: The last int of cudaDeviceProp that has a name in CUDA 13, and what was there until CUDA 12 (Runtime API, release notes of 13.0).
 _LAST_MEMBER = "hostNumaMultinodeIpcSupported"
 _LOST_MEMBERS = (

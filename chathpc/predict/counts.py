@@ -56,7 +56,9 @@ class Counts:
     `sectors`: 32-byte sectors that those of global memory touch, each request alone; for shared memory the passes.
     `footprint`: bytes of distinct sectors read and written; `dram_read` and `dram_written`: bytes moved between device memory and the
     L2 cache, caches cold at the beginning and not written back at the end. `longest`: instructions on the longest warp's way.
-    `emulated`: share of the blocks that were followed; `assumptions`: what was not known, in sentences.
+    `passes`: cycles that these keep L1 and shared memory busy: one for each line of a request, for shared memory more where words share a bank;
+    those of atomic operations keep L2 busy: a sector each, and more where lanes meet at an address. `most_atomics`: those at the 512 bytes that
+    have most. `emulated`: share of the blocks that were followed; `assumptions`: what was not known, in sentences.
     """
 
     operations: Mapping[str, Range]
@@ -71,9 +73,9 @@ class Counts:
     longest: float
     emulated: float
     warps: float
-    barriers: float = 0.0
+    most_atomics: float = 0.0
+    passes: Mapping[str, float] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
-    blocks: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def open(self) -> bool:

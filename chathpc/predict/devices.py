@@ -34,7 +34,8 @@ class Device:
 
     `units`: multiprocessors, compute units or cores. `rates`: operations of single threads that a unit begins in a cycle, by class.
     `clock`: what peaks and times are computed with; `boost` and `base`: the highest, and what a profiler locks it to.
-    `l2_rate`: bytes a cycle of the whole L2 cache. `launch`: seconds that an empty kernel takes on the device.
+    `load_store`: threads that units for it serve in a cycle. `l2_rate`: bytes a cycle of the whole L2 cache.
+    `launch`: seconds that an empty kernel takes on the device.
     """
 
     key: str
@@ -61,6 +62,7 @@ class Device:
     max_warps: int = 1
     max_blocks: int = 1
     schedulers: int = 4
+    load_store: int = 32
     launch: float = 2e-6
 
     @property
@@ -111,7 +113,7 @@ _UNITS: Mapping[str, float] = MappingProxyType(
         **dict.fromkeys(("l2_rate", "launch"), 1.0),
     }
 )
-_WHOLE = ("units", "bus", "registers", "warp", "max_warps", "max_blocks", "schedulers")
+_WHOLE = ("units", "bus", "registers", "warp", "max_warps", "max_blocks", "schedulers", "load_store")
 _NEEDED = ("units", "clock", "bandwidth", "rates")
 #: Bytes a cycle of L2 for each multiprocessor where the whole cache's rate is not told: between those of V100 (26) and A100 (47).
 _L2_PER_UNIT = 32.0

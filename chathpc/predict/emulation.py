@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -49,16 +49,8 @@ _MEMORY = {
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "F64": 8, "U64": 8, "S64": 8}
 #: Operations of a warp's matrix instruction, two for each multiply and add: m·n·k of its shape (PTX ISA, mma).
 _SHAPES = {
-    "16816": 4096,
-    "1688": 2048,
-    "16832": 8192,
-    "16864": 16384,
-    "8816": 2048,
-    "8832": 4096,
-    "884": 512,
-    "168128": 32768,
-    "16816.F16": 4096,
-}
+    "16816": 4096, "1688": 2048, "16832": 8192, "16864": 16384, "8816": 2048, "8832": 4096, "884": 512, "168128": 32768,
+}  # fmt: skip
 #: Bytes that a launch reads beside its data: an empty kernel's (arguments, descriptors; median of seven measured), and its instructions.
 _LAUNCH_BYTES, _INSTRUCTION_BYTES = 2700, 16
 #: A cache writes back early: at most this share of it is dirty at the end, and this share of little data is written all the same
@@ -143,12 +135,6 @@ def read(path: Path, lowered: Lowered, l2_bytes: int) -> tuple[list[Followed], t
     return found, tuple(missing)
 
 
-def _totals(one: Mapping[str, list[list[int]]], scale: float) -> Iterator[tuple[int, float, float, float, float]]:
-    """For each instruction: warps, threads, sectors and passes of all blocks."""
-    for index, warps, threads, sectors, passes in one["counts"]:
-        yield index, scale * warps, scale * threads, scale * sectors, scale * passes
-
-
 def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowered, l2_bytes: int) -> Followed:
     grid, block = _three(one["grid"]), _three(one["block"])
     blocks = grid[0] * grid[1] * grid[2]
@@ -157,28 +143,24 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     # Cut off, and no counter tells the end of what it does: this and more.
     open_ = cut and not float(str(one["extrapolated"]))
     scale = 1.0 if exact else blocks / (sampled or begun or blocks)
-    operations: defaultdict[str, float] = defaultdict(float)
-    issued: defaultdict[str, float] = defaultdict(float)
-    requests: defaultdict[str, float] = defaultdict(float)
-    requested: defaultdict[str, float] = defaultdict(float)
-    sectors_of: defaultdict[str, float] = defaultdict(float)
-    opcodes: defaultdict[str, float] = defaultdict(float)
+    operations, issued, requests, requested, sectors_of, passes_of, opcodes = (
+        defaultdict[str, float](float) for _ in range(7)
+    )
     by_instruction, warps_by_instruction = {}, {}
-    barriers = 0.0
     all_warps = 0.0
-    for index, warps, threads, sectors, passes in _totals(one, scale):  # type: ignore[arg-type]
+    for index, *followed in one["counts"]:  # type: ignore[attr-defined]
+        warps, threads, sectors, passes = (scale * value for value in followed)
         word = words[index]
         by_instruction[index], warps_by_instruction[index] = threads, warps
         operations[word.kind] += word.operations * (warps if word.per_warp else threads)
         issued[word.pipe] += warps
         opcodes[word.opcode] += threads
         all_warps += warps
-        if word.opcode == "BAR":
-            barriers += warps
         if word.request:
             requests[word.request] += warps
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
+            passes_of[word.request] += passes
     spread = _WHOLE if exact else _CUT if cut else _SAMPLED
     traffic = _traffic(one, all_warps, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
@@ -201,9 +183,22 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         dram_read=about(read, over),
         dram_written=about(traffic[1], over),
         longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
-        warps=float(blocks * warps_of_block), barriers=barriers, assumptions=_assumptions(one, blocks, sampled),
+        warps=float(blocks * warps_of_block),
+        most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),  # type: ignore[arg-type]
+        passes=dict(passes_of), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
     return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes), warps_by_instruction)
+
+
+def _most(meetings: Sequence[float], passes: float, followed: int) -> float:
+    """Passes of atomic operations at the place of L2 that has most, of all `passes` in the launch.
+
+    `meetings`: those that were followed, and the most at a place that one, two, … of 64 groups of blocks went to: what all go to grows with the rest.
+    """
+    met, *most = meetings
+    times = passes / met if met else 0.0
+    groups = max(min(followed, len(most)) - 1, 1)
+    return max(value * min(times, 1 + (times - 1) * min(other / groups, 1.0)) for other, value in enumerate(most))
 
 
 def _three(value: object) -> tuple[int, int, int]:

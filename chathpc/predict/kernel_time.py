@@ -19,15 +19,15 @@ from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.devices import Device
 from chathpc.predict.warp_chain import Chain
 
-__all__ = ["Occupancy", "Time", "combined", "constants", "limits", "occupancy", "predict_time"]
+__all__ = ["KEPT", "Occupancy", "Time", "combined", "constants", "limits", "occupancy", "predict_time"]
 
 #: Allocation of registers: so many to a warp at a time (CUDA occupancy calculator, every architecture since Kepler).
 _REGISTER_UNIT = 256
 #: Shared memory that each block loses to the system since compute capability 8.0 (CUDA programming guide), in bytes.
 _RESERVED_SHARED = 1024
 _SECTOR = 32.0
-#: Bytes that L1 hands out in a cycle: one line (NVIDIA's whitepapers since Volta).
-_LINE = 128.0
+#: A cache keeps what takes less than this part of it, beside what else there is.
+KEPT = 0.8
 #: A kernel whose limits take less is about as long as its launch, in seconds.
 _BRIEF = 3e-6
 #: Counts that may be off by more than this factor were cut off before their end.
@@ -93,7 +93,7 @@ def limits(
     chain: Chain | None = None,
     fitted: Mapping[str, float] | None = None,
 ) -> Mapping[str, float]:
-    """Seconds of each limit, without the launch. `chain`: waits of the warps where machine code told them, else they are estimated."""
+    """Seconds of each limit, without the launch. `chain`: waits of the warps as machine code tells them; without it latency is no limit."""
     k = fitted or constants()
     held = occupancy(launch, device)
     units, clock, blocks = device.units, device.clock, max(launch.blocks, 1)
@@ -104,12 +104,21 @@ def limits(
     here = min(held.blocks, ceil(blocks / units)) * per_block
     slow = uneven * max(device.schedulers / here, 1.0)
     second = units * clock
-    parts = {"memory": counts.dram_bytes / (device.bandwidth * k["memory"])}
+    # Resident threads go through their own memory again and again: a cache keeps nothing of what it cannot keep all of, also where a launch was
+    # not followed for so long.
+    own = here * device.warp * launch.local
+    spilled = _SECTOR * sum(value for name, value in counts.sectors.items() if "local" in name)
+    moved = max(counts.dram_bytes, spilled) if own * units > KEPT * device.l2 > 0 else counts.dram_bytes
+    parts = {"memory": moved / (device.bandwidth * k["memory"])}
     touched = sum(value for name, value in counts.sectors.items() if "shared" not in name) * _SECTOR
-    missed = _missed(counts, touched, k)
-    parts["l2"] = touched * missed / (device.l2_rate * clock * k["l2"])
-    wavefronts = max(_total(counts.requests, "shared", but=True), touched / _LINE)
-    parts["l1"] = (wavefronts + _total(counts.sectors, "shared")) / (second * k["l1"]) * uneven
+    # The share of the touched sectors that L1 does not hold: between what leaves L2 and all of them.
+    missed = min(moved / touched, 1.0) ** k["l1_misses"] if touched else 1.0
+    beyond = spilled if device.l1 and own > KEPT * (device.l1 - here / per_block * launch.shared) else 0.0
+    parts["l2"] = max(touched * missed, beyond) / (device.l2_rate * clock * k["l2"])
+    atomics = counts.passes.get("global atomic", 0.0)
+    each = device.warp / device.load_store
+    near = {name: max(value, counts.requests.get(name, 0.0) * each) for name, value in counts.passes.items() if value}
+    parts["l1"] = (sum(near.values()) - near.get("global atomic", 0.0)) / (second * k["l1"]) * uneven
     issued = sum(counts.issued.values())
     parts["issue"] = issued / (device.schedulers * second * k["issue"]) * slow
     for name, value in counts.issued.items():
@@ -117,25 +126,20 @@ def limits(
             parts[name] = value * device.warp / (device.rates[name] * second * k[name]) * slow
     if counts.total("tensor") and device.peak("tensor"):
         parts["tensor"] = counts.total("tensor") / (device.peak("tensor") * k["fp32"]) * slow
-    # Counted once as read and once as written.
-    if atomics := counts.sectors.get("global atomic", 0.0) / 2:
-        # Operations on one sector come one after another; a slice of L2 does one at a time.
-        places = min(max(counts.footprint_written / _SECTOR, 1.0), device.l2_rate / _SECTOR)
-        parts["atomic"] = atomics * k["atomic"] / places / clock
-    alone = _alone(counts, warps, chain, missed, k)
-    resident = min(here * units, warps)
-    longest = alone * max(counts.longest * warps / issued, 1.0) if issued else alone
-    # Warps one after another on as many places as there are, and never less than the longest.
-    parts["latency"] = max(alone * warps / resident, longest) * k["latency"] / clock
+    if atomics:
+        # Those at one sector come one after another; a slice of L2 does one at a time.
+        busiest = max(counts.most_atomics, atomics * _SECTOR / device.l2_rate)
+        parts["atomic"] = busiest * k["atomic"] / clock
+    if chain is not None:
+        alone = _alone(counts, warps, chain, missed, k)
+        resident = min(here * units, warps)
+        longest = alone * max(counts.longest * warps / issued, 1.0) if issued else alone
+        # Warps one after another on as many places as there are, and never less than the longest.
+        parts["latency"] = max(alone * warps / resident, longest) * k["latency"] / clock
     return parts
 
 
-def _missed(counts: Counts, touched: float, k: Mapping[str, float]) -> float:
-    """Share of the touched sectors that L1 does not hold: between what leaves L2 and all of them."""
-    return float(min(counts.dram_bytes / touched, 1.0) ** k["l1_misses"]) if touched else 1.0
-
-
-def _alone(counts: Counts, warps: float, chain: Chain | None, missed: float, k: Mapping[str, float]) -> float:
+def _alone(counts: Counts, warps: float, chain: Chain, missed: float, k: Mapping[str, float]) -> float:
     """Cycles of an average warp that is alone on its multiprocessor."""
     loads = counts.sectors.get("global load", 0.0)
     far = min(counts.dram_read.value / (loads * _SECTOR), 1.0) if loads else 1.0
@@ -146,21 +150,9 @@ def _alone(counts: Counts, warps: float, chain: Chain | None, missed: float, k: 
         + min(missed * each, 1.0) * (k["l2_latency"] - k["l1_latency"])
         + min(far * each, 1.0) * (k["memory_latency"] - k["l2_latency"])
     )
-    if chain is not None:
-        known = {"global": remote, "atomic": k["l2_latency"], "local": k["l1_latency"], "shared": k["shared_latency"]}
-        rest = sum(value * known.get(name, k["other_latency"]) for name, value in chain.waits.items())
-        return (chain.cycles + rest) / warps
-    near = _total(counts.requests, "shared") + _total(counts.requests, "local")
-    waits = counts.requests.get("global load", 0.0) + counts.requests.get("global atomic", 0.0)
-    return (
-        sum(counts.issued.values()) * k["step"] + counts.issued.get("special", 0.0) * k["other_latency"]
-        + near * k["shared_latency"] + waits * remote / k["together"] + counts.barriers * k["other_latency"]
-    ) / warps  # fmt: skip
-
-
-def _total(found: Mapping[str, float], space: str, but: bool = False) -> float:
-    """Sum of what belongs to a space, or to all others."""
-    return sum(value for name, value in found.items() if (space in name) != but)
+    known = {"global": remote, "atomic": k["l2_latency"], "local": k["l1_latency"], "shared": k["shared_latency"]}
+    rest = sum(value * known.get(name, k["other_latency"]) for name, value in chain.waits.items())
+    return (chain.cycles + rest) / warps
 
 
 def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | None = None) -> Time:

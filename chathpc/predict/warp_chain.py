@@ -7,6 +7,7 @@ is there (110 to 112) or its operands were read (113 to 115; 7 is none), and whi
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -39,37 +40,62 @@ class Chain:
     waits: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Begun:
+    """What warps have begun and not waited for: `at` is when it is there, `open` how long that still was at the branch behind it."""
+
+    at: float
+    kind: str
+    warps: float
+    open: float = 0.0
+
+
 def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
     """The waiting of a launch whose instructions are `code`, each with how many warps issued it; None if the compiler's control bits
-    are not known. Walks through the code in the order of its addresses, which is that of execution but for loops: what a loop's end
-    leaves open for its begin is not seen.
+    are not known. Walks through the code in the order of its addresses, which is that of execution but for loops: what their end leaves
+    open is what waits at their begin have too little of.
     """
     cycles, now = 0.0, 0.0
-    waits: dict[str, float] = {}
-    ready: dict[int, tuple[float, str]] = {}
+    waits: defaultdict[str, float] = defaultdict(float)
+    ready: dict[int, _Begun] = {}
+    left: list[tuple[int, _Begun]] = []
+    lacking: defaultdict[int, float] = defaultdict(float)
     for line, warps in code:
         if not warps:
             continue
         if line.control < 0:
             return None
         kind = _class_of(line.text)
-        for barrier in [each for each in ready if line.control >> 11 >> each & 1]:
-            at, cause = ready.pop(barrier)
-            if at > now:
-                waits[cause] = waits.get(cause, 0.0) + warps * (at - now) / NOMINAL[cause]
-                now = at
+        for barrier in range(6):
+            if line.control >> 11 >> barrier & 1:
+                begun = ready.pop(barrier, None)
+                lacking[barrier] += warps
+                if begun is not None:
+                    first = min(warps, begun.warps)
+                    lacking[barrier] -= first
+                    waits[begun.kind] += first * max(begun.at - now, 0.0) / NOMINAL[begun.kind]
+                    begun.warps -= first
+                    left.append((barrier, begun))
+                    now = max(now, begun.at)
         stall = max(line.control & 15, 1)
         cycles += warps * stall
         for barrier, latency in (
             (line.control >> 5 & 7, NOMINAL[kind]),
             (line.control >> 8 & 7, min(NOMINAL[kind], _OPERANDS)),
         ):
-            if barrier != _NONE:
-                ready[barrier] = max(ready.get(barrier, (0.0, kind)), (now + latency, kind))
+            if barrier != _NONE and (barrier not in ready or ready[barrier].at <= now + latency):
+                ready[barrier] = _Begun(now + latency, kind, warps)
         if kind == "barrier":
-            waits[kind] = waits.get(kind, 0.0) + warps
+            waits[kind] += warps
         now += stall
-    return Chain(cycles, waits)
+        if "BRA" in line.text:
+            for begun in ready.values():
+                begun.open = begun.open or max(begun.at - now, 0.0)
+    for barrier, begun in [*left, *ready.items()]:
+        again = min(begun.warps, lacking[barrier]) if begun.open else 0.0
+        lacking[barrier] -= again
+        waits[begun.kind] += again * begun.open / NOMINAL[begun.kind]
+    return Chain(cycles, {kind: value for kind, value in waits.items() if value})
 
 
 def _class_of(text: str) -> str:

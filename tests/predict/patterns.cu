@@ -37,10 +37,10 @@ __global__ void scattered(const int *from, const int *where, int *to)
 template <class T> __global__ void banks(int stride, T *to)
 {
     extern __shared__ char memory[];
-    volatile T *line = (T *)memory;
-    T v = line[(threadIdx.x * stride) % 1024];
-    if (v == 12345) *to = v;
+    T v = ((T *)memory)[(threadIdx.x * stride) % 1024];
+    if (((unsigned char *)&v)[0] == 123) *to = v;
 }
+__global__ void gathered(int places, int stride, int *to) { atomicAdd(&to[threadIdx.x % places * stride], (int)threadIdx.x); }
 // By one warp, so that the order is that of the addresses.
 __global__ void twice(const float4 *from, int n, float4 *to)
 {
@@ -129,7 +129,10 @@ int main(int count, char **words)
     loaded<float><<<1, 20>>>((float *)a, 1, 0, (float *)b);
     scattered<<<1, 32>>>((int *)a, where, (int *)b);
     for (int stride : {0, 1, 2, 4, 17, 32}) banks<float><<<1, 32, 8192>>>(stride, (float *)b);
-    for (int stride : {1, 2, 16}) banks<double><<<1, 32, 8192>>>(stride, (double *)b);
+    for (int stride : {0, 1, 2, 16}) banks<double><<<1, 32, 8192>>>(stride, (double *)b);
+    for (int stride : {0, 1}) banks<float4><<<1, 32, 8192>>>(stride, (float4 *)b);
+    for (int places : {1, 4, 32}) gathered<<<3, 32>>>(places, 1, (int *)b);
+    gathered<<<3, 32>>>(4, 128, (int *)b);
     for (int bytes : {16384, 262144}) twice<<<1, 32>>>((float4 *)a, bytes / 16, (float4 *)b);
     filled<<<1, 32>>>((float4 *)b, 262144 / 16);
     met<<<8, 64>>>((int *)b + 100000);

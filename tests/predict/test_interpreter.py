@@ -51,7 +51,7 @@ def test_counts_sectors_and_passes_are_those_of_arithmetic(patterns: Interpreted
     for launch in launches:
         length, rest = re.findall(r"_Z(\d+)(.*)", launch["kernel"])[0]
         name = rest[: int(length)]
-        opcode = {"banks": "LDS", "loaded": "LDG", "scattered": "LDG"}.get(name, "FFMA")
+        opcode = {"banks": "LDS", "loaded": "LDG", "scattered": "LDG", "gathered": "RED"}.get(name, "FFMA")
         by_name.setdefault(name, []).extend(list(each) for each in patterns.counts(launch, opcode))
     # Three blocks of two warps do a hundred.
     assert by_name["counted"] == [[600, 19200, 0, 0]]
@@ -62,8 +62,17 @@ def test_counts_sectors_and_passes_are_those_of_arithmetic(patterns: Interpreted
     assert [each[2] for each in by_name["loaded"]] == [1, 4, 8, 12, 32, 32, 5, 8, 16, 1, 3]
     # The places are one request; each of what they lead to lies in a sector of its own.
     assert [each[2] for each in by_name["scattered"]] == [4, 32]
-    # 32 banks of four bytes: as many passes as words lie in the fullest bank; two halves of a warp for eight bytes.
-    assert [each[3] for each in by_name["banks"]] == [1, 1, 2, 4, 1, 32, 2, 2, 16]
+    # Each line of 128 bytes is a pass.
+    assert [each[3] for each in by_name["loaded"]] == [1, 1, 2, 3, 8, 32, 2, 2, 4, 1, 1]
+    # 32 banks of four bytes: as many passes as words lie in the fullest bank; two halves of a warp for eight bytes, four quarters for 16, and
+    # half as many where all read the same.
+    assert [each[3] for each in by_name["banks"]] == [1, 1, 2, 4, 1, 32, 1, 2, 4, 32, 2, 4]
+    # Atomic operations of three blocks: 32 lanes at one word, eight at each of four words of a sector, one at each of 32 words in four sectors;
+    # eight at each of four words in four sectors. All but the last go to one slice of L2.
+    assert [each[3] for each in by_name["gathered"]] == [3 * 32, 3 * 8, 3 * 4, 3 * 4 * 8]
+    meetings = [launch["meetings"] for launch in launches if "gathered" in launch["kernel"]]
+    assert [(each[0], each[3]) for each in meetings] == [(96, 96), (24, 24), (12, 12), (96, 24)]
+    assert not any(each[1] or each[2] or any(each[4:]) for each in meetings)
 
 
 def test_a_cache_holds_what_fits_and_writes_back_what_does_not(patterns: Interpreted) -> None:

@@ -65,7 +65,7 @@ def test_copying_takes_as_long_as_its_bytes_need() -> None:
 
 
 def test_a_kernel_of_one_block_takes_what_its_launch_and_one_warp_take() -> None:
-    found = predict_time(copying(1), launch(1, 256), RTX)
+    found = predict_time(copying(1), launch(1, 256), RTX, Chain(8 * 80.0, {"global": 8.0}))
     assert found.limiter == "latency"
     assert 1e-6 < found.seconds.value < 5e-6
 
@@ -84,6 +84,43 @@ def test_waits_that_the_machine_code_tells_make_a_lone_warp_slow() -> None:
         for waits in (1, 100)
     )
     assert slow > 20 * quick
+
+
+def test_atomic_operations_at_one_address_come_one_after_another() -> None:
+    spread, meeting = (
+        limits(replace(copying(65_536), passes={"global atomic": 4e6}, most_atomics=most), launch(65_536, 256), RTX)
+        for most in (1.0, 4e6)
+    )
+    # 40 slices of L2 do the first, one of them the second.
+    assert meeting["atomic"] == pytest.approx(40 * spread["atomic"])
+    assert meeting["atomic"] > 4e6 / RTX.clock
+
+
+def test_shared_memory_and_l1_do_one_pass_a_cycle() -> None:
+    counts = replace(copying(68_000), passes={"shared load": 7e8, "global load": 3e8, "global atomic": 5.0})
+    assert limits(counts, launch(68_000, 256), RTX)["l1"] == pytest.approx(1e9 / (68 * RTX.clock), rel=0.3)
+
+
+@pytest.mark.parametrize(("name", "times"), [("rtx3080", 2.0), ("h100", 1.0)])
+def test_sixteen_units_need_two_cycles_for_the_addresses_of_a_warp(name: str, times: float) -> None:
+    # LD/ST of a multiprocessor in the diagrams of NVIDIA's whitepapers: four in each partition of GA102, eight of GH100.
+    wide, narrow = (
+        replace(copying(132 * 68), passes={"shared load": 1e9}, requests={"shared load": requests})
+        for requests in (2.5e8, 1e9)
+    )
+    parts = [limits(each, launch(132 * 68, 256), device(name))["l1"] for each in (wide, narrow)]
+    assert parts[1] == pytest.approx(times * parts[0])
+
+
+def test_own_memory_of_threads_that_a_cache_cannot_hold_comes_from_behind_it() -> None:
+    h100 = device("h100")
+    counts = replace(copying(65_536), sectors={"local load": 5e8, "local store": 5e8})
+    # 2,048 threads on each of 132 multiprocessors: 69, 35 or 17 MB of their own, and a cache of 52 MB; 524, 262 or 131 kB on each, and L1 of 262 kB.
+    large, middle, small = (limits(counts, replace(launch(65_536, 256), local=each), h100) for each in (256, 128, 64))
+    assert large["memory"] == pytest.approx(32e9 / h100.bandwidth, rel=0.1)
+    assert middle["memory"] == small["memory"] < large["memory"] / 100
+    assert large["l2"] == middle["l2"] == pytest.approx(32e9 / (h100.l2_rate * h100.clock), rel=0.2)
+    assert small["l2"] < middle["l2"] / 10
 
 
 def test_half_a_device_takes_longer() -> None:

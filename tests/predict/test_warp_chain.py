@@ -29,6 +29,29 @@ def test_a_chain_of_loads_is_waited_for_each_time() -> None:
     assert found.waits["global"] == pytest.approx(4 * (NOMINAL["global"] - 2) / NOMINAL["global"])
 
 
+def test_a_loop_waits_once_for_what_was_loaded_before_it() -> None:
+    before = (line("LDG.E R2, [R4.64]", 2, sets=0), 3.0)
+    loop = [(line("FFMA R5, R2, R2, R5", 4, waits=1), 3000.0), (line("BRA `(.L_1)", 5), 3000.0)]
+    found = chain([before, *loop])
+    assert found is not None
+    assert found.waits["global"] == pytest.approx(3 * (NOMINAL["global"] - 2) / NOMINAL["global"])
+
+
+def test_a_loop_waits_each_time_for_what_its_end_loads() -> None:
+    # As compilers write it: loaded before the loop, used at its begin, and loaded again at its end.
+    before = (line("LDG.E R2, [R4.64]", 2, sets=0), 3.0)
+    loop = [
+        (line("FFMA R5, R2, R2, R5", 4, waits=1), 3000.0),
+        (line("@P0 LDG.E R2, [R4.64]", 2, sets=0), 3000.0),
+        (line("@P0 BRA `(.L_1)", 5), 3000.0),
+    ]
+    after = [(line("STG.E [R6.64], R5", 4), 3.0), (line("EXIT", 5), 3.0)]
+    found = chain([before, *loop, *after])
+    assert found is not None
+    each = [(NOMINAL["global"] - waited) / NOMINAL["global"] for waited in (2, 7)]
+    assert found.waits["global"] == pytest.approx(3 * each[0] + 2997 * each[1])
+
+
 def test_work_between_load_and_use_hides_the_wait() -> None:
     code = [
         line("LDS R2, [R4]", 2, sets=0),

@@ -90,9 +90,9 @@ def _counts(row: Mapping[str, object]) -> Counts:
         longest=_number(row.get("longest", 0.0)),
         emulated=_number(row.get("emulated", 1.0)),
         warps=_number(row.get("warps", 0.0)),
-        barriers=_number(row.get("barriers", 0.0)),
+        most_atomics=_number(row.get("most_atomics", 0.0)),
+        passes=_numbers(row.get("passes")),
         assumptions=tuple(map(str, assumptions)),
-        blocks=_numbers(row.get("blocks")),
     )
 
 

@@ -249,7 +249,8 @@ static u32 *pool;
 static struct { u32 bank, value; } *pool_of; /* bank ~0: an immediate */
 static u32 pool_count, pool_room;
 static row *places[3]; /* of the threads of each warp in their block */
-static u64 faults, unknown_operations, longest;
+/* Accesses to nobody's memory, instructions that are not known, and those of the longest warp. */
+static struct told { u64 faults, unknown, longest; } told;
 static u32 current_pc;
 
 #define SHARED_WINDOW 0x0001000000000000ull
@@ -537,46 +538,58 @@ static void add_line(struct lines *lines, u64 line, u32 bits)
     }
 }
 
-/* Passes that shared memory, 32 banks of four bytes, takes; requests of 8 or 16 bytes go in two or four parts. */
+/* Passes that shared memory, 32 banks of four bytes, takes. Of 8 or 16 bytes a lane it serves a half or a quarter of the warp at a time, or twice
+ * as many lanes if all share their address with the one beside them, or all with the next but one (NVIDIA's forum, topic 77228). */
 static u32 passes_of(const struct access *x)
 {
-    u32 words = x->bytes > 4 ? x->bytes / 4 : 1, most = 1, taken = 0;
-    u64 word_of[32];
-    bool conflicts = false;
-    u8 uses[32] = {0};
-    struct lines distinct;
+    u32 shift = x->bytes > 8 ? 4 : x->bytes > 4 ? 3 : 2, words = 1u << (shift - 2), lanes = 32 / words, passes = 0, apart[2] = {0};
     if (x->straight) return words;
-    ACTIVE(x->mask) {
-        u64 word = x->at[l] >> 2;
-        u32 bank = (u32)(word / words) & 31;
-        if (!(taken >> bank & 1)) taken |= 1u << bank, word_of[bank] = word;
-        else conflicts |= word_of[bank] != word;
+    if (words > 1) {
+        ACTIVE(x->mask) for (int far = 1; far <= 2; far++) apart[far - 1] |= x->mask >> (l ^ far) & (x->at[l] != x->at[l ^ far]);
+        if (!apart[0] || !apart[1]) lanes *= 2;
     }
-    if (!conflicts) return words;
-    distinct.count = 0;
-    ACTIVE(x->mask) {
-        u32 before = distinct.count;
-        add_line(&distinct, x->at[l] >> 2, 0);
-        if (distinct.count == before) continue;
-        u8 used = ++uses[((x->at[l] >> 2) / words) & 31];
-        if (used > most) most = used;
+    for (u32 first = 0; first < 32; first += lanes) {
+        u32 most = 0, part = x->mask & (lanes < 32 ? (1u << lanes) - 1 : ~0u) << first;
+        u64 known[32][32];
+        u8 uses[32] = {0};
+        ACTIVE(part) {
+            u64 unit = x->at[l] >> shift;
+            u32 bank = (u32)unit & (32 / words - 1), k = 0;
+            while (k < uses[bank] && known[bank][k] != unit) k++;
+            if (k == uses[bank]) known[bank][uses[bank]++] = unit;
+            if (uses[bank] > most) most = uses[bank];
+        }
+        passes += most;
     }
-    return most > words ? most : words;
+    return passes;
 }
 
-/* Count what a request takes: sectors, or passes of shared memory. */
+/* The same of atomic operations, which share no pass. */
+static u32 lanes_of_a_bank(const struct access *x)
+{
+    u32 uses[32] = {0}, most = 0;
+    ACTIVE(x->mask) {
+        u32 used = ++uses[x->at[l] >> 2 & 31];
+        if (used > most) most = used;
+    }
+    return most;
+}
+
+/* Count what a request takes: sectors, and passes of L1, which has one for each line, or of shared memory ("wavefronts" of Nsight Compute's Kernel
+ * Profiling Guide: what one cycle serves). Those of atomic operations are counted where these meet. */
 static void request(struct block *b, struct warp *w, const struct access *x, bool write, bool atomic)
 {
     struct lines lines;
     u8 space = x->space == SPACE_GENERIC ? space_of(x->at[__builtin_ctz(x->mask)]) : x->space;
     u32 sectors = 0;
     if (space == SPACE_SHARED) {
-        counts[current_pc].passes += passes_of(x);
+        counts[current_pc].passes += atomic ? lanes_of_a_bank(x) : passes_of(x);
         return;
     }
     if (space == SPACE_GLOBAL && x->straight) {
         u64 from = x->low >> 5, to = (x->high - 1) >> 5;
         counts[current_pc].sectors += to - from + 1;
+        if (!atomic) counts[current_pc].passes += (to >> 2) - (from >> 2) + 1;
         for (u64 line = from >> 2; line <= to >> 2; line++) {
             u32 bits = 15;
             if (line == from >> 2) bits &= 15u << (from & 3);
@@ -599,6 +612,7 @@ static void request(struct block *b, struct warp *w, const struct access *x, boo
         }
     }
     counts[current_pc].sectors += sectors;
+    if (!atomic) counts[current_pc].passes += lines.count;
 }
 
 /* Whether all lanes of a request find memory; lane l then at *origin + its address. */
@@ -624,7 +638,7 @@ static void load(struct block *b, struct warp *w, const struct instruction *i, u
         else if (all && i->width >= 4) LANES got[l] = *(const u32 *)(origin + (mask >> l & 1 ? x.at[l] : x.low) + 4 * k);
         else ACTIVE(mask) {
             u32 v = 0;
-            if (!(from = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) faults++;
+            if (!(from = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) told.faults++;
             else switch (i->type) {
             case T_U8: v = *from; break;
             case T_S8: v = (u32)(s32)(int8_t)*from; break;
@@ -656,7 +670,7 @@ static void store(struct block *b, struct warp *w, const struct instruction *i, 
         }
         else ACTIVE(mask) {
             if ((to = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) memcpy(to, &from[l], x.bytes < 4 ? x.bytes : 4);
-            else faults++;
+            else told.faults++;
         }
     }
 }
@@ -696,6 +710,36 @@ static u64 atomic_value(u32 how, u32 type, u64 old, u64 a, u64 c)
     }
 }
 
+/* Places of L2 that atomic operations go to, each in one slice: how many passes there, which come one after another, and of which blocks (modulo 64).
+ * Where there are so many that two have one hash none of them is busy. See docs/predict.md for what PLACE (bits of an address) rests on. */
+enum { MEETINGS = 1 << 16, PLACE = 9, DOUBLES = 3 /* passes of a sum of doubles */ };
+static struct meeting { u64 passes, blocks; } meetings[MEETINGS];
+static u64 met; /* passes of all places */
+
+/* An atomic request of a warp. Lanes at one address come in one pass each, those at different words of a sector share one: L1 sends as many
+ * (l1tex__t_output_wavefronts and l1tex__m_l1tex2xbar_write_sectors of Nsight Compute), and L2 combines nothing. */
+static void meet(const struct block *b, const struct access *x, u32 each)
+{
+    u64 sector[32];
+    u32 passes[32], count = 0, number = b->x + grid_[0] * (b->y + grid_[1] * b->z);
+    for (u32 rest = x->mask; rest;) {
+        u64 at = x->at[__builtin_ctz(rest)];
+        u32 same = 0, times, k = 0;
+        LANES same |= (u32)(x->at[l] == at) << l;
+        times = each * (u32)__builtin_popcount(same & rest);
+        rest &= ~same;
+        while (k < count && sector[k] != at >> 5) k++;
+        if (k == count) sector[count] = at >> 5, passes[count++] = times;
+        else if (times > passes[k]) passes[k] = times;
+    }
+    for (u32 k = 0; k < count; k++) {
+        struct meeting *one = &meetings[hash_of(sector[k] >> (PLACE - 5)) >> 48];
+        one->passes += passes[k], one->blocks |= 1ull << number % 64;
+        counts[current_pc].passes += passes[k];
+        met += passes[k];
+    }
+}
+
 static void atomic(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
     /* o[0]: result, o[4]: predicate, o[5]: value, o[6]: second value */
@@ -703,14 +747,14 @@ static void atomic(struct block *b, struct warp *w, const struct instruction *i,
     wide_row a, c, got = {0};
     prepare(w, i, i->sub2, i->width, mask, &x);
     request(b, w, &x, false, true);
-    if (x.space != SPACE_SHARED) request(b, w, &x, true, true);
+    if (x.space != SPACE_SHARED) request(b, w, &x, true, true), meet(b, &x, i->type == T_F64 ? DOUBLES : 1);
     wides(w, &i->o[5], a);
     wides(w, &i->o[6], c);
     ACTIVE(mask) {
         u8 *to = place_of(b, w, &x, l, 0);
         u64 old = 0, most = i->width == 8 ? ~0ull : 0xffffffffu;
         if (!to) {
-            faults++;
+            told.faults++;
             continue;
         }
         memcpy(&old, to, i->width);
@@ -745,7 +789,7 @@ static void copy(struct block *b, struct warp *w, const struct instruction *i, u
         u8 *from = zeros ? NULL : place_of(b, w, &x, l, 0), *into = place_of(b, w, &y, l, 0);
         if (zeros && into) memset(into, 0, i->width);
         else if (from && into) memcpy(into, from, i->width);
-        else if (!zeros) faults++;
+        else if (!zeros) told.faults++;
     }
 }
 
@@ -764,7 +808,7 @@ static void load_matrix(struct block *b, struct warp *w, const struct instructio
                 u8 *from = place_of(b, w, &x, (int)(8 * k + line), 0);
                 u16 v = 0;
                 if (from) memcpy(&v, from + 2 * column, 2);
-                else faults++;
+                else told.faults++;
                 out[l] |= (u32)v << 16 * part;
             }
         put(w, &i->o[0], k, out, mask);
@@ -1495,7 +1539,7 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
         return;
     case OP_NOP: return;
     default:
-        if (!execute_floats(w, i, mask)) unknown_operations++;
+        if (!execute_floats(w, i, mask)) told.unknown++;
     }
 }
 
@@ -1598,7 +1642,7 @@ static void built_in(struct warp *w, u32 which, u32 mask)
         u64 found = which == B_MALLOC ? device_heap((u64)high[l] << 32 | low[l]) : 0;
         if (which != B_FREE) low[l] = (u32)found, high[l] = (u32)(found >> 32);
     }
-    if (which > B_ASSERT) unknown_operations++;
+    if (which > B_ASSERT) told.unknown++;
     LANES back[l] = from[l] >> 4;
     scatter(w, mask, back);
 }
@@ -1612,7 +1656,7 @@ static void scatter(struct warp *w, u32 mask, const u32 *target)
         mask &= ~same;
         if (to < code_count) add_group(w, same, to);
         else if (to >= BUILT_IN && to < BUILT_IN + BUILT_INS) built_in(w, to - BUILT_IN, same);
-        else faults++, leave(w, same);
+        else told.faults++, leave(w, same);
     }
 }
 
@@ -1804,7 +1848,7 @@ static void run_warp(struct block *b, struct warp *w, u32 turn)
             default: pc++; /* YIELD */
             }
             if (pc >= code_count) {
-                faults++;
+                told.faults++;
                 leave(w, mask);
                 break;
             }
@@ -1859,7 +1903,7 @@ static void run_block(struct block *b, u32 turn)
         u64 before = w->steps;
         run_warp(b, w, turn);
         traffic.steps += w->steps - before;
-        if (w->steps > longest) longest = w->steps;
+        if (w->steps > told.longest) told.longest = w->steps;
     }
     b->done = !any;
     if (any) open_barriers(b);
@@ -1964,15 +2008,23 @@ static u32 blocks_at_once(const struct kernel *kernel, u32 warps, u32 shared)
     return least((per ? per : 1) * device->multiprocessors, grid_[0] * grid_[1] * grid_[2]);
 }
 
+/* A copy of the counts. */
+static struct count *counted(void)
+{
+    struct count *copy = malloc((code_count + 1) * sizeof *counts);
+    memcpy(copy, counts, (code_count + 1) * sizeof *counts);
+    return copy;
+}
+
+static void put_back(struct count *copy) { memcpy(counts, copy, code_count * sizeof *counts); }
+
 /* Follow a block some time longer, and add to the counts what the loops that it is in have still to do, each going on as it does now: the
  * outermost of each warp whose end can be told. Returns the share of the counts that was added; 0 if that of some warp cannot. */
 static double extrapolate(struct block *b, double seconds)
 {
-    size_t size = code_count * sizeof *counts;
-    struct count *before = malloc(size);
+    struct count *before = counted();
     double begin = now(), all = 0, added = 0;
     bool known = true;
-    memcpy(before, counts, size);
     probing = true;
     loop_count = 0;
     while (!b->done && now() - begin < seconds) run_block(b, TURN);
@@ -2018,10 +2070,8 @@ static u32 blocks_served(u32 blocks)
 static void sample(const struct kernel *kernel, struct block *b, u32 blocks, double begin, double seconds, struct outcome *out)
 {
     u32 stride = (u32)(0.618 * blocks) | 1, block = blocks / 2;
-    size_t size = code_count * sizeof *counts;
-    struct count *before = malloc(size);
-    memcpy(before, counts, size);
-    memset(counts, 0, size);
+    struct count *before = counted();
+    memset(counts, 0, code_count * sizeof *counts);
     while (greatest_common(stride, blocks) != 1) stride++;
     while (out->sampled < blocks && !out->cut && (now() - begin < seconds || (out->sampled < 3 && now() - begin < 1.5 * seconds))) {
         begin_block(b, block, 0, kernel);
@@ -2033,7 +2083,7 @@ static void sample(const struct kernel *kernel, struct block *b, u32 blocks, dou
         out->sampled += b->done || out->extrapolated > 0;
         block = (u32)(((u64)block + stride) % blocks);
     }
-    if (!out->sampled) memcpy(counts, before, size);
+    if (!out->sampled) put_back(before);
     /* Several say enough without the one that did not end. */
     if (out->sampled > 2 && !out->extrapolated) out->cut = false;
     free(before);
@@ -2052,32 +2102,32 @@ static void sample_served(const struct kernel *kernel, struct block *b, double b
 {
     u32 blocks = grid_[0] * grid_[1] * grid_[2], served = blocks_served(blocks);
     out->served = blocks;
-    if (served < blocks) {
-        struct outcome few = *out;
-        u64 longest_of_all = longest;
-        few.served = served;
-        longest = 0;
-        sample(kernel, b, served, begin, 0.75 * seconds, &few);
-        double steps = few.sampled ? steps_of_block(&few) : 0;
-        size_t size = code_count * sizeof *counts;
-        struct count *before = malloc(size);
-        memcpy(before, counts, size);
-        u64 longest_of_few = longest, faults_of_few = faults;
-        if (steps && !few.cut && !few.extrapolated) sample(kernel, b, blocks, begin, seconds, out);
-        double ratio = out->sampled && !out->cut && !out->extrapolated ? steps_of_block(out) / steps : 0;
-        if (ratio < 0.5 || ratio > 2) memcpy(counts, before, size), *out = few, longest = longest_of_few, faults = faults_of_few;
-        else if (longest < longest_of_all) longest = longest_of_all;
-        free(before);
-    } else sample(kernel, b, blocks, begin, seconds, out);
+    if (served == blocks) {
+        sample(kernel, b, blocks, begin, seconds, out);
+        return;
+    }
+    struct outcome few = *out;
+    struct told before = told, then;
+    few.served = served;
+    told.longest = 0;
+    sample(kernel, b, served, begin, 0.75 * seconds, &few);
+    then = told;
+    struct count *of_few = counted();
+    double steps = few.sampled ? steps_of_block(&few) : 0;
+    if (steps && !few.cut && !few.extrapolated) sample(kernel, b, blocks, begin, seconds, out);
+    double ratio = out->sampled && !out->cut && !out->extrapolated ? steps_of_block(out) / steps : 0;
+    if (ratio < 0.5 || ratio > 2) put_back(of_few), told = then, *out = few;
+    else if (told.longest < before.longest) told.longest = before.longest;
+    free(of_few);
 }
 
-/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. Left after half of the time if it takes too long. */
-static struct outcome follow(const struct kernel *kernel, u32 shared, double seconds, bool wanted)
+/* All blocks in the order of the grid, as many at a time as the device holds: the memory's view. Left after `until` if it would not end in `seconds`. */
+static struct outcome follow(const struct kernel *kernel, u32 shared, double until, double seconds, bool wanted)
 {
     u32 blocks = grid_[0] * grid_[1] * grid_[2], warps = (block_[0] * block_[1] * block_[2] + 31) / 32;
     u64 bytes = (u64)warps * ((ROW_REGISTER + registers) * 128ull + 32ull * local_bytes + sizeof(struct warp)) + shared + 4096;
     u32 resident = blocks_at_once(kernel, warps, shared), slots = resident, used = 0, next = 0;
-    double begin = now(), until = wanted ? 0.5 * seconds : seconds;
+    double begin = now();
     struct outcome out = {0};
     u64 last_checkpoint = 0;
     bool active = true;
@@ -2088,7 +2138,9 @@ static struct outcome follow(const struct kernel *kernel, u32 shared, double sec
     struct block *running = calloc(slots, sizeof *running);
     checkpoint_count = 0;
     checkpoint_interval = TURN;
-    longest = faults = unknown_operations = 0;
+    told = (struct told){0};
+    memset(meetings, 0, sizeof meetings);
+    met = 0;
     while (active) {
         active = false;
         for (u32 k = 0; k < slots; k++) {
@@ -2404,8 +2456,8 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
             grid_[0], grid_[1], grid_[2], block_[0], block_[1], block_[2], dynamic, occurrence);
     fprintf(results, ", \"registers\": %u, \"shared\": %u, \"local\": %u, \"begun\": %u, \"finished\": %u, \"sampled\": %u, \"served\": %u, \"complete\": %s, \"cut\": %s, \"seconds\": %.3f",
             kernel->registers, kernel->shared, kernel->local, out->begun, out->finished, out->sampled, out->served, out->complete ? "true" : "false", out->cut ? "true" : "false", out->seconds);
-    fprintf(results, ", \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u", (unsigned long long)faults,
-            (unsigned long long)unknown_operations, (unsigned long long)longest, skipped);
+    fprintf(results, ", \"faults\": %llu, \"unknown\": %llu, \"longest\": %llu, \"skipped\": %u", (unsigned long long)told.faults,
+            (unsigned long long)told.unknown, (unsigned long long)told.longest, skipped);
     fprintf(results, ", \"extrapolated\": %.4f, \"parameters\": [", out->extrapolated);
     for (u32 j = 0; j < kernel->parameter_count; j++) {
         u32 from = kernel->parameter_base + kernel->parameters[j].offset;
@@ -2432,6 +2484,13 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
         write_numbers((u64[]){a->end - a->begin, read, written, a->space}, 4);
     }
     fputs(*before == '[' ? "[]" : "]", results);
+    u64 most[65] = {met};
+    for (u32 k = 0; k < MEETINGS; k++) {
+        u64 *of = &most[__builtin_popcountll(meetings[k].blocks)];
+        if (meetings[k].passes > *of) *of = meetings[k].passes;
+    }
+    fputs(", \"meetings\": ", results);
+    write_numbers(most, 65);
     write_counts("counts", counts);
     fprintf(results, "}\n");
     fflush(results);
@@ -2508,9 +2567,8 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     bool final = wanted && shaped && occurrence >= wanted_occurrence;
     if (wanted_all) wanted = occurrence == 0, final = false;
     bool full = wanted_all ? wanted : final;
-    double seconds = full ? wanted_seconds : 0.5 * (other_seconds - spent);
-    if (!full && seconds > other_seconds / 6) seconds = other_seconds / 6;
-    if (whole) full = wanted = true, final = false, seconds = 1e9;
+    double seconds = full ? wanted_seconds : 0.5 * (other_seconds - spent), until = full ? 0.5 * seconds : fmin(seconds, other_seconds / 6);
+    if (whole) full = wanted = true, final = false, until = seconds = 1e9;
     if (!full && (seconds < 0.02 || occurrence > 200)) {
         skipped++;
         return 0;
@@ -2525,7 +2583,7 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     set_places();
     memset(counts, 0, code_count * sizeof *counts);
     cache_cold(imitated.l2_bytes);
-    struct outcome out = follow(kernel, kernel->shared + dynamic_shared, seconds, full);
+    struct outcome out = follow(kernel, kernel->shared + dynamic_shared, until, seconds, full);
     if (!full) spent += out.seconds;
     if (wanted && results && (full || recorded < 8)) write_launch(kernel, &out, dynamic_shared, occurrence, skipped), recorded++;
     /* What later launches read of it may not be there. */
