@@ -141,10 +141,11 @@ def classify(tree: CallTree) -> Activities:
     # Packages of Python hand on what they are asked for: the call is that of the library which does it (mpi4py's Allreduce: MPI_Allreduce),
     # else of the first function of Python (numpy.cross behind NumPy's dispatcher).
     packages = in_library & of_python[np.maximum(call, 0)]
-    for better in (first, _first_of_call(tree, call, is_frame & packages & (tree.file >= 0))):
-        handed = packages & (better >= 0)
-        call[handed] = better[handed]
-        packages &= ~handed
+    if packages.any():
+        for better in (first, _first_of_call(tree, call, is_frame & packages & (tree.file >= 0))):
+            handed = packages & (better >= 0)
+            call[handed] = better[handed]
+            packages &= ~handed
     # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
     kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
     # Memory that is only set has no other cost; that of a copy is the copy's, whose target would not be there without it.
