@@ -25,7 +25,8 @@ from chathpc.errors import ChathpcError
 MACHINE = Path(__file__).parent / "machine"
 LEVELS, WINDOWS, WINDOW, BUFFERS = 3, 48, 256, 64  # as in host_trace.c
 FED, LONGEST = 14, 1000  # windows for llvm-mca, and instructions of each: it takes a second for 30,000
-MEMORY = re.compile(r"(%[fg]s:)?([\w.$@+*-]*)\(([^()]*)\)")
+MEMORY = re.compile(r"(%[fg]s:)?([\w.$@+*-]*)\(([^()]*)\)(?:\{1to\d+\})?")
+MASK = re.compile(r"\s*\{(?:%k\d|z)\}")  # of AVX-512: lanes that are switched off count too
 PIECE = re.compile(r",\s*(?![^()]*\))")
 BRANCH = re.compile(r"^(j[a-z]+|retq?|ud2)\b")
 # Instructions whose last operand is not written.
@@ -163,13 +164,15 @@ def operands(instruction: str) -> tuple[str, list[str]]:
     """The operation, without prefixes, and its operands."""
     text = re.sub(r"^(lock|rep[a-z]*)[;\s]+", "", instruction)
     name, _, rest = text.partition("\t")
-    return name.strip(), [piece.strip() for piece in PIECE.split(rest)] if rest.strip() else []
+    return name.strip(), [MASK.sub("", piece).strip() for piece in PIECE.split(rest)] if rest.strip() else []
 
 
 def _access(name: str, pieces: list[str], at: int, block: tuple[int, int], atomic: bool) -> Site:
     """What an instruction does with its operand `at` in memory."""
     vectors = [m for piece in pieces for m in re.findall(r"%([xyz]mm)\d+", piece)]
-    if re.search(r"ss$|sd$", name) and name.startswith("v") and "broadcast" not in name:
+    if one := re.search(r"\{1to(\d+)\}", pieces[at]):  # an element for all lanes
+        size = LANES[vectors[-1]] // int(one[1])
+    elif re.search(r"ss$|sd$", name) and name.startswith("v") and "broadcast" not in name:
         size = 4 if name.endswith("s") else 8
     elif "broadcast" in name:
         size = {"b": 1, "w": 2, "d": 4, "s": 4, "q": 8}.get(name[-1], 4)
@@ -223,7 +226,7 @@ def _note_gather(memory: re.Match[str], name: str, site: int) -> list[str]:
     wide = re.search(r"gather(.)", name)
     step = 8 if wide and wide.group(1) == "q" else 4
     lanes = LANES[index[1:4]] // step
-    code = [f"vmovdqu {index}, trace_lanes(%rip)"]
+    code = [f"{'vmovdqu64' if index[1:4] == 'zmm' else 'vmovdqu'} {index}, trace_lanes(%rip)"]
     for lane in range(lanes):
         move = "movslq" if step == 4 else "movq"
         code += [
@@ -304,7 +307,7 @@ def traced(assembly: str) -> Traced:
                     stripped.startswith("lock") or name.startswith("xchg"),
                 )
             )
-            gather = re.search(r",%[xy]mm", inside.replace(" ", ""))
+            gather = re.search(r",%[xyz]mm", inside.replace(" ", ""))
             out += _note_gather(found, name, len(sites) - 1) if gather else _note_access(found, len(sites) - 1)
         out.append("\t" + stripped.replace("\t", " ", 1) if "\t" not in text else "\t" + stripped)
         if BRANCH.match(name):

@@ -16,7 +16,7 @@ from chathpc.predict.host_code import Core, Follower, Seen, longest_chain, names
 from tests.bench import opencl as bench
 from tests.predict.opencl import launches
 
-CORE = Core("znver3", 6.0, (9.0, 50.0, 130.0, 7.0, 400.0))
+CORE = Core("native", 6.0, (9.0, 50.0, 130.0, 7.0, 400.0))
 SMALL = ((32 << 10, 8), (512 << 10, 8), (16 << 20, 16))
 
 
@@ -152,6 +152,22 @@ def test_samples_of_groups_are_spread_and_whole_where_there_are_few() -> None:
     assert runs[0].start == 0
     assert runs[-1].stop == 1000
     assert all(len(r) == 10 for r in runs)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "size", "load", "store"),
+    [
+        ("vmovups\t%ymm10, 32(%r8,%rdx) {%k2}", 32, False, True),
+        ("vmovups\t(%rsi,%rdx), %zmm6 {%k1} {z}", 64, True, False),
+        ("vaddps\t(%rax){1to16}, %zmm0, %zmm1", 4, True, False),
+        ("vmulpd\t8(%rax){1to4}, %ymm0, %ymm1 {%k3}", 8, True, False),
+        ("vgatherdps\t(%rax,%zmm1,4), %zmm0 {%k1}", 64, True, False),
+        ("addq\t%rax, (%rdi)", 8, True, True),
+    ],
+)
+def test_accesses_are_known_with_masks_and_broadcasts(instruction: str, size: int, load: bool, store: bool) -> None:
+    (site,) = host_code.traced(f"\t.text\nf:\n\t{instruction}\n\tretq\n").sites
+    assert (site.bytes, site.load, site.store) == (size, load, store)
 
 
 @needs_pocl
