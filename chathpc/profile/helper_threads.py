@@ -37,8 +37,8 @@ from chathpc.profile.sparse import rolled_up
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind
 from chathpc.profile.values import Values
 
-#: Share of a thread's time in a library's own polling from which it is no thread of the program, if it never runs the program's code.
-#: Open MPI's two threads a rank do nothing else.
+#: Share of a thread's time in a library's own polling from which it is no thread of the program. Open MPI's two threads a rank
+#: do nothing else; a thread of the program does work in between.
 HELPER_SHARE = 0.8
 
 #: Whose threads they are, by what the frames of their stacks do.
@@ -187,8 +187,11 @@ class ProgramValues:
         totals = np.nan_to_num(self.everything.location_totals(self.time.id))
         waits = rows.sum(axis=1)
         threads = (waits > 0) & (waits >= HELPER_SHARE * totals) & ~self.where.is_gpu
-        if threads.any():
-            threads &= self.everything.grouped(self.time.id, _program_code(self.tree), 1)[:, 0] <= 0
+        nowhere = self.tree.named(BLOCKED)[number] & (self.tree.parent[np.maximum(self.tree.parent[number], 0)] < 0)
+        if threads.any() and nowhere.any():
+            # Where nobody saw it wait, a thread that runs the program's code may as well have waited there.
+            seen = rows[:, ~nowhere].sum(axis=1) >= HELPER_SHARE * totals
+            threads &= seen | (self.everything.grouped(self.time.id, _program_code(self.tree), 1)[:, 0] <= 0)
         # What the program's threads do before its first function belongs to the run.
         if int((~self.where.is_gpu).sum()) > 1:
             found[number[rows[~threads].sum(axis=0) > rows[threads].sum(axis=0)]] = False

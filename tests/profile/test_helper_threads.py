@@ -15,9 +15,9 @@ from chathpc.profile.helper_threads import helper_nodes
 from chathpc.profile.location import Locations
 from chathpc.profile.merge import merge
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import CallTree
+from chathpc.profile.tree import CallTree, NodeKind, Relation
 from tests.diagnosis.parts import function, libc, main, mpi, ranks, thread
-from tests.profile.build import Amount, Node, build, call, entry, line
+from tests.profile.build import Amount, Node, build, call, entry, line, node, placeholder
 
 MPI = "/usr/lib/libopen-pal.so.40"
 CUDA = "/usr/lib/libcuda.so.1"
@@ -166,9 +166,10 @@ def test_an_idle_server_of_openblas_is_left_out() -> None:
     assert build(main(line("app.c:2", time=(4.0, None))), idle).total("cpu.time") == 4.0
 
 
-def test_a_thread_that_runs_some_of_the_programs_code_is_the_programs() -> None:
-    """On a busy machine most of a team's time may be told as waiting somewhere; who works at all is no helper."""
+def test_a_thread_that_runs_the_programs_code_may_wait_where_nobody_saw_it() -> None:
+    """On a busy machine most of a team's time may be told as blocked somewhere; who works at all is no helper."""
     sweep = call("[unknown]", function("sweep", line("app.c:9", time=(None, 0.4)), at="app.c:8"))
-    other = thread(libc("poll", time=(None, 9.0)), sweep)
-    profile = build(main(line("app.c:2", time=(4.0, None))), other)
+    blocked = placeholder("<blocked>", time=(None, 9.0))
+    first = function("main", line("app.c:2", time=(4.0, None)))
+    profile = build(node(NodeKind.REGION, Relation.LEXICAL, "app", first, sweep, blocked))
     assert (profile.total("cpu.time"), profile.helpers.time) == (13.4, 0.0)
