@@ -14,7 +14,7 @@ from chathpc.profile.tree import NodeKind
 NAMELESS = ("[unknown]", "<unknown procedure>", "<unknown function>", "??")
 _FRAMES = (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.GPU_KERNEL, NodeKind.PLACEHOLDER)
 #: The interpreter's loop, and how its functions' names begin.
-_LOOP, _INTERPRETER = ("PyEval_Eval", "_PyEval_Eval"), ("Py", "_Py")
+_LOOP, _INTERPRETER = "PyEval_Eval", ("Py", "_Py")
 
 
 def nameless(facts: Facts) -> str:
@@ -49,7 +49,7 @@ def interpreted(facts: Facts, hottest: str | None) -> str:
     Threshold: `most` of the common ones.
     """
     tree = facts.profile.tree
-    loop = np.array([base_name(name).startswith(_LOOP) for name in tree.names] + [False])[tree.name]
+    loop = np.array([_LOOP in name for name in tree.names] + [False])[tree.name]
     if not loop.any() or any(path.endswith(".py") for path in tree.files):
         return ""
     share = float(facts.time[tree.nearest(loop) >= 0].sum()) / facts.total

@@ -104,7 +104,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     (Activity.JOIN, r"Thread\.(join|_wait_for_tstate_lock)$"),
     (
         Activity.BLOCKED,
-        r"(Condition|Event|Barrier|_?[A-Z]\w*Semaphore|_?\w*Queue)\.(wait|acquire|get|put)$|blas_thread_server$",
+        r"(Condition|Event|Barrier|(Bounded)?Semaphore|(Simple|Lifo|Priority|Joinable)?Queue)\.(wait|acquire|get|put)$|blas_thread_server$",
     ),
     (Activity.LOCK, r"(lock_)?PyThread_acquire_lock|take_gil"),
     (
