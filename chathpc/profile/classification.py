@@ -124,8 +124,9 @@ def classify(tree: CallTree) -> Activities:
 
     Names of frames are looked at once per distinct name and module, nodes in vectorised steps.
     """
-    is_frame, of_python = _is_frame(tree), _of_python_libraries(tree, ~_has_file(tree))
-    frame = _frames(tree, of_python)
+    is_frame, outside = _is_frame(tree), ~_has_file(tree)
+    of_python = _of_python_libraries(tree, outside)
+    frame = _frames(tree, outside, of_python)
     _close(tree, is_frame, frame)
     frames_above = tree.nearest(is_frame)[np.where(tree.parent >= 0, tree.parent, 0)]
     call = _public_calls(tree, is_frame, is_frame & (frame == _USER), frames_above)
@@ -240,11 +241,10 @@ def _code(activity: Activity | None) -> int:
     return _USER if activity is None else int(activity)
 
 
-def _frames(tree: CallTree, of_python: BoolArray) -> Frames:
-    """What each node stands for by its own name and module; _USER for the program's own code."""
+def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
+    """What each node stands for by its own name and module; _USER for the program's own code. `outside`: nodes without a source file."""
     by_module = np.array([_code(activity_of_module(path)) for path in tree.modules] + [_USER], np.uint8)[tree.module]
     by_name = np.array([_code(activity_of_name(name)) for name in tree.names] + [_USER], np.uint8)[tree.name]
-    outside = ~_has_file(tree)
     placeholder = np.isin(tree.kind, (NodeKind.PLACEHOLDER, *_DEVICE))
     # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
     # not libc's. Regions of instrumentation have no load modules, and perf leaves them out where lines are shown.

@@ -5,10 +5,8 @@ planted_kernels.py says what the kernels are. Needs the extra `predict`.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +16,7 @@ from chathpc.predict.prediction import Asked, predict
 from chathpc.predict.program import Program
 from chathpc.sandbox import choose
 from tests.bench.opencl import figures
-
-PLANTED = Path(__file__).parents[1] / "data/gpu/planted"
+from tests.bench.planted_kernels import PLANTED, TRUTH
 
 
 def predicted(name: str, kernel: str) -> Range:
@@ -33,10 +30,9 @@ def predicted(name: str, kernel: str) -> Range:
 
 def main() -> None:
     """Print for each program its time, as measured and as predicted with bounds, and how often it is foreseen that a repair helps."""
-    truth: list[dict[str, Any]] = json.loads((PLANTED / "truth.json").read_text("utf-8"))
     rows: list[tuple[float, Range]] = []
     gains: list[tuple[float, float]] = []
-    for each in truth:
+    for each in TRUTH:
         for name, there in ((each["file"], each["milliseconds"]), (each["fixed"], each["milliseconds_fixed"])):
             if name:
                 found = predicted(name, each["kernel"])
