@@ -76,8 +76,11 @@ class Placeholders:
         return _IN_ANSWER.sub(lambda match: self._meant.get(match[1].lower(), match[1]), text)
 
     def _replaced(self, match: re.Match[str]) -> str:
-        token, text = match[0], match.string
-        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        text = match.string
+        return self._hidden(match[0], text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
+
+    def _hidden(self, token: str, before: str, after: str) -> str:
+        """`token`, which stands between two characters, with placeholders for what is somebody's."""
         if _ADDRESS.fullmatch(token):
             return self._placeholder(token, "host")
         if is_neutral(token) and token.lower() not in self._names:
@@ -85,6 +88,9 @@ class Placeholders:
         in_path = "/" in (before, after)
         if self._may_stay(token, in_path) and _CUT not in (before, after):
             return token
+        base, dot, member = token.rpartition(".")
+        if base and self.mode == "default" and not in_path and is_library(member) and after in ("(", "."):
+            return self._hidden(base, before, dot) + dot + member  # `cells.push_back(`: the object is somebody's
         stem, ending = parted(token)
         return self._placeholder(stem, self._kind(token, stem, ending, before, after)) + ending
 

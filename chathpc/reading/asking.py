@@ -138,9 +138,9 @@ def shown_to(choice: Choice, profile: Profile, diagnosis: Diagnosis) -> tuple[Pr
     """What the model of `choice` may be shown; behind a server nothing of source that was only found, nor what rests on it."""
     if not choice.serves:
         return profile, diagnosis
-    origin = profile.sources_found
-    if Provenance.FOUND not in origin.values():
+    if not keeps_source(choice, profile):
         return profile.only_shown(), diagnosis
+    origin = profile.sources_found
     hidden = {
         item.id
         for item in diagnosis.evidence
@@ -158,3 +158,8 @@ def shown_to(choice: Choice, profile: Profile, diagnosis: Diagnosis) -> tuple[Pr
         findings=left,
         evidence=tuple(item for item in diagnosis.evidence if item.id not in hidden),
     )
+
+
+def keeps_source(choice: Choice, profile: Profile) -> bool:
+    """True if source that was read for the diagnosis is not shown to the model of `choice`, as it was only found."""
+    return choice.serves and Provenance.FOUND in profile.sources_found.values()

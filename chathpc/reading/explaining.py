@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.profile.profile import Profile
-from chathpc.reading.asking import guard, reading_question, reading_request, request, shown_to
+from chathpc.reading.asking import guard, keeps_source, reading_question, reading_request, request, shown_to
 from chathpc.reading.narrative import narrate
 from chathpc.reading.retelling import CATALOGUE, Told, retelling, statement
 from chathpc.report import ExplanationRecord, HypothesisRecord, StatementRecord, UsageRecord
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from chathpc.reading.question import Question
 
 Explained = tuple[ExplanationRecord, tuple[HypothesisRecord, ...]]
+
+
+#: What is told where a model saw less than the diagnosis, because nobody named the source to it.
+UNSEEN = "{} was not shown the source that was found below this folder; --source FOLDER shows it."
 
 
 def explain_in_words(
@@ -96,6 +100,8 @@ def _asked(
     seen, shown = shown_to(choice, profile, diagnosis)
     backend = guard(seen, shown, choice, settings, notice)
     asked = replace(choice, backend=backend)
+    if keeps_source(choice, profile):
+        told = _noted(told, UNSEEN.format(_label(asked)))
     if backend.form == "structured":
         question = reading_question(seen, shown, pruning, backend, settings, choice.prompt_tokens)
         return _by_reader(seen, asked, question, settings, told)
@@ -149,7 +155,11 @@ def _by_reteller(
 
 def _failed(told: ExplanationRecord, note: str, answer: Answer, settings: Settings) -> ExplanationRecord:
     lack = "budget" if answer.finish == "deadline" else "unsupported"
-    return told.model_copy(update={"note": note, "lack": lack, "usage": _usage(answer, settings)})
+    return _noted(told, note).model_copy(update={"lack": lack, "usage": _usage(answer, settings)})
+
+
+def _noted(told: ExplanationRecord, note: str) -> ExplanationRecord:
+    return told.model_copy(update={"note": " ".join(filter(None, (told.note, note)))})
 
 
 def _late(answer: Answer, settings: Settings) -> str:

@@ -133,13 +133,20 @@ def test_everything_of_the_user_is_replaced(text: str, mode: Mode) -> None:
     "text",
     [
         "MPI_Wait", "cudaMemcpyAsync", "memcpy", "libgomp.so.1.0.0", "__kmpc_barrier", "omp_get_thread_num", "std::vector<double>", "__GI___poll",
-        "GOMP_parallel", "cuMemcpyHtoDAsync_v2", "libm.so.6", "ncclAllReduce",
+        "GOMP_parallel", "cuMemcpyHtoDAsync_v2", "libm.so.6", "ncclAllReduce", "np.linalg.solve(a, b)", "COMM_WORLD.Sendrecv()", "multiprocessing.Pool(2)",
     ],
 )  # fmt: skip
 def test_names_of_libraries_stay_unless_all_is_asked_for(text: str) -> None:
     names: dict[str, Kind] = {word.lower(): "fn" for word in re.findall(r"\w+", text) if not is_neutral(word)}
     assert Placeholders("default", names).conceal(text) == text
     assert Placeholders("all", names).conceal(text) != text
+
+
+def test_of_a_call_of_a_member_only_the_object_is_replaced_where_the_member_is_a_librarys() -> None:
+    placeholders = Placeholders("default", {"quokkas": "name"})
+    concealed = placeholders.conceal("quokkas.push_back(quokkas.hop(x)); quokkas.list.size()")
+    assert concealed == "name_1.push_back(name_2(x)); name_1.list.size()"
+    assert placeholders.restore(concealed) == "quokkas.push_back(quokkas.hop(x)); quokkas.list.size()"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import chathpc
 from chathpc.chat.opening import open_conversation
 from chathpc.chat.tools import call
 from chathpc.errors import UsageError
+from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import load_settings
+from chathpc.llm.spec import Choice
 from chathpc.mcp.opened import OpenProfiles
 from chathpc.pipeline import prompt
 from chathpc.profile import source_text
@@ -213,6 +216,21 @@ def test_a_hosted_model_is_shown_named_source_and_nothing_of_what_was_only_found
     assert b"as its source shows" not in found
     report = chathpc.explain(profile, llm="none")
     assert any("its source shows" in finding.summary for finding in report.findings)  # the user is told of it
+
+
+def test_the_report_says_that_a_hosted_model_was_not_shown_what_was_only_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def choices(*_arguments: object) -> Iterator[Choice]:
+        yield Choice(ScriptedBackend(lambda _request: iter(("Nothing.",)), form="prose"))
+
+    monkeypatch.setattr("chathpc.llm.spec.choices", choices)
+    profile = chathpc.load(hot(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for served, source, unseen in ((True, [], True), (True, [tmp_path / "code"], False), (False, [], False)):
+        monkeypatch.setattr(Choice, "serves", served)
+        note = chathpc.explain(profile, llm="openai:large", source=source).explanation.note
+        assert ("was not shown the source" in (note or "")) is unseen
 
 
 def test_a_conversation_with_a_hosted_model_forgets_what_was_only_found(
