@@ -30,6 +30,13 @@ _SCRIPT = (
     '[ -s "$at.status" ] || {{ cat "$at.log" >&2; exit 1; }}; exit "$(cat "$at.status")"'
 )
 _FILE = re.compile(r"py-spy\.(p?)(\d{1,9})\.json")
+#: Packages that compute on a GPU where there is one, and the file by which NVIDIA's driver tells that there is.
+_ON_GPU = re.compile(
+    rb"^\s*(?:import|from)\s+(?:torch|cupy|jax|tensorflow|pycuda|triton|numba\.cuda|numba\s+import\s+.*\bcuda)\b",
+    re.MULTILINE,
+)
+DRIVER = Path("/dev/nvidiactl")
+_LONGEST_SCRIPT = 1 << 20
 _PYTHON, _SHEBANG = re.compile(r"python[\d.]*"), re.compile(rb"#!.{0,200}\bpython[\d.]*\s")
 
 
@@ -115,6 +122,18 @@ def runs_python(program: tuple[str, ...], folder: Path, environment: Mapping[str
     try:
         with open(file or os.devnull, "rb") as stream:
             return _SHEBANG.match(stream.readline(256)) is not None
+    except OSError:
+        return False
+
+
+def imports_gpu(program: tuple[str, ...], folder: Path) -> bool:
+    """True if this machine has a GPU of NVIDIA's and the program's script imports a package that would compute on it."""
+    script = next((word for word in program if word.endswith(".py")), None)
+    if script is None or not DRIVER.exists():
+        return False
+    try:
+        with open(folder / script, "rb") as stream:
+            return _ON_GPU.search(stream.read(_LONGEST_SCRIPT)) is not None
     except OSError:
         return False
 

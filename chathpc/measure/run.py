@@ -18,6 +18,7 @@ from chathpc.measure.files import fresh_folder, put, remove
 from chathpc.measure.overhead import Overhead
 from chathpc.measure.perf import Perf
 from chathpc.measure.profiler import NoSampleError, Plan, Profiler, ProfilerError, reason
+from chathpc.measure.py_spy import PySpy, imports_gpu, runs_python
 from chathpc.measure.rate import sampling_rate
 from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Runner, Step, Tool
 from chathpc.measure.sources import copy_sources
@@ -65,7 +66,7 @@ def measure(
     stands before the program; None looks for one at the beginning of `command`. `environment` is that of the program (default: this
     process's). A plain run comes first, for the overhead and to choose the sampling rate, unless `overhead` is false or a `plain`
     one was made already; where both runs are short they are made in turns, three of each. `rate` is in samples a second and thread.
-    `kernel` and `launches` choose what ncu measures, `gpu` says whether the program uses one (default: what its file tells). Sources
+    `kernel` and `launches` choose what ncu measures, `gpu` says whether the program uses one (default: what its file tells, or a script's imports). Sources
     below `sources` (default: `folder`) that the profile names are put beside it. `raw` keeps what the profiler itself wrote.
     `output` is the folder of the result (default: chathpc-measure-NAME-N in `folder`); it appears when all is there, and is never
     overwritten.
@@ -87,7 +88,7 @@ def measure(
         raise ChathpcError(
             f"Cannot write to {parent}: {error.strerror}.", hint="Name another folder with -o."
         ) from error
-    uses_gpu = facts.uses_gpu if gpu is None else gpu
+    uses_gpu = facts.uses_gpu or imports_gpu(program, folder) if gpu is None else gpu
     request = Request(
         command=(), folder=folder, writable=(*writable, work), readable=readable, environment=env, stdin=stdin, limits=limits,
         gpu=uses_gpu,
@@ -161,7 +162,6 @@ def _candidates(tool: Tool, plan: Plan, gpu: bool) -> list[Profiler]:
     from chathpc.measure.hpctoolkit import HPCToolkit
     from chathpc.measure.nsight_compute import NsightCompute
     from chathpc.measure.nsight_systems import NsightSystems
-    from chathpc.measure.py_spy import PySpy, runs_python
 
     every: list[Profiler] = [NsightSystems(), PySpy(), HPCToolkit(gpu=gpu), Perf(), NsightCompute()]
     if tool not in TOOLS:

@@ -10,6 +10,7 @@ import pytest
 
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
+from chathpc.measure import py_spy
 from chathpc.measure.live import Direct
 from chathpc.measure.py_spy import runs_python
 from chathpc.measure.run import measure
@@ -75,3 +76,26 @@ def test_a_program_of_python_is_known_by_its_name_or_first_line(
         (tmp_path / name).write_text(first)
         (tmp_path / name).chmod(0o755)
     assert runs_python(program, tmp_path, {"PATH": ""}) == is_python
+
+
+@pytest.mark.parametrize(
+    ("text", "gpu"),
+    [
+        ("import numpy\nimport torch.nn as nn\n", True),
+        ("from numba import njit, cuda\n", True),
+        ("import cupy as cp\n", True),
+        ("from numba import njit\n# import torch\nname = 'import cupy'\n", False),
+        ("import torchless\n", False),
+    ],
+)
+def test_a_script_that_would_compute_on_the_gpu_of_this_machine_is_known_by_its_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, gpu: bool
+) -> None:
+    (tmp_path / "train.py").write_text(text)
+    program = ("python", "-u", "train.py", "3")
+    monkeypatch.setattr(py_spy, "DRIVER", tmp_path / "none")
+    assert not py_spy.imports_gpu(program, tmp_path)
+    monkeypatch.setattr(py_spy, "DRIVER", tmp_path)
+    assert py_spy.imports_gpu(program, tmp_path) is gpu
+    assert not py_spy.imports_gpu(("python", "-m", "train"), tmp_path)
+    assert not py_spy.imports_gpu(("python", "absent.py"), tmp_path)
