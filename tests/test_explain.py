@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +77,16 @@ def test_the_report_has_the_keys_that_programs_rely_on() -> None:
 def test_the_flat_profile_is_the_time_by_function_and_by_what_libraries_do() -> None:
     rows = [(row.name, row.share, row.own) for row in chathpc.explain(uneven(), llm="none").flat]
     assert rows == [("forces", 5 / 8, True), ("waiting in OpenMP", 3 / 8, False)]
+
+
+def test_the_flat_profile_names_the_library_by_its_package() -> None:
+    file = Path(__file__).parents[1] / "examples" / "python-pairs" / "before.speedscope.json.gz"
+    data = json.loads(gzip.decompress(file.read_bytes()))
+    frames = [frame.get("file") or "" for frame in data["shared"]["frames"]]
+    leaves = [frames[stack[-1]] for one in data["profiles"] for stack in one["samples"]]
+    expected = sum("/site-packages/numpy/" in leaf for leaf in leaves) / len(leaves)
+    rows = {row.name: row.share for row in chathpc.explain(file, llm="none").flat}
+    assert rows["numpy in neighbours"] == pytest.approx(expected, abs=0.02)
 
 
 def test_the_report_says_what_the_diagnosis_found() -> None:

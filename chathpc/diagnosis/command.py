@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -32,6 +32,13 @@ _ASSIGNED = re.compile(r"^(?:env +)?((?:\w+=(?:'[^']*'|\S+) +)*)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 #: A shell that runs one string, and what is more than one simple command in it.
 _SHELL, _SYNTAX = re.compile(r"(\S*/)?(ba|da|)sh -c"), re.compile(r"[][;&|<>()$`*?#~{}\\\n]")
+_PYTHON = re.compile(r"python[\d.]*")
+#: Counters of the processor count the interpreter's work; how often functions are called tells more.
+_OF_PROCESSOR = "perf stat -e "
+_CALLS = (
+    "How often each function is called, and what a call takes. Many short calls cost their own overhead: one call for a whole array or a "
+    "compiled loop helps. Few long calls are the work itself."
+)
 _LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
 
 
@@ -42,6 +49,24 @@ class Program:
     words: tuple[str, ...]
     launcher: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+
+    @property
+    def script(self) -> tuple[str, ...]:
+        """A program of Python without its interpreter and the options of that: `app.py 3`, `-m package 3`; nothing for other programs."""
+        if self.words[0].endswith(".py"):
+            return self.words
+        if not _PYTHON.fullmatch(PurePath(self.words[0]).name):
+            return ()
+        at = next(
+            (n for n, word in enumerate(self.words[1:], 1) if word == "-m" or word.endswith(".py")), len(self.words)
+        )
+        return self.words[at:]
+
+    @property
+    def counted_calls(self) -> str:
+        """The command that counts the calls of a program of Python and times them (cProfile of its standard library)."""
+        python = "python" if self.script == self.words else self.words[0]
+        return replace(self, words=(python, "-m", "cProfile", "-s", "tottime", *self.script)).put(APP)
 
     @property
     def line(self) -> str:
@@ -76,6 +101,8 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     a function of it.
     """
     program, shown = program_of(profile), function if function.isprintable() else ""
+    if text.startswith(_OF_PROCESSOR) and program.script:
+        return f"{program.counted_calls} ({_CALLS})"
     commands, gap, words = text.partition(" (")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
 
@@ -128,7 +155,7 @@ def _by_name(profile: Profile) -> tuple[str, ...]:
     if len(name) == _COMM:
         modules = {module for path in profile.tree.modules if (module := PurePath(path).name).startswith(name)}
         name = modules.pop() if len(modules) == 1 else name
-    return python if re.fullmatch(r"python[\d.]*", name) else (f"./{name}",)
+    return python if _PYTHON.fullmatch(name) else (f"./{name}",)
 
 
 def _launcher(profile: Profile, ranks: int) -> tuple[str, ...]:

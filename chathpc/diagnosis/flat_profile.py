@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
 from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import FloatArray, IntArray
+from chathpc.profile.tree import CallTree, FloatArray, IntArray
 
 #: Rows that are kept.
 MOST = 12
@@ -55,7 +56,8 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None, most: int =
     whole = float(values.sum())
     if whole <= 0:
         return ()
-    rows = [*_own(values, np.asarray(kinds), mine, labels, names), *_doing(values, np.asarray(kinds), mine, names)]
+    spent: IntArray = np.asarray(kinds, dtype=np.int32)
+    rows = [*_own(values, spent, mine, labels, names), *_doing(values, spent, mine, names, profile.tree)]
     rows = [(name, value / whole, own) for name, value, own in rows if value >= _SMALLEST * whole]
     return tuple(FlatRow(*row) for row in sorted(rows, key=lambda row: -row[1])[:most])
 
@@ -74,17 +76,44 @@ def _own(
     return [(name, value, True) for name, value in found.items()]
 
 
-def _doing(values: FloatArray, kinds: IntArray, mine: IntArray, names: list[str]) -> list[tuple[str, float, bool]]:
-    """What libraries do, by the function of the program that they do it for: `memory allocation in release`."""
+#: A package of Python, and a library of the system without its version.
+_PACKAGE, _SHARED = re.compile(r"(?:site|dist)-packages/(\w+)"), re.compile(r"([^/]+?)[-.\d]*\.so[.\d]*$")
+
+
+def _library(path: str) -> str:
+    """What a library is called, by the path of its load module or source: `numpy`, `libopenblas`; libraries where that tells nothing."""
+    found = _PACKAGE.search(path) or _SHARED.search(path)
+    return found[1] if found else ACTIVITY_WORDS[Activity.LIBRARY]
+
+
+def _libraries(tree: CallTree, nodes: IntArray) -> tuple[IntArray, list[str]]:
+    """The libraries of nodes as numbers from 1, by source or else by load module, 0 where neither tells; and what each number means."""
+    names = {ACTIVITY_WORDS[Activity.LIBRARY]: 0}
+    by_file, by_module = (
+        np.array([*(names.setdefault(_library(path), len(names)) for path in paths), 0], dtype=np.int32)
+        for paths in (tree.files, tree.modules)
+    )
+    found = by_file[tree.file[nodes]]
+    return np.where(found > 0, found, by_module[tree.module[nodes]]), list(names)
+
+
+def _doing(
+    values: FloatArray, kinds: IntArray, mine: IntArray, names: list[str], tree: CallTree
+) -> list[tuple[str, float, bool]]:
+    """What libraries do, by the function of the program that they do it for: `memory allocation in release`, `numpy in step`."""
     known = np.where(np.isin(kinds, _BY_CALLER), mine, -1)
     counted = ~np.isin(kinds, (Activity.COMPUTE, Activity.GPU)) & (values > 0)
-    key = kinds[counted].astype(np.int64) * (len(names) + 1) + known[counted] + 1
+    what = kinds[counted].astype(np.int64)
+    library, libraries = _libraries(tree, np.flatnonzero(counted & (kinds == Activity.LIBRARY)).astype(np.int32))
+    what[what == Activity.LIBRARY] = len(Activity) + library
+    key = what * (len(names) + 1) + known[counted] + 1
     keys, row = np.unique(key, return_inverse=True)
     sums = np.bincount(row, weights=values[counted], minlength=len(keys))
     found: dict[str, float] = {}
     for each, value in zip(keys.tolist(), sums.tolist(), strict=True):
         kind, label = divmod(each, len(names) + 1)
         caller = f" in {readable_function(names[label - 1]) or names[label - 1]}" if label else ""
-        name = f"{ACTIVITY_WORDS[Activity(kind)]}{caller}"
+        told = ACTIVITY_WORDS[Activity(kind)] if kind < len(Activity) else libraries[kind - len(Activity)]
+        name = f"{told}{caller}"
         found[name] = found.get(name, 0.0) + value
     return [(name, value, False) for name, value in found.items()]

@@ -68,6 +68,7 @@ TOOLS = {
     "mpirun": Tool("mpirun(1), Open MPI 4 and 5; MPICH takes -n and -np too", "-n -np", ""),
     "env": Tool("env(1), POSIX", "", ""),
     "python -m pyinstrument": Tool("pyinstrument documentation, command line", "-r -o", "", "files"),
+    "python -m cProfile": Tool("Python documentation, The Python Profilers", "-s", "", "files"),
     "python": Tool("python -h; Python documentation, Command line and environment", "-m", "", "files"),
     "chathpc explain": Tool("docs/cli.md", "--llm --source", "", "files"),
     "chathpc measure": Tool("docs/cli.md", "", ""),

@@ -75,6 +75,21 @@ def test_a_command_is_that_of_the_run(recorded: str, run: dict[str, str], templa
 
 
 @pytest.mark.parametrize(
+    ("recorded", "command"),
+    [
+        ("python3 -u heat.py 9", "python3 -m cProfile -s tottime heat.py 9"),
+        ("mpirun -n 2 env A=1 python -m heat 9", "mpirun -n 2 env A=1 python -m cProfile -s tottime -m heat 9"),
+        ("./heat.py -v", "python -m cProfile -s tottime ./heat.py -v"),
+        ("./heat 9", "perf stat -e cycles ./heat 9"),
+    ],
+)
+def test_of_a_program_of_python_calls_are_counted_and_not_the_interpreters_instructions(
+    recorded: str, command: str
+) -> None:
+    assert filled(run_as(recorded), "perf stat -e cycles ./app (What it tells.)").partition(" (")[0] == command
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("./heat", "--token=abc"),
