@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
 #: py-spy's frames of processes and threads, and how chathpc measure begins the names of a rank's threads.
+#: What py-spy calls a native function without a symbol; its file is a question mark where that is not known either.
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _NO_CODE, _RANK = re.compile(r'process \d+:"|thread \(\d+\)'), re.compile(r"rank (\d{1,9}): ")
 #: What py-spy calls the file of a native function without source lines.
 _LIBRARY = re.compile(r"\.so[\d.]*$")
@@ -123,7 +125,9 @@ def _frames(document: dict[str, Any]) -> list[Any]:
 def _frame(stacks: Stacks, frame: Any) -> int:
     facts = frame if isinstance(frame, dict) else {}
     name, file, line = facts.get("name"), facts.get("file"), facts.get("line")
-    name, file = name if isinstance(name, str) and name else "[unknown]", file if isinstance(file, str) else ""
+    if not isinstance(name, str) or not name or _ADDRESS.fullmatch(name):
+        name = "[unknown]"
+    file = file if isinstance(file, str) and file != "?" else ""
     if _LIBRARY.search(file):
         return stacks.frame(name, module=file)
     return stacks.frame(name, file=file, line=line if type(line) is int else 0)

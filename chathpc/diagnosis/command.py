@@ -33,12 +33,13 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 #: A shell that runs one string, and what is more than one simple command in it.
 _SHELL, _SYNTAX = re.compile(r"(\S*/)?(ba|da|)sh -c"), re.compile(r"[][;&|<>()$`*?#~{}\\\n]")
 _PYTHON = re.compile(r"python[\d.]*")
-#: Counters of the processor count the interpreter's work; how often functions are called tells more.
-_OF_PROCESSOR = "perf stat -e "
-_CALLS = (
-    "How often each function is called, and what a call takes. Many short calls cost their own overhead: one call for a whole array or a "
-    "compiled loop helps. Few long calls are the work itself."
+#: What is told of a program of Python: how often it calls what (cProfile of its standard library).
+COUNT_CALLS = (
+    "python -m cProfile -s tottime ./app (How often each function is called, and what a call takes. Many short calls cost their own overhead: "
+    "one call for a whole array or a compiled loop helps. Few long calls are the work itself.)"
 )
+#: Tools that would count the interpreter's instructions or calls.
+_OF_PROCESSOR = ("perf stat -e ", "valgrind --tool=callgrind ", COUNT_CALLS)
 _LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
 
 
@@ -102,7 +103,7 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     """
     program, shown = program_of(profile), function if function.isprintable() else ""
     if text.startswith(_OF_PROCESSOR) and program.script:
-        return f"{program.counted_calls} ({_CALLS})"
+        return f"{program.counted_calls} ({COUNT_CALLS.partition(' (')[2]}"
     commands, gap, words = text.partition(" (")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
 

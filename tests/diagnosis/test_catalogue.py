@@ -37,6 +37,8 @@ DETECTED = {
     "unoptimised-build": {"min_share": 0.03, "max_inlined_part": 0.2, "headroom_by_records": 0.6},
     "not-vectorised": {
         "min_share": 0.10,
+        "starting": 0.1,
+        "interpreted": 0.9,
         "within_reach": 1.0,
         "last_digits": 0.7,
         "with_changes": 0.09,

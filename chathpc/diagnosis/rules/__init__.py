@@ -95,6 +95,7 @@ def host_checks() -> tuple[Checks, ...]:
         openmp,
         oversubscription,
         own_patterns,
+        python,
         source,
         waiting,
     )
@@ -108,7 +109,7 @@ def host_checks() -> tuple[Checks, ...]:
         Checks(waiting.RULES, lacks.waiting),
         Checks(input_output.RULES),
         Checks(memory.RULES),
-        Checks((*own_patterns.RULES, *jit.RULES)),
+        Checks((*own_patterns.RULES, *jit.RULES, *python.RULES)),
         Checks(gpu_host.RULES),
         Checks(lack=lacks.source, also=source.CAUSES),
         Checks(lack=lacks.counters, also=source.COUNTED),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, share_her
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
+from chathpc.diagnosis.rules.python import array_advice
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, is_system
-from chathpc.profile.classification import template_library
+from chathpc.profile.classification import in_python_libraries, template_library
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import BoolArray, FloatArray, NodeKind
@@ -48,9 +50,11 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         if hot is None:
             continue
         called = _called_most(facts, facts.in_function(name, computing), cost)
-        yield (
-            _computing(facts, entry, readable, cost, hot) if called is None else _calling(facts, library, hot, *called)
-        )
+        if called is not None:
+            yield _calling(facts, library, hot, *called)
+            continue
+        advice = array_advice(facts, name, cost)
+        yield replace(_computing(facts, entry, readable, cost, hot), advice=advice, own_advice=bool(advice))
 
 
 def _is_system(facts: Facts) -> BoolArray:
@@ -105,7 +109,9 @@ def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotP
 def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, float] | None:
     """The library's function that has most of what a function computes, with its time; None where the function does so itself."""
     tree, call = facts.profile.tree, facts.activities.call
-    counted = np.flatnonzero((weight > 0) & (call >= 0))
+    # The native functions of Python's packages are none that a program calls by their names.
+    inner = np.array([in_python_libraries(path) for path in tree.modules] + [False])[tree.module]
+    counted = np.flatnonzero((weight > 0) & (call >= 0) & ~inner[np.maximum(call, 0)])
     sums: dict[str, float] = {}
     for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
         name = _public(tree.function_name(node))

@@ -1,0 +1,122 @@
+"""What Python itself costs: arrays that are handled element by element, or hold so few that starting an operation takes longer than the
+operation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.command import COUNT_CALLS
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, total
+from chathpc.diagnosis.fact import Form, Kind
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.tree import FloatArray
+
+_NUMPY = re.compile(r"(?:^|/)numpy(?:\.libs)?/")
+#: NumPy's functions that look at types and shapes, make arrays and scalars and choose a loop over elements; by their names in its C
+#: source (numpy/_core/src/multiarray and umath), where the loops are called after types (DOUBLE_add) and what they do.
+_STARTING = re.compile(
+    r"_?PyArray(?!_(?:Sort|ArgSort|Choose|Take|CountNonzero|Where|Correlate))|PyUFunc_(?!\w+_\w+$)|ufunc_|[Nn]py_?[Ii]ter|array_|arraydescr_|"
+    r"dispatcher_|gentype_|prepare_index|get_view_from|convert_(?:to_|ufunc)|resolve_|promote_|default_(?:malloc|free|realloc)|npy_alloc_cache|npy_free_cache|"
+    r"try_trivial|execute_|validate_casting|(?:\w+_)?arrtype_|generic_wrapped|npy_(?:clear|get)_floatstatus|simple_legacy|\w+_scalar|scalar_"
+)
+
+
+#: What helps where NumPy works on whole arrays already.
+_ARRAYS = (
+    "NumPy works on whole arrays here. Avoid temporary arrays (out=, in-place operators), fuse operations in one pass with numexpr or "
+    "@numba.njit(parallel=True), or hold the data in a smaller type.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numpy:
+    """Time by node: in NumPy, of that in functions that begin operations, in the program's own frames of Python, and in NumPy with what
+    it calls.
+    """
+
+    whole: FloatArray
+    starting: FloatArray
+    own: FloatArray
+    below: FloatArray
+
+
+@lru_cache(maxsize=4)
+def _numpy(facts: Facts) -> _Numpy | None:
+    """Where NumPy's time goes; None for a profile without NumPy."""
+    tree = facts.profile.tree
+    by_file, by_module = (
+        np.array([_NUMPY.search(path) is not None for path in paths] + [False]) for paths in (tree.files, tree.modules)
+    )
+    of_numpy = by_file[tree.file] | by_module[tree.module]
+    if facts.total == 0 or not of_numpy.any():
+        return None
+    names = np.array([_STARTING.match(name) is not None for name in tree.names] + [False])[tree.name]
+    in_python = np.array([path.endswith(".py") for path in tree.files] + [False])[tree.file]
+    own = in_python & (facts.activities.kind == Activity.COMPUTE) & (facts.activities.call < 0)
+    below = tree.nearest(of_numpy) >= 0
+    return _Numpy(*(np.where(each, facts.time, 0.0) for each in (of_numpy, of_numpy & (names | in_python), own, below)))
+
+
+def array_advice(facts: Facts, label: int, cost: float) -> tuple[str, ...]:
+    """What helps a function of Python for which NumPy works on whole arrays most of its time; nothing for another."""
+    found = _numpy(facts)
+    if found is None:
+        return ()
+    on_elements = float(facts.in_function(label, found.below - found.starting).sum())
+    return _ARRAYS if on_elements >= common()["most"].value * cost else ()
+
+
+def elementwise(facts: Facts) -> Iterable[Draft]:
+    """Functions for which NumPy spends most of its time on beginning operations, so that each has one element or few."""
+    found, entry = _numpy(facts), cause("not-vectorised")
+    if found is None:
+        return
+    for label, started in zip(*(each.tolist() for each in facts.by_function(found.starting)), strict=True):
+        numpy, own, whole = (
+            float(facts.in_function(label, each).sum()) for each in (found.whole, found.own, facts.time)
+        )
+        cost, most = started + own, common()["most"].value
+        if not facts.above(cost / facts.total, entry.threshold("min_share")):
+            continue
+        hot = facts.hot_place(found.starting + found.own, label)
+        if hot is None or cost < most * whole or started < max(most * numpy, entry.threshold("starting") * whole):
+            continue
+        name = readable_function(facts.label_names[label])
+        yield Draft(
+            cause=entry.id,
+            where=hot.place,
+            title="Python handles the elements of arrays one by one",
+            summary=f"{name} takes {numbers.percent(cost / facts.total)} of {facts.whole} for Python's own steps and for NumPy to begin "
+            "operations on one or few elements each.",
+            cost=cost,
+            share=cost / facts.total,
+            threshold=entry.threshold("min_share"),
+            headroom=entry.threshold("interpreted"),
+            advice=tuple(each.do for each in entry.advice if "python" in each.applies),
+            own_advice=True,
+            next_measurement=COUNT_CALLS,
+            evidence=(
+                fact(
+                    facts, Kind.AMOUNT, cost, subject=f"Python's steps and NumPy's beginnings in {name}", form=Form.MANY, whole=total(facts),
+                    how="time in frames of Python, and in NumPy's functions that choose types, shapes and loops", where=hot.place,
+                ),
+                fact(
+                    facts, Kind.AMOUNT, started, subject="functions that choose types, shapes and loops, or make arrays,", form=Form.MANY,
+                    whole=part_of(facts, numpy, f"NumPy's work for {name}"), how="time in NumPy's functions by their names", where=hot.place,
+                ),
+            ),
+            signs=2,
+            replaces=UNEXPLAINED if cost >= most * facts.total else (),
+        )  # fmt: skip
+
+
+RULES = (elementwise,)

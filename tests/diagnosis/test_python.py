@@ -1,0 +1,79 @@
+"""What Python itself costs, told from where NumPy's time goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.report import Report
+
+NUMPY = "/opt/lib/python3.11/site-packages/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so"
+FRAMES = [
+    {"name": "<module>", "file": "app.py", "line": 30},
+    {"name": "step", "file": "app.py", "line": 7},
+    {"name": "ufunc_generic_fastcall", "file": NUMPY},
+    {"name": "DOUBLE_add_AVX2", "file": NUMPY},
+    {"name": "cross", "file": "/opt/lib/python3.11/site-packages/numpy/_core/numeric.py", "line": 1700},
+    {"name": "PyArray_NewFromDescr_int", "file": NUMPY},
+    {"name": "0x7f7a6ff8bb75", "file": "?"},
+]
+OWN, UFUNC, ADD, CROSS, NEW, NAMELESS = (0, 1), (0, 1, 2), (0, 1, 2, 3), (0, 1, 4), (0, 1, 4, 5), (0, 1, 2, 6)
+
+
+def explained(tmp_path: Path, counts: dict[tuple[int, ...], int]) -> Report:
+    """The report on so many samples of each stack, a hundred a second, as chathpc writes what py-spy took."""
+    stacks = [list(stack) for stack, count in counts.items() for _ in range(count)]
+    profile = {
+        "type": "sampled", "name": "thread 1", "unit": "seconds", "startValue": 0, "endValue": len(stacks) / 100, "samples": stacks,
+        "weights": [0.01] * len(stacks),
+    }  # fmt: skip
+    document = {
+        "$schema": "https://www.speedscope.app/file-format-schema.json", "exporter": "py-spy@0.4.1", "name": "app", "clock": "wall",
+        "shared": {"frames": FRAMES}, "profiles": [profile],
+    }  # fmt: skip
+    file = tmp_path / "app.speedscope.json"
+    file.write_text(json.dumps(document))
+    return chathpc.explain(file)
+
+
+def test_arrays_of_few_elements_are_told_by_numpys_time_outside_its_loops(tmp_path: Path) -> None:
+    report = explained(tmp_path, {OWN: 200, UFUNC: 300, CROSS: 250, NEW: 150, ADD: 100})
+    found = report.findings[0]
+    assert (report.verdict, found.cause, found.where.function) == ("bottleneck", "not-vectorised", "step")
+    assert found.seconds == pytest.approx(9.0)
+    known = {each.id: each for each in report.evidence}
+    assert [known[each].value for each in found.evidence] == pytest.approx([9.0, 7.0])
+    assert "8.00 s of NumPy's work for step" in known[found.evidence[1]].statement
+    assert all("array" in each for each in found.advice)
+    assert "cProfile" in (found.next_measurement or "")
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {OWN: 50, UFUNC: 50, ADD: 900},  # whole arrays
+        {OWN: 900, UFUNC: 50, ADD: 50},  # hardly any NumPy
+        {OWN: 300, UFUNC: 300, ADD: 400},  # half of NumPy's time is for elements
+        {OWN: 1000},
+    ],
+)
+def test_whole_arrays_and_python_without_numpy_are_not_blamed(
+    tmp_path: Path, counts: dict[tuple[int, ...], int]
+) -> None:
+    assert "not-vectorised" not in [found.cause for found in explained(tmp_path, counts).findings]
+
+
+def test_who_works_on_whole_arrays_is_not_told_to_do_so(tmp_path: Path) -> None:
+    arrays, loops = ({OWN: 50, UFUNC: 50, ADD: 500, NAMELESS: 400}, {OWN: 900, ADD: 100})
+    told = [explained(tmp_path, counts).findings[0] for counts in (arrays, loops)]
+    assert [found.cause for found in told] == ["hot-compute", "hot-compute"]
+    assert ["works on whole arrays here" in found.advice[0] for found in told] == [True, False]
+
+
+def test_an_inner_function_of_a_package_is_not_named_as_what_is_called(tmp_path: Path) -> None:
+    found = explained(tmp_path, {OWN: 50, ADD: 900}).findings[0]
+    assert (found.cause, found.where.line) == ("hot-compute", 7)
+    assert [row.name for row in explained(tmp_path, {NAMELESS: 900, OWN: 100}).flat] == ["libraries in step", "step"]
