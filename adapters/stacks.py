@@ -74,6 +74,15 @@ class Stacks:
             parent = self.step(parent, frame)
         return parent
 
+    def common(self, one: int, other: int) -> int:
+        """The innermost context that two contexts are both in, themselves included; −1 if there is none."""
+        while one != other:
+            if one > other:  # parents are made first
+                one = self._parent[one]
+            else:
+                other = self._parent[other]
+        return one
+
     def add(self, metric: str, node: int, value: float, location: int = 0) -> None:
         """Add to the exclusive value of a context at a location."""
         columns = self._values.get(metric)

@@ -431,9 +431,7 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
         )
     preempted = sum(seconds for (name, *_), seconds in clock.beside.items() if name == NO_CORE)
     if clock.seen and preempted >= _MUCH_PREEMPTED * reading.wall_seconds:
-        found.append(
-            f"Runnable threads had no core for {numbers.seconds(preempted)}, which is excluded: more threads were runnable than there are cores."
-        )
+        found.append(f"Runnable threads had no core for {numbers.seconds(preempted)}, which is excluded.")
     if reading.without_period:
         found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were skipped.")
     return tuple(found)

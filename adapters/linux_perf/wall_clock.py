@@ -43,6 +43,9 @@ BESIDE = (
 _AT_THE_SWITCH = 50e-6
 #: Time beyond a sample's period that is no more than so many periods is that timers are late.
 _LATE = 1.0
+#: A block that took so many times as long as any that was seen to begin is of another kind: who syncs a file now and then may wait for
+#: threads to the end.
+_LONGER = 10.0
 #: So many blocks have to begin in calls that wait before the others are taken to be of the same kinds.
 _FEWEST_SEEN = 3
 #: What runs without waiting, by the name of the function or its library; the program's own functions have to call something to wait.
@@ -72,6 +75,9 @@ class _Thread:
     away: str = ""  #: blocked, preempted, or empty while it runs
     exact: bool = False  #: blocked at the last sample, which is of this switch
     blocks: Place | None = None  #: the last of these
+    longest: float = 0.0  #: of these, in seconds
+    #: Blocks of another kind since the last sample: that, seconds, those with others without a core.
+    longer: list[tuple[Place, float, float]] = field(default_factory=list)
     #: Since then, by the last sample before: seconds blocked, those with others without a core, how often.
     waited: dict[Place, tuple[float, float, int]] = field(default_factory=dict)
     lacking: float = 0.0  #: `_Team.lacking` when its time was counted last
@@ -127,6 +133,7 @@ class WallClock:
         known = self._at(thread, at)
         self._goes(thread, known, "")
         before = node if known.node < 0 else known.node
+        self._between(thread, known, node)
         if clock is not None:
             beyond = known.ran - clock
             if beyond <= _LATE * clock:
@@ -217,11 +224,21 @@ class WallClock:
         elif known.node >= 0:  # before its first sample a thread only waits to begin
             place = known.node, known.cut
             if known.exact:
+                known.longest = max(known.longest, passed)
                 self._wait(thread, known, place, passed, beside)
+            elif known.longest and passed > _LONGER * known.longest:
+                known.longer.append((place, passed, beside))
             else:
                 before = known.waited.get(place, (0.0, 0.0, 0))
                 known.waited[place] = before[0] + passed, before[1] + beside, before[2] + 1
         return known
+
+    def _between(self, thread: Thread, known: _Thread, after: int) -> None:
+        """Blocks of another kind lie somewhere in what the samples before and after them are both in; the last one behind the sample before."""
+        for (node, cut), seconds, beside in known.longer:
+            both = self.stacks.common(node, after) if after >= 0 else node
+            self._wait(thread, known, (self._behind(node if both < 0 else both, BLOCKED), cut), seconds, beside)
+        known.longer = []
 
     def _settle(self, thread: Thread, known: _Thread) -> None:
         """Time blocked at switches that were not sampled: where the thread was seen to block, else behind the sample before."""
@@ -305,6 +322,7 @@ class WallClock:
             if key[0] in waits or thread.node < 0:
                 continue
             self._settle(key, thread)
+            self._between(key, thread, -1)
             yield key, thread.node, thread.ran  # since the last sample
             for node, seconds in thread.spent.items():
                 yield key, node, seconds

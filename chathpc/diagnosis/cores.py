@@ -18,11 +18,14 @@ _DIGITS = 9
 
 def without_core(facts: Facts, chosen: BoolArray) -> FloatArray:
     """Seconds in which each of `facts.locations` was at one of the chosen nodes and could not run; 0 where that was not measured."""
+    return without_core_in(facts, np.where(chosen, 0, -1).astype(np.int32), 1)[:, 0]
+
+
+def without_core_in(facts: Facts, group: IntArray, groups: int) -> FloatArray:
+    """The same for groups of nodes, as `Facts.grouped` has their time: array (locations × groups)."""
     if NO_CORE not in facts.profile.metrics:
-        return np.zeros(facts.thread_count)
-    return np.asarray(
-        facts.profile.values.grouped(NO_CORE, np.where(chosen, 0, -1).astype(np.int32), 1)[facts.locations, 0]
-    )
+        return np.zeros((facts.thread_count, groups))
+    return np.asarray(facts.profile.values.grouped(NO_CORE, group, groups)[facts.locations])
 
 
 def beside_others(facts: Facts, *activities: Activity) -> float:
@@ -74,6 +77,6 @@ def starved(facts: Facts) -> str:
     if threads:
         return f"{start}: {threads} of the program share {told(cores(facts), 'cores')}."
     return (
-        f"{start}, because other programs were running. Waiting that this may explain is not counted against the program; "
-        "measure again on an idle machine."
+        f"{start}: other programs were running, or the threads are bound to too few cores. Waiting that this may explain is not counted against "
+        "the program; measure again on an idle machine."
     )

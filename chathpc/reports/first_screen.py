@@ -287,7 +287,7 @@ def _mend(finding: FindingRecord) -> str:
 def _lacking(page: Page, report: Report, detail: _Detail) -> None:
     """What limits the reading: caveats, and what was not examined with the command that would show it."""
     said = (report.explanation.note,) if report.explanation.model is not None and report.explanation.note else ()
-    for note in (*said, *report.profile.caveats, *report.notes)[: detail.notes]:
+    for note in (*said, *report.notes, *report.profile.caveats)[: detail.notes]:
         page.paragraph(f"Note: {note}", indent=0)
     for each in report.examined.skipped[: max(detail.notes, 1)]:
         remedy = f"chathpc explain … {each.remedy}" if each.remedy.startswith("--") else each.remedy

@@ -251,8 +251,19 @@ def test_waiting_for_a_thread_that_had_no_core_is_not_held_against_the_program()
     diagnosis = diagnosed(replace(profile, metrics=metrics))
     assert [found.cause for found in diagnosis.findings] == ["hot-compute"]
     assert diagnosis.notes[0].startswith(
-        "Runnable threads had no core for 3.00 s, because other programs were running."
+        "Runnable threads had no core for 3.00 s: other programs were running, or the threads are bound to too few cores."
     )
+
+
+def test_threads_that_share_a_core_are_not_uneven() -> None:
+    """Each could work for 4 s and had the core for a part of it: the loop gives the next iterations to whoever runs."""
+    gone = "cpu.time.no-core"
+    for lacked, expected in (((1.0, 3.0), ["hot-compute"]), ((0.0, 0.0), ["omp-load-imbalance"])):
+        work = line("app.c:12", time=(3.0, 1.0), values={gone: lacked})
+        body = function("forces._omp_fn.0", work, barrier(time=(0.0, 2.0)), at="app.c:10")
+        profile = build(main(function("forces", line("app.c:9", gomp("GOMP_parallel", body)), at="app.c:9")))
+        metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in profile.metrics.items()}
+        assert [found.cause for found in diagnosed(replace(profile, metrics=metrics)).findings] == expected
 
 
 def test_serial_code_without_a_main_place_is_one_sign_only() -> None:

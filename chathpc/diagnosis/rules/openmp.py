@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.cores import beside_others, doubt, of_others, without_core
+from chathpc.diagnosis.cores import beside_others, doubt, of_others, without_core, without_core_in
 from chathpc.diagnosis.draft import (
     Draft,
     Spread,
@@ -45,7 +45,8 @@ class Team:
     """Times of the threads of all processes with at least two OpenMP threads; one row per thread.
 
     `work[t, r]` is the time of thread t inside region r; `serial[t]` its computing outside regions, and inside in what one thread does
-    alone; `wait[t]` its waiting; `coreless[t]` the time beside these in which it could work and had no core, as far as it was measured.
+    alone; `wait[t]` its waiting; `coreless[t, r]` the time beside `work` in which it could work and had no core, as far as it was measured, and
+    in the last column that beside `serial`.
     `process[t]` numbers the processes. `alone[i]` is the line at or above node i that one thread runs alone in a region (a node), or −1.
     """
 
@@ -66,8 +67,13 @@ class Team:
 
     @property
     def imbalance(self) -> FloatArray:
-        """Per region, what the other threads lack to the busiest thread, summed over processes."""
-        return np.array([_lack(work, self.process) for work in self.work.T])
+        """Per region, what the other threads lack to the busiest thread, summed over processes. Who could work and had no core lacks nothing:
+        where threads share a core, one does what the other does not.
+        """
+        wanted = self.work + self.coreless[:, :-1]
+        return np.array(
+            [min(_lack(work, self.process) for work in each) for each in zip(self.work.T, wanted.T, strict=True)]
+        )
 
     @property
     def serial_cost(self) -> float:
@@ -80,7 +86,7 @@ class Team:
         by where that time counts, too.
         """
         busy = self.work.sum(axis=1) + self.serial
-        return max(_lack(busy + self.coreless, self.process) - _lack(busy, self.process), 0.0)
+        return max(_lack(busy + self.coreless.sum(axis=1), self.process) - _lack(busy, self.process), 0.0)
 
     @property
     def common_wait(self) -> float:
@@ -140,7 +146,7 @@ def team(facts: Facts) -> Team | None:
     active = (times[:, :count].sum(axis=1) > 0) | (times[:, count + 1] > 0)
     where = facts.profile.where
     rows = facts.locations[active]
-    coreless = without_core(facts, (group >= 0) & (group <= count))[active]
+    coreless = without_core_in(facts, np.where(group <= count, group, -1).astype(np.int32), count + 1)[active]
     times = times[active]
     process = np.unique(np.stack([where.node[rows], where.rank[rows]]), axis=1, return_inverse=True)[1].reshape(-1)
     sizes = np.bincount(process)
@@ -205,6 +211,8 @@ def _one_at_a_time(facts: Facts, region: IntArray) -> IntArray:
         seen = sum(map(sum, lengths))
         overlap = seen - sum(intervals.length(intervals.union_of(*threads)) for threads in by_process.values())
         beside = seen - sum(map(max, lengths))  # what could overlap
+        # Threads that share a core cannot work at a time, and would.
+        overlap += int(without_core(facts, inside & working).sum() / _NANO)
         known = (
             seen * _NANO >= common()["most"].value * spent
         )  # contexts of a trace may be coarser than those of the profile
@@ -259,7 +267,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     explained = float(imbalance.sum()) + threads.serial_cost
     scale = min(1.0, waited / explained) if explained > 0 else 0.0
     # Who has no core while it waits itself holds nobody up.
-    beside = min(beside_others(facts, *_WAITING), of_others(threads.coreless, threads.process))
+    beside = min(beside_others(facts, *_WAITING), of_others(threads.coreless.sum(axis=1), threads.process))
     for_a_core = min(max(beside, threads.delay), max(waited - explained, 0.0))
     waited -= for_a_core
     common = min(threads.common_wait, max(waited - explained, 0.0))

@@ -110,6 +110,21 @@ def test_a_thread_blocks_where_it_was_seen_to_block_and_not_in_the_loop_beside()
     assert not [path for path in found if path.endswith("<blocked>")]
 
 
+def test_a_thread_that_waits_much_longer_than_it_was_ever_seen_to_waits_for_something_else() -> None:
+    """Two short syncs in open are seen, and after them one wait that is not: the next sample is in run."""
+    opened, ran, sync = "open (/opt/app)", "run (/opt/app)", "fsync (/lib/libc.so.6)"
+    recording = Recording().back(0)
+    for begin in (0, 10_000):
+        recording.sample(begin + 1000, MAIN, opened, WORK)
+        recording.sample(begin + 1990, MAIN, opened, sync, event="context-switches")
+        recording.out(begin + 2000).back(begin + 9000)
+    recording.out(19_500).back(919_500).sample(920_000, MAIN, ran).out(921_000).back(2_021_000)
+    found = spent(recording.profile())
+    assert found["app/main/open/fsync"] == 2 * 7000
+    assert found["app/main/<blocked>"] == 900_000
+    assert found["app/main/run/<blocked>"] == 1_100_000
+
+
 def polling(seen: int) -> Recording:
     """A loop that computes a sine for 1 ms and sleeps for 9: of 200 sleeps `seen` begin with a sample of usleep, the others with one of the sine."""
     recording = Recording().back(0)
