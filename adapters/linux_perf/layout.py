@@ -32,6 +32,8 @@ _SOURCE_LINE = re.compile(
 
 #: What follows the time in a record of --show-switch-events; `_CPU_WIDE` where whole processors were recorded.
 SWITCH = re.compile(r"PERF_RECORD_SWITCH(?:_CPU_WIDE)?\s+(?P<way>IN|OUT)\b\s*(?P<preempt>preempt)?")
+#: When a thread ends (perf script --show-task-events).
+EXIT = "PERF_RECORD_EXIT("
 UNKNOWN = "[unknown]"
 
 

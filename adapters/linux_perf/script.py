@@ -16,7 +16,7 @@ from chathpc.adapters.linux_perf.annotate import COMMENT, annotated
 from chathpc.adapters.linux_perf.chains import Chain, Frame, Inlined
 from chathpc.adapters.linux_perf.command import recorded
 from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
-from chathpc.adapters.linux_perf.layout import UNKNOWN, frame, head, source_line
+from chathpc.adapters.linux_perf.layout import EXIT, UNKNOWN, frame, head, source_line
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks
@@ -153,8 +153,8 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
             continue
         _finish(reading, begun, chain)
         begun = None
-        if match["rest"].startswith("PERF_RECORD_"):
-            if match["time"]:
+        if match["rest"].startswith("PERF_RECORD_") or (match["event"] or "").startswith("PERF_RECORD_"):
+            if match["time"] and match["rest"].startswith(("PERF_RECORD_SWITCH", EXIT)):  # others may stand at time 0
                 reading.clock.record(match["rest"], _thread(reading, match), _time(reading, match))
             continue
         begun = match

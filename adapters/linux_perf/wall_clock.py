@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chathpc.adapters.linux_perf.layout import SWITCH
+from chathpc.adapters.linux_perf.layout import EXIT, SWITCH
 from chathpc.adapters.stacks import Stacks
 from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit
@@ -72,7 +72,7 @@ class _Thread:
     cut: int = -1
     switched: float = float("-inf")  #: when the last sample was one of a switch
     samples: int = 0  #: those of switches apart, which a process that waits has many of
-    away: str = ""  #: blocked, preempted, or empty while it runs
+    away: str = ""  #: blocked, preempted, ended (until another thread gets its number), or empty while it runs
     exact: bool = False  #: blocked at the last sample, which is of this switch
     blocks: Place | None = None  #: the last of these
     longest: float = 0.0  #: of these, in seconds
@@ -150,6 +150,10 @@ class WallClock:
 
     def record(self, text: str, thread: Thread, at: float) -> None:
         """A line of perf script that is no sample; what is no record of a switch is passed over."""
+        if text.startswith(EXIT):
+            self._goes(thread, self._at(thread, at), "ended")
+            self._seen_at(thread, at, -1)
+            return
         match = SWITCH.match(text)
         if match is None:
             return
@@ -169,6 +173,8 @@ class WallClock:
     def _switched(self, thread: Thread, at: float, away: str) -> None:
         self.seen = True
         known = self._at(thread, at)
+        if known.away == "ended" and away:
+            return  # its last switch
         if known.node >= 0:
             gone = -1 if away == "preempted" else self._behind(known.node, BLOCKED)
             self._seen_at(thread, at, gone if away else known.node)
@@ -212,7 +218,7 @@ class WallClock:
         begun, known.since = known.since, max(at, known.since)
         beside, known.lacking = lacking - known.lacking, lacking
         passed = known.since - begun
-        if passed <= 0:
+        if passed <= 0 or known.away == "ended":
             return known
         known.present += passed
         known.blocked += passed * (known.away == "blocked")

@@ -5,7 +5,8 @@ evidence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import signal
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf, isinf
 
@@ -49,6 +50,7 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.languages import language_of
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import EXIT_CODE
 from chathpc.profile.source_text import no_source
 
 #: Findings whose functions' times are told over all threads.
@@ -473,9 +475,18 @@ def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:
     return any(name.startswith(prefixes) for name in facts.profile.tree.names)
 
 
+def _failed(profile: Profile) -> Iterator[str]:
+    """That the program did not end well, which a profile of what it did until then does not show."""
+    code = profile.run.get(EXIT_CODE)
+    if code is None:
+        return
+    known = {-each.value: f"signal {each.value} ({each.name})" for each in signal.Signals}
+    yield f"The program failed: it ended with {known.get(int(code), f'status {code}')}. What it would have done after that is not in the profile."
+
+
 def _notes(facts: Facts) -> tuple[str, ...]:
     """What a reader should know about the numbers."""
-    notes = []
+    notes = list(_failed(facts.profile))
     if has_good_timeline(facts):
         notes.append(window_note(facts.traced))
     if facts.profile.helpers.sentence:

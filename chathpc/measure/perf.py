@@ -138,7 +138,7 @@ class Perf:
                 with text.open("ab") as more:
                     more.write(mark)
                 # By its name alone: the folder of a whole path would stand before ours where perf looks for addr2line.
-                words = ("perf", "script", "--show-switch-events", *how, "-i", str(file))
+                words = ("perf", "script", "--show-switch-events", "--show-task-events", *how, "-i", str(file))
                 # The program that perf asks for lines ends at a file that is none (//anon); writing to it must not end perf.
                 done = do("perf script", ("sh", "-c", 'trap "" PIPE; exec "$@" >> "$0"', str(text), *words), lines)
                 if not done.succeeded:

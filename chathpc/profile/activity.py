@@ -92,6 +92,8 @@ _FILES = (
     r"|io\.(FileIO|Buffered\w+|TextIOWrapper)\.(read|write|flush|close)\w*|os\.(read|write|open|fsync|fdatasync|sync)$"
 )
 
+#: Rust's locks, and what waits for a condition.
+_RUST_LOCKS, _RUST_WAITS = r"<?std::sys::(\w+::)*(mutex|rwlock)::", r"<?std::sys::(\w+::)*condvar::"
 #: What Go's libraries call for files as for sockets.
 _GO = r"internal/poll\.|syscall\."
 
@@ -163,6 +165,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         # The libraries of Go, Java, Rust and Python.
         rf"|{_FILES}",
     ),
+    (Activity.LOCK, _RUST_LOCKS),
+    (Activity.BLOCKED, _RUST_WAITS),
     (
         Activity.LOCK,
         r"(pthread_)?(mutex|spin|rwlock_(rd|wr|timed))_?(timed|clock|trylock|lock|wrlock|rdlock)|lll_(lock|unlock|mutex|futex)_?|pthread_rwlock|std::mutex::lock"
@@ -233,6 +237,11 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
     ),
 )
 
+#: Libraries of the system's packages (Filesystem Hierarchy Standard 3.0, 4.6); not plug-ins, and not the interpreters, which run a program.
+_INSTALLED = re.compile(
+    r"/(?:usr/)?lib(?:32|64)?/(?:[\w-]+-linux-gnu/)?lib(?!python|julia|jvm|perl|ruby|R\.so)[^/]+\.so[.\d]*$"
+)
+
 #: How names of functions for vectors begin, underscores apart (x86-64 vector function ABI, 2.6: `_ZGVdN4vv_pow`).
 VECTOR_ABI = re.compile(r"ZGV[a-e][MN]\d+[vlu]\w*?_")
 #: libm functions as they appear when a file of libm was compiled with debug information.
@@ -293,9 +302,13 @@ def activity_of(name: str, module: str) -> Activity | None:
 
 
 def activity_of_module(path: str) -> Activity | None:
-    """The activity of code in a load module that is known for one thing; None for programs and other libraries."""
+    """The activity of code in a load module that is known for one thing, or that the system's packages brought; None for programs and their
+    own libraries.
+    """
     match = _MODULE_PATTERN.match(path.rsplit("/", 1)[-1])
-    return None if match is None else _MODULES[int(_group(match)[1:])][0]
+    if match is not None:
+        return _MODULES[int(_group(match)[1:])][0]
+    return Activity.LIBRARY if _INSTALLED.match(path) else None
 
 
 #: Names that nobody gives to a function of another meaning: these are the library's even where the program brings its own
@@ -310,7 +323,7 @@ _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)
 _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 _SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
 _STANDARD = re.compile(
-    rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}"
+    rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}|{_RUST_LOCKS}|{_RUST_WAITS}"
 )
 #: Where a thread enters the kernel by a system call: x86-64, Arm, POWER.
 _SYSTEM_CALL = re.compile(

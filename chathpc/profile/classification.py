@@ -183,6 +183,8 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames) -> None:
     device = np.isin(tree.kind, _DEVICE)
     for closed, inside in (
         (frame == Activity.PAGE_FAULT, frame == _USER),
+        # Rust compiles its locks, and the atomics in them, into the program.
+        (frame == Activity.LOCK, (frame == _USER) & named(tree, is_of_template_package)),
         (
             np.isin(frame, (*_GPU_FAMILY, Activity.GPU_LAUNCH)),
             (frame == _USER) & ~_has_file(tree) & (tree.nearest(device) < 0),
@@ -208,6 +210,19 @@ def is_of_standard_templates(name: str) -> bool:
     return name.startswith(_STANDARD_NAMES)
 
 
+def is_of_template_package(name: str) -> bool:
+    """True for functions that a program compiles from the headers or sources of a library: of C++ by their namespace, of Rust's libraries by
+    the crate of the function or of the type that a function is for.
+    """
+    return _PACKAGES.match(name) is not None
+
+
+#: Namespaces of libraries that are mostly templates, and what may stand before them in a name; crates that come with the compiler, and types
+#: that have no crate.
+_PACKAGES = re.compile(
+    r"(?:(?:void|bool|int|long|double|float|auto) )?(?:Eigen|tbb|oneapi|boost|Kokkos|RAJA|camp|thrust|cub|sycl|fmt)::"
+    r"|<*&?(?:mut )?(?:core|alloc|std|hashbrown|rayon|rayon_core)::|<+&?(?:mut )?(?:[iu](?:8|16|32|64|128|size)|f32|f64|bool|char|str|\[)(?![\w:])"
+)
 #: Folders of the C++ standard library's headers, and how its functions' names begin.
 _STANDARD_HEADERS = (
     "/include/c++/",
@@ -330,7 +345,10 @@ def _sites(tree: CallTree, in_library: BoolArray, starters: BoolArray) -> tuple[
     # The region of a directive is a part of the function around it.
     program &= ~(named(tree, lambda name: name.startswith(DIRECTIVE)) & (tree.kind == NodeKind.REGION))
     program &= ~template_library(tree)[function] & ~starters[function]
-    site = tree.nearest(program)
+    package = named(tree, is_of_template_package)[function] & program
+    site = tree.nearest(program & ~package)
+    if package.any():  # who develops such a library has no other code
+        site = np.where(site < 0, tree.nearest(program), site)
     if starters.any():
         site[tree.nearest(starters) > site] = -1
     return site, np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)

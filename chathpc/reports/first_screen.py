@@ -13,6 +13,7 @@ from chathpc.profile import numbers
 from chathpc.report import (
     ChangeRecord,
     FindingRecord,
+    FlatRecord,
     HypothesisRecord,
     PlaceRecord,
     Report,
@@ -48,6 +49,8 @@ class _Detail:
     apart: bool = True
 
 
+#: Characters of a function's name behind what is done in it.
+_LEAST = 12
 #: From the fullest to the shortest; the first that fits is taken.
 _DETAILS = (
     _Detail(4, 8, 4, 2, advice=2, around=True, mends=True),
@@ -120,11 +123,15 @@ def _flat(page: Page, report: Report) -> None:
     if not report.flat or report.verdict == "insufficient-data":
         return
     room = page.style.width - INDENT - LABEL
-    places = [
-        f"{numbers.percent_cell(row.share)} {page.style.shorten(page.style.name(row.name), room // 2)}"
-        for row in report.flat[:_PLACES]
-    ]
+    places = [f"{numbers.percent_cell(row.share)} {_row(page, row, room // 2)}" for row in report.flat[:_PLACES]]
     page.pieces(places, label="Time" if _is_time(report) else "Cost", most=2)
+
+
+def _row(page: Page, row: FlatRecord, width: int) -> str:
+    """The name of a place; of what is done in a function the function's name gives way first."""
+    what, within, place = ("", "", row.name) if row.own else row.name.rpartition(" in ")
+    room = max(width - len(what) - len(within), _LEAST)
+    return f"{what}{within}{page.style.shorten(page.style.name(place), room)}"
 
 
 def _is_time(report: Report) -> bool:

@@ -102,7 +102,7 @@ def perf(words: list[str]) -> int:
     options.add_argument("--show-task-events", action="store_true")
     options.add_argument("-i", dest="input", required=True)
     asked = options.parse_args(words)
-    if asked.show_task_events:
+    if asked.fields == "pid,time":
         begin, end = json.loads(Path(asked.input).read_text())["life"]
         print("    0     0.000000: PERF_RECORD_COMM: perf-exec:7/7")
         print(f"    7 {begin:.6f}: PERF_RECORD_COMM exec: app:7/7")

@@ -489,6 +489,8 @@ def test_the_status_of_the_program_is_kept(bench: Bench) -> None:
     assert measured.code == 7
     assert measured.overhead is not None  # both runs ended so
     assert any("status 7" in remark for remark in measured.remarks)
+    told = diagnose(chathpc.load(measured.folder)).notes[0]
+    assert told.startswith("The program failed: it ended with status 7.")
 
 
 def test_a_program_that_fails_only_under_the_profiler_is_not_believed(bench: Bench) -> None:

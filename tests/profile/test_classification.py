@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.profile.activity import Activity, activity_of_name
-from chathpc.profile.classification import classify, template_library
+from chathpc.profile.activity import Activity, activity_of_module, activity_of_name
+from chathpc.profile.classification import classify, is_of_template_package, template_library
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 from tests.profile.build import (
     Node,
@@ -414,3 +414,51 @@ def test_the_interpreter_alone_is_no_library() -> None:
         )
     )
     assert kind_of(tree, "PyDict_GetItem") == A.COMPUTE
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("Eigen::internal::sub_assign_op<double, double>::assignCoeff", True),
+        ("void tbb::detail::d1::parallel_for<int>", True),
+        ("<core::sync::atomic::AtomicU32>::load", True),
+        ("alloc::raw_vec::RawVecInner<A>::non_null", True),
+        ("<usize as core::cmp::PartialOrd>::lt", True),
+        ("<&std::fs::File as std::io::Write>::write", True),
+        ("<main::Cell as core::ops::arith::Add>::add", False),
+        ("main::Tally::score", False),
+        ("myEigen::solve", False),
+        ("<f64x4>::sum", False),
+    ],
+)
+def test_functions_of_libraries_that_are_compiled_into_programs(name: str, package: bool) -> None:
+    assert is_of_template_package(name) is package
+
+
+def test_what_a_library_of_templates_does_is_its_callers_and_its_developers_own() -> None:
+    used = program(own("solve", own("Eigen::dot", at="Dot.h:5")))
+    alone = tree_of(entry("<program root>", own("Eigen::dot", at="Dot.h:5")))
+    for tree, expected in ((used, "solve"), (alone, "Eigen::dot")):
+        assert int(classify(tree).caller[at(tree, "Eigen::dot")]) == at(tree, expected)
+
+
+def test_a_library_of_the_system_is_its_callers_and_an_interpreter_is_none() -> None:
+    for module, activity in (
+        ("/usr/lib/x86_64-linux-gnu/libhdf5.so.103", A.LIBRARY),
+        ("/usr/lib64/libtbb.so.12", A.LIBRARY),
+        ("/home/you/lib/libmodel.so", None),
+        ("/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0", None),
+        ("/usr/lib/x86_64-linux-gnu/openmpi/plugin.so", None),
+        ("/usr/bin/app", None),
+    ):
+        assert activity_of_module(module) == activity
+
+
+def test_rusts_locks_are_locks_whatever_they_call() -> None:
+    spin = own("<core::sync::atomic::AtomicU32>::load", at="atomic.rs:3890")
+    tree = program(
+        own("main::score", own("<std::sys::sync::mutex::futex::Mutex>::lock_contended", spin, at="futex.rs:40"))
+    )
+    found = classify(tree)
+    assert found.kind[at(tree, "<core::sync::atomic::AtomicU32>::load")] == A.LOCK
+    assert int(found.caller[at(tree, "<core::sync::atomic::AtomicU32>::load")]) == at(tree, "main::score")

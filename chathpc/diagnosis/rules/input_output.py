@@ -26,6 +26,11 @@ from chathpc.profile.tree import FloatArray
 
 #: How the kernel and others begin their names of what a program asks for.
 _INNER = re.compile(r"(libc_|hpcrun_|((x64_|ia32_|arm64_|do_|k)?sys|vfs)_)*")
+#: What comes first where little of the time goes for fsync.
+_BUFFER = (
+    "Read and write in larger pieces: put records together in a buffer of some MiB (setvbuf, BufWriter in Rust, one call for a whole array in HDF5) "
+    "and hand it on when it is full."
+)
 _SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
 
 
@@ -83,7 +88,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         bound,
         f"{place.function} spends {much} in file operations ({ranked[0][0]}).",
     )
-    signs = 2
+    signs, advice = 2, _BUFFER
     if syncing > bound.threshold("min_sync_part") * cost:
         sync = next(name for name, _ in ranked if _SYNCING.search(name))
         evidence.append(
@@ -97,7 +102,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
             )
         )
         summary = f"{place.function} repeatedly flushes data to the device: {sync} has {numbers.percent(syncing / facts.total)} of the time."
-        signs = 3
+        signs, advice = 3, ""
     elif volume is not None and facts.in_seconds and transferring > small.threshold("min_transfer_part") * cost:
         rate = volume / cost
         evidence.append(
@@ -130,6 +135,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
+        advice=(advice,) if advice and entry is bound else (),
     )
 
 

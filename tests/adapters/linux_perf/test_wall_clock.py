@@ -45,6 +45,10 @@ class Recording:
         self._put(at, f"app {pid}/{tid} {at / 1e6:.6f}: PERF_RECORD_SWITCH IN         ")
         return self
 
+    def ends(self, at: int, *, tid: int = 7, pid: int = 7) -> Recording:
+        self._put(at, f"app {pid}/{tid} {at / 1e6:.6f}: PERF_RECORD_EXIT({pid}:{tid}):({pid}:{pid})")
+        return self.out(at + 10, tid=tid, pid=pid)
+
     @property
     def text(self) -> str:
         return "\n".join(text for *_, text in sorted(self.lines)) + "\n"
@@ -123,6 +127,19 @@ def test_a_thread_that_waits_much_longer_than_it_was_ever_seen_to_waits_for_some
     assert found["app/main/open/fsync"] == 2 * 7000
     assert found["app/main/<blocked>"] == 900_000
     assert found["app/main/run/<blocked>"] == 1_100_000
+
+
+def test_a_thread_that_has_ended_does_not_wait_until_another_one_has_its_number() -> None:
+    recording = Recording().back(0).sample(1000, MAIN).sample(90_000, MAIN)
+    for begin in (1000, 80_000):
+        recording.back(begin, tid=8).sample(begin + 1000, WORK, tid=8).sample(begin + 2000, WORK, tid=8).ends(
+            begin + 2500, tid=8
+        )
+    recording.lines.append((0, 0, "app 0/0 0.000000: PERF_RECORD_COMM: app:7/7"))
+    assert float(recording.profile().run["seconds"]) < 1  # records of other kinds may have no time
+    found = spent(recording.profile())
+    assert found["app/work"] == 2 * 2500
+    assert not [path for path in found if path.endswith("<blocked>")]
 
 
 def polling(seen: int) -> Recording:
