@@ -440,7 +440,9 @@ def _has_device_time(profile: Profile) -> bool:
 def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
     """Language of a place's file and programming models of the program, for choosing advice."""
     models: list[str] = []
-    language = language_of(file)
+    # A place without a source, in a stripped library, is in a program of whatever its other places are in.
+    languages = map(language_of, (file,) if file else facts.profile.tree.files)
+    language = next(filter(None, languages), None)
     if language is not None:
         models.append(str(language))
     if facts.profile.time is not None and facts.total:

@@ -287,12 +287,15 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
 
 
 def _of_python_libraries(tree: CallTree, outside: BoolArray) -> BoolArray:
-    """True for functions of Python's own modules and of installed packages, and for native ones without source that Python calls."""
+    """True for functions of Python's own modules and of installed packages, and for native ones that Python calls: those without source, and
+    those whose source was built elsewhere (below the program's folder, chathpc measure writes relative paths).
+    """
     python = np.array([path.endswith(".py") or path.startswith("<frozen ") for path in tree.files] + [False])[tree.file]
     if not python.any():
         return np.zeros(len(tree), dtype=bool)
     installed = np.array([in_python_libraries(path) for path in tree.files] + [False])[tree.file]
-    return np.asarray(installed | (outside & ~python & (tree.nearest(python) >= 0)))
+    elsewhere = np.array([path.startswith("/") for path in tree.files] + [False])[tree.file]
+    return np.asarray(installed | ((outside | elsewhere) & ~python & (tree.nearest(python) >= 0)))
 
 
 def _of_mpi4py(tree: CallTree) -> BoolArray:

@@ -19,8 +19,19 @@ FRAMES = [
     {"name": "cross", "file": "/opt/lib/python3.11/site-packages/numpy/_core/numeric.py", "line": 1700},
     {"name": "PyArray_NewFromDescr_int", "file": NUMPY},
     {"name": "0x7f7a6ff8bb75", "file": "?"},
+    {"name": "defs_read", "file": "/project/h5py/defs.c", "line": 84},
+    {"name": "relax", "file": "ext/relax.cpp", "line": 12},
 ]
-OWN, UFUNC, ADD, CROSS, NEW, NAMELESS = (0, 1), (0, 1, 2), (0, 1, 2, 3), (0, 1, 4), (0, 1, 4, 5), (0, 1, 2, 6)
+OWN, UFUNC, ADD, CROSS, NEW, NAMELESS, PACKAGE, EXTENSION = (
+    (0, 1),
+    (0, 1, 2),
+    (0, 1, 2, 3),
+    (0, 1, 4),
+    (0, 1, 4, 5),
+    (0, 1, 2, 6),
+    (0, 1, 7),
+    (0, 1, 8),
+)
 
 
 def explained(tmp_path: Path, counts: dict[tuple[int, ...], int]) -> Report:
@@ -77,3 +88,8 @@ def test_an_inner_function_of_a_package_is_not_named_as_what_is_called(tmp_path:
     found = explained(tmp_path, {OWN: 50, ADD: 900}).findings[0]
     assert (found.cause, found.where.line) == ("hot-compute", 7)
     assert [row.name for row in explained(tmp_path, {NAMELESS: 900, OWN: 100}).flat] == ["libraries in step", "step"]
+
+
+def test_native_code_that_was_built_elsewhere_is_a_packages_and_the_programs_own_is_not(tmp_path: Path) -> None:
+    for stack, function in ((PACKAGE, "step"), (EXTENSION, "relax")):
+        assert explained(tmp_path, {stack: 900, OWN: 100}).findings[0].where.function == function
