@@ -184,7 +184,7 @@ def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
 
 def test_what_could_not_be_timed_may_be_submitted_again(tmp_path: Path) -> None:
     played = Played(tmp_path, [[SHORTER, SUBMIT], [SUBMIT], [FINISH]])
-    assert [each.verdict for each in played.run(seconds=0.2).attempts] == [Verdict.INVALID, Verdict.INVALID]
+    assert [each.verdict for each in played.run(seconds=0.01).attempts] == [Verdict.INVALID, Verdict.INVALID]
     assert "submit them again as they are" in played.told[1]
 
 
