@@ -133,7 +133,8 @@ class WallClock:
         known = self._at(thread, at)
         self._goes(thread, known, "")
         before = node if known.node < 0 else known.node
-        self._between(thread, known, node)
+        if known.longer:
+            self._between(thread, known, node)
         if clock is not None:
             beyond = known.ran - clock
             if beyond <= _LATE * clock:

@@ -33,11 +33,13 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 #: A shell that runs one string, and what is more than one simple command in it.
 _SHELL, _SYNTAX = re.compile(r"(\S*/)?(ba|da|)sh -c"), re.compile(r"[][;&|<>()$`*?#~{}\\\n]")
 _PYTHON = re.compile(r"python[\d.]*")
-#: What is told of a program of Python: how often it calls what (cProfile of its standard library).
-COUNT_CALLS = (
-    "python -m cProfile -s tottime ./app (How often each function is called, and what a call takes. Many short calls cost their own overhead: "
-    "one call for a whole array or a compiled loop helps. Few long calls are the work itself.)"
+#: How Python counts the calls of a program and times them (cProfile of its standard library), and what that tells.
+_COUNTING = ("-m", "cProfile", "-s", "tottime")
+_CALLS = (
+    "How often each function is called, and what a call takes. Many short calls cost their own overhead: one call for a whole array or a "
+    "compiled loop helps. Few long calls are the work itself."
 )
+COUNT_CALLS = f"python {' '.join(_COUNTING)} {APP} ({_CALLS})"
 #: Tools that would count the interpreter's instructions or calls.
 _OF_PROCESSOR = ("perf stat -e ", "valgrind --tool=callgrind ", COUNT_CALLS)
 _LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
@@ -65,9 +67,9 @@ class Program:
 
     @property
     def counted_calls(self) -> str:
-        """The command that counts the calls of a program of Python and times them (cProfile of its standard library)."""
+        """The command that counts the calls of a program of Python."""
         python = "python" if self.script == self.words else self.words[0]
-        return replace(self, words=(python, "-m", "cProfile", "-s", "tottime", *self.script)).put(APP)
+        return replace(self, words=(python, *_COUNTING, *self.script)).put(APP)
 
     @property
     def line(self) -> str:
@@ -103,7 +105,7 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     """
     program, shown = program_of(profile), function if function.isprintable() else ""
     if text.startswith(_OF_PROCESSOR) and program.script:
-        return f"{program.counted_calls} ({COUNT_CALLS.partition(' (')[2]}"
+        return f"{program.counted_calls} ({_CALLS})"
     commands, gap, words = text.partition(" (")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf, isinf
 
@@ -477,18 +477,20 @@ def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:
     return any(name.startswith(prefixes) for name in facts.profile.tree.names)
 
 
-def _failed(profile: Profile) -> Iterator[str]:
-    """That the program did not end well, which a profile of what it did until then does not show."""
+def _failed(profile: Profile) -> str:
+    """That the program did not end well, which a profile of what it did until then does not show; empty where it did, as far as is known."""
     code = profile.run.get(EXIT_CODE)
     if code is None:
-        return
+        return ""
     known = {-each.value: f"signal {each.value} ({each.name})" for each in signal.Signals}
-    yield f"The program failed: it ended with {known.get(int(code), f'status {code}')}. What it would have done after that is not in the profile."
+    return f"The program failed: it ended with {known.get(int(code), f'status {code}')}. What it would have done after that is not in the profile."
 
 
 def _notes(facts: Facts) -> tuple[str, ...]:
     """What a reader should know about the numbers."""
-    notes = list(_failed(facts.profile))
+    notes = []
+    if failed := _failed(facts.profile):
+        notes.append(failed)
     if has_good_timeline(facts):
         notes.append(window_note(facts.traced))
     if facts.profile.helpers.sentence:

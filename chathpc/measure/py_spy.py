@@ -81,7 +81,7 @@ class PySpy:
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """One file of all ranks, with paths below the program's folder relative to it."""
-        program = PurePath(next((word for word in plan.program if word.endswith(".py")), plan.program[0])).stem
+        program = PurePath(_script(plan.program) or plan.program[0]).stem
         target = fresh_folder(plan.work / "profile") / f"{program}.speedscope.json"
         frames: list[str] = []
         profiles: list[str] = []
@@ -128,7 +128,7 @@ def runs_python(program: tuple[str, ...], folder: Path, environment: Mapping[str
 
 def imports_gpu(program: tuple[str, ...], folder: Path) -> bool:
     """True if this machine has a GPU of NVIDIA's and the program's script imports a package that would compute on it."""
-    script = next((word for word in program if word.endswith(".py")), None)
+    script = _script(program)
     if script is None or not DRIVER.exists():
         return False
     try:
@@ -136,6 +136,10 @@ def imports_gpu(program: tuple[str, ...], folder: Path) -> bool:
             return _ON_GPU.search(stream.read(_LONGEST_SCRIPT)) is not None
     except OSError:
         return False
+
+
+def _script(program: tuple[str, ...]) -> str | None:
+    return next((word for word in program if word.endswith(".py")), None)
 
 
 def _found(environment: Mapping[str, str]) -> str | None:

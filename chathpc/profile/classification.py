@@ -127,7 +127,8 @@ def classify(tree: CallTree) -> Activities:
     is_frame, outside = _is_frame(tree), ~_has_file(tree)
     of_python = _of_python_libraries(tree, outside)
     frame = _frames(tree, outside, of_python)
-    _close(tree, is_frame, frame)
+    package = named(tree, is_of_template_package)
+    _close(tree, is_frame, frame, package)
     frames_above = tree.nearest(is_frame)[np.where(tree.parent >= 0, tree.parent, 0)]
     call = _public_calls(tree, is_frame, is_frame & (frame == _USER), frames_above)
     in_library = call >= 0
@@ -153,7 +154,7 @@ def classify(tree: CallTree) -> Activities:
     setting = named(tree, lambda name: bool(_SETS.search(name)))[np.maximum(call, 0)] & (kind == Activity.COPY)
     kind[setting & (tree.nearest(is_frame & (frame == Activity.PAGE_FAULT)) >= 0)] = Activity.PAGE_FAULT
     _refine_openmp(tree, kind, call, frame, tree.nearest(is_frame))
-    site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above))
+    site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above), package)
     # A flat profile has no callers at all: there a call that stands alone is the program's.
     at = np.maximum(call, 0)
     alone = in_library & (tree.parent[at] < 0) & (tree.module[at] < 0) & (tree.file[at] < 0)
@@ -176,7 +177,7 @@ def _first_of_call(tree: CallTree, call: IntArray, marked: BoolArray) -> IntArra
     return np.where((first >= 0) & (call[np.maximum(first, 0)] == call), first, np.int32(-1)).astype(np.int32)
 
 
-def _close(tree: CallTree, is_frame: BoolArray, frame: Frames) -> None:
+def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArray) -> None:
     """Tell, in place, that what the kernel and the runtime of a GPU call is none of the program, whatever it is called; a function with
     source lines may be one that the runtime was given to call back.
     """
@@ -184,7 +185,7 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames) -> None:
     for closed, inside in (
         (frame == Activity.PAGE_FAULT, frame == _USER),
         # Rust compiles its locks, and the atomics in them, into the program.
-        (frame == Activity.LOCK, (frame == _USER) & named(tree, is_of_template_package)),
+        (frame == Activity.LOCK, (frame == _USER) & package),
         (
             np.isin(frame, (*_GPU_FAMILY, Activity.GPU_LAUNCH)),
             (frame == _USER) & ~_has_file(tree) & (tree.nearest(device) < 0),
@@ -341,16 +342,16 @@ def _public_calls(tree: CallTree, is_frame: BoolArray, own_code: BoolArray, fram
     return np.where(in_library, anchor, np.int32(-1)).astype(np.int32)
 
 
-def _sites(tree: CallTree, in_library: BoolArray, starters: BoolArray) -> tuple[IntArray, IntArray]:
+def _sites(tree: CallTree, in_library: BoolArray, starters: BoolArray, package: BoolArray) -> tuple[IntArray, IntArray]:
     """The closest node of the program's own code at or above each node, and the function that holds it."""
     function = np.maximum(tree.function, 0)
     program = ~in_library & (tree.kind != NodeKind.ENTRY) & (tree.kind != NodeKind.PLACEHOLDER)
     # The region of a directive is a part of the function around it.
     program &= ~(named(tree, lambda name: name.startswith(DIRECTIVE)) & (tree.kind == NodeKind.REGION))
     program &= ~template_library(tree)[function] & ~starters[function]
-    package = named(tree, is_of_template_package)[function] & program
-    site = tree.nearest(program & ~package)
-    if package.any():  # who develops such a library has no other code
+    of_package = package[function] & program
+    site = tree.nearest(program & ~of_package)
+    if of_package.any():  # who develops such a library has no other code
         site = np.where(site < 0, tree.nearest(program), site)
     if starters.any():
         site[tree.nearest(starters) > site] = -1

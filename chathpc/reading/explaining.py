@@ -28,7 +28,7 @@ Explained = tuple[ExplanationRecord, tuple[HypothesisRecord, ...]]
 
 
 #: What is told where a model saw less than the diagnosis, because nobody named the source to it.
-UNSEEN = "{} was not shown the source that was found below this folder; --source FOLDER shows it."
+_UNSEEN = "{} was not shown the source that was found below this folder; --source FOLDER shows it."
 
 
 def explain_in_words(
@@ -101,7 +101,7 @@ def _asked(
     backend = guard(seen, shown, choice, settings, notice)
     asked = replace(choice, backend=backend)
     if keeps_source(choice, profile):
-        told = _noted(told, UNSEEN.format(_label(asked)))
+        told = _noted(told, _UNSEEN.format(_label(asked)))
     if backend.form == "structured":
         question = reading_question(seen, shown, pruning, backend, settings, choice.prompt_tokens)
         return _by_reader(seen, asked, question, settings, told)

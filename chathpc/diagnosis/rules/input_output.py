@@ -88,8 +88,9 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         bound,
         f"{place.function} spends {much} in file operations ({ranked[0][0]}).",
     )
-    signs, advice = 2, _BUFFER
-    if syncing > bound.threshold("min_sync_part") * cost:
+    signs = 2
+    syncs = syncing > bound.threshold("min_sync_part") * cost
+    if syncs:
         sync = next(name for name, _ in ranked if _SYNCING.search(name))
         evidence.append(
             fact(
@@ -102,7 +103,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
             )
         )
         summary = f"{place.function} repeatedly flushes data to the device: {sync} has {numbers.percent(syncing / facts.total)} of the time."
-        signs, advice = 3, ""
+        signs = 3
     elif volume is not None and facts.in_seconds and transferring > small.threshold("min_transfer_part") * cost:
         rate = volume / cost
         evidence.append(
@@ -135,7 +136,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
-        advice=(advice,) if advice and entry is bound else (),
+        advice=(_BUFFER,) if entry is bound and not syncs else (),
     )
 
 

@@ -18,6 +18,7 @@ from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.classification import named
 from chathpc.profile.tree import FloatArray
 
 _NUMPY = re.compile(r"(?:^|/)numpy(?:\.libs)?/")
@@ -59,11 +60,13 @@ def _numpy(facts: Facts) -> _Numpy | None:
     of_numpy = by_file[tree.file] | by_module[tree.module]
     if facts.total == 0 or not of_numpy.any():
         return None
-    names = np.array([_STARTING.match(name) is not None for name in tree.names] + [False])[tree.name]
+    starting = named(tree, lambda name: _STARTING.match(name) is not None)
     in_python = np.array([path.endswith(".py") for path in tree.files] + [False])[tree.file]
     own = in_python & (facts.activities.kind == Activity.COMPUTE) & (facts.activities.call < 0)
     below = tree.nearest(of_numpy) >= 0
-    return _Numpy(*(np.where(each, facts.time, 0.0) for each in (of_numpy, of_numpy & (names | in_python), own, below)))
+    return _Numpy(
+        *(np.where(each, facts.time, 0.0) for each in (of_numpy, of_numpy & (starting | in_python), own, below))
+    )
 
 
 def array_advice(facts: Facts, label: int, cost: float) -> tuple[str, ...]:
@@ -80,11 +83,13 @@ def elementwise(facts: Facts) -> Iterable[Draft]:
     found, entry = _numpy(facts), cause("not-vectorised")
     if found is None:
         return
-    for label, started in zip(*(each.tolist() for each in facts.by_function(found.starting)), strict=True):
-        numpy, own, whole = (
-            float(facts.in_function(label, each).sum()) for each in (found.whole, found.own, facts.time)
-        )
-        cost, most = started + own, common()["most"].value
+    starting, of_numpy, own, of_all = (
+        dict(zip(*(column.tolist() for column in facts.by_function(each)), strict=True))
+        for each in (found.starting, found.whole, found.own, facts.time)
+    )
+    for label, started in starting.items():
+        numpy, whole = of_numpy[label], of_all[label]
+        cost, most = started + own.get(label, 0.0), common()["most"].value
         if not facts.above(cost / facts.total, entry.threshold("min_share")):
             continue
         hot = facts.hot_place(found.starting + found.own, label)
