@@ -21,7 +21,7 @@ from chathpc.adapters.linux_perf.layout import EXIT, SWITCH
 from chathpc.adapters.stacks import Stacks
 from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit
-from chathpc.profile.timeline import Lane, Timeline
+from chathpc.profile.timeline import WITHOUT_CORE, Lane, Timeline
 from chathpc.profile.tree import NodeKind
 
 METRIC = Metric(
@@ -177,7 +177,7 @@ class WallClock:
         if known.away == "ended" and away:
             return  # its last switch
         if known.node >= 0:
-            gone = -1 if away == "preempted" else self._behind(known.node, BLOCKED)
+            gone = WITHOUT_CORE if away == "preempted" else self._behind(known.node, BLOCKED)
             self._seen_at(thread, at, gone if away else known.node)
         self._goes(thread, known, away)
         known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH
@@ -195,14 +195,14 @@ class WallClock:
         nodes.append(node)
 
     def lanes(self, location: Mapping[Thread, int]) -> Timeline | None:
-        """Where each thread was over time, once the tree is made; −1 while it had no core."""
+        """Where each thread was over time, once the tree is made; −1 where it had not begun yet, or had ended."""
         waits = self._only_waiting()
         found = []
         for thread, (times, contexts) in self._trace.items():
             if thread[0] in waits or thread not in location:
                 continue
             context = np.frombuffer(contexts, dtype=np.int32)
-            node = np.where(context >= 0, self.stacks.nodes[context], np.int32(-1)).astype(np.int32)
+            node = np.where(context >= 0, self.stacks.nodes[context], context).astype(np.int32)
             found.append(Lane(location[thread], np.frombuffer(times, dtype=np.int64).astype(np.uint64), node))
         if not found:
             return None

@@ -47,7 +47,7 @@ from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
 from chathpc.diagnosis.verdict import WAITING, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.languages import language_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import EXIT_CODE
@@ -375,8 +375,10 @@ def _removable(facts: Facts, draft: Draft, entry: Cause, at_place: float) -> flo
     """The part of the run (0..1) that a repair can remove at most; 0 where the catalogue states no bound. `at_place` is that of the place's
     function with all that it calls.
     """
-    if entry.bound == "none" or not draft.bounded or draft.impact is not None or headroom(draft) <= 0:
+    if entry.bound == "none" or draft.impact is not None or headroom(draft) <= 0:
         return 0.0
+    if draft.removable is not None:
+        return draft.removable
     return {
         "cost": draft.share,
         "place": max(draft.share, at_place),
@@ -403,6 +405,8 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     if draft.own_advice:
         return ()
     models = models_of(facts, draft.where.file or "")
+    if entry.family == "openmp" and "openmp" not in models and not any(map(is_outlined, facts.profile.tree.names)):
+        models += ("pthreads",)
     if models == ("python",):
         own = tuple(each.do for each in entry.matching(*models) if {"python", "any"} & set(each.applies))
         if own:

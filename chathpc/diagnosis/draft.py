@@ -47,9 +47,9 @@ class Draft:
     behind
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
     tell their number. `spread` tells the locations where the cost is what they differ by. `agreeing` names further tools that
-    found the same cause there by themselves. `suspected` names causes that may be behind it, which this profile cannot show. `bounded` is
-    False where a repair can remove more than the cost. `title` is said instead of the cause's. A cause that is `derived` was `read_in` the
-    source or the machine code.
+    found the same cause there by themselves. `suspected` names causes that may be behind it, which this profile cannot show. `removable` is
+    the part of the run (0..1) that a repair can remove at most where that is not what the cause's bound says, 0 where nothing bounds it.
+    `title` is said instead of the cause's. A cause that is `derived` was `read_in` the source or the machine code.
     """
 
     cause: str
@@ -72,7 +72,7 @@ class Draft:
     spread: Spread | None = None
     agreeing: tuple[str, ...] = ()
     suspected: tuple[str, ...] = ()
-    bounded: bool = True
+    removable: float | None = None
     title: str = ""
     own_advice: bool = False
 

@@ -28,6 +28,7 @@ from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.compiled import Compiled
+    from chathpc.diagnosis.concurrency import Concurrency
     from chathpc.diagnosis.message_facts import MessageFacts
 
 Int64Array = NDArray[np.int64]
@@ -162,6 +163,13 @@ class Facts:
         from chathpc.diagnosis.message_facts import message_facts
 
         return message_facts(self)
+
+    @cached_property
+    def concurrency(self) -> Concurrency | None:
+        """What threads do over time that are not OpenMP's; None where no trace tells it."""
+        from chathpc.diagnosis.concurrency import concurrency
+
+        return concurrency(self)
 
     @cached_property
     def compiled(self) -> Compiled | None:

@@ -178,7 +178,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"(pthread_)?(timed|clock|try)?join|std::thread::join|wait(pid|4|id|3)?$|pthread_(timed|clock)?join_(ex|common|np)|thrd_join",
     ),
     (Activity.BLOCKED, rf"{BLOCKED}$"),
-    (Activity.LIBRARY, rf"{KERNEL}$|{_GO}"),
+    (Activity.LIBRARY, rf"{KERNEL}$|{_GO}|(pthread|thrd)_create"),
     (
         Activity.BLOCKED,
         r"(e?p?poll(_p?wait2?)?|p?select|pselect64|futex.*|pthread_cond_.*|sem_(timed|clock)?wait.*|new_sem_wait.*|pthread_barrier_wait|(sig)(timed)?wait(info)?|pause"

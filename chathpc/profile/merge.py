@@ -219,7 +219,8 @@ def _timeline(views: Sequence[Profile], places: Sequence[IntArray], rows: Sequen
     lanes, spans, device = [], [], 0
     for number, line in chosen:
         shift = 0 if len(chosen) == 1 else line.begin
-        node, row = np.append(places[number], np.int32(-1)), np.append(rows[number], np.int32(-1))
+        # No node is −1 or −2 afterwards, too.
+        node, row = np.append(places[number], np.array([-2, -1], dtype=np.int32)), np.append(rows[number], np.int32(-1))
         lanes += [replace(lane, location=int(row[lane.location]), node=node[lane.node]) for lane in line.lanes]
         spans += [
             replace(

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from chathpc.profile.messages import Communication
 
 
+#: The node of a location that could run, and had no core.
+WITHOUT_CORE = -2
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lane:
-    """The states of one location: from `start[i]` on it was at tree node `node[i]` (−1: idle), until the next entry.
+    """The states of one location: from `start[i]` on it was at tree node `node[i]` (−1: idle, −2: without a core), until the next entry.
 
     `start` is in nanoseconds since the epoch, ascending; `location` is a row of the profile's locations.
     """

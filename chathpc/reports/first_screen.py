@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from chathpc.profile import numbers
+from chathpc.profile.names import shorten
 from chathpc.report import (
     ChangeRecord,
     FindingRecord,
@@ -29,6 +30,8 @@ LINES, WORDS = 40, 350
 _PLACES = 6
 #: A variable of the environment that is set: `MALLOC_TRIM_THRESHOLD_=-1`.
 _SETTING = re.compile(r"\b[A-Z][A-Z_]{4,}=")
+#: Characters of a name in a sentence.
+_LONG = 40
 #: The last line stays one: a longer path is left out.
 _SHORT = 78
 
@@ -80,7 +83,7 @@ class _Row:
 def render(report: Report, style: Style) -> str:
     """The report in at most LINES lines and WORDS words, and on a terminal in no more than it shows at once."""
     most = LINES if style.height is None else min(LINES, max(style.height - 1, 1))
-    page = Page(style)
+    page, report = Page(style), _brief(report)
     for detail in _DETAILS:
         page = _screen(report, style, detail)
         if len(page.lines) <= most and len(" ".join(line.plain for line in page.lines).split()) <= WORDS:
@@ -88,6 +91,29 @@ def render(report: Report, style: Style) -> str:
     else:  # a headline without end, or a terminal of a few lines
         page.lines = page.lines[:most]
     return page.text()
+
+
+def _brief(report: Report) -> Report:
+    """The report with what it says of long names said of short ones: template arguments, parameters and scopes left out."""
+    names = {each.where.function or "" for each in report.findings} | {
+        each.where.function or "" for each in report.evidence if each.where is not None
+    }
+    long = {name: shorten(name, _LONG) for name in sorted(names, key=len, reverse=True) if len(name) > _LONG}
+    if not long:
+        return report
+
+    def said(text: str) -> str:
+        for name, short in long.items():
+            text = text.replace(name, short)
+        return text
+
+    return report.model_copy(
+        update={
+            "headline": said(report.headline),
+            "findings": [each.model_copy(update={"summary": said(each.summary)}) for each in report.findings],
+            "evidence": [each.model_copy(update={"statement": said(each.statement)}) for each in report.evidence],
+        }
+    )
 
 
 def _screen(report: Report, style: Style, detail: _Detail) -> Page:

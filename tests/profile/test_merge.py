@@ -17,7 +17,7 @@ from chathpc.profile.merge import merge
 from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.remark import Device, Remark
-from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
+from chathpc.profile.timeline import WITHOUT_CORE, IntervalLane, Lane, LaneKind, Timeline
 from chathpc.profile.tree import NodeKind
 from tests.profile.strategies import profiles
 
@@ -172,6 +172,16 @@ def test_the_timeline_points_into_the_joined_tree():
         assert {int(joined.tree.kind[node]) for node in lane.node} == {NodeKind.GPU_KERNEL}
     assert merge([host_view(), counter_view()]).timeline is None
     assert joined.devices[0].multiprocessors == 132
+
+
+def test_who_is_idle_or_without_a_core_is_so_in_the_joined_tree():
+    one, two = trace_view((0.5, 0.25)), trace_view((1.0, 0.5))
+    node = np.array([1, -1, WITHOUT_CORE, 1], dtype=np.int32)
+    lane = Lane(0, np.arange(4, dtype=np.uint64), node)
+    views = [replace(each, read_timeline=lambda: Timeline(0, 20, (lane,))) for each in (one, two)]
+    timeline = merge(views).timeline
+    assert timeline is not None
+    assert [lane.node[1:3].tolist() for lane in timeline.lanes] == [[-1, WITHOUT_CORE]] * 2
 
 
 def test_the_same_rank_and_thread_is_one_location():

@@ -181,7 +181,9 @@ class Cause:
         Names are those of GROUPS; others are ignored. Without a language, advice for any language suits (C++ is assumed
         for CUDA, HIP and SYCL); without a model for devices, a GPU problem gets advice for any of them.
         """
-        known = {*models, _IMPLIED.get(self.family, "")}
+        known = {*models}
+        if "pthreads" not in known or not any("pthreads" in advice.applies for advice in self.advice):
+            known.add(_IMPLIED.get(self.family, ""))
         if not known & LANGUAGES and known & _CXX:
             known.add("c++")
         open_groups = []

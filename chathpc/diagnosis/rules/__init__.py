@@ -97,6 +97,7 @@ def host_checks() -> tuple[Checks, ...]:
         own_patterns,
         python,
         source,
+        threads,
         waiting,
     )
 
@@ -104,7 +105,8 @@ def host_checks() -> tuple[Checks, ...]:
         Checks(compute.RULES),
         Checks(compiler.RULES),
         Checks(
-            (*openmp.RULES, *mpi.RULES, *oversubscription.RULES, *mpi_sums.RULES, *mpi_messages.RULES), lacks.threads
+            (*openmp.RULES, *threads.RULES, *mpi.RULES, *oversubscription.RULES, *mpi_sums.RULES, *mpi_messages.RULES),
+            lacks.threads,
         ),
         Checks(waiting.RULES, lacks.waiting),
         Checks(input_output.RULES),

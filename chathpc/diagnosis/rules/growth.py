@@ -60,7 +60,7 @@ def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
         kept.append(
             Draft(
                 cause=_CAUSE, where=where, summary=f"{grown.name or grown.function} {_words(grown)}: {of}{numbers.percent(share)} of {facts.whole}.",
-                cost=cost, share=share, threshold=limit, evidence=(_time(facts, where, cost, share), fact), bounded=False, against=_against(grown),
+                cost=cost, share=share, threshold=limit, evidence=(_time(facts, where, cost, share), fact), removable=0.0, against=_against(grown),
             )
         )  # fmt: skip
     return kept

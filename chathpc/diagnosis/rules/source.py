@@ -546,7 +546,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         against=sign.against,
         derived=True,
         replaces=(),
-        bounded=sign.bounded,
+        removable=None if sign.bounded else 0.0,
     )
 
 

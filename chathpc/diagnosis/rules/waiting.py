@@ -58,6 +58,8 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     busiest = float((totals - waiting).max()) if len(totals) else 0.0
     length = float(totals.max()) if len(totals) else 0.0
     nobody = max(length - busiest, 0.0) / length if length else 0.0
+    if facts.concurrency is not None:
+        nobody = min(facts.concurrency.nobody / facts.concurrency.elapsed, nobody)
     chosen = entry.threshold("min_sleep_part") * cost
     weight = facts.of(Activity.SLEEP) if sleeping >= chosen else facts.of(Activity.SLEEP, Activity.BLOCKED)
     hot = facts.hot_place(weight)

@@ -17,6 +17,7 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.classification import classify
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
+from chathpc.profile.timeline import WITHOUT_CORE
 from tests.synthetic.perf_script import SCHEDULER
 
 #: Nanoseconds that a sample of the CPU clock stands for.
@@ -213,13 +214,23 @@ def test_what_one_thread_does_while_another_has_no_core_is_told_beside_its_time(
     assert told == {"work": 4.0, "<blocked>": 2.0}
     lanes = {lane.location: lane for lane in profile.timeline.lanes}
     assert sorted(lanes) == [0, 1]
-    names = [profile.tree.label(int(node)) if node >= 0 else "" for node in lanes[0].node]
+    names = [profile.tree.label(int(node)) if node >= 0 else int(node) for node in lanes[0].node]
     assert list(zip((lanes[0].start // 1_000).tolist(), names, strict=True)) == [
         (1000, "main"),
-        (1500, ""),
+        (1500, WITHOUT_CORE),
         (7500, "main"),
         (8500, "main"),
     ]
+
+
+def test_a_thread_has_ended_until_another_one_gets_its_number() -> None:
+    recording = Recording().back(0).sample(1000, MAIN).sample(2000, MAIN).sample(9000, MAIN)
+    recording.back(0, tid=8).sample(1000, MAIN, WORK, tid=8).ends(1500, tid=8)
+    recording.back(7000, tid=8).sample(8000, MAIN, WORK, tid=8).ends(8500, tid=8)
+    profile = recording.profile()
+    lane = next(each for each in profile.timeline.lanes if len(each.start) > 3)
+    gone = lane.start[lane.node == -1] // 1_000
+    assert gone.tolist() == [1500, 8500]
 
 
 def test_a_process_that_waits_for_the_program_is_left_out() -> None:

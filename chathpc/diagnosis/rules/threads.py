@@ -1,0 +1,224 @@
+"""Threads that are not OpenMP's: work that is unequally shared among them, or not at all, or in too small parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.concurrency import Concurrency, at_work, scheduling
+from chathpc.diagnosis.cores import doubt
+from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_unit
+from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Place
+from chathpc.profile import numbers
+from chathpc.profile.activity import STARTERS, Activity, base_name
+from chathpc.profile.classification import named
+from chathpc.profile.tree import BoolArray, FloatArray
+
+#: What starts a thread.
+_STARTS = re.compile(r"(pthread|thrd)_create")
+#: What says nothing of who wrote it: lambdas without their scope, and what the C++ library calls them by.
+_NAMELESS = re.compile(r"operator\(\)|_[A-Z_]|std::")
+_OPENMP = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD, Activity.OMP_LOCK)
+#: What small tasks look like from elsewhere: those who gave them out wait, and the stacks of threads come and go.
+_LOOKS = ("blocking-wait", "allocation-churn", "page-faults", "omp-serial-fraction", "omp-load-imbalance")
+
+_USED = "perf stat -e task-clock ./app (How many cores are used on average, of {}.)"
+_ONE = "perf stat -e context-switches,task-clock ./app (How often threads change from work to waiting; with larger tasks both become less.)"
+
+
+def uneven_threads(facts: Facts) -> Iterable[Draft]:
+    """Work that is unequally shared among threads, or that one of them does while the others are idle."""
+    threads, least = facts.concurrency, cause("omp-serial-fraction").threshold("min_idle")
+    if threads is None or not facts.above(threads.charged.sum() / threads.capacity, least):
+        return
+    shared = _shared(facts, threads)
+    for chosen, draft in ((shared, _imbalance), (~shared, _serial)):
+        charged = np.where(chosen, threads.charged, 0.0)
+        if facts.above(charged.sum() / threads.capacity, least):
+            yield from draft(facts, threads, charged, least)
+
+
+def _shared(facts: Facts, threads: Concurrency) -> BoolArray:
+    """True for the nodes of the functions that hold others up and in which several threads work at once; False where it is always one."""
+    part, little = cause("omp-serial-fraction").threshold("max_overlap"), common()["hardly_any"].value
+    found = np.zeros(len(threads.charged), dtype=bool)
+    labels, sums = facts.by_function(threads.charged)
+    for label in labels[np.cumsum(sums) - sums < (1 - little) * sums.sum()].tolist():
+        chosen = facts.caller_label == label
+        together, spent = threads.together(chosen)
+        beside = float(spent.sum() - spent.max())
+        if beside > little * spent.sum() and together > part * beside:
+            found |= chosen
+    return found
+
+
+def _body(facts: Facts, threads: Concurrency, node: int) -> tuple[Place, BoolArray] | None:
+    """The outermost function around a node in which several threads work and none is idle, which is what each is given to do, and all nodes
+    below it; None where there is none.
+    """
+    tree, little = facts.profile.tree, common()["hardly_any"].value
+    labels = tree.function_labels[0]
+    idle = np.where(threads.busy, 0.0, facts.time)
+    for step in tree.path(node):
+        if facts.activities.caller[step] != step or _NAMELESS.match(tree.label(step)):
+            continue
+        inside = tree.inside(np.flatnonzero(labels == labels[step]).astype(np.int32))
+        spent = threads.together(inside)[1]
+        several = spent.sum() - spent.max() > little * spent.sum()
+        if several and idle[inside].sum() <= little * facts.time[inside].sum():
+            return facts.place(step), inside
+    return None
+
+
+def _imbalance(facts: Facts, threads: Concurrency, charged: FloatArray, least: float) -> Iterable[Draft]:
+    hot, share = facts.hot_place(charged), float(charged.sum()) / threads.capacity
+    if hot is None:
+        return
+    entry, seconds = cause("omp-load-imbalance"), time_unit(facts)
+    place, body = _body(facts, threads, hot.node) or (hot.place, facts.caller_label == hot.label)
+    spent = threads.together(body)[1]
+    spent = spent[spent > 0]
+    busiest, mean, even = float(spent.max()), float(spent.mean()), entry.threshold("even_ratio")
+    work = fact(
+        facts,
+        Kind.SPREAD,
+        busiest,
+        subject=f"the work of a thread in {place.function}",
+        unit=seconds,
+        whole=Quantity(len(spent), "threads"),
+        parts=(
+            Part("least", float(spent.min()), seconds),
+            Part("mean", mean, seconds),
+            Part("most", busiest, seconds),
+        ),
+        how="time of each thread at work in the function and what it calls",
+        where=place,
+    )
+    told = f"the busiest of {len(spent)} threads computes for {numbers.seconds(busiest)}, the mean is {numbers.seconds(mean)}"
+    often = "each thread has about as much in all, but not at the same time"
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        title="Uneven work of threads",
+        summary=f"The work in {place.function} is unevenly distributed: {told if busiest >= even * mean else often}.",
+        evidence=(_idleness(facts, threads, charged), work),
+        signs=2 if busiest >= even * mean else 1,
+        against=doubt(facts),
+        next_measurement=_USED.format(threads.width),
+        spread=Spread(len(spent), "threads"),
+        cost=share * facts.total,
+        share=share,
+        removable=share,
+        threshold=least,
+    )
+
+
+def _serial(facts: Facts, threads: Concurrency, charged: FloatArray, least: float) -> Iterable[Draft]:
+    hot, share = facts.hot_place(charged), float(charged.sum()) / threads.capacity
+    if hot is None:
+        return
+    alone = min(float(charged.sum()) / (threads.width - 1) / threads.elapsed, 1.0)
+    yield Draft(
+        cause="omp-serial-fraction",
+        where=hot.place,
+        title="Serial part of a threaded program",
+        summary=f"One thread works alone for {numbers.percent(alone)} of the elapsed time, most of it in {hot.place.function}.",
+        evidence=(
+            _idleness(facts, threads, charged),
+            fact(
+                facts,
+                Kind.AMOUNT,
+                hot.weight,
+                subject=f"idleness during {hot.place.function}",
+                whole=part_of(facts, float(charged.sum()), "idleness while one thread works"),
+                how="the same by function",
+                where=hot.place,
+            ),
+        ),
+        signs=2,
+        against=doubt(facts),
+        next_measurement=_USED.format(threads.width),
+        cost=share * facts.total,
+        share=share,
+        removable=share,
+        threshold=least,
+    )
+
+
+def _idleness(facts: Facts, threads: Concurrency, charged: FloatArray) -> Fact:
+    return fact(
+        facts,
+        Kind.AMOUNT,
+        float(charged.sum()),
+        subject=f"idleness while fewer than {threads.width} threads work",
+        whole=part_of(facts, threads.capacity, f"{threads.width} threads"),
+        how=f"Tallent and Mellor-Crummey 2009: ({threads.width} − threads at work), summed over the time in which some work",
+        error=0.0,
+    )
+
+
+def small_tasks(facts: Facts) -> Iterable[Draft]:
+    """Tasks that cost more than they do, and threads that are started for little."""
+    entry, tree, caller = cause("omp-fine-grained-regions"), facts.profile.tree, facts.activities.caller
+    if facts.total == 0 or facts.thread_count < 2 or facts.spent(*_OPENMP):
+        return
+    starts = named(tree, lambda name: _STARTS.match(base_name(name)) is not None)
+    # Beginning and end of a thread lie around what the program has it do.
+    around = (caller < 0) & (tree.nearest(named(tree, STARTERS.__contains__)) >= 0)
+    busy, kinds = (
+        at_work(facts),
+        {
+            "scheduling of tasks": scheduling(facts) & (caller >= 0),
+            "starting and ending threads": tree.inside(np.flatnonzero(starts).astype(np.int32)) | around,
+        },
+    )
+    subject, weight = max(
+        ((name, np.where(chosen & busy, facts.time, 0.0)) for name, chosen in kinds.items()),
+        key=lambda one: float(one[1].sum()),
+    )
+    cost, all_work = float(weight.sum()), float(facts.time[busy].sum())
+    if (
+        not facts.above(cost / facts.total, entry.threshold("min_share"))
+        or all_work - cost > entry.threshold("max_useful_share") * all_work
+    ):
+        return
+    hot, threads = facts.hot_place(weight), facts.concurrency
+    if hot is None:
+        return
+    # Where it is known when threads work, what they wait for each other goes with it.
+    share = cost / facts.total if threads is None else max(1 - (all_work - cost) / threads.capacity, 0.0)
+    yield Draft(
+        cause=entry.id,
+        where=hot.place,
+        title="Tasks with too little work",
+        summary=f"{hot.place.function} gives threads too little to do at a time: {subject} takes "
+        f"{numbers.percent(cost / all_work)} of the time in which they work.",
+        evidence=(
+            fact(
+                facts,
+                Kind.AMOUNT,
+                cost,
+                subject=subject,
+                whole=part_of(facts, all_work, "threads at work"),
+                how="time in the scheduler's code"
+                if "tasks" in subject
+                else "time in pthread_create and around what threads are given to do",
+                where=hot.place,
+            ),
+        ),
+        signs=2,
+        replaces=_LOOKS,
+        next_measurement=_ONE,
+        cost=share * facts.total,
+        share=share,
+        removable=share,
+        threshold=entry.threshold("min_share"),
+    )
+
+
+RULES = (small_tasks, uneven_threads)
