@@ -129,6 +129,10 @@ class Stacks:
         """True if a frame has that name."""
         return any(frame[1] == name for frame in self._frames)
 
+    def modules_of(self, name: str) -> set[str]:
+        """The load modules of the frames with that name."""
+        return {module for _, known, _, _, module, _ in self._frames if known == name}
+
     def has_kind(self, kind: NodeKind) -> bool:
         """True if a frame is of that kind."""
         return any(frame[0] == kind for frame in self._frames)

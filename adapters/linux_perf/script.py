@@ -41,6 +41,8 @@ _HOW = "Give perf.data itself, or its samples as text: perf script -F +pid,+srcl
 _MARKS = ("rank", "node")
 #: By so much the ids of a rank's processes are moved: beyond all that kernels have (PID_MAX_LIMIT is 2^22).
 _OF_RANK = 1 << 32
+#: Libraries that a caveat names.
+_NAMED = 3
 #: Facts about the machine in the header that are kept; host name, command line and paths are not.
 _HARDWARE = {"cpudesc": "processor", "nrcpus online": "processors", "total memory": "memory", "arch": "architecture"}
 
@@ -412,7 +414,11 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
         )
     if not reading.chains:
         found.append("The samples have no call paths: who called whom is unknown.")
-    if reading.stacks.has_name(UNKNOWN):
+    nameless = sorted({PurePath(module).name for module in reading.stacks.modules_of(UNKNOWN)} - {""})
+    if nameless and reading.clock.whole:
+        shown = ", ".join(nameless[:_NAMED]) + (", …" if len(nameless) > _NAMED else "")
+        found.append(f"Some frames have no symbol, as {shown} {'was' if len(nameless) == 1 else 'were'} stripped.")
+    elif reading.stacks.has_name(UNKNOWN):
         found.append(
             "Some frames have no symbol: the program or a library was stripped, or was compiled without frame pointers "
             "(-fno-omit-frame-pointer, or record with --call-graph dwarf)."

@@ -255,9 +255,9 @@ def _tell(measured: Measured, explained: bool) -> None:
     own = (
         ""
         if cost is None or cost.start_up is None
-        else f", of which {seconds(cost.start_up)} are its startup and shutdown"
+        else f", of which {measured.tool} took {seconds(cost.start_up)} to start and to end"
     )
-    alone = "" if cost is None else f"{own}; alone {seconds(cost.seconds)}: {cost}"
+    alone = "" if cost is None else f"{own}; without it {seconds(cost.seconds)}: {cost}"
     complain(f"{', '.join(measured.events)} by {measured.tool}{rate}: {seconds(measured.seconds)}{alone}.")
     for remark in measured.remarks:
         complain(remark)

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from chathpc.profile.activity import Activity, activity_of_module
 from chathpc.profile.launcher import split
 from chathpc.profile.profile import COMMAND, Profile
+from chathpc.profile.run import NO_COUNTERS
 
 #: How a command names the program; further places are the folder that hpcrun writes, and a function.
 APP = "./app"
@@ -42,6 +43,12 @@ _CALLS = (
 COUNT_CALLS = f"python {' '.join(_COUNTING)} {APP} ({_CALLS})"
 #: Tools that would count the interpreter's instructions or calls.
 _OF_PROCESSOR = ("perf stat -e ", "valgrind --tool=callgrind ", COUNT_CALLS)
+#: Commands that need hardware counters, and what is said of them where the machine has none.
+_COUNTED = re.compile(
+    r"\bperf c2c|\bperf (stat|record) .*-e \S*(cycles|instructions|branches|cache|-loads?\b|-misses)|hpcrun .*-e (cycles|PAPI_)|likwid-perfctr"
+)
+_ALL_CORES = "-C 0-7"  #: of likwid, on a machine of which nothing is known
+_ELSEWHERE = "Needs a machine with hardware counters, this one has none."
 _LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
 
 
@@ -107,6 +114,11 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     if text.startswith(_OF_PROCESSOR) and program.script:
         return f"{program.counted_calls} ({_CALLS})"
     commands, gap, words = text.partition(" (")
+    if NO_COUNTERS in profile.run and _COUNTED.search(commands):
+        gap, words = " (", f"{words.removesuffix(')')} {_ELSEWHERE})".lstrip()
+    cores = profile.hardware.get("processors", "")
+    if cores.isascii() and cores.isdigit() and len(cores) < _COMM:
+        commands = commands.replace(_ALL_CORES, f"-C 0-{max(int(cores) - 1, 0)}")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
 
 

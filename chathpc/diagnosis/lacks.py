@@ -11,6 +11,7 @@ from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
 from chathpc.profile.activity import Activity
+from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import IntArray, NodeKind
 
@@ -44,6 +45,8 @@ def counters(facts: Facts) -> Lack | None:
     metric = facts.profile.metrics.get("cpu.cache.misses")
     if metric is not None and metric.has_values:
         return None
+    if NO_COUNTERS in facts.profile.run:
+        return Lack("no hardware counters", "this machine has none")
     return Lack("no hardware counters", _command(facts, "hardware counters", "perf record -e cache-misses ./app"))
 
 

@@ -20,6 +20,8 @@ from chathpc.profile.profile import COMMAND, Profile
 #: In Profile.run, of runs that `chathpc measure` made: seconds that a page fault costs on the machine, bytes that a process held at most, and
 #: bytes of the last cache before memory.
 PAGE_FAULT, PEAK_MEMORY, LAST_CACHE = "page_fault", "peak_memory", "last_level_cache"
+#: That the machine gave no hardware counters to who looked for some.
+NO_COUNTERS = "no_counters"
 #: How the program ended, where that was not well: its exit status, or minus the signal that ended it.
 EXIT_CODE = "exit_code"
 #: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.

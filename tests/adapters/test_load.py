@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,10 @@ import chathpc
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.load import load
 from chathpc.adapters.registry import built_in
+from chathpc.diagnosis import lacks
+from chathpc.diagnosis.facts import Facts
 from chathpc.errors import AdapterError, UsageError
+from chathpc.profile.run import NO_COUNTERS
 from tests.synthetic import programs
 from tests.synthetic.hpctoolkit_v4 import TIME, write
 
@@ -176,3 +180,22 @@ def test_a_folder_with_profiles_in_it_that_are_not_one(tmp_path: Path) -> None:
     assert "ranks of one run" in hint
     (tmp_path / "rank1.json").unlink()
     assert refusal(tmp_path, "rank0.json").hint == f"There is a profile in it: give {tmp_path}/rank0.json."
+
+
+@pytest.mark.parametrize(
+    ("tool", "events", "told"),
+    [
+        ("perf", ["cpu-clock"], "this machine has none"),
+        ("perf", ["cpu-clock", "cycles"], "./app"),
+        ("py-spy", [], "./app"),
+    ],
+)
+def test_a_machine_without_counters_is_known_as_such(tmp_path: Path, tool: str, events: list[str], told: str) -> None:
+    (tmp_path / "stacks.folded").write_text("main;work 900\nmain;rest 100\n")
+    record = {"tool": tool, "events": events, "profile": "stacks.folded", "code": 0}
+    (tmp_path / "measure.json").write_text(json.dumps(record))
+    profile = load(tmp_path)
+    assert (profile.run.get(NO_COUNTERS) == "yes") == (told == "this machine has none")
+    lack = lacks.counters(Facts(profile))
+    assert lack is not None
+    assert told in lack.remedy

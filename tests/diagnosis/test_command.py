@@ -23,6 +23,7 @@ from tests.diagnosis.documented import TOOLS, is_command, wrong
 from tests.diagnosis.timelines import api, kernel, recorded
 
 ROOT = Path(__file__).parents[2]
+NONE = "Needs a machine with hardware counters, this one has none."
 FUNCTOR = "void cutlass::Kernel<cutlass::gemm::kernel::GemmUniversal<int>>(T1::Params)"
 
 
@@ -67,6 +68,9 @@ def test_a_command_has_the_programs_name_where_the_profile_tells_it(format: str,
         ("bin/heat 9", {}, "hpcrun -t ./app; hpcstruct MEASUREMENTS", "hpcrun -t bin/heat 9; hpcstruct hpctoolkit-heat-measurements"),
         ("./heat 9", {}, "nproc (without it: strace -c ./app)", "nproc (without it: strace -c ./heat 9)"),
         ("", {}, "hpcrun -t ./app", "hpcrun -t ./app"),
+        ("./heat", {"no_counters": "yes"}, "perf stat -e task-clock ./app (Cores.)", "perf stat -e task-clock ./heat (Cores.)"),
+        ("./heat", {"no_counters": "yes"}, "perf c2c record ./app; perf c2c report", f"perf c2c record ./heat; perf c2c report ({NONE})"),
+        ("./heat", {"no_counters": "yes"}, "perf stat -e cycles ./app (IPC.)", f"perf stat -e cycles ./heat (IPC. {NONE})"),
         ("./heat ./app", {}, "hpcrun -t ./app", "hpcrun -t ./heat ./app"),
     ],
 )  # fmt: skip
@@ -218,3 +222,15 @@ def test_the_options_of_the_table_are_those_of_the_installed_tool(name: str) -> 
 
 def test_a_program_stands_behind_its_launcher() -> None:
     assert Program(("./a b",), ("srun", "-n", "2")).line == "srun -n 2 './a b'"
+
+
+def test_cores_of_a_command_are_those_of_the_machine() -> None:
+    command = "likwid-perfctr -C 0-7 -g MEM ./app"
+    assert (
+        filled(replace(run_as("./heat"), hardware={"processors": "2"}), command)
+        == "likwid-perfctr -C 0-1 -g MEM ./heat"
+    )
+    assert (
+        filled(replace(run_as("./heat"), hardware={"processors": "²"}), command)
+        == "likwid-perfctr -C 0-7 -g MEM ./heat"
+    )
