@@ -9,6 +9,7 @@ import numpy as np
 
 from chathpc.diagnosis import lacks
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.concurrency import at_work
 from chathpc.diagnosis.draft import Draft, is_worth
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Finding, Verdict
@@ -172,17 +173,18 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
 
 def _largest(facts: Facts) -> str:
     """The place with most of the time, where none of them is hot."""
-    hot = (
-        facts.hot_place(np.where(facts.activities.of(Activity.MPI_SETUP), 0.0, facts.time))
-        if facts.has_host_time
-        else None
-    )
+    # Of threads of which others are idle for want of work, what they do says more than that they wait.
+    working = facts.has_host_time and facts.concurrency is not None
+    left = facts.activities.of(Activity.MPI_SETUP) | (~at_work(facts) if working else False)
+    weight = np.where(left, 0.0, facts.time) if facts.has_host_time else np.zeros(0)
+    hot = facts.hot_place(weight) if facts.has_host_time else None
     setup = facts.share(Activity.MPI_SETUP) if facts.has_host_time else 0.0
     if setup >= common()["most"].value:
         return f"MPI start-up and shutdown take {numbers.percent(setup)} of the time, once per run: no cause was found in the rest."
     if hot is None or hot.place.function is None or hot.weight in (0.0, inf):
         return "No cause was found for what takes the time."
+    share = numbers.percent(hot.weight / (weight.sum() if working else facts.total))
     return (
         f"No cause was found for what takes the time; the hottest function, {hot.place.function}, "
-        f"has {numbers.percent(hot.weight / facts.total)}."
+        f"has {share}{' of the time in which threads work' if working else ''}."
     )

@@ -58,8 +58,12 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     busiest = float((totals - waiting).max()) if len(totals) else 0.0
     length = float(totals.max()) if len(totals) else 0.0
     nobody = max(length - busiest, 0.0) / length if length else 0.0
-    if facts.concurrency is not None:
-        nobody = min(facts.concurrency.nobody / facts.concurrency.elapsed, nobody)
+    lost = cost
+    if facts.concurrency is not None:  # the others may well work one after another
+        nobody = facts.concurrency.nobody / facts.concurrency.elapsed
+        lost = min(nobody * facts.total, cost)
+        if not facts.above(lost / facts.total, entry.threshold("min_share")):
+            return
     chosen = entry.threshold("min_sleep_part") * cost
     weight = facts.of(Activity.SLEEP) if sleeping >= chosen else facts.of(Activity.SLEEP, Activity.BLOCKED)
     hot = facts.hot_place(weight)
@@ -78,8 +82,8 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         cause=entry.id,
         where=place,
         summary=f"{place.function} {waits} instead of working: {share_here(facts, hot.weight, cost, of='the thread time')}.",
-        cost=cost,
-        share=share,
+        cost=lost,
+        share=lost / facts.total,
         headroom=None if nobody >= least else entry.threshold("headroom_beside_work"),
         threshold=entry.threshold("min_share"),
         evidence=(
