@@ -25,7 +25,7 @@ _NAMED = re.compile(r"HPCToolkit|Nsight Systems|Linux perf|.*\(callgrind format\
 #: The kernel keeps so many characters of a program's name.
 _COMM = 15
 #: Tools that see the processes which their command starts: they stand before the launcher, others between it and the program.
-_FOLLOWING = frozenset({"perf", "strace", "nsys", "ncu", "likwid-perfctr", "scalasca", "scan"})
+_FOLLOWING = frozenset({"chathpc", "perf", "strace", "nsys", "ncu", "likwid-perfctr", "scalasca", "scan"})
 #: Tools that look at the program's file and don't run it.
 _STATIC = frozenset({"readelf", "cuobjdump", "gprof"})
 #: Assignments at the beginning of a command, and a launcher in it.
@@ -43,6 +43,8 @@ _CALLS = (
 COUNT_CALLS = f"python {' '.join(_COUNTING)} {APP} ({_CALLS})"
 #: Tools that would count the interpreter's instructions or calls.
 _OF_PROCESSOR = ("perf stat -e ", "valgrind --tool=callgrind ", COUNT_CALLS)
+#: How HPCToolkit samples the threads' time, for which chathpc takes the best profiler that is installed.
+_SAMPLED, _MEASURED = re.compile(r"hpcrun -e REALTIME(@\d+)? -t (?=\S)"), "chathpc measure -- "
 #: Commands that need hardware counters, and what is said of them where the machine has none.
 _COUNTED = re.compile(
     r"\bperf c2c|\bperf (stat|record) .*-e \S*(cycles|instructions|branches|cache|-loads?\b|-misses)|hpcrun .*-e (cycles|PAPI_)|likwid-perfctr"
@@ -114,6 +116,8 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     if text.startswith(_OF_PROCESSOR) and program.script:
         return f"{program.counted_calls} ({_CALLS})"
     commands, gap, words = text.partition(" (")
+    if not profile.format.startswith(("HPCToolkit", "experiment")):
+        commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
     if NO_COUNTERS in profile.run and _COUNTED.search(commands):
         gap, words = " (", f"{words.removesuffix(')')} {_ELSEWHERE})".lstrip()
     cores = profile.hardware.get("processors", "")

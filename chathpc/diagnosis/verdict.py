@@ -168,7 +168,8 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
     # So little waiting that a CPU clock saw says nothing about the waiting that it did not see.
     if time is not None and time.clock == Clock.CPU and waiting < common()["hardly_any"].value:
         return f"{computes}. Its clock stops while a thread waits, so waiting is invisible."
-    return f"{computes}; {numbers.percent(waiting)} of the time is waiting or input and output."
+    joins = " besides waiting for threads to end" if facts.share(Activity.JOIN) >= common()["hardly_any"].value else ""
+    return f"{computes}; {numbers.percent(waiting)} of the time is waiting or input and output{joins}."
 
 
 def _largest(facts: Facts) -> str:

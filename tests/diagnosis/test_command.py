@@ -52,7 +52,8 @@ def test_a_command_has_the_programs_name_where_the_profile_tells_it(format: str,
 @pytest.mark.parametrize(
     ("recorded", "run", "template", "command"),
     [
-        ("./heat 4000 'a b'", {}, "hpcrun -e REALTIME -t ./app", "hpcrun -e REALTIME -t ./heat 4000 'a b'"),
+        ("./heat 4000 'a b'", {}, "hpcrun -e IO -t ./app", "hpcrun -e IO -t ./heat 4000 'a b'"),
+        ("./heat 9", {"ranks": "2"}, "OMP_SCHEDULE=guided hpcrun -e REALTIME@1000 -t ./app", "OMP_SCHEDULE=guided chathpc measure -- mpirun -n 2 ./heat 9"),
         ("mpirun -n 4 --bind-to core ./heat 9", {}, "hpcrun -t ./app", "mpirun -n 4 --bind-to core hpcrun -t ./heat 9"),
         ("mpirun -n 4 ./heat 9", {}, "perf stat -e cycles ./app", "perf stat -e cycles mpirun -n 4 ./heat 9"),
         ("sh -c 'mpirun -n 4 ./heat 9'", {}, "hpcrun -t ./app", "mpirun -n 4 hpcrun -t ./heat 9"),
@@ -234,3 +235,8 @@ def test_cores_of_a_command_are_those_of_the_machine() -> None:
         filled(replace(run_as("./heat"), hardware={"processors": "²"}), command)
         == "likwid-perfctr -C 0-7 -g MEM ./heat"
     )
+
+
+def test_who_has_hpctoolkit_is_told_its_command() -> None:
+    told = filled(run_as("./heat", format="HPCToolkit v4.0"), "hpcrun -e REALTIME -t ./app")
+    assert told == "hpcrun -e REALTIME -t ./heat"

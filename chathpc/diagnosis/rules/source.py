@@ -127,10 +127,19 @@ def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
     """
     entry = cause(found.sign.cause)
     measure = entry.next_measurement
-    inside = hot.facts.profile.tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
+    tree = hot.facts.profile.tree
+    inside = tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
+    holder = tree.nearest(tree.kind == NodeKind.FUNCTION)
 
     def is_there(place: Place) -> bool:
-        return place.function == found.where.function or (place.node >= 0 and bool(inside[place.node]))
+        """In the lines, or in a function that they call themselves, which their pointers are handed to."""
+        if place.function == found.where.function:
+            return True
+        if place.node < 0 or not inside[place.node]:
+            return False
+        mine = int(holder[place.node])
+        above = int(tree.parent[mine]) if mine >= 0 else -1
+        return int(holder[found.where.node]) in (mine, int(holder[above]) if above >= 0 else -1)
 
     return [
         replace(
@@ -547,6 +556,9 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         derived=True,
         replaces=(),
         removable=None if sign.bounded else 0.0,
+        title=sign.title,
+        advice=sign.advice,
+        own_advice=bool(sign.advice),
     )
 
 

@@ -21,6 +21,15 @@ def is_alone(function: Function, line: int) -> bool:
     return bool(around) and _word(max(around, key=lambda region: region.first)) in _ALONE
 
 
+_ATOMIC = "Atomic updates in a shared loop"
+_WITHOUT_ATOMIC = (
+    "Accumulate in a private variable or array of each thread and combine them once after the loop: reduction(+:sum), for an array "
+    "reduction(+:hist[:n]).",
+    "Divide what is updated among the threads (blocks, colours, or a loop over the targets instead of the sources), so that no update has to be "
+    "atomic.",
+)
+
+
 def atomic(function: Function, loop: Loop, line: int) -> Sign | None:
     """An atomic update or a critical section at the line, in a loop that threads share."""
     for region in function.regions:
@@ -35,6 +44,7 @@ def atomic(function: Function, loop: Loop, line: int) -> Sign | None:
             f"has {what} in the loop over {loop.variable or 'items'}: threads do it one after the other",
             f"has {what} in a loop that threads share",
             ("How long threads wait for each other there was not measured.",), alone=word == "atomic", calls=True,
+            title=_ATOMIC if word == "atomic" else "", advice=_WITHOUT_ATOMIC if word == "atomic" else (),
         )  # fmt: skip
     return None
 

@@ -20,7 +20,7 @@ class Sign:
     True where time in called functions belongs to the cost. `limit` marks work at the limit of the machine, of which
     hardly any can go. `memory` names the array, or the pointer to the items, whose size decides. `kernel` is True where the cost is what the
     kernel does meanwhile, not the lines, and `waits` where it is what the lines spend in MPI. `bounded` is False where a repair makes other
-    lines cheaper, too, so that it can give more than the cost.
+    lines cheaper, too, so that it can give more than the cost. `title` is said instead of the cause's, `advice` instead of the catalogue's.
     """
 
     cause: str
@@ -38,6 +38,8 @@ class Sign:
     kernel: bool = False
     waits: bool = False
     bounded: bool = True
+    title: str = ""
+    advice: tuple[str, ...] = ()
 
 
 #: Loops with so few iterations are unrolled by compilers: the loop around them is the inner one.
