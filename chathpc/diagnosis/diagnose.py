@@ -412,6 +412,8 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
         if own:
             return own
     vendor = vendor_of(facts.profile) if entry.family.startswith("gpu-") else None
+    if vendor is not None:  # of what its own language does not do, what is for this maker's devices
+        models = tuple(dict.fromkeys((*models, _MODELS[vendor])))
     advice = tuple(in_words_of(vendor, sentence) for sentence in entry.advice_for(*models))
     if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
         advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)

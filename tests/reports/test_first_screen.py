@@ -108,3 +108,20 @@ def test_a_part_that_is_the_whole_is_plain_but_not_what_exceeds_a_standard(value
     record = sample().evidence[0]
     whole = QuantityRecord(value=4.0, unit="sectors", of="a coalesced request of floats")
     assert wording.is_plain(record.model_copy(update={"value": value, "whole": whole})) == plain
+
+
+def test_a_healthy_program_is_promised_nothing_and_told_to_change_nothing() -> None:
+    text = screen(sample().model_copy(update={"verdict": "healthy"}))
+    assert "Verify" in text
+    assert not {"Change", "Gain", "Confidence"} & set(text.split())
+
+
+def test_names_of_templates_are_short_in_sentences() -> None:
+    name = f"renderRows<render(const Scene&, int, int)::<lambda({', '.join(['int'] * 20)})>&>"
+    report = sample()
+    first = report.findings[0]
+    where = first.where.model_copy(update={"function": name})
+    findings = [first.model_copy(update={"where": where, "summary": f"The work in {name} is uneven."})]
+    text = screen(report.model_copy(update={"findings": findings, "headline": f"Most is in {name}."}))
+    assert "Most is in renderRows<…>." in text
+    assert "lambda" not in text
