@@ -285,7 +285,7 @@ def _others(
     told = {_mend(each) for each in report.findings[:1]}
     for row in rows:
         _line(page, row)
-        if detail.mends and row.mend and row.mend not in told:
+        if detail.mends and report.verdict != "healthy" and row.mend and row.mend not in told:
             page.paragraph(row.mend, label="Change")
             told.add(row.mend)
     signed = {each.id for each in suspected} & {row.number for row in rows}
