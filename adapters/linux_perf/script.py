@@ -80,6 +80,7 @@ class _Reading:
     by_number: dict[int, tuple[int, int]] = field(default_factory=dict)  #: threads by their own number alone
     wall_seconds: float = 0.0
     begins: set[int] = field(default_factory=set)  #: frames with which a whole stack begins
+    outermost: set[int] = field(default_factory=set)  #: frames that nothing calls
     of_mpi: set[int] = field(default_factory=set)  #: frames that are calls of MPI
     programs: dict[int, str] = field(default_factory=dict)  #: what a process ran when it was seen last
     using_mpi: set[int] = field(default_factory=set)  #: processes in calls of MPI
@@ -169,6 +170,8 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
 
 #: Of these every stack that was not cut short has one.
 _BEGINS = STARTERS | {"main", "MAIN__"}
+#: Nothing calls these: what stands above them is what lay on the stack.
+_FIRST = frozenset({"_start", "clone", "__clone", "clone3", "__clone3"})
 _OF_MPI = ("MPI_", "PMPI_")
 #: What the scheduler's event tells of a switch (sched:sched_switch): how the thread goes, and which one comes. Names have 15 letters.
 _SCHED, _COMM = "sched:sched_switch", 15
@@ -186,6 +189,8 @@ def _frame(reading: _Reading, line: str) -> Frame | None:
     number = reading.stacks.frame(symbol, module=module)
     if symbol in _BEGINS:
         reading.begins.add(number)
+    if symbol in _FIRST:
+        reading.outermost.add(number)
     if symbol.startswith(_OF_MPI):
         reading.of_mpi.add(number)
     return Frame(number, symbol, module, address)
@@ -231,6 +236,8 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
     process = stacks.step(-1, stacks.frame(comm, kind=NodeKind.REGION))
     if chain.pending:
         chain.settle(None)
+    if chain.numbers and chain.numbers[-1] not in reading.outermost and not reading.outermost.isdisjoint(chain.numbers):
+        del chain.numbers[next(at for at, number in enumerate(chain.numbers) if number in reading.outermost) + 1 :]
     node = stacks.walk(reversed(chain.numbers), process)
     # The scheduler's stacks are made by frame pointers, which few programs keep: what the last call was is known all the same.
     cut = process if scheduled is None and reading.begins.isdisjoint(chain.numbers) else -1

@@ -86,6 +86,8 @@ class _Thread:
     blocked: float = 0.0  #: seconds of all
     present: float = 0.0
     spent: dict[int, float] = field(default_factory=dict)
+    #: Where in its trace it got a core and was not sampled yet: what it ran since belongs to the next sample of the CPU clock.
+    unsure: list[int] = field(default_factory=list)
     unclear: dict[Place, float] = field(default_factory=dict)  #: blocked where the stack was cut short
 
     def add(self, node: int, seconds: float) -> None:
@@ -144,6 +146,9 @@ class WallClock:
                 known.add(self._behind(before, KERNEL), beyond)
             self._beside(OTHERS_WITHOUT, thread, node, known.beside)
             known.ran = known.beside = 0.0
+            for position in known.unsure:
+                self._trace[thread][1][position] = node
+            known.unsure.clear()
         known.node, known.cut, known.switched = node, cut, at if switch else float("-inf")
         known.samples += not switch
         self._seen_at(thread, at, node)
@@ -179,6 +184,8 @@ class WallClock:
         if known.node >= 0:
             gone = WITHOUT_CORE if away == "preempted" else self._behind(known.node, BLOCKED)
             self._seen_at(thread, at, gone if away else known.node)
+            if not away:
+                known.unsure.append(len(self._trace[thread][0]) - 1)
         self._goes(thread, known, away)
         known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH
         if known.exact:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import cores
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
@@ -76,10 +76,11 @@ def concurrency(facts: Facts) -> Concurrency | None:
     if not processes:
         return None
     busy, locked = at_work(facts) & ~scheduling(facts), facts.activities.of(Activity.LOCK)
-    charged, lanes = np.zeros(len(busy)), []
+    charged, lanes, hot = np.zeros(len(busy)), [], facts.hot_place(np.where(busy, facts.time, 0.0))
+    shared = busy & (facts.caller_label == hot.label) if hot is not None else np.zeros(len(busy), dtype=bool)
     width, capacity, elapsed, nobody = 0, 0.0, 0.0, 0.0
     for members in processes.values():
-        found = _process(members, busy, locked, cores(facts) or len(members))
+        found = _process(members, busy, locked, shared, cores(facts) or len(members))
         if found is None:
             continue
         charged += np.bincount(found.node, weights=found.held, minlength=len(charged))
@@ -118,7 +119,9 @@ class _Process:
     nobody: float
 
 
-def _process(lanes: Sequence[Lane], busy: BoolArray, locked: BoolArray, most: int) -> _Process | None:
+def _process(
+    lanes: Sequence[Lane], busy: BoolArray, locked: BoolArray, shared: BoolArray, most: int
+) -> _Process | None:
     begins, ends, nodes = [], [], []
     for lane in lanes:
         start, node = lane.start.astype(np.int64), lane.node[:-1]
@@ -139,9 +142,10 @@ def _process(lanes: Sequence[Lane], busy: BoolArray, locked: BoolArray, most: in
         return np.cumsum(change)[:-1].astype(np.int32)
 
     length, count, running = np.diff(moments) * _NANO, at_once(np.ones(len(begin), dtype=bool)), at_once(runs)
-    spent = np.bincount(count, weights=length)
-    reached = np.cumsum(spent[::-1])[::-1] >= cause("omp-load-imbalance").threshold("min_share") * spent.sum()
-    width = min(int(np.flatnonzero(reached).max(initial=0)), most)
+    width = _reached(count, length, cause("omp-load-imbalance").threshold("min_share"))
+    if width < 2:  # whoever does ever so little of what takes most of the time, beside another, could do more of it
+        width = _reached(at_once((node >= 0) & shared[node]), length, common()["hardly_any"].value)
+    width = min(width, most)
     if width < 2:
         return None
     rate = np.where(running > 0, np.maximum(width - count, 0) / np.maximum(running, 1), 0.0)
@@ -154,3 +158,9 @@ def _process(lanes: Sequence[Lane], busy: BoolArray, locked: BoolArray, most: in
         float(length.sum()),
         float(length[running == 0].sum()),
     )
+
+
+def _reached(count: IntArray, length: FloatArray, part: float) -> int:
+    """The largest number that is reached for a part of the time."""
+    spent = np.bincount(count, weights=length)
+    return int(np.flatnonzero(np.cumsum(spent[::-1])[::-1] >= part * spent.sum()).max(initial=0))

@@ -322,6 +322,7 @@ _RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_|lll_)[A-Za-z]")
 _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
 _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 _SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
+_C_RUNTIME = re.compile(rf"{_SYSTEM.pattern}|lib(c|pthread)[.-]|libstdc\+\+|libc\+\+|libgcc_s|//anon$")
 _STANDARD = re.compile(
     rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}|{_RUST_LOCKS}|{_RUST_WAITS}"
 )
@@ -369,6 +370,11 @@ def is_binding(name: str) -> bool:
 def is_system(path: str) -> bool:
     """True for the load modules of the kernel and of the dynamic loader."""
     return bool(_SYSTEM.match(path.rsplit("/", 1)[-1]))
+
+
+def is_of_c_library(path: str) -> bool:
+    """True for the load modules of the C and C++ library, of the kernel and of the dynamic loader."""
+    return bool(_C_RUNTIME.match(path.rsplit("/", 1)[-1]))
 
 
 def is_fortran_library(path: str) -> bool:

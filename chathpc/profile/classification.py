@@ -32,6 +32,7 @@ from chathpc.profile.activity import (
     is_interface,
     is_librarys_alone,
     is_math,
+    is_of_c_library,
     is_outlined,
     is_system_call,
 )
@@ -160,13 +161,27 @@ def classify(tree: CallTree) -> Activities:
     alone = in_library & (tree.parent[at] < 0) & (tree.module[at] < 0) & (tree.file[at] < 0)
     alone &= np.isin(tree.kind[at], (NodeKind.FUNCTION, NodeKind.REGION))
     orphan = in_library & (caller < 0) & ~alone & np.isin(kind, _OF_HELPERS)
-    kind[orphan] = Activity.HELPER
+    # What the C library and the kernel alone do with a thread is its beginning and its end.
+    kind[orphan & ~((kind == Activity.LIBRARY) & (tree.nearest(_starts_thread(tree)) >= 0) & _in_c_library(tree))] = (
+        Activity.HELPER
+    )
     found = Activities(kind=kind, call=call, site=site, caller=caller)
     _refine_behind(tree, found)
     device = np.isin(tree.kind, _DEVICE)
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return found
+
+
+def _starts_thread(tree: CallTree) -> BoolArray:
+    """True for the functions with which a thread begins that is not the process's first."""
+    return named(tree, _THREAD_STARTERS.__contains__)
+
+
+def _in_c_library(tree: CallTree) -> BoolArray:
+    """True for nodes that have no function above them of another load module than the C and C++ library's and the kernel's."""
+    other = np.array([not is_of_c_library(path) for path in tree.modules] + [False])[tree.module]
+    return np.asarray(tree.nearest(other) < 0)
 
 
 def _first_of_call(tree: CallTree, call: IntArray, marked: BoolArray) -> IntArray:
@@ -182,6 +197,12 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
     source lines may be one that the runtime was given to call back.
     """
     device = np.isin(tree.kind, _DEVICE)
+    # What perf says is inlined in a function of the C library has no load module.
+    holder = np.maximum(tree.nearest(tree.kind == NodeKind.FUNCTION), 0)
+    in_c_library = (tree.kind == NodeKind.INLINED) & named(tree, lambda name: _C_LIBRARY.fullmatch(name) is not None)[
+        holder
+    ]
+    frame[in_c_library & (frame == _USER) & is_frame] = Activity.LIBRARY
     for closed, inside in (
         (frame == Activity.PAGE_FAULT, frame == _USER),
         # Rust compiles its locks, and the atomics in them, into the program.
@@ -198,11 +219,18 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
 def template_library(tree: CallTree) -> BoolArray:
     """True for functions of the C++ standard library that were compiled into the program from its headers."""
     files = np.array([in_standard_headers(path) for path in tree.files] + [False])
-    return np.asarray(files[tree.file] | named(tree, is_of_standard_templates))
+    found = np.asarray(files[tree.file] | named(tree, is_of_standard_templates))
+    # Some profilers tell files of lines alone: those of a function are in one file.
+    lines = np.flatnonzero(files[tree.file] & (tree.kind == NodeKind.LINE) & (tree.parent >= 0))
+    above = tree.parent[lines]
+    found[above[np.isin(tree.kind[above], (NodeKind.FUNCTION, NodeKind.INLINED)) & (tree.file[above] < 0)]] = True
+    return found
 
 
 def in_standard_headers(path: str) -> bool:
     """True for the C++ standard library's headers."""
+    if "/" not in path:
+        return _STANDARD_FILES.fullmatch(path) is not None
     return any(part in path for part in _STANDARD_HEADERS)
 
 
@@ -218,6 +246,9 @@ def is_of_template_package(name: str) -> bool:
     return _PACKAGES.match(name) is not None
 
 
+_THREAD_STARTERS = frozenset({"clone", "__clone", "clone3", "__clone3", "start_thread"})
+#: Names that C reserves for its library (C17 7.1.3), procedures of Fortran's modules apart.
+_C_LIBRARY = re.compile(r"__(?!\w*_MOD_)\w+")
 #: Namespaces of libraries that are mostly templates, and what may stand before them in a name; crates that come with the compiler, and types
 #: that have no crate.
 _PACKAGES = re.compile(
@@ -232,6 +263,13 @@ _STANDARD_HEADERS = (
     "/ext/new_allocator",
     "/ext/aligned_buffer",
     "/bits/char_traits",
+)
+#: The same of GNU's library without their folders, as perf tells them, of names that nobody else gives a file.
+_STANDARD_FILES = re.compile(
+    r"stl_(algo|algobase|bvector|construct|deque|function|heap|iterator(_base_(funcs|types))?|list|map|multimap|multiset|numeric|pair|queue|set|tempbuf"
+    r"|tree|uninitialized|vector)\.h|std_(abs|function|mutex|thread)\.h|invoke\.h|(new_)?allocator\.h|alloc_traits\.h|ptr_traits\.h|char_traits\.h"
+    r"|(shared|unique)_ptr(_base|_atomic)?\.h|basic_string\.(h|tcc)|hashtable(_policy)?\.h|atomic_(base|wait)\.h|(vector|deque|list|random)\.tcc"
+    r"|functional|future|thread|mutex|condition_variable|tuple|atomic|barrier|numeric|algorithm|shared_mutex|stop_token"
 )
 _STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::", "__gthread_", "_mm_", "_mm256_", "_mm512_")
 

@@ -148,4 +148,4 @@ def spellings(item: Fact) -> list[str]:
     rate = [f"{numbers.size(value)} a second"] if unit == "bytes/s" else []
     ratio = [numbers.percent(value)] if unit == "ratio" else []
     place = [f":{value:.0f} "] if unit == "line" else []
-    return [*rate, *ratio, *place, numbers.quantity(value, unit), numbers.count(round(value))]
+    return [*rate, *ratio, *place, numbers.quantity(value, unit), numbers.number(value), numbers.count(round(value))]

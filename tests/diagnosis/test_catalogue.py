@@ -84,6 +84,8 @@ DETECTED = {
     "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25, "min_idle": 0.15, "max_overlap": 0.1},
     "omp-false-sharing": {"min_share": 0.10},
     "omp-fine-grained-regions": {
+        "min_scheduling": 0.2,
+        "min_starting": 0.5,
         "min_share": 0.10,
         "max_useful_share": 0.5,
         "min_explained": 0.25,

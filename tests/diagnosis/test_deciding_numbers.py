@@ -154,7 +154,7 @@ ALLOWED = {
     "diagnosis/rules/memory.py": {"_PAGE": UNIT},
     "diagnosis/rules/mpi.py": {"ranks": TWO},
     "diagnosis/rules/mpi_sums.py": {"ranks_of": LABEL},
-    "diagnosis/rules/threads.py": {"small_tasks": TWO},
+    "diagnosis/rules/threads.py": {"small_tasks": TWO, "barriers": TWO},
     "diagnosis/rules/openmp.py": {"team": TWO, "_NANO": UNIT},
     "diagnosis/sass/flow.py": {"_BLOCKS": WORK},
     "diagnosis/sass/slices.py": {"_STEPS": WORK, "loads_behind": WORK},

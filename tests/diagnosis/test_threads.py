@@ -127,6 +127,31 @@ def test_waiting_for_threads_that_work_one_after_the_other_is_no_waiting_of_the_
     assert (known.nobody, known.elapsed, known.width) == (pytest.approx(3.0), pytest.approx(6.0), 2)
 
 
+def test_who_does_ever_so_little_of_the_work_could_do_more() -> None:
+    diagnosis = diagnosed(threads([("join", 4.0)], [("work", 4.0)], [("work", 0.1)]))
+    first = diagnosis.findings[0]
+    assert (first.cause, first.share) == ("omp-load-imbalance", pytest.approx(3.9 / 8))
+    # Who does something else beside it could not, for all that is known.
+    beside = diagnosed(threads([("join", 4.0)], [("work", 4.0)], [("solve", 0.1)]))
+    assert not {"omp-load-imbalance", "omp-serial-fraction"} & {each.cause for each in beside.findings}
+
+
+def meeting(*waits: float) -> Profile:
+    """Threads that work 1 s each and wait so long at barriers."""
+    works = tuple(1.0 for _ in waits)
+    barrier = libc("pthread_barrier_wait", libc("futex_wait", time=waits))
+    return wall(build(thread(function("worker", line("app.c:8", time=works), line("app.c:9", barrier)))))
+
+
+def test_barriers_at_which_all_wait_come_too_often() -> None:
+    diagnosis = diagnosed(meeting(3.0, 4.0))
+    first = diagnosis.findings[0]
+    assert (first.cause, first.where.function, first.where.line) == ("omp-barrier-wait", "worker", 9)
+    assert first.share == pytest.approx(2 * 3.0 / 9.0)
+    assert "blocking-wait" not in causes(meeting(3.0, 4.0))
+    assert "omp-barrier-wait" not in causes(meeting(0.0, 4.0))
+
+
 PLACES = ("set_up", "work", "solve", "wait", "lock", "", "no core")
 
 
@@ -175,7 +200,7 @@ def scheduled(work: float, tasks: float, starts: float) -> Profile:
 
 @pytest.mark.parametrize(
     ("work", "tasks", "starts", "place"),
-    [(1.0, 4.0, 0.0, "step"), (1.0, 0.0, 4.0, "each"), (2.0, 1.0, 0.0, ""), (2.0, 0.0, 0.5, "")],
+    [(1.0, 4.0, 0.0, "step"), (1.0, 0.0, 4.0, "each"), (2.0, 0.8, 0.0, ""), (2.0, 0.0, 0.5, "")],
 )
 def test_tasks_and_threads_that_cost_more_than_they_do(work: float, tasks: float, starts: float, place: str) -> None:
     diagnosis = diagnosed(scheduled(work, tasks, starts))

@@ -206,7 +206,8 @@ def test_threads_that_a_library_runs_for_itself_are_helpers() -> None:
     )
     tree = tree_of(entry("<program root>", own("main")), entry("<thread root>", progress))
     found = classify(tree)
-    assert found.kind[3:].tolist() == [A.HELPER] * 3
+    # Its beginning and end are no library's.
+    assert found.kind[3:].tolist() == [A.LIBRARY, A.HELPER, A.HELPER]
     assert set(found.site[3:].tolist()) == {-1}
     assert set(found.caller[3:].tolist()) == {-1}
 
@@ -221,7 +222,7 @@ def test_a_lock_that_such_a_thread_waits_for_is_not_the_programs() -> None:
     tree = tree_of(
         entry("<program root>", own("main")), entry("<thread root>", call("start_thread", progress, module=LIBC))
     )
-    assert set(classify(tree).kind[3:].tolist()) == {A.HELPER}
+    assert set(classify(tree).kind[4:].tolist()) == {A.HELPER}
     of_the_program = tree_of(entry("<program root>", own("main", lock)))
     assert kind_of(of_the_program, "__GI___lll_lock_wait") == A.LOCK
 
@@ -264,7 +265,34 @@ def test_a_thread_function_of_the_program_below_start_thread_is_its_own_code() -
     tree = tree_of(entry("<thread root>", call("start_thread", own("serve", call("poll", module=LIBC)), module=LIBC)))
     assert kind_of(tree, "serve") == A.COMPUTE
     assert kind_of(tree, "poll") == A.BLOCKED
-    assert kind_of(tree, "start_thread") == A.HELPER
+    assert kind_of(tree, "start_thread") == A.LIBRARY
+
+
+def test_what_is_inlined_in_the_c_library_is_its_own() -> None:
+    """Perf tells no load module for a function whose symbol has another name, nor for what is inlined in it."""
+    barrier = node(
+        NodeKind.FUNCTION, Relation.CALL, "___pthread_barrier_wait",
+        node(NodeKind.INLINED, Relation.INLINED_CALL, "futex_wait_simple", call("futex_wait", module="[kernel.kallsyms]")),
+    )  # fmt: skip
+    tree = tree_of(entry("<program root>", own("main", own("worker", barrier))))
+    found = classify(tree)
+    assert {tree.label(int(node)) for node in found.caller[3:]} == {"worker"}
+    assert set(found.kind[3:].tolist()) == {A.BLOCKED}
+
+
+def test_files_of_the_standard_library_are_known_without_their_folders() -> None:
+    """As perf tells them: of lines alone, and of functions that have lost their scope."""
+    work = own("work", line("app.cc:5"))
+    inner = node(
+        NodeKind.INLINED, Relation.INLINED_CALL, "__invoke_impl<void, main()::<lambda()> >", line("invoke.h:61", work)
+    )
+    start = node(NodeKind.FUNCTION, Relation.CALL, "_M_run", line("std_thread.h:210", inner))
+    mine = node(NodeKind.FUNCTION, Relation.CALL, "mine", line("list.h:3"))
+    tree = tree_of(entry("<thread root>", call("start_thread", start, mine, module=LIBC)))
+    found = classify(tree)
+    names = {tree.label(node): int(found.caller[node]) == node for node in range(len(tree))}
+    assert (names["_M_run"], names["__invoke_impl<void, main()::<lambda()> >"]) == (False, False)
+    assert (names["work"], names["mine"]) == (True, True)
 
 
 def test_a_library_frame_above_which_no_frame_is_known_is_still_a_library() -> None:

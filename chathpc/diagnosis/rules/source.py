@@ -138,8 +138,9 @@ def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
         if place.node < 0 or not inside[place.node]:
             return False
         mine = int(holder[place.node])
-        above = int(tree.parent[mine]) if mine >= 0 else -1
-        return int(holder[found.where.node]) in (mine, int(holder[above]) if above >= 0 else -1)
+        above = int(holder[tree.parent[mine]]) if mine >= 0 and tree.parent[mine] >= 0 else -1
+        wanted = int(holder[found.where.node])
+        return wanted >= 0 and int(tree.name[wanted]) in (int(tree.name[each]) for each in (mine, above) if each >= 0)
 
     return [
         replace(

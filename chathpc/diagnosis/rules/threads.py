@@ -19,8 +19,14 @@ from chathpc.profile.activity import STARTERS, Activity, base_name
 from chathpc.profile.classification import named
 from chathpc.profile.tree import BoolArray, FloatArray
 
-#: What starts a thread.
-_STARTS = re.compile(r"(pthread|thrd)_create")
+#: What starts and ends a thread: the C library's part and the kernel's.
+_STARTS = re.compile(
+    r"(pthread|thrd)_create|ret_from_fork|schedule_tail|(x64_|do_)?sys_clone3?$|kernel_clone$|(x64_)?sys_exit$|do_exit$|advise_stack_range|nptl_(free|deallocate)"
+)
+#: What all threads of a group wait in until the last one comes.
+_BARRIERS = re.compile(
+    r"_*pthread_barrier_wait|(void )?std::(\w+::)*(barrier|__tree_barrier)\b|<?std::sync::(\w+::)*[Bb]arrier::"
+)
 #: What says nothing of who wrote it: lambdas without their scope, and what the C++ library calls them by.
 _NAMELESS = re.compile(r"operator\(\)|_[A-Z_]|std::")
 _OPENMP = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD, Activity.OMP_LOCK)
@@ -169,29 +175,23 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
         return
     starts = named(tree, lambda name: _STARTS.match(base_name(name)) is not None)
     # Beginning and end of a thread lie around what the program has it do.
-    around = (caller < 0) & (tree.nearest(named(tree, STARTERS.__contains__)) >= 0)
-    busy, kinds = (
-        at_work(facts),
-        {
-            "scheduling of tasks": scheduling(facts) & (caller >= 0),
-            "starting and ending threads": tree.inside(np.flatnonzero(starts).astype(np.int32)) | around,
-        },
+    around = (caller < 0) & (tree.nearest(named(tree, STARTERS.__contains__)) >= 0) & at_work(facts)
+    kinds = (
+        ("scheduling of tasks", scheduling(facts) & (caller >= 0) & at_work(facts), "min_scheduling"),
+        ("starting and ending threads", tree.inside(np.flatnonzero(starts).astype(np.int32)) | around, "min_starting"),
     )
-    subject, weight = max(
-        ((name, np.where(chosen & busy, facts.time, 0.0)) for name, chosen in kinds.items()),
-        key=lambda one: float(one[1].sum()),
-    )
-    cost, all_work = float(weight.sum()), float(facts.time[busy].sum())
-    if (
-        not facts.above(cost / facts.total, entry.threshold("min_share"))
-        or all_work - cost > entry.threshold("max_useful_share") * all_work
-    ):
+    costs = [float(facts.time[chosen].sum()) for _, chosen, _ in kinds]
+    (subject, chosen, least), cost = kinds[int(np.argmax(costs))], max(costs)
+    all_work = cost + float(facts.time[at_work(facts) & ~chosen].sum())
+    if not facts.above(cost / facts.total, entry.threshold("min_share")) or cost < entry.threshold(least) * all_work:
         return
-    hot, threads = facts.hot_place(weight), facts.concurrency
+    weight = np.where(chosen, facts.time, 0.0)
+    # Who starts threads waits for them, too.
+    hot, threads = facts.hot_place(weight) or facts.hot_place(facts.of(Activity.JOIN)), facts.concurrency
     if hot is None:
         return
     # Where it is known when threads work, what they wait for each other goes with it.
-    share = cost / facts.total if threads is None else max(1 - (all_work - cost) / threads.capacity, 0.0)
+    share = max(1 - (all_work - cost) / (facts.total if threads is None else threads.capacity), 0.0)
     yield Draft(
         cause=entry.id,
         where=hot.place,
@@ -221,4 +221,49 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
     )
 
 
-RULES = (small_tasks, uneven_threads)
+def barriers(facts: Facts) -> Iterable[Draft]:
+    """Threads that meet at barriers more often than their work is worth, so that even the one that waits least waits long."""
+    entry, tree = cause("omp-barrier-wait"), facts.profile.tree
+    marks = named(tree, lambda name: _BARRIERS.match(name) is not None)
+    if facts.total == 0 or not marks.any() or facts.spent(*_OPENMP):
+        return
+    inside = tree.inside(np.flatnonzero(marks).astype(np.int32))
+    waits = facts.grouped(np.where(inside, 0, 1).astype(np.int32), 2)
+    waits = waits[waits[:, 0] > 0]
+    if len(waits) < 2:
+        return
+    # What some wait while others work has another reason.
+    held = 0.0 if facts.concurrency is None else float(facts.concurrency.charged.sum())
+    common_wait = max(float(waits[:, 0].min()) * len(waits) - held, 0.0)
+    share = common_wait / float(waits.sum())
+    hot = facts.hot_place(np.where(inside, facts.time, 0.0))
+    if hot is None or not facts.above(share, entry.threshold("min_share")):
+        return
+    yield Draft(
+        cause=entry.id,
+        where=hot.place,
+        title="Barriers between too little work",
+        summary=f"The threads meet at barriers in {hot.place.function} too often for the work between: {numbers.percent(share)} of their time.",
+        evidence=(
+            fact(
+                facts,
+                Kind.AMOUNT,
+                float(waits[:, 0].min()),
+                subject="waiting at barriers of the thread that waits least",
+                whole=part_of(facts, float(waits[np.argmin(waits[:, 0])].sum()), "its time"),
+                how="minimum over threads of the time in and below barrier functions",
+                where=hot.place,
+            ),
+        ),
+        signs=2,
+        against=doubt(facts),
+        next_measurement=_ONE,
+        replaces=("blocking-wait",),
+        cost=share * facts.total,
+        share=share,
+        removable=share,
+        threshold=entry.threshold("min_share"),
+    )
+
+
+RULES = (small_tasks, uneven_threads, barriers)

@@ -129,4 +129,4 @@ def test_records_alone_are_insufficient_and_say_what_they_hold_and_what_to_measu
     assert report.findings == []
     assert "1 call inlined, 2 calls not inlined, 4 loops not vectorised, 2 loops vectorised" in report.headline
     assert "chathpc explain database gcc-O3.txt" in report.headline
-    assert any("hpcrun" in command for command in report.profile.not_collected.values())
+    assert any("chathpc measure" in command for command in report.profile.not_collected.values())

@@ -465,3 +465,16 @@ def test_any_samples_come_back(samples: list[Sample], pid: bool, cpu: bool) -> N
 
 def test_the_layout_of_the_writer_is_that_of_perf() -> None:
     assert perf_script.head(Sample((LOST,)), Fields()) == "heat  4000   100.000000:    1000000 cpu-clock:"
+
+
+def test_what_lies_above_the_beginning_of_a_thread_called_nothing() -> None:
+    """Where the stack is unwound too far, as clone3 has no caller."""
+    frames = [
+        "10 work (/opt/app)",
+        "20 start_thread (/lib/libc.so.6)",
+        "30 clone3 (/lib/libc.so.6)",
+        "7f00 [unknown] (//anon)",
+    ]
+    text = "app 7/8 1.000000: 1000000 cpu-clock: \n" + "".join(f"\t{frame}\n" for frame in frames) + "\n"
+    tree = parsed(text).tree
+    assert [tree.label(node) for node in range(len(tree))] == ["app", "clone3", "start_thread", "work"]

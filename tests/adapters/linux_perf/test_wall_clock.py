@@ -223,6 +223,16 @@ def test_what_one_thread_does_while_another_has_no_core_is_told_beside_its_time(
     ]
 
 
+def test_what_a_thread_runs_after_it_waited_is_that_of_its_next_sample_in_the_trace_too() -> None:
+    wait = "futex_wait (/lib/libc.so.6)"
+    recording = Recording().back(0).sample(1000, MAIN, WORK).sample(2000, MAIN, wait, event="context-switches:u")
+    recording.out(2010).back(5000).sample(6500, MAIN, WORK).sample(7500, MAIN)
+    (lane,) = recording.profile().timeline.lanes
+    tree = recording.profile().tree
+    at = dict(zip((lane.start // 1_000).tolist(), [tree.label(int(node)) for node in lane.node], strict=True))
+    assert (at[2010], at[5000], at[6500]) == ("<blocked>", "work", "work")
+
+
 def test_a_thread_has_ended_until_another_one_gets_its_number() -> None:
     recording = Recording().back(0).sample(1000, MAIN).sample(2000, MAIN).sample(9000, MAIN)
     recording.back(0, tid=8).sample(1000, MAIN, WORK, tid=8).ends(1500, tid=8)
