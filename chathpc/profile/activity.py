@@ -94,6 +94,8 @@ _FILES = (
 
 #: Rust's locks, and what waits for a condition.
 _RUST_LOCKS, _RUST_WAITS = r"<?std::sys::(\w+::)*(mutex|rwlock)::", r"<?std::sys::(\w+::)*condvar::"
+#: How processes of Python's multiprocessing wait for each other's messages.
+_MESSAGES = r"SemLock\.(__enter__|acquire)$|_?Connection(Base)?\._?(recv|poll)\w*$"
 #: What Go's libraries call for files as for sockets.
 _GO = r"internal/poll\.|syscall\."
 
@@ -106,7 +108,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     (Activity.JOIN, r"Thread\.(join|_wait_for_tstate_lock)$"),
     (
         Activity.BLOCKED,
-        r"(Condition|Event|Barrier|(Bounded)?Semaphore|(Simple|Lifo|Priority|Joinable)?Queue)\.(wait|acquire|get|put)$|blas_thread_server$",
+        rf"(Condition|Event|Barrier|(Bounded)?Semaphore|(Simple|Lifo|Priority|Joinable)?Queue)\.(wait|acquire|get|put)$|blas_thread_server$|{_MESSAGES}",
     ),
     (Activity.LOCK, r"(lock_)?PyThread_acquire_lock|take_gil"),
     (
@@ -324,7 +326,7 @@ _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 _SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
 _C_RUNTIME = re.compile(rf"{_SYSTEM.pattern}|lib(c|pthread)[.-]|libstdc\+\+|libc\+\+|libgcc_s|//anon$")
 _STANDARD = re.compile(
-    rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}|{_RUST_LOCKS}|{_RUST_WAITS}"
+    rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}|{_RUST_LOCKS}|{_RUST_WAITS}|{_MESSAGES}"
 )
 #: Where a thread enters the kernel by a system call: x86-64, Arm, POWER.
 _SYSTEM_CALL = re.compile(

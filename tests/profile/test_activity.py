@@ -47,6 +47,7 @@ NAMES: dict[Activity | None, tuple[str, ...]] = {
     A.JOIN: ("pthread_join", "__pthread_timedjoin_ex", "pthread_clockjoin_ex", "std::thread::join()", "waitpid", "wait4",
              "thrd_join", "__GI___wait4"),
     A.BLOCKED: (
+        "Connection._recv", "_ConnectionBase.recv_bytes", "SemLock.__enter__",
         "poll", "__GI___poll [libc.so.6]", "epoll_wait", "select", "pselect64", "futex_wait", "pthread_cond_wait",
         "__futex_abstimed_wait_common64", "sem_wait", "__new_sem_wait_slow64.constprop.0", "pthread_barrier_wait",
         "sigtimedwait", "pause", "accept4", "recvmsg", "connect", "sched_yield", "__GI___sched_yield", "syscall",

@@ -490,3 +490,11 @@ def test_rusts_locks_are_locks_whatever_they_call() -> None:
     found = classify(tree)
     assert found.kind[at(tree, "<core::sync::atomic::AtomicU32>::load")] == A.LOCK
     assert int(found.caller[at(tree, "<core::sync::atomic::AtomicU32>::load")]) == at(tree, "main::score")
+
+
+def test_processes_of_python_wait_for_messages_and_do_no_file_operations() -> None:
+    pipe = call("os_read", call("read", module=LIBC), module="/usr/lib/libpython3.11.so.1.0")
+    package = "/usr/lib/python3.11/multiprocessing/connection.py:378"
+    received = call("Connection._recv", pipe, at=package)
+    tree = tree_of(entry("<program root>", own("main", call("Connection._recv_bytes", received, at=package))))
+    assert kind_of(tree, "read") == A.BLOCKED
