@@ -208,3 +208,29 @@ def test_tasks_and_threads_that_cost_more_than_they_do(work: float, tasks: float
     assert [each.where.function for each in found] == ([place] if place else [])
     if place:
         assert (found[0].share, found[0].title) == (pytest.approx(4 / 6), "Tasks with too little work")
+
+
+def test_threads_that_live_too_short_for_a_sample_of_their_work() -> None:
+    """What was seen of them is how the kernel begins and ends them; main waits for each."""
+    begun = libc(
+        "clone3",
+        call(
+            "ret_from_fork",
+            call("schedule_tail", module="[kernel.kallsyms]", time=(None, 3.0)),
+            module="[kernel.kallsyms]",
+        ),
+    )
+    ended = libc(
+        "start_thread",
+        libc("advise_stack_range", libc("madvise", time=(None, 1.0))),
+        function("work", line("app.c:9", time=(None, 1.0))),
+    )
+    profile = wall(
+        build(
+            main(line("app.c:5", libc("pthread_join", time=(5.0, None)))), thread(begun), thread(libc("clone3", ended))
+        )
+    )
+    first = diagnosed(profile).findings[0]
+    assert (first.cause, first.where.function, first.where.line) == ("omp-fine-grained-regions", "main", 5)
+    assert first.share == pytest.approx(1 - 1 / 10)
+    assert "starting and ending threads takes 80.0 %" in first.summary
