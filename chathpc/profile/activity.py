@@ -124,7 +124,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     # mpi4py starts MPI where it is imported.
     (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*(\(.*\))?$|mpi_bootstrap$"),
     # Inside Open MPI and MPICH: MPI_Finalize may jump there and leave no frame of its own.
-    (Activity.MPI_SETUP, r"(ompi_mpi|mpir|mpii|internal)_(init|finalize|init_thread)$"),
+    (Activity.MPI_SETUP, r"(ompi(_mpi)?|mpir|mpii|internal)_(init|finalize|init_thread)(_f)?$"),
     (Activity.MPI, r"p?mpix?_(?!file_)[a-z]"),
     (
         Activity.MPI,

@@ -49,6 +49,8 @@ def exchange(name: str, *inside: Node, time: Seconds | None = None, at: int = 70
         ("mpi_allreduce_", "MPI_Allreduce"),
         ("pmpi_barrier__", "MPI_Barrier"),
         ("MPI_Send_f08ts_", "MPI_Send"),
+        ("ompi_allreduce_f [libmpi_mpifh.so.40.30.0]", "MPI_Allreduce"),
+        ("ompi_coll_base_sendrecv_actual", "ompi_coll_base_sendrecv_actual"),
         ("opal_progress [libopen-pal.so.40]", "opal_progress"),
     ],
 )
@@ -311,3 +313,13 @@ def test_little_yielding_is_no_sign_of_too_many_ranks() -> None:
     diagnosis = diagnosed(yielding(0.4, 3.6))
     assert "oversubscription" not in [found.cause for found in diagnosis.findings]
     assert finding(diagnosis, "mpi-late-sender").against == ()
+
+
+def test_calls_of_fortran_are_collectives_by_whatever_name_a_profiler_finds_at_their_address() -> None:
+    wrapper = call("ompi_allreduce_f", mpi("MPI_Allreduce", time=(1.0, 1.0)), module="/usr/lib/libmpi_mpifh.so.40.30.0")
+    profile = build(
+        main(compute("solve", (1.0, 1.0)), function("norm", line("app.f90:71", wrapper), at="app.f90:70")),
+        locations=ranks(2),
+    )
+    first = finding(diagnosed(profile), "mpi-collective-wait")
+    assert (first.where.function, first.where.line) == ("norm", 71)

@@ -7,7 +7,9 @@ from chathpc.profile.activity import Activity, activity_of_module, activity_of_n
 A = Activity
 
 NAMES: dict[Activity | None, tuple[str, ...]] = {
-    A.MPI_SETUP: ("MPI_Init", "PMPI_Init_thread [libmpi.so.40]", "MPI_Finalize", "mpi_init_", "pmpi_finalize_f08_", "ompi_mpi_finalize", "MPIR_Init_thread"),
+    A.MPI_SETUP: (
+        "ompi_init_f", "ompi_finalize_f", "MPI_Init", "PMPI_Init_thread [libmpi.so.40]", "MPI_Finalize",
+                   "mpi_init_", "pmpi_finalize_f08_", "ompi_mpi_finalize", "MPIR_Init_thread"),
     A.MPI: (
         "MPI_Send", "PMPI_Allreduce [libmpi.so.40.30.4]", "PMPI_Waitall_f08 [libmpi_mpifh.so.40]", "mpi_allreduce_",
         "pmpi_barrier__", "MPIX_Comm_shrink", "MPI_Initialized", "ompi_request_default_wait", "opal_progress",

@@ -34,7 +34,7 @@ _TRANSFER = re.compile(
 
 def is_collective(name: str) -> bool:
     """True for an MPI call in which all ranks of a communicator take part."""
-    return bool(_COLLECTIVE.match(base_name(name)))
+    return bool(_COLLECTIVE.match(public_name(name)))
 
 
 #: Collectives that no rank leaves before all have come; the root of a broadcast and the senders of a reduction may go on.
@@ -75,8 +75,9 @@ class Ranks:
 
 
 def public_name(name: str) -> str:
-    """`PMPI_Waitall_f08 [libmpi…]` → `MPI_Waitall`."""
+    """`PMPI_Waitall_f08 [libmpi…]` → `MPI_Waitall`, and Open MPI's `ompi_waitall_f`, which has Fortran's name at the same address."""
     stem = re.sub(r"(_f08(ts)?|_)+$", "", base_name(name))
+    stem = re.sub(r"^ompi_(\w+)_f$", r"mpi_\1", stem)
     stem = stem[1:] if stem[:1] in "Pp" and stem[1:5].lower() == "mpi_" else stem
     return "MPI_" + stem[4:5].upper() + stem[5:].lower() if stem.lower().startswith("mpi_") else stem
 
@@ -230,7 +231,7 @@ def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
     weight = facts.of(Activity.MPI)
     if names is not None:
         tree = facts.profile.tree
-        table = np.array([bool(names.match(base_name(name))) for name in tree.names] + [False])
+        table = np.array([bool(names.match(public_name(name))) for name in tree.names] + [False])
         chosen = table[tree.name[np.maximum(facts.activities.call, 0)]]
         weight = np.where(chosen, weight, 0.0)
     hot = facts.hot_place(weight)
