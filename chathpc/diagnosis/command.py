@@ -116,7 +116,7 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     if text.startswith(_OF_PROCESSOR) and program.script:
         return f"{program.counted_calls} ({_CALLS})"
     commands, gap, words = text.partition(" (")
-    if not profile.format.startswith(("HPCToolkit", "experiment")):
+    if not profile.format.startswith("HPCToolkit"):
         commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
     if NO_COUNTERS in profile.run and _COUNTED.search(commands):
         gap, words = " (", f"{words.removesuffix(')')} {_ELSEWHERE})".lstrip()

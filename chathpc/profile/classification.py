@@ -267,7 +267,7 @@ _STANDARD_HEADERS = (
 #: The same of GNU's library without their folders, as perf tells them, of names that nobody else gives a file.
 _STANDARD_FILES = re.compile(
     r"stl_(algo|algobase|bvector|construct|deque|function|heap|iterator(_base_(funcs|types))?|list|map|multimap|multiset|numeric|pair|queue|set|tempbuf"
-    r"|tree|uninitialized|vector)\.h|std_(abs|function|mutex|thread)\.h|invoke\.h|(new_)?allocator\.h|alloc_traits\.h|ptr_traits\.h|char_traits\.h"
+    r"|tree|uninitialized|vector)\.h|std_(abs|function|mutex|thread)\.h|invoke\.h|new_allocator\.h|alloc_traits\.h|ptr_traits\.h|char_traits\.h"
     r"|(shared|unique)_ptr(_base|_atomic)?\.h|basic_string\.(h|tcc)|hashtable(_policy)?\.h|atomic_(base|wait)\.h|(vector|deque|list|random)\.tcc"
     r"|functional|future|thread|mutex|condition_variable|tuple|atomic|barrier|numeric|algorithm|shared_mutex|stop_token"
 )

@@ -128,7 +128,7 @@ def _serial(facts: Facts, threads: Concurrency, charged: FloatArray, least: floa
     hot, share = facts.hot_place(charged), float(charged.sum()) / threads.capacity
     if hot is None:
         return
-    alone = min(float(charged.sum()) / (threads.width - 1) / threads.elapsed, 1.0)
+    alone = min(share * threads.width / (threads.width - 1), 1.0)  # meanwhile all others are idle
     yield Draft(
         cause="omp-serial-fraction",
         where=hot.place,
