@@ -122,15 +122,16 @@ class _Process:
 def _process(
     lanes: Sequence[Lane], busy: BoolArray, locked: BoolArray, shared: BoolArray, most: int
 ) -> _Process | None:
-    begins, ends, nodes = [], [], []
-    for lane in lanes:
+    begins, ends, nodes, owners = [], [], [], []
+    for number, lane in enumerate(lanes):
         start, node = lane.start.astype(np.int64), lane.node[:-1]
         # Who has no core would work.
         works = np.where(node >= 0, busy[node], node == WITHOUT_CORE) & (start[1:] > start[:-1])
         begins.append(start[:-1][works])
         ends.append(start[1:][works])
         nodes.append(node[works])
-    begin, end, node = np.concatenate(begins), np.concatenate(ends), np.concatenate(nodes)
+        owners.append(np.full(len(nodes[-1]), number))
+    begin, end, node, owner = (np.concatenate(each) for each in (begins, ends, nodes, owners))
     if not len(begin):
         return None
     moments, index = np.unique(np.concatenate([begin, end]), return_inverse=True)
@@ -143,8 +144,12 @@ def _process(
 
     length, count, running = np.diff(moments) * _NANO, at_once(np.ones(len(begin), dtype=bool)), at_once(runs)
     width = _reached(count, length, cause("omp-load-imbalance").threshold("min_share"))
-    if width < 2:  # whoever does ever so little of what takes most of the time, beside another, could do more of it
-        width = _reached(at_once((node >= 0) & shared[node]), length, common()["hardly_any"].value)
+    if (
+        width < 2
+    ):  # whoever does ever so little of what takes most of the time, while another works, could do more of it
+        little = common()["hardly_any"].value
+        each = np.bincount(owner, weights=np.where((node >= 0) & shared[node], end - begin, 0), minlength=len(lanes))
+        width = _reached(at_once((each >= max(little * each.max(), 1))[owner]), length, little)
     width = min(width, most)
     if width < 2:
         return None

@@ -81,7 +81,7 @@ DETECTED = {
     "omp-load-imbalance": {"min_share": 0.05, "min_explained": 0.25, "even_ratio": 1.2},
     "omp-barrier-wait": {"min_share": 0.10, "min_explained": 0.25},
     "omp-critical-contention": {"min_share": 0.05},
-    "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25, "min_idle": 0.15, "max_overlap": 0.1},
+    "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25, "min_idle": 0.15, "max_overlap": 0.25},
     "omp-false-sharing": {"min_share": 0.10},
     "omp-fine-grained-regions": {
         "min_scheduling": 0.2,
