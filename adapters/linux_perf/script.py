@@ -22,7 +22,7 @@ from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile import numbers
-from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS
+from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS, THREAD_STARTERS
 from chathpc.profile.launcher import split
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import NO_CORE, Metric, slug
@@ -171,7 +171,7 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
 #: Of these every stack that was not cut short has one.
 _BEGINS = STARTERS | {"main", "MAIN__"}
 #: Nothing calls these: what stands above them is what lay on the stack.
-_FIRST = frozenset({"_start", "clone", "__clone", "clone3", "__clone3"})
+_FIRST = THREAD_STARTERS - {"start_thread"} | {"_start"}
 _OF_MPI = ("MPI_", "PMPI_")
 #: What the scheduler's event tells of a switch (sched:sched_switch): how the thread goes, and which one comes. Names have 15 letters.
 _SCHED, _COMM = "sched:sched_switch", 15

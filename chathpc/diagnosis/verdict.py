@@ -174,18 +174,20 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
 
 def _largest(facts: Facts) -> str:
     """The place with most of the time, where none of them is hot."""
-    # Of threads of which others are idle for want of work, what they do says more than that they wait.
-    working = facts.has_host_time and facts.concurrency is not None
-    left = facts.activities.of(Activity.MPI_SETUP) | (~at_work(facts) if working else False)
-    weight = np.where(left, 0.0, facts.time) if facts.has_host_time else np.zeros(0)
-    hot = facts.hot_place(weight) if facts.has_host_time else None
-    setup = facts.share(Activity.MPI_SETUP) if facts.has_host_time else 0.0
+    nothing = "No cause was found for what takes the time"
+    if not facts.has_host_time:
+        return f"{nothing}."
+    setup = facts.share(Activity.MPI_SETUP)
     if setup >= common()["most"].value:
         return f"MPI start-up and shutdown take {numbers.percent(setup)} of the time, once per run: no cause was found in the rest."
+    # Of threads of which others are idle for want of work, what they do says more than that they wait.
+    working = facts.concurrency is not None
+    weight = np.where(facts.activities.of(Activity.MPI_SETUP), 0.0, facts.time)
+    if working:
+        weight = np.where(at_work(facts), weight, 0.0)
+    hot = facts.hot_place(weight)
     if hot is None or hot.place.function is None or hot.weight in (0.0, inf):
-        return "No cause was found for what takes the time."
+        return f"{nothing}."
     share = numbers.percent(hot.weight / (weight.sum() if working else facts.total))
-    return (
-        f"No cause was found for what takes the time; the hottest function, {hot.place.function}, "
-        f"has {share}{' of the time in which threads work' if working else ''}."
-    )
+    of = " of the time in which threads work" if working else ""
+    return f"{nothing}; the hottest function, {hot.place.function}, has {share}{of}."

@@ -70,20 +70,9 @@ BLOCKED, KERNEL = "<blocked>", "<kernel>"
 #: How instrumentation of OpenMP (OPARI2: Score-P, TAU) begins the names of regions: `!$omp for @relax.c:40`.
 DIRECTIVE = "!$omp "
 
-#: What stands above `main` and above the first function of a thread.
-STARTERS = frozenset(
-    {
-        "_start",
-        "__libc_start_main",
-        "__libc_start_main_impl",
-        "__libc_start_call_main",
-        "clone",
-        "__clone",
-        "clone3",
-        "__clone3",
-        "start_thread",
-    }
-)
+#: The functions with which a thread begins that is not the process's first, and what stands above `main` as well.
+THREAD_STARTERS = frozenset({"clone", "__clone", "clone3", "__clone3", "start_thread"})
+STARTERS = THREAD_STARTERS | {"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main"}
 
 #: Functions on files in the libraries of Go, Java, Rust and Python, whose names tell whose they are.
 _FILES = (

@@ -22,6 +22,7 @@ from chathpc.profile.activity import (
     DIRECTIVE,
     KERNEL,
     STARTERS,
+    THREAD_STARTERS,
     Activity,
     activity_of_module,
     activity_of_name,
@@ -162,20 +163,14 @@ def classify(tree: CallTree) -> Activities:
     alone &= np.isin(tree.kind[at], (NodeKind.FUNCTION, NodeKind.REGION))
     orphan = in_library & (caller < 0) & ~alone & np.isin(kind, _OF_HELPERS)
     # What the C library and the kernel alone do with a thread is its beginning and its end.
-    kind[orphan & ~((kind == Activity.LIBRARY) & (tree.nearest(_starts_thread(tree)) >= 0) & _in_c_library(tree))] = (
-        Activity.HELPER
-    )
+    around = (kind == Activity.LIBRARY) & (tree.nearest(tree.named(*THREAD_STARTERS)) >= 0) & _in_c_library(tree)
+    kind[orphan & ~around] = Activity.HELPER
     found = Activities(kind=kind, call=call, site=site, caller=caller)
     _refine_behind(tree, found)
     device = np.isin(tree.kind, _DEVICE)
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return found
-
-
-def _starts_thread(tree: CallTree) -> BoolArray:
-    """True for the functions with which a thread begins that is not the process's first."""
-    return named(tree, _THREAD_STARTERS.__contains__)
 
 
 def _in_c_library(tree: CallTree) -> BoolArray:
@@ -199,10 +194,8 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
     device = np.isin(tree.kind, _DEVICE)
     # What perf says is inlined in a function of the C library has no load module.
     holder = np.maximum(tree.nearest(tree.kind == NodeKind.FUNCTION), 0)
-    in_c_library = (tree.kind == NodeKind.INLINED) & named(tree, lambda name: _C_LIBRARY.fullmatch(name) is not None)[
-        holder
-    ]
-    frame[in_c_library & (frame == _USER) & is_frame] = Activity.LIBRARY
+    of_c = named(tree, lambda name: _C_LIBRARY.fullmatch(name) is not None)[holder]
+    frame[(tree.kind == NodeKind.INLINED) & of_c & (frame == _USER)] = Activity.LIBRARY
     for closed, inside in (
         (frame == Activity.PAGE_FAULT, frame == _USER),
         # Rust compiles its locks, and the atomics in them, into the program.
@@ -246,7 +239,6 @@ def is_of_template_package(name: str) -> bool:
     return _PACKAGES.match(name) is not None
 
 
-_THREAD_STARTERS = frozenset({"clone", "__clone", "clone3", "__clone3", "start_thread"})
 #: Names that C reserves for its library (C17 7.1.3), procedures of Fortran's modules apart.
 _C_LIBRARY = re.compile(r"__(?!\w*_MOD_)\w+")
 #: Namespaces of libraries that are mostly templates, and what may stand before them in a name; crates that come with the compiler, and types

@@ -191,9 +191,9 @@ def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail
         page.paragraph(path(page, finding.where.path), label="Path")
     if report.verdict != "healthy":  # of which nothing has to change, and nothing is promised
         _change(page, finding.change, finding.advice, detail)
-    if not hot and report.verdict != "healthy":
-        page.paragraph(wording.gained(finding), label="Gain")
-        page.paragraph(wording.certainty(finding), label="Confidence")
+        if not hot:
+            page.paragraph(wording.gained(finding), label="Gain")
+            page.paragraph(wording.certainty(finding), label="Confidence")
     _verify(page, finding.next_measurement, detail)
 
 

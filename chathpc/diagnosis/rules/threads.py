@@ -175,14 +175,15 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
         return
     starts = named(tree, lambda name: _STARTS.match(base_name(name)) is not None)
     # Beginning and end of a thread lie around what the program has it do.
-    around = (caller < 0) & (tree.nearest(named(tree, STARTERS.__contains__)) >= 0) & at_work(facts)
+    busy = at_work(facts)
+    around = (caller < 0) & (tree.nearest(tree.named(*STARTERS)) >= 0) & busy
     kinds = (
-        ("scheduling of tasks", scheduling(facts) & (caller >= 0) & at_work(facts), "min_scheduling"),
+        ("scheduling of tasks", scheduling(facts) & (caller >= 0) & busy, "min_scheduling"),
         ("starting and ending threads", tree.inside(np.flatnonzero(starts).astype(np.int32)) | around, "min_starting"),
     )
     costs = [float(facts.time[chosen].sum()) for _, chosen, _ in kinds]
     (subject, chosen, least), cost = kinds[int(np.argmax(costs))], max(costs)
-    all_work = cost + float(facts.time[at_work(facts) & ~chosen].sum())
+    all_work = cost + float(facts.time[busy & ~chosen].sum())
     if not facts.above(cost / facts.total, entry.threshold("min_share")) or cost < entry.threshold(least) * all_work:
         return
     weight = np.where(chosen, facts.time, 0.0)
