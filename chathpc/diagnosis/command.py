@@ -14,7 +14,7 @@ from pathlib import PurePath
 from chathpc.profile.activity import Activity, activity_of_module
 from chathpc.profile.launcher import split
 from chathpc.profile.profile import COMMAND, Profile
-from chathpc.profile.run import NO_COUNTERS
+from chathpc.profile.run import NO_COUNTERS, processors
 
 #: How a command names the program; further places are the folder that hpcrun writes, and a function.
 APP = "./app"
@@ -120,9 +120,8 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
         commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
     if NO_COUNTERS in profile.run and _COUNTED.search(commands):
         gap, words = " (", f"{words.removesuffix(')')} {_ELSEWHERE})".lstrip()
-    cores = profile.hardware.get("processors", "")
-    if cores.isascii() and cores.isdigit() and len(cores) < _COMM:
-        commands = commands.replace(_ALL_CORES, f"-C 0-{max(int(cores) - 1, 0)}")
+    if cores := processors(profile):
+        commands = commands.replace(_ALL_CORES, f"-C 0-{cores - 1}")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
 
 

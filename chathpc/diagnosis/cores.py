@@ -10,10 +10,8 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT
+from chathpc.profile.run import processors
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
-
-#: Of a number of cores; what has more is none.
-_DIGITS = 9
 
 
 def without_core(facts: Facts, chosen: BoolArray) -> FloatArray:
@@ -43,8 +41,7 @@ def of_others(spent: FloatArray, group: IntArray) -> float:
 
 def cores(facts: Facts) -> int:
     """The cores of the machine that the program ran on, where the profile tells them; else 0."""
-    told = facts.profile.hardware.get("processors", "")
-    return int(told) if told.isdigit() and len(told) <= _DIGITS else 0
+    return processors(facts.profile)
 
 
 def crowd(facts: Facts) -> int:

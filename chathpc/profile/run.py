@@ -24,6 +24,8 @@ PAGE_FAULT, PEAK_MEMORY, LAST_CACHE = "page_fault", "peak_memory", "last_level_c
 NO_COUNTERS = "no_counters"
 #: How the program ended, where that was not well: its exit status, or minus the signal that ended it.
 EXIT_CODE = "exit_code"
+#: Of a number of cores; what has more is none.
+_DIGITS = 9
 #: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.
 _LONGEST = 500
 _SECRET = re.compile(r"(?i)passw|secret|token|(api|access|private).?key|credential")
@@ -137,6 +139,12 @@ def _event(profile: Profile) -> str | None:
         return None
     name = _UNIT.sub("", profile.time.source_name)
     return None if not name or _PLAIN.fullmatch(name) else name
+
+
+def processors(profile: Profile) -> int:
+    """The cores of the machine that the program ran on, where the profile tells them; else 0."""
+    told = profile.hardware.get("processors", "")
+    return int(told) if told.isascii() and told.isdecimal() and len(told) <= _DIGITS else 0
 
 
 def wall_seconds(profile: Profile) -> float | None:

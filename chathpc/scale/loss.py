@@ -29,6 +29,7 @@ from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.names import in_words
+from chathpc.profile.run import processors
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.scale import devices
@@ -125,7 +126,7 @@ def _of_run(
         # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
         kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
         # With a processor for each of them, other programs had their cores, and messages waited for that too.
-        kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= _processors(run)))
+        kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= processors(run.profile)))
     table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
     useful = np.bincount(place, weights=is_useful(kinds) * run.values, minlength=size) > 0
     computing = table[:, useful].sum(axis=1)
@@ -203,12 +204,6 @@ def _is_starved(run: Run) -> bool:
     profile = run.profile
     lacked = profile.total(NO_CORE) if NO_CORE in profile.metrics else 0.0
     return lacked > threshold("starved") * (lacked + run.measured.total)
-
-
-def _processors(run: Run) -> int:
-    """Those of the machine; 0 where the profile does not tell."""
-    told = run.profile.hardware.get("processors", "")
-    return int(told) if told.isdigit() else 0
 
 
 def _rank_balance(run: Run, useful: FloatArray) -> float:

@@ -131,7 +131,6 @@ ALLOWED = {
     "diagnosis/rules/compiler_kernels.py": {"_MOST": WORK},
     "diagnosis/rules/compute.py": {"_LISTED": TOLD},
     "diagnosis/rules/gpu_blame.py": {"_LONGEST": TOLD},
-    "diagnosis/cores.py": {"_DIGITS": LABEL},
     "diagnosis/rules/gpu_counters.py": {"_CONFIGURATIONS": WORK, "_LISTED": TOLD},
     "diagnosis/rules/gpu_gaps.py": {"_LOOKED_AT": WORK, "_LATE": WORK, "FEW_RANKS": TWO},
     "diagnosis/rules/gpu_launch.py": {"_ROUNDING": ROUNDING},
