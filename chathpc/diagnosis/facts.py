@@ -112,7 +112,8 @@ class Facts:
         counted = self.total / max(period, limit["shortest_period"].value if self.in_seconds else 1.0)
         if self.profile.sample_count is None:
             return counted
-        traced = self.profile.sample_count * self.total / (self.total + self.profile.helpers.time)
+        out = self.profile.helpers
+        traced = self.profile.sample_count * self.total / (self.total + out.time + out.joining)
         return traced if traced < limit["traced_part"].value * counted else max(counted, traced)
 
     def error(self, share: float) -> float:
@@ -209,12 +210,14 @@ class Facts:
 
     @cached_property
     def matrix(self) -> FloatArray:
-        """Time of each activity at each location of the program: array (locations × activities); see `locations`."""
+        """Time of each activity at each location of the program: array (locations × activities); see `locations`. Waits for others to end
+        are in it: it says how long each is there.
+        """
         return self._all_locations[self.locations]
 
     @cached_property
     def _all_locations(self) -> FloatArray:
-        return self.profile.values.grouped(self.metric, self.activities.kind.astype(np.int32), len(Activity))
+        return self.profile.present_in(self.metric, self.activities.kind.astype(np.int32), len(Activity))
 
     @cached_property
     def locations(self) -> IntArray:
@@ -263,7 +266,7 @@ class Facts:
 
     def grouped(self, group: IntArray, groups: int) -> FloatArray:
         """Time per location of the program and group of nodes: array (locations × groups)."""
-        return self.profile.values.grouped(self.metric, group, groups)[self.locations]
+        return self.profile.present_in(self.metric, group, groups)[self.locations]
 
     # -- places --------------------------------------------------------------------------------------------
 

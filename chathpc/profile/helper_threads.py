@@ -1,14 +1,18 @@
-"""Threads that libraries run for themselves: they never work for the program, so they are no part of its time.
+"""Threads that libraries run for themselves, and waits for threads to end: neither works for the program, so they are no part of its time.
 
 Open MPI starts two threads a rank that sleep in an event loop, GPU runtimes have their monitors. A wall clock gives each of them
 the whole run, so a total that counts them is a multiple of what the program took. They are recognised by their stacks, in which
 nothing of the program stands, and left out of all values; `Profile.everything` has them.
+
+A thread that waits for others to end can do nothing else while these run. To count it would make all that they do look small, and so what
+a repair can gain: where two threads work while main waits, a third of all thread time would be that wait.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,6 +45,11 @@ from chathpc.profile.values import Values
 #: do nothing else; a thread of the program does work in between.
 HELPER_SHARE = 0.8
 
+#: A part of each name that `activity_of_name` takes for a wait for threads to end.
+_JOIN = re.compile("join|wait", re.IGNORECASE)
+#: Waits for others to end are left out if these others have so much time, as a part of the waits': else their work is not in the profile.
+_WORKING = 0.05
+
 #: Whose threads they are, by what the frames of their stacks do.
 _OWNERS = {Activity.MPI: "the MPI library", Activity.GPU_API: "the GPU runtime"}
 _ANY_OWNER = "libraries"
@@ -49,23 +58,30 @@ _ANY_OWNER = "libraries"
 @dataclass(frozen=True, slots=True, eq=False)
 class HelperThreads:
     """What was left out of a profile: `time` in the unit of its time metric, `locations` true for each location that is a helper
-    thread, `owners` how many of these each library has ("the MPI library"; 0 where the profile does not tell locations apart).
+    thread, `owners` how many of these each library has ("the MPI library"; 0 where the profile does not tell locations apart), and
+    `joining`, the time in which threads of the program wait for others to end.
     """
 
     time: float
     unit: str
     locations: BoolArray
     owners: Mapping[str, int]
+    joining: float = 0.0
 
     @property
     def sentence(self) -> str:
-        """`3 helper threads of the MPI library left out: 65.8 s.`; nothing where there are none."""
-        if not self.owners:
-            return ""
-        threads = int(self.locations.sum())
-        who = " and ".join(self.owners)
-        many = f"{numbers.count(threads)} helper thread{'s' if threads != 1 else ''}" if threads else "Helper threads"
-        return f"{many} of {who} left out: {numbers.quantity(self.time, self.unit)}."
+        """`3 helper threads of the MPI library left out: 65.8 s.`, `Waiting for threads to end left out: 9.2 s.`; nothing without either."""
+        found = []
+        if self.owners:
+            threads = int(self.locations.sum())
+            who = " and ".join(self.owners)
+            many = (
+                f"{numbers.count(threads)} helper thread{'s' if threads != 1 else ''}" if threads else "Helper threads"
+            )
+            found.append(f"{many} of {who} left out: {numbers.quantity(self.time, self.unit)}.")
+        if self.joining:
+            found.append(f"Waiting for threads to end left out: {numbers.quantity(self.joining, self.unit)}.")
+        return " ".join(found)
 
 
 def no_helpers(locations: int) -> HelperThreads:
@@ -86,6 +102,13 @@ def helper_nodes(tree: CallTree) -> BoolArray:
     if outside[tree.kind != NodeKind.ENTRY].any():
         found[np.flatnonzero(outside)] = classify(tree.select(outside)[0]).of(Activity.HELPER)
     return found
+
+
+def join_nodes(tree: CallTree) -> BoolArray:
+    """True for the nodes where a thread waits for others to end: those that `classify` calls JOIN, if any name may be of that."""
+    if not any(activity_of_name(name) == Activity.JOIN for name in tree.names if _JOIN.search(name)):
+        return np.zeros(len(tree), dtype=bool)
+    return classify(tree).of(Activity.JOIN)
 
 
 def _first_functions(tree: CallTree, *, known: bool = False) -> IntArray:
@@ -158,12 +181,29 @@ class ProgramValues:
     @cached_property
     def nodes(self) -> BoolArray:
         """True for the nodes whose values are left out."""
-        return self._decided[0]
+        return self._decided[0] | self.joins
 
     @cached_property
     def helpers(self) -> HelperThreads:
-        """The threads that are left out."""
-        return self._decided[1]
+        """What is left out."""
+        found = self._decided[1]
+        if self.time is None or not self.joins.any():
+            return found
+        joining = self.everything.exclusive(self.time.id).dense(len(self.tree))[self.joins].sum()
+        return replace(found, unit=self.time.unit.value, joining=float(joining))
+
+    @cached_property
+    def joins(self) -> BoolArray:
+        """True for the nodes left out since a thread waits there for others to end, whose work the profile has."""
+        size = len(self.tree)
+        if self.time is None or int((~self.where.is_gpu).sum()) < 2:
+            return np.zeros(size, dtype=bool)
+        found = join_nodes(self.tree) & self.everything.exclusive(self.time.id).mask(size)
+        if found.any():
+            waits, rest = self.everything.grouped(self.time.id, np.where(found, 0, 1).astype(np.int32), 2).T
+            rest[self._decided[1].locations | self.where.is_gpu] = 0.0
+            found &= bool(rest[waits <= 0].sum() >= _WORKING * waits.sum())
+        return found
 
     @cached_property
     def _above(self) -> BoolArray:
@@ -276,6 +316,10 @@ class ProgramValues:
         if self.nodes.any():
             group = np.where(self.nodes, np.int32(-1), group).astype(np.int32)
         return self.everything.grouped(metric, group, groups)
+
+    def present(self, metric: str, group: IntArray, groups: int) -> FloatArray:
+        """As `grouped`, with the waits for others to end: all the time that a thread is there."""
+        return self.everything.grouped(metric, np.where(self._decided[0], np.int32(-1), group).astype(np.int32), groups)
 
     def location_totals(self, metric: str) -> FloatArray:
         """Total of each location; NaN where a location has no value of this metric."""

@@ -129,10 +129,10 @@ class Profile:
 
     @cached_property
     def threads(self) -> IntArray:
-        """The locations that are threads of the program: CPU threads that have some of the time."""
+        """The locations that are threads of the program: CPU threads that have some of the time, were it to wait for others to end."""
         if self.time is None:
             return np.flatnonzero(~self.where.is_gpu).astype(np.int32)
-        timed = np.nan_to_num(self.location_totals(self.time.id)) > 0
+        timed = self.present(self.time.id) > 0
         return np.flatnonzero(timed & ~self.helpers.locations & ~self.where.is_gpu).astype(np.int32)
 
     @property
@@ -314,6 +314,17 @@ class Profile:
         """Total of `metric` in seconds, or None if it is no time."""
         found = self.metrics.get(metric)
         return self.total(metric) if found is not None and found.unit == Unit.SECONDS else None
+
+    def present(self, metric: str) -> FloatArray:
+        """Total of each location with its waits for others to end: of a time, how long it was there; 0 where it has no value."""
+        if not isinstance(self.values, ProgramValues) or not self.values.joins.any():
+            return np.nan_to_num(self.location_totals(metric))
+        return self.present_in(metric, np.zeros(len(self.tree), dtype=np.int32), 1)[:, 0]
+
+    def present_in(self, metric: str, group: IntArray, groups: int) -> FloatArray:
+        """The same for groups of nodes, −1 for none: array (locations × groups)."""
+        grouped = self.values.present if isinstance(self.values, ProgramValues) else self.values.grouped
+        return grouped(self.metric(metric).id, group, groups)
 
     def location_totals(self, metric: str) -> FloatArray:
         """Total of each location, NaN where it has no value."""

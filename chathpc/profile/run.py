@@ -158,7 +158,7 @@ def wall_seconds(profile: Profile) -> float | None:
     apart = (~profile.where.is_gpu).sum() > 1 or profile.where.thread.max(initial=-1) >= 0 or profile.timed
     if not apart or (told is None and time.clock != Clock.WALL):
         return told
-    longest = float(np.nan_to_num(profile.location_totals(time.id)[profile.threads]).max(initial=0.0))
+    longest = float(profile.present(time.id)[profile.threads].max(initial=0.0))
     return max(told or 0.0, longest) or None
 
 

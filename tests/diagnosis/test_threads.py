@@ -232,5 +232,5 @@ def test_threads_that_live_too_short_for_a_sample_of_their_work() -> None:
     )
     first = diagnosed(profile).findings[0]
     assert (first.cause, first.where.function, first.where.line) == ("omp-fine-grained-regions", "main", 5)
-    assert first.share == pytest.approx(1 - 1 / 10)
+    assert first.share == pytest.approx(1 - 1 / 5)
     assert "starting and ending threads takes 80.0 %" in first.summary

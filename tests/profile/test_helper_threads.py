@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import classify
 from chathpc.profile.helper_threads import helper_nodes
@@ -173,3 +174,46 @@ def test_a_thread_that_runs_the_programs_code_may_wait_where_nobody_saw_it() -> 
     first = function("main", line("app.c:2", time=(4.0, None)))
     profile = build(node(NodeKind.REGION, Relation.LEXICAL, "app", first, sweep, blocked))
     assert (profile.total("cpu.time"), profile.helpers.time) == (13.4, 0.0)
+
+
+def with_joins(*, others: tuple[float, ...] = (4.0, 3.0)) -> Profile:
+    """Main works for 0.5 s and waits for 5 s for others to end."""
+    return build(
+        main(
+            line("app.c:2", time=(0.5, *(None for _ in others))),
+            libc("pthread_join", time=(5.0, *(None for _ in others))),
+        ),
+        thread(function("work", line("app.c:9", time=(None, *others)))),
+        locations=ranks(1, threads=1 + len(others)),
+    )
+
+
+def test_a_wait_for_threads_to_end_is_no_part_of_the_time_while_these_work() -> None:
+    profile = with_joins()
+    assert profile.total("cpu.time") == 0.5 + 4.0 + 3.0
+    assert profile.everything.total("cpu.time") == 12.5
+    assert profile.helpers.joining == 5.0
+    assert profile.helpers.sentence == "Waiting for threads to end left out: 5.00 s."
+    assert profile.present("cpu.time").tolist() == [5.5, 4.0, 3.0]
+    assert np.nan_to_num(profile.location_totals("cpu.time")).tolist() == [0.5, 4.0, 3.0]
+    facts = Facts(profile)
+    assert facts.total == 7.5
+    assert facts.share(Activity.JOIN) == 0.0
+    assert facts.matrix[:, Activity.JOIN].tolist() == [5.0, 0.0, 0.0]
+
+
+def test_a_wait_for_what_the_profile_does_not_have_is_part_of_the_time() -> None:
+    assert with_joins(others=(0.1,)).total("cpu.time") == 0.5 + 5.0 + 0.1
+    alone = build(main(line("app.c:2", time=1.0), libc("waitpid", time=5.0)))
+    assert alone.total("cpu.time") == 6.0
+    assert not alone.helpers.sentence
+
+
+def test_a_thread_that_does_nothing_but_wait_for_others_is_still_there() -> None:
+    profile = build(
+        main(libc("pthread_join", time=(5.0, None, None))),
+        thread(function("work", line("app.c:9", time=(None, 4.0, 3.0)))),
+        locations=ranks(1, threads=3),
+    )
+    assert profile.threads.tolist() == [0, 1, 2]
+    assert profile.counts.threads == 3

@@ -187,8 +187,9 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
     if not facts.above(cost / facts.total, entry.threshold("min_share")) or cost < entry.threshold(least) * all_work:
         return
     weight = np.where(chosen, facts.time, 0.0)
-    # Who starts threads waits for them, too.
-    hot, threads = facts.hot_place(weight) or facts.hot_place(facts.of(Activity.JOIN)), facts.concurrency
+    # Who starts threads waits for them, too, which is no part of the time.
+    joins = facts.profile.everything.exclusive(facts.metric).dense(len(tree)) * facts.activities.of(Activity.JOIN)
+    hot, threads = facts.hot_place(weight) or facts.hot_place(joins), facts.concurrency
     if hot is None:
         return
     # Where it is known when threads work, what they wait for each other goes with it.
