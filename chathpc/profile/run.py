@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of_module
 from chathpc.profile.location import LocationCounts
