@@ -333,19 +333,20 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     gpu = entry.family.startswith("gpu-")
     on_device = draft.samples is not None and (gpu or (draft.samples == 0 and facts.timeline is not None))
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
-    at_place = _inclusive_share(facts, draft, on_device)
+    at_place = max(_inclusive_share(facts, draft, on_device), min(draft.share, 1.0))
     bound = _speedup(_at_most(_removable(facts, draft, entry, at_place), samples_behind(facts, draft) or inf))
+    free = _speedup(at_place)
     return Finding(
         cause=draft.cause,
-        title=draft.title or entry.title,
+        title=draft.title or _title(entry, draft.share),
         summary=draft.summary,
         where=draft.where,
         seconds=draft.cost if timed else None,
         share=draft.share,
         headroom=part,
         speedup_bound=bound,
-        speedup_if_free=_speedup(at_place),
-        typical_gain=typical_gain(draft.cause, bound),
+        speedup_if_free=free,
+        typical_gain=typical_gain(draft.cause, bound or free),
         confidence=probability,
         confidence_reason=reason,
         evidence=ids,
@@ -359,6 +360,11 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         origin="source" if draft.derived else "profile",
         status="derived" if draft.derived else "measured",
     )
+
+
+def _title(entry: Cause, share: float) -> str:
+    """The cause's title, which says "most" of no less than half."""
+    return entry.title if share >= common()["most"].value else entry.title.replace(" most of ", " much of ")
 
 
 def _speedup(removed: float) -> float | None:
@@ -381,7 +387,7 @@ def _removable(facts: Facts, draft: Draft, entry: Cause, at_place: float) -> flo
         return draft.removable
     return {
         "cost": draft.share,
-        "place": max(draft.share, at_place),
+        "place": at_place,
         "waiting": max(draft.share, facts.share(*WAITING)),
     }[entry.bound]
 

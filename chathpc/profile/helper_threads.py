@@ -70,7 +70,7 @@ class HelperThreads:
 
     @property
     def sentence(self) -> str:
-        """`3 helper threads of the MPI library left out: 65.8 s.`, `Waiting for threads to end left out: 9.2 s.`; nothing without either."""
+        """`3 helper threads of the MPI library left out: 65.8 s.`, `Excluded: 9.2 s of waiting for threads to end.`; nothing without either."""
         found = []
         if self.owners:
             threads = int(self.locations.sum())
@@ -80,7 +80,7 @@ class HelperThreads:
             )
             found.append(f"{many} of {who} left out: {numbers.quantity(self.time, self.unit)}.")
         if self.joining:
-            found.append(f"Waiting for threads to end left out: {numbers.quantity(self.joining, self.unit)}.")
+            found.append(f"Excluded: {numbers.quantity(self.joining, self.unit)} of waiting for threads to end.")
         return " ".join(found)
 
 

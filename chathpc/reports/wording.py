@@ -68,12 +68,8 @@ def gain(finding: FindingRecord) -> str:
     cost = f"{_share(finding)} of the whole"
     if finding.seconds is not None:
         cost = f"{numbers.seconds(finding.seconds)}, {cost}"
-    said = [] if finding.speedup_bound is None else [f"at most {numbers.speedup(finding.speedup_bound)} overall"]
-    if finding.typical_gain is not None:
-        said.append(measured(finding.typical_gain))
-    if finding.speedup_bound is None and finding.speedup_if_free is not None:
-        said.append(f"if it were eliminated: {numbers.speedup(finding.speedup_if_free)} (upper bound)")
-    return "; ".join([*(said or ["unknown"]), f"the cost is {cost}"])
+    won = _won(finding)
+    return f"{won or 'unknown'}; the cost is {cost}{'' if won else _with_calls(finding)}"
 
 
 def measured(found: GainRecord) -> str:
@@ -172,23 +168,31 @@ def headline(report: Report) -> str:
         return report.headline
     run = report.profile.run
     whose = "rank " if run.ranks > 1 else "thread " if run.threads > 1 else ""
-    return f"{report.headline} Cost: {numbers.percent(report.findings[0].share)} of the {whose}time."
+    what = "Cost:" if report.findings[0].where.kernel is None else "The kernel has"
+    return f"{report.headline} {what} {numbers.percent(report.findings[0].share)} of the {whose}time."
 
 
 def gained(finding: FindingRecord) -> str:
-    """What could be won, in a line: no more than the bound, and no repairs that gave more than this run can."""
-    bound, typical = finding.speedup_bound or finding.speedup_if_free, finding.typical_gain
-    said = "unknown" if bound is None else _bounded(bound)
-    if typical is None or (bound is not None and typical.low > bound):
-        return said
-    shown = measured(typical if bound is None else typical.model_copy(update={"high": min(typical.high, bound)}))
-    # What a place costs with all below it bounds what is won there, and says less than what was won elsewhere.
-    return shown if finding.speedup_bound is None else f"{said}; {shown}"
+    """What could be won, in a line: at most, and what repairs gave; where neither is known, how much of the time the place has."""
+    return _won(finding) or f"unknown: it has {numbers.percent(finding.share)} of the time{_with_calls(finding)}"
+
+
+def _won(finding: FindingRecord) -> str:
+    """What could be won at most, and what repairs gave; empty where neither is known."""
+    said = [] if finding.speedup_bound is None else [_bounded(finding.speedup_bound)]
+    return "; ".join(said + ([] if finding.typical_gain is None else [measured(finding.typical_gain)]))
+
+
+def _with_calls(finding: FindingRecord) -> str:
+    """How much more of the time a place has with all that it calls; empty where that is no more."""
+    part = 1 - 1 / (finding.speedup_if_free or 1)
+    more = part > finding.share * (1 + _WORTH_TELLING)
+    return f", {numbers.percent(part)} with all that it calls" if more else ""
 
 
 def _bounded(bound: float) -> str:
     """Larger bounds say no more than that nearly all of the time is there."""
-    return f"at most {numbers.speedup(bound)} overall" if bound <= _LARGE else f"more than {_LARGE:.0f}x overall"
+    return f"at most {numbers.speedup(bound)} overall" if bound <= _LARGE else "nearly all of the time could go"
 
 
 def certainty(finding: FindingRecord) -> str:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.diagnose import _finding, diagnose
+from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Place, Verdict
 from chathpc.profile.location import Locations
@@ -68,7 +69,23 @@ def test_the_bound_on_the_speed_up_is_amdahls_where_a_repair_removes_the_cost_al
     most = 1 - 1 / copies.speedup_bound
     assert most - 0.25 == pytest.approx(2 * sqrt(most * (1 - most) / samples))
     assert churn.speedup_bound is None  # a repair may remove what is done with the memory, too
-    assert churn.typical_gain is not None
+    # Repairs of runs in which the place had more gave more than this run without it: they say nothing of it.
+    assert churn.speedup_if_free == pytest.approx(1 / (1 - 0.3))
+    assert churn.typical_gain is None or churn.typical_gain.high <= churn.speedup_if_free
+
+
+def test_what_a_cost_beyond_its_place_would_free_is_the_cost() -> None:
+    """A cost of the whole program stands at its hottest place, which has but a part of it."""
+    profile = build(
+        main(
+            function("f", loop("app.c:10", line("app.c:11", libc("malloc", time=3.0))), at="app.c:9"),
+            function("g", loop("app.c:20", line("app.c:21", libc("malloc", time=2.0))), at="app.c:19"),
+            function("rest", line("app.c:40", time=5.0), at="app.c:39"),
+        )
+    )
+    found = finding(diagnosed(profile), "allocation-churn")
+    assert found.share == pytest.approx(0.5)
+    assert found.speedup_if_free == pytest.approx(2.0)
 
 
 def test_if_a_place_took_no_time_what_it_calls_would_go_with_it() -> None:
@@ -344,3 +361,9 @@ def test_what_the_adapter_calls_insufficient_gets_no_finding() -> None:
     assert diagnosis.headline == "Every value is missing."
     assert diagnosis.findings == ()
     assert diagnosis.evidence == ()
+
+
+@pytest.mark.parametrize(("share", "title"), [(0.6, "takes most of the time"), (0.3, "takes much of the time")])
+def test_a_title_says_most_of_no_less_than_half(share: float, title: str) -> None:
+    draft = Draft("mpi-communication-bound", Place(), "Messages take time.", cost=10 * share, share=share, evidence=())
+    assert _finding(Facts(build(main(line("app.c:2", time=10.0)))), draft, ()).title == f"Communication {title}"

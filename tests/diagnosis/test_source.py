@@ -274,3 +274,35 @@ void f(const int *v, int n)
         assert ("It may be false sharing, which only counters can show." in hot.against) == suspected
         assert any("hits" in item.statement for item in diagnosis.evidence) == suspected
         assert ("perf c2c" in str(hot.next_measurement)) == suspected
+
+
+BY_VALUE = """#include <vector>
+static long cost(std::vector<int> group, int k)
+{
+  long s = 0;
+  for (size_t i = k; i < group.size(); ++i) s += group[i];
+  return s;
+}
+long f(const std::vector<int>& all, int n)
+{
+  long s = 0;
+  for (int k = 0; k < n; ++k)
+    s += cost(all, k);
+  return s;
+}
+"""
+
+
+@pytest.mark.parametrize(("copying", "found"), [(0.1, False), (4.0, True)])
+def test_what_a_function_does_with_a_copy_is_no_part_of_what_the_copy_costs(copying: float, found: bool) -> None:
+    called = line(
+        "a.cpp:12",
+        libc("memmove", time=copying),
+        function("cost(std::vector<int>, int)", loop("a.cpp:5", line("a.cpp:5", time=6.0)), at="a.cpp:2"),
+    )
+    profile = build(
+        main(function("f", loop("a.cpp:11", called), at="a.cpp:8")), read_source=source({"a.cpp": BY_VALUE})
+    )
+    assert ("redundant-copies" in causes(profile)) is found
+    if found:
+        assert finding(diagnosed(profile), "redundant-copies").share == pytest.approx(0.4)

@@ -193,7 +193,7 @@ def test_a_wait_for_threads_to_end_is_no_part_of_the_time_while_these_work() -> 
     assert profile.total("cpu.time") == 0.5 + 4.0 + 3.0
     assert profile.everything.total("cpu.time") == 12.5
     assert profile.helpers.joining == 5.0
-    assert profile.helpers.sentence == "Waiting for threads to end left out: 5.00 s."
+    assert profile.helpers.sentence == "Excluded: 5.00 s of waiting for threads to end."
     assert profile.present("cpu.time").tolist() == [5.5, 4.0, 3.0]
     assert np.nan_to_num(profile.location_totals("cpu.time")).tolist() == [0.5, 4.0, 3.0]
     facts = Facts(profile)

@@ -237,7 +237,9 @@ def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Itera
         inside = facts.profile.tree.inside(hot.line_nodes(file, sign.first, sign.last))
         cost = float(facts.of(Activity.MPI)[inside].sum())
     if cost is None:
-        cost = hot.time(file, sign.first, sign.last) if sign.calls else hot.own_time(file, sign.first, sign.last)
+        callee = sign.callee.rsplit("::", 1)[-1]
+        lines = file, sign.first, sign.last
+        cost = hot.time(*lines, without=callee) if sign.calls else hot.own_time(*lines)
     node = hot.hottest(file, sign.first, sign.last, calls=sign.calls)
     if node >= 0 and cost > 0:
         yield _Found(sign, file, cost, facts.place(node, line_node=node))
@@ -495,7 +497,8 @@ def _time(facts: Facts, found: _Found) -> Fact:
         form=Form.NAME if sign.waits else Form.ONE if sign.first == sign.last else Form.MANY,
         whole=total(facts),
         how="time of the lines"
-        + (" in MPI" if sign.waits else " with all that they call" if sign.calls else " themselves"),
+        + (" in MPI" if sign.waits else " with all that they call" if sign.calls else " themselves")
+        + (f", but {sign.callee}" if sign.callee else ""),
         where=found.where,
     )
 

@@ -54,7 +54,7 @@ def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | N
                     "redundant-copies", line, line, line,
                     f"passes {argument} to {callee.name} by value ({parameter.type} {parameter.name}), a copy at each call, though {callee.name} only reads it",
                     f"copies {argument} at each call of {callee.name}, which takes it by value",
-                    calls=True,
+                    calls=True, callee=callee.name,
                 )  # fmt: skip
     return None
 

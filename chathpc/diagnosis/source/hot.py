@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.facts import Facts, Int64Array
+from chathpc.diagnosis.facts import Facts, Int64Array, plain_name
 from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
+from chathpc.profile.classification import named
 from chathpc.profile.run import LAST_CACHE, PEAK_MEMORY, positive
 from chathpc.profile.tree import BoolArray, IntArray, NodeKind
 
@@ -192,9 +193,14 @@ class Hot:
         nodes = self._lines_by_file[file]
         return tree.outermost(nodes[(tree.line[nodes] >= first) & (tree.line[nodes] <= last)])
 
-    def time(self, file: int, first: int, last: int) -> float:
-        """Time of the lines with all that they call; recursion counts once."""
-        return float(self.facts.inclusive[self.line_nodes(file, first, last)].sum())
+    def time(self, file: int, first: int, last: int, *, without: str = "") -> float:
+        """Time of the lines with all that they call; recursion counts once. A function called `without` is left out with what it calls."""
+        facts, tree, lines = self.facts, self.facts.profile.tree, self.line_nodes(file, first, last)
+        whole = float(facts.inclusive[lines].sum())
+        if not without:
+            return whole
+        called = tree.inside(lines) & named(tree, lambda name: plain_name(name) == without)
+        return whole - float(facts.inclusive[tree.outermost(np.flatnonzero(called).astype(np.int32))].sum())
 
     @property
     def any_source(self) -> bool:

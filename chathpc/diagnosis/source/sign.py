@@ -15,10 +15,10 @@ DERIVED = "derived from the source, not measured"
 class Sign:
     """A cause that the text at `line` suggests; its cost is the time of lines `first` to `last`.
 
-    `says` goes on after "The source at file:line"; `summary` after the function's name. `alone` is False for what only
-    supports a finding from measurement, and `suspected` is True where even then only counters could tell; `calls` is
-    True where time in called functions belongs to the cost. `limit` marks work at the limit of the machine, of which
-    hardly any can go. `memory` names the array, or the pointer to the items, whose size decides. `kernel` is True where the cost is what the
+    `says` goes on after "The source at file:line"; `summary` after the function's name. `alone` is False for what only supports a finding
+    from measurement, and `suspected` is True where even then only counters could tell; `calls` is True where time in called functions
+    belongs to the cost, but for that in the program's function `callee`. `limit` marks work at the limit of the machine, of which hardly
+    any can go. `memory` names the array, or the pointer to the items, whose size decides. `kernel` is True where the cost is what the
     kernel does meanwhile, not the lines, and `waits` where it is what the lines spend in MPI. `bounded` is False where a repair makes other
     lines cheaper, too, so that it can give more than the cost. `title` is said instead of the cause's, `advice` instead of the catalogue's.
     """
@@ -33,6 +33,7 @@ class Sign:
     alone: bool = True
     suspected: bool = False
     calls: bool = False
+    callee: str = ""
     limit: bool = False
     memory: str = ""
     kernel: bool = False

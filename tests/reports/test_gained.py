@@ -1,0 +1,30 @@
+"""What could be won, in a line."""
+
+from __future__ import annotations
+
+import pytest
+
+from chathpc.report import GainRecord
+from chathpc.reports import wording
+from tests.reports.sample import sample
+
+
+@pytest.mark.parametrize(
+    ("share", "bound", "free", "typical", "words"),
+    [
+        (0.3, 1.43, 2.0, None, "at most 1.43x overall"),
+        (0.3, 1.43, 2.0, (1.1, 1.2), "at most 1.43x overall; similar fixes gave 1.10x to 1.20x (3 measured cases)"),
+        (0.95, 20.0, 20.0, None, "nearly all of the time could go"),
+        (0.5, None, 2.0, None, "unknown: it has 50.0 % of the time"),
+        (0.25, None, 4.0, None, "unknown: it has 25.0 % of the time, 75.0 % with all that it calls"),
+        (0.963, None, 27.0, None, "unknown: it has 96.3 % of the time"),
+        (0.25, None, 4.0, (1.1, 1.2), "similar fixes gave 1.10x to 1.20x (3 measured cases)"),
+        (1.0, None, None, None, "unknown: it has 100 % of the time"),
+    ],
+)
+def test_a_gain_is_a_bound_or_what_others_got_and_never_a_promise(
+    share: float, bound: float | None, free: float | None, typical: tuple[float, float] | None, words: str
+) -> None:
+    gain = None if typical is None else GainRecord(low=typical[0], high=typical[1], cases=3)
+    update = {"share": share, "speedup_bound": bound, "speedup_if_free": free, "typical_gain": gain}
+    assert wording.gained(sample().findings[0].model_copy(update=update)) == words
