@@ -323,3 +323,13 @@ def test_calls_of_fortran_are_collectives_by_whatever_name_a_profiler_finds_at_t
     )
     first = finding(diagnosed(profile), "mpi-collective-wait")
     assert (first.where.function, first.where.line) == ("norm", 71)
+
+
+@pytest.mark.parametrize(("least", "alike"), [(1.9, True), (0.7, False)])
+def test_ranks_are_said_to_compute_about_the_same_only_where_they_do(least: float, alike: bool) -> None:
+    profile = build(
+        main(compute("forces", (2.0, least)), exchange("MPI_Allreduce", time=(8.0, 10.0 - least))), locations=ranks(2)
+    )
+    found = diagnosed(profile).findings[0]
+    assert found.cause == "mpi-collective-wait"
+    assert ("though each computes about the same" in found.summary) is alike
