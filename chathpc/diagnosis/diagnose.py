@@ -14,7 +14,7 @@ import numpy as np
 
 from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.catalogue.entry import Cause
+from chathpc.diagnosis.catalogue.entry import DEVICE, LANGUAGES, OTHER, Cause
 from chathpc.diagnosis.command import filled, named
 from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.coverage import not_collected
@@ -52,6 +52,7 @@ from chathpc.profile.languages import language_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import EXIT_CODE
 from chathpc.profile.source_text import no_source
+from chathpc.profile.tree import CallTree
 
 #: Findings whose functions' times are told over all threads.
 _SPREADS = 2
@@ -454,9 +455,8 @@ def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
     models: list[str] = []
     # A place without a source, in a stripped library, is in a program of whatever its other places are in.
     languages = map(language_of, (file,) if file else facts.profile.tree.files)
-    language = next(filter(None, languages), None)
-    if language is not None:
-        models.append(str(language))
+    language = next(filter(None, languages), None) or _by_names(facts.profile.tree)
+    models += [str(language)] if language else []
     if facts.profile.time is not None and facts.total:
         if facts.spent(Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD):
             models.append("openmp")
@@ -470,7 +470,24 @@ def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
         models += [model for model, prefixes in _DEVICE_CALLS.items() if _calls(facts, prefixes)]
         vendor = vendor_of(facts.profile)
         models += [_MODELS[vendor]] if vendor is not None else []
+    # HPC programs are compiled from these, and what is for devices is C++.
+    models += [] if LANGUAGES & {*models} or DEVICE & {*models} else ["c", "c++", "fortran"]
     return tuple(dict.fromkeys(models))
+
+
+#: What names of functions and files tell of a program's language, where no file of a language that is known here does; the first that fits.
+_BY_NAMES = (
+    ("python", re.compile(r"<module>$|_PyEval_")),
+    ("fortran", re.compile(r"__\w+_MOD_|MAIN__$|_gfortran_")),
+    ("rust", re.compile(r"(core|alloc|std::rt|rayon)::|.*::h[0-9a-f]{16}$")),
+    (OTHER, re.compile(r".*\.(go|java|scala|kt|js|ts|cs|rb|lua|pl|r|m)$", re.IGNORECASE)),
+)
+
+
+def _by_names(tree: CallTree) -> str | None:
+    """The language of a program by the names in its profile; None where these do not tell."""
+    names = [*tree.files, *tree.names]
+    return next((language for language, names_of in _BY_NAMES if any(map(names_of.match, names))), None)
 
 
 #: Calls by which a program replays a graph of operations; who does so need not be told to.

@@ -47,7 +47,9 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None, most: int =
     labels, names = profile.tree.function_labels
     if profile.time is not None and (metric is None or metric in HOST_TIME):
         values, kinds, mine = facts.time, facts.activities.kind, facts.caller_label
-        values = np.where(np.isin(kinds, (Activity.HELPER, Activity.PROFILER)), 0.0, values)
+        values = np.where(kinds == Activity.PROFILER, 0.0, values)
+        # Helper threads are no part of the time: what of libraries has no caller here is of threads of the program, without their stacks.
+        kinds = np.where(kinds == Activity.HELPER, np.uint8(Activity.LIBRARY), kinds)
     elif metric is not None:
         values = np.maximum(profile.exclusive(metric).dense(len(profile.tree)), 0.0)
         kinds, mine = np.zeros(len(values), dtype=np.int8), labels

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.diagnose import _finding, diagnose
+from chathpc.diagnosis.catalogue.entry import OTHER
+from chathpc.diagnosis.diagnose import _finding, diagnose, models_of
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Place, Verdict
@@ -30,7 +31,7 @@ from tests.diagnosis.parts import (
     thread,
     wall,
 )
-from tests.profile.build import build, line, loop
+from tests.profile.build import build, call, line, loop
 from tests.profile.strategies import profiles
 from tests.profile.test_classification import MANY_MODULES, MANY_NAMES
 
@@ -208,14 +209,34 @@ def test_counts_of_cycles_give_shares_but_no_seconds() -> None:
     assert diagnosis.evidence[0].statement == "Allocating and releasing memory has 6.00 G of 10.0 G (60.0 %)."
 
 
+#: What programs are compiled from of which nothing tells the language.
+NATIVE = ["c", "c++", "fortran"]
+
+
 @pytest.mark.parametrize(
     ("file", "language"),
-    [("app.c", "c"), ("app.cpp", "c++"), ("app.f90", "fortran"), ("app.F90", "fortran"), ("app.x", None)],
+    [
+        ("app.c", ["c"]),
+        ("app.cpp", ["c++"]),
+        ("app.f90", ["fortran"]),
+        ("app.F90", ["fortran"]),
+        ("app.go", [OTHER]),
+        ("app.x", NATIVE),
+    ],
 )
-def test_advice_fits_the_language_of_the_place(file: str, language: str | None) -> None:
+def test_advice_fits_the_language_of_the_place(file: str, language: list[str]) -> None:
     grow = function("grow", loop(f"{file}:10", line(f"{file}:11", libc("malloc", time=3.0))), at=f"{file}:9")
     found = finding(diagnosed(build(main(grow))), "allocation-churn")
-    assert found.advice == cause("allocation-churn").advice_for(*([language] if language else []))
+    assert found.advice == cause("allocation-churn").advice_for(*language)
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [("__grid_MOD_grow", "fortran"), ("app::grow::h0123456789abcdef", "rust"), ("grow", None)],
+)
+def test_names_tell_the_language_where_no_file_does(name: str, language: str | None) -> None:
+    profile = build(call("start", call(name, module="/home/app", time=3.0), module="/home/app"))
+    assert models_of(Facts(profile)) == ((language,) if language else tuple(NATIVE))
 
 
 def test_advice_fits_the_programming_models_of_the_run() -> None:

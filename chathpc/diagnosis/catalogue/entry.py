@@ -15,7 +15,9 @@ FAMILIES = {
 }
 
 #: Names that `Advice.applies` may hold, in groups of alternatives: [c, c++, openmp] is for OpenMP in C or C++.
-LANGUAGES = frozenset({"c", "c++", "fortran", "python", "julia", "rust"})
+#: A language that no advice is for.
+OTHER = "other language"
+LANGUAGES = frozenset({"c", "c++", "fortran", "python", "julia", "rust", OTHER})
 THREADING = frozenset({"pthreads", "openmp"})
 MESSAGES = frozenset({"mpi"})
 DEVICE = frozenset({"cuda", "hip", "sycl", "openacc", "openmp-target"})

@@ -1,0 +1,22 @@
+"""The flat profile: its shares are of all the time that facts are parts of."""
+
+from __future__ import annotations
+
+import pytest
+
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.flat_profile import flat_profile
+from tests.diagnosis.parts import function, main, ranks
+from tests.profile.build import build, call, entry, line
+
+
+def test_what_a_programs_thread_does_in_libraries_without_its_stack_has_its_share_too() -> None:
+    """A sample without a stack in a thread that works for the program as well: no thread of the library's own."""
+    profile = build(
+        main(function("step", line("app.c:2", time=(3.0, None)))),
+        entry("main thread", call("<unknown procedure>", module="/usr/lib/libcuda.so.525", time=(1.0, None))),
+        main(function("other", line("app.c:9", time=(None, 4.0)))),
+        locations=ranks(1, threads=2),
+    )
+    rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
+    assert rows == {"step": pytest.approx(3 / 8), "libcuda": pytest.approx(1 / 8), "other": pytest.approx(4 / 8)}
