@@ -421,7 +421,8 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     vendor = vendor_of(facts.profile) if entry.family.startswith("gpu-") else None
     if vendor is not None:  # of what its own language does not do, what is for this maker's devices
         models = tuple(dict.fromkeys((*models, _MODELS[vendor])))
-    advice = tuple(in_words_of(vendor, sentence) for sentence in entry.advice_for(*models))
+    fits = entry.advice_for(*models) or entry.advice_for(*(each for each in models if each != OTHER))
+    advice = tuple(in_words_of(vendor, sentence) for sentence in fits)
     if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
         advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)
     return advice

@@ -190,3 +190,13 @@ def test_collapsed_stacks_that_end_in_files_are_told_as_input_and_output(
 def test_functions_that_only_sound_like_files_are_none(tmp_path: Path, stacks: str) -> None:
     (tmp_path / "a.folded").write_text(stacks + "\n")
     assert not {"io-bound", "io-small-requests"} & set(causes(chathpc.load(tmp_path / "a.folded")))
+
+
+@pytest.mark.parametrize(("formatting", "writing", "title"), [(4.0, 1.0, True), (1.0, 4.0, False)])
+def test_numbers_turned_into_text_are_told_from_files(formatting: float, writing: float, title: bool) -> None:
+    """fprintf to a buffer that is written now and then: a converter at work, and no file that is waited for."""
+    printed = libc("fprintf", libc("__vfprintf_internal", libc("write", time=writing), time=formatting))
+    found = finding(diagnosed(wall(build(main(output(printed), REST)))), "io-bound")
+    assert (found.title == "Conversion of numbers to text") is title
+    assert ("converting numbers to text and back (vfprintf_internal)" in found.summary) is title
+    assert any("setvbuf" in each for each in found.advice) is not title

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import (
     Draft,
     Spread,
@@ -30,6 +30,15 @@ _INNER = re.compile(r"(libc_|hpcrun_|((x64_|ia32_|arm64_|do_|k)?sys|vfs)_)*")
 _BUFFER = (
     "Read and write in larger pieces: put records together in a buffer of some MiB (setvbuf, BufWriter in Rust, one call for a whole array in HDF5) "
     "and hand it on when it is full."
+)
+#: What turns numbers into text and back; the file is asked for nothing meanwhile.
+_CONVERTING = re.compile(
+    r"(IO_)?(vf?w?(printf|scanf)|f?(printf|scanf))(_chk|_internal|_positional)?$|printf_|std::num_(put|get)|std::(basic_)?[io]stream::_M_(insert|extract)"
+)
+_NOT_TEXT = (
+    "Write and read numbers as they are in memory (fwrite and fread of whole arrays, stream access in Fortran, HDF5): text takes a conversion for "
+    "each digit.",
+    "Where it must be text, write fewer digits and fewer items, with std::to_chars and std::from_chars (C++17) instead of streams and printf.",
 )
 _SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
 
@@ -89,6 +98,11 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         f"{place.function} spends {much} in file operations ({ranked[0][0]}).",
     )
     signs = 2
+    title, advice = "", (_BUFFER,)
+    converting = sum(time for name, time in ranked if _CONVERTING.match(name))
+    if converts := converting >= common()["most"].value * cost:
+        title, advice = "Conversion of numbers to text", _NOT_TEXT
+        summary = f"{place.function} spends {much} converting numbers to text and back ({ranked[0][0]})."
     syncs = syncing > bound.threshold("min_sync_part") * cost
     if syncs:
         sync = next(name for name, _ in ranked if _SYNCING.search(name))
@@ -136,7 +150,9 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
-        advice=(_BUFFER,) if entry is bound and not syncs else (),
+        title=title,
+        advice=advice if entry is bound and not syncs else (),
+        own_advice=converts,
     )
 
 
