@@ -36,7 +36,7 @@ def test_samples_along_a_chain_make_one_suspect_latency() -> None:
     assert found.share == pytest.approx(0.8 * 0.98)
     assert "derived from the machine code" in found.confidence_reason
     assert statements(diagnosis, "memory-latency") == [
-        "The loop in f takes 7.84 s of 10.0 s (78.4 %).",
+        "The loop in f takes 8.00 s of 10.0 s (80.0 %).",
         "Loads along a chain of addresses, with what waits for them, have 98.0 % of the samples of the loop in f.",
     ]
 

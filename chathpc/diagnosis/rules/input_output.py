@@ -98,7 +98,8 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         f"{place.function} spends {much} in file operations ({ranked[0][0]}).",
     )
     signs = 2
-    title, advice = "", (_BUFFER,)
+    title = ""
+    advice: tuple[str, ...] = (_BUFFER,)
     converting = sum(time for name, time in ranked if _CONVERTING.match(name))
     if converts := converting >= common()["most"].value * cost:
         title, advice = "Conversion of numbers to text", _NOT_TEXT

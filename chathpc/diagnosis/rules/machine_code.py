@@ -17,6 +17,7 @@ from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.hot import Hot
+from chathpc.diagnosis.source.traffic import SCATTERED
 from chathpc.diagnosis.statistics import is_above
 from chathpc.diagnosis.tuned_libraries import in_tuned_libraries
 from chathpc.profile import numbers
@@ -56,12 +57,23 @@ def _of_code(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterat
     if is_most(loop.chased):
         does = "goes from item to item, each address coming from the previous item"
         waiting = _waiting(facts, "loads along a chain of addresses", loop.chased, name, place.place)
-        yield from _draft(facts, LATENCY, place.place, does, time * loop.chased, waiting)
+        yield from _draft(facts, LATENCY, place.place, does, time, waiting, part=loop.chased)
     elif is_most(loop.chased + loop.gathered):
         part = min(loop.chased + loop.gathered, 1.0)
         does = "reads memory at addresses that it has loaded just before"
         waiting = _waiting(facts, "loads whose address the loop has loaded just before", part, name, place.place)
-        yield from _draft(facts, LATENCY, place.place, does, time * part, waiting, against=(_ORDER,), limit=loop.beside)
+        yield from _draft(
+            facts,
+            LATENCY,
+            place.place,
+            does,
+            time,
+            waiting,
+            part=part,
+            against=(_ORDER,),
+            limit=loop.beside,
+            advice=SCATTERED,
+        )
     elif _streams(loop):
         operations = f"{loop.operations or 'no'} operation{'s' if loop.operations != 1 else ''}"
         streams = fact(
@@ -106,14 +118,16 @@ def _waiting(facts: Facts, what: str, part: float, function: str, place: Place) 
 
 
 def _draft(
-    facts: Facts, identifier: str, place: Place, does: str, cost: float, evidence: Fact, against: tuple[str, ...] = (), *,
-    limit: bool = False,
+    facts: Facts, identifier: str, place: Place, does: str, loop: float, evidence: Fact, *, part: float = 1.0,
+    against: tuple[str, ...] = (), limit: bool = False, advice: tuple[str, ...] = (),
 ) -> Iterator[Draft]:  # fmt: skip
-    entry, share = cause(identifier), cost / facts.total
+    """The finding of a loop that takes `loop`, of which `part` (0..1) is the cost."""
+    entry, cost = cause(identifier), part * loop
+    share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
     time = fact(
-        facts, Kind.AMOUNT, cost, subject=f"the loop in {place.function}", whole=total(facts), where=place,
+        facts, Kind.AMOUNT, loop, subject=f"the loop in {place.function}", whole=total(facts), where=place,
         how="time of the function by its instructions' samples",
     )  # fmt: skip
     yield Draft(
@@ -127,6 +141,8 @@ def _draft(
         headroom=entry.threshold("headroom_at_limit") if limit else None,
         # What a run held at most tells only that it is more than the cache, where it was measured.
         against=(*(() if PEAK_MEMORY in facts.profile.run else (_MEMORY,)), *against),
+        advice=advice,
+        own_advice=bool(advice),
         derived=True,
         read_in="machine code",
     )

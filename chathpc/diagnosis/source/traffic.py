@@ -162,6 +162,15 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     return None
 
 
+#: What helps where items are in an array already, and read in an order that other data gives.
+SCATTERED = (
+    "Renumber nodes or sort particles by cell (reverse Cuthill-McKee, space-filling curve), so that neighbours are close in memory.",
+    "Keep together what is read together, in as few bytes as will do (32-bit indices, float), and prefetch a few elements ahead "
+    "(__builtin_prefetch in C and C++) in indirect loops.",
+    "Request huge pages (madvise with MADV_HUGEPAGE, GLIBC_TUNABLES=glibc.malloc.hugetlb=1) where there are many TLB misses.",
+)
+
+
 def nodes(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     """A loop over a container of single nodes, with little work for each."""
     name = root(loop.container) if loop.container is not None else None
@@ -253,7 +262,7 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         "memory-latency", access.line or loop.first, loop.first, loop.last,
         f"reads {function.show(access)} at places that the program computes or another array gives, which no prefetcher can predict",
         f"reads {function.show(access.base)} in an order given by other data",
-        tuple(against), limit=bool(streams), memory=str(root(access)),
+        tuple(against), limit=bool(streams), memory=str(root(access)), advice=SCATTERED,
     )  # fmt: skip
 
 
@@ -281,7 +290,7 @@ def random_access(function: Function, unit: Unit, loop: Loop) -> Sign | None:
             "memory-latency", one.line or loop.first, loop.first, loop.last,
             f"uses {function.show(one)} at places that look random, which no prefetcher can predict",
             f"uses {function.show(one.base)} at places that look random",
-            memory=str(root(one)),
+            memory=str(root(one)), advice=SCATTERED,
         )  # fmt: skip
     return None
 
@@ -363,7 +372,7 @@ def lookup(function: Function, unit: Unit, line: int) -> Sign | None:
             "memory-latency", line, function.first, function.last,
             f"reads {function.show(one)} at places that other data gives, which no prefetcher can predict",
             f"reads {function.show(array)} at places that other data gives",
-            memory=str(root(array)),
+            memory=str(root(array)), advice=SCATTERED,
         )  # fmt: skip
     return None
 
