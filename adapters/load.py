@@ -17,7 +17,7 @@ from chathpc.adapters.glance import Glance
 from chathpc.adapters.packed import packing_of, plain_file
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
-from chathpc.profile.run import EXIT_CODE, LAST_CACHE, NO_COUNTERS, PAGE_FAULT, PEAK_MEMORY, told_command
+from chathpc.profile.run import EXIT_CODE, LAST_CACHE, NO_COUNTERS, OVERHEAD, PAGE_FAULT, PEAK_MEMORY, told_command
 from chathpc.profile.source_text import beside, check_named, no_source
 from chathpc.profile.text import clean
 
@@ -242,6 +242,9 @@ def _with_record(profile: Profile, path: Path) -> Profile:
             events = measured[1].get("events")
             if measured[1].get("tool") == "perf" and isinstance(events, list) and "cycles" not in events:
                 told[NO_COUNTERS] = "yes"  # perf is asked for them wherever there are some
+            overhead = measured[1].get("overhead_interval") or [measured[1].get("overhead")]
+            if isinstance(overhead, list) and isinstance(overhead[0], int | float):
+                told[OVERHEAD] = str(overhead[0])
             if type(code := measured[1].get("code")) is int and code:
                 told[EXIT_CODE] = str(code)
             machine = measured[1].get("machine")

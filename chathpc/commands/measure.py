@@ -190,15 +190,13 @@ def _series(
 
 def _longest(measured: Measured) -> float:
     """Seconds of the longest thread, without time in which it had no core; where the profile does not tell, those of the run."""
-    import numpy as np
-
     from chathpc.adapters.load import load
     from chathpc.profile.metric import Unit
 
     profile = load(measured.path)
     if profile.time is None or profile.time.unit != Unit.SECONDS:
         return measured.seconds
-    return float(np.nan_to_num(profile.location_totals(profile.time.id)).max(initial=0.0)) or measured.seconds
+    return float(profile.present(profile.time.id).max(initial=0.0)) or measured.seconds
 
 
 def _series_folder(output: Path | None) -> Path:

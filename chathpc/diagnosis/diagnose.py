@@ -50,7 +50,7 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.languages import language_of
 from chathpc.profile.profile import Profile
-from chathpc.profile.run import EXIT_CODE
+from chathpc.profile.run import EXIT_CODE, OVERHEAD, positive
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import CallTree
 
@@ -525,6 +525,11 @@ def _notes(facts: Facts) -> tuple[str, ...]:
         notes.append(window_note(facts.traced))
     if facts.profile.helpers.sentence:
         notes.append(facts.profile.helpers.sentence)
+    overhead = positive(facts.profile.run.get(OVERHEAD, ""))
+    if overhead is not None and overhead >= common()["overhead_note"].value:
+        notes.append(
+            f"Measuring made the run {numbers.number(1 + overhead)} times as long: what is short and frequent, such as system calls, looks larger than it is."
+        )
     if facts.profile.time is not None and facts.total:
         if no_core := starved(facts):
             notes.append(no_core)

@@ -20,6 +20,8 @@ from chathpc.profile.profile import COMMAND, Profile
 PAGE_FAULT, PEAK_MEMORY, LAST_CACHE = "page_fault", "peak_memory", "last_level_cache"
 #: That the machine gave no hardware counters to who looked for some.
 NO_COUNTERS = "no_counters"
+#: What measuring added to the run's time at least, as a part of that without it.
+OVERHEAD = "overhead"
 #: How the program ended, where that was not well: its exit status, or minus the signal that ended it.
 EXIT_CODE = "exit_code"
 #: Of a number of cores; what has more is none.

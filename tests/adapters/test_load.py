@@ -199,3 +199,17 @@ def test_a_machine_without_counters_is_known_as_such(tmp_path: Path, tool: str, 
     lack = lacks.counters(Facts(profile))
     assert lack is not None
     assert told in lack.remedy
+
+
+@pytest.mark.parametrize(
+    ("overhead", "interval", "told"),
+    [(0.83, None, True), (0.83, [0.3, 1.2], True), (0.3, [0.02, 0.5], False), (0.05, None, False), (None, None, False)],
+)
+def test_a_large_overhead_of_measuring_is_told(
+    tmp_path: Path, overhead: float | None, interval: list[float] | None, told: bool
+) -> None:
+    (tmp_path / "stacks.txt").write_text("main;work 900\nmain;rest 100\n")
+    record = {"profile": "stacks.txt", "tool": "perf", "overhead": overhead, "overhead_interval": interval}
+    (tmp_path / "measure.json").write_text(json.dumps(record))
+    report = chathpc.explain(tmp_path, llm="none")
+    assert any("Measuring made the run" in note for note in report.notes) is told

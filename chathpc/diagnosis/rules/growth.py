@@ -16,6 +16,11 @@ from chathpc.profile import numbers
 from chathpc.profile.grown import GrownPlace
 
 _CAUSE = "quadratic-algorithm"
+#: What helps where only the growth is known, not what is done for all pairs.
+_ADVICE = (
+    "Find out what is done for each pair of items, and do it for those alone that matter: neighbours through a cell list or k-d tree, equal items "
+    "through a hash table or by sorting once; a list whose items are moved one by one needs an index of its first item instead.",
+)
 
 
 def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
@@ -61,6 +66,7 @@ def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
             Draft(
                 cause=_CAUSE, where=where, summary=f"{grown.name or grown.function} {_words(grown)}: {of}{numbers.percent(share)} of {facts.whole}.",
                 cost=cost, share=share, threshold=limit, evidence=(_time(facts, where, cost, share), fact), removable=0.0, against=_against(grown),
+                advice=_ADVICE, own_advice=True,
             )
         )  # fmt: skip
     return kept

@@ -374,8 +374,8 @@ def _equal_work(
             "The profile ends at the calls of MPI: waiting inside them cannot be distinguished from moving data.",
         )
     where = f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"
-    differ = float(1 - times.compute.mean() / max(times.compute.max(), 1e-300))
-    alike = ", though each computes about the same" if differ <= common()["healthy_imbalance"].value else ""
+    most, differ = float(times.compute.max()), float(times.compute.max() - times.compute.mean())
+    alike = ", though each computes about the same" if differ <= common()["healthy_imbalance"].value * most else ""
     summary = {
         "mpi-communication-bound": f"The ranks spend {numbers.percent(share)} of their time communicating, and much of it moves data: {where}.",
         "mpi-collective-wait": f"The ranks wait {numbers.percent(share)} of their time in collective operations called from {where}"
