@@ -129,7 +129,8 @@ def test_shared_memory_that_fills_the_l1_cache_is_told(shared: float, told: bool
     assert limit.cause == "gpu-memory-bandwidth"
     assert ("shared memory is what fills it" in limit.summary) is told
     assert ("__shfl_down_sync" in " ".join(limit.advice)) is told
-    assert any("L2 with cudaStream" in text for text in limit.advice) is not told
+    assert limit.title == ("Limited by the bandwidth of shared memory" if told else "Limited by the L1 cache")
+    assert not any("L2 with cudaStream" in text for text in limit.advice)  # of no use inside a multiprocessor
 
 
 def test_a_full_data_pipe_with_few_instructions_asks_for_the_memory_tables() -> None:

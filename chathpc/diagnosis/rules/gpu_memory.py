@@ -176,6 +176,7 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
         f"The L1 cache is the limit of {kernel.short}, {numbers.percent((pipe or level[1]) / 100)} busy with few instructions: "
         + ("its accesses are uncoalesced." if shared == 0 else "uncoalesced accesses or bank conflicts; memory tables would show which."),
         evidence, headroom=entry.headroom, signs=signs, against=tuple(against), waiting="spread",
+        title="" if shared == 0 else "Uncoalesced accesses or bank conflicts",
         next_measurement=kernel.measure(
             "sectors per request and bank conflicts, by line: which of the two it is", "MemoryWorkloadAnalysis_Tables", "SourceCounters"
         ),
@@ -221,12 +222,13 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
     tail = ": only moving fewer bytes makes it faster." if name == "dram" and reached >= near() else "."
     if by_shared:
         tail = ", and shared memory is what fills it."
+    inside = name in ("l1", "l2")
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {words}, {numbers.percent(reached / 100)} of the peak{tail}", evidence,
         headroom=spare, signs=2 if reached >= near() else 1,
         against=tuple(against), waiting="dependency" if by_shared else "memory",
-        advice=_SHARED if by_shared else _INSIDE if name in ("l1", "l2") else (), own_advice=by_shared,
-        title="Limited by the bandwidth of shared memory" if by_shared else "",
+        advice=_SHARED if by_shared else _INSIDE if inside else (), own_advice=inside,
+        title="Limited by the bandwidth of shared memory" if by_shared else f"Limited by {words}" if inside else "",
     )  # fmt: skip
 
 
@@ -236,6 +238,7 @@ _SHARED = (
 )
 _INSIDE = (
     "Reuse each loaded value more often: give a thread a tile of results (4 × 4) that it holds in registers, and read operands as float4.",
+    "Let neighbouring threads read neighbouring addresses, so that a warp's access is few requests, and exchange values within a warp by __shfl_sync.",
 )
 
 #: What to do where warps wait for room in the queue of memory instructions, not for data: it is full of too many accesses.
