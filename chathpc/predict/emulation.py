@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 
@@ -30,6 +31,8 @@ CLASSES: Mapping[str, tuple[str, int]] = (
     | dict.fromkeys(("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC"), ("control", 1))
     | dict.fromkeys(("HMMA", "IMMA", "DMMA", "BMMA"), ("tensor", 1))
 )
+#: Compilers load constants by multiplying nothing by nothing on the pipe for halves: no arithmetic of the program.
+_CONSTANT = re.compile(r"HFMA2\S* \w+, -?RZ, -?RZ,")
 #: Which pipe takes an instruction; those not named go to the integer pipe (CUDA C++ Programming Guide, arithmetic throughput).
 _PIPES = (
     dict.fromkeys(("FADD", "FMUL", "FFMA", "FSETP", "FSEL", "FMNMX", "FSET", "FCHK"), "fp32")
@@ -96,7 +99,7 @@ def _words(lowered: Lowered) -> list[_Word]:
             word = known.get(text)
             if word is None:
                 word = known[text] = _word(text)
-            found.append(word)
+            found.append(replace(word, kind="other", operations=1) if _CONSTANT.search(line.text) else word)
     return found
 
 

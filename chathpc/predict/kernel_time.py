@@ -171,12 +171,20 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
         low, high = intervals()[error_group(parts[limiter], limiter, replace(counts, operations={}))][0], inf
     wider = 1.0 if device.key == _FITTED_ON else _fitted()["elsewhere"]
     return Time(
-        Range(seconds, seconds * low / wider, seconds * high * wider),
+        Range(seconds, max(seconds * low / wider, min(_least(counts, device), seconds)), seconds * high * wider),
         limiter,
         parts,
         occupancy(launch, device),
         device.name,
     )
+
+
+def _least(counts: Counts, device: Device) -> float:
+    """Seconds that no execution beats: the bytes at the memory's peak, the operations at that of the highest clock, of both the least."""
+    highest = max(device.boost, device.clock) / device.clock
+    known = ((counts.operations.get(kind), device.peak(kind) * highest) for kind in ("fp32", "fp64", "fp16", "tensor"))
+    moved = (counts.dram_read.low + counts.dram_written.low) / device.bandwidth
+    return max([moved, *(found.low / peak for found, peak in known if found and peak)])
 
 
 def error_group(seconds: float, limiter: str, counts: Counts) -> str:

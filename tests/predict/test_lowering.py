@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,18 @@ from hypothesis import strategies as st
 
 from chathpc.predict import lowering
 from chathpc.predict.cubin import Cubin
-from chathpc.predict.lowering import CONSTANT, IMMEDIATE, PREDICATE, REGISTER, UNIFORM, Operand, address, operand
+from chathpc.predict.emulation import _words
+from chathpc.predict.lowering import (
+    CONSTANT,
+    IMMEDIATE,
+    PREDICATE,
+    REGISTER,
+    UNIFORM,
+    Lowered,
+    Operand,
+    address,
+    operand,
+)
 from chathpc.profile.machine_code import CodeLine, MachineCode
 
 NEGATE, ABSOLUTE, INVERT, LOW, HIGH, WIDE = 1, 2, 4, 8, 16, 32
@@ -130,3 +143,17 @@ def test_no_text_breaks_it(texts: list[str]) -> None:
     line = CodeLine(0, " ".join(texts).replace(" ,", ","))
     lowered = lowering.lower([(Cubin({}, (), (), {}), [MachineCode("f", (line,), architecture="sm_86")])])
     assert len(lowered.code) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("@P0 HFMA2.MMA R0, -RZ, RZ, 0, 5.9604644775390625e-08 ;", "other"),  # the integer 1
+        ("HFMA2.MMA R0, R4, R5, R6 ;", "fp16"),
+        ("HFMA2.BF16_V2 R0, R4, 1, 1, R6 ;", "fp16"),
+    ],
+)
+def test_a_constant_that_is_loaded_on_the_pipe_for_halves_is_no_arithmetic(text: str, kind: str) -> None:
+    lowered = SimpleNamespace(code=[SimpleNamespace(lines=[SimpleNamespace(text=text)])])
+    (word,) = _words(cast(Lowered, lowered))
+    assert (word.kind, word.pipe) == (kind, "fp16")
