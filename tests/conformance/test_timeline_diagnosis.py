@@ -76,8 +76,8 @@ TRUTHS = (
         among=(COPY, PAGEABLE, GRID, "mpi-communication-bound"),
     ),
     Truth("nsys/extrap_concurrent_s1_gtx1060_2022.1.scrubbed.sqlite", "bottleneck", (IDLE,), words=("init_data",)),
-    Truth("nsys/extrap_exgpu_s10_a100_2021.scrubbed.sqlite", "bottleneck", (LAUNCH,), words=("first launches",)),
-    Truth("nsys/extrap_exgpu_s1000_a100_2021.scrubbed.sqlite", "bottleneck", (LAUNCH,), words=("first launches",)),
+    Truth("nsys/extrap_exgpu_s10_a100_2021.scrubbed.sqlite", "bottleneck", ("gpu-start-up",), words=("first launches",)),
+    Truth("nsys/extrap_exgpu_s1000_a100_2021.scrubbed.sqlite", "bottleneck", ("gpu-start-up",), words=("first launches",)),
     Truth("nsys/lte_gemm_nokernels_5060ti_2025.1.scrubbed.sqlite", "insufficient-data"),
     # PyTorch
     Truth("kineto/bert_small_h100.json.gz", "bottleneck", (LAUNCH, IDLE), never=(KERNEL,)),

@@ -360,7 +360,7 @@ def test_first_launches_that_load_code_are_called_a_start() -> None:
     )  # fmt: skip
     diagnosis = diagnosed(profile)
     found = diagnosis.findings[0]
-    assert found.cause == "gpu-launch-bound"
+    assert found.cause == "gpu-start-up"
     assert "first launches take 3.00 ms" in found.summary
     assert "start of a run" in found.against[0]
     assert any(

@@ -91,6 +91,8 @@ def launching(facts: Facts) -> Iterable[Draft]:
         signs = 2
         evidence.append(doing)
     few = launches < limit["few_launches"].value
+    if few and in_launches:  # what a launch costs is the context and the code that the first ones load
+        entry = cause("gpu-start-up")
     start_up = (
         f"The first launches take {numbers.seconds(in_calls)} to load code and initialise the device: "
         if few and in_launches
@@ -120,7 +122,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
         summary=f"{start_up}{middle}." if start_up else f"{middle[0].upper()}{middle[1:]}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_idle_share"),
+        threshold=cause("gpu-launch-bound").threshold("min_idle_share"),
         evidence=tuple(evidence),
         signs=signs,
         advice=(_FUSE,) if queued else (),
