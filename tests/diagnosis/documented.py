@@ -63,7 +63,10 @@ TOOLS = {
     "tau_exec": Tool("TAU Reference Guide, tau_exec", "", "-ebs"),
     "neutrino": Tool("README of open-neutrino/neutrino", "-t", ""),
     "py-spy record": Tool("README of benfred/py-spy", "-f -o", "--native"),
-    "all_reduce_perf": Tool("README of NVIDIA/nccl-tests", "-b -e -f -g", "", "files"),
+    **dict.fromkeys(
+        ("all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "alltoall_perf"),
+        Tool("README of NVIDIA/nccl-tests", "-b -e -f -g", "", "files"),
+    ),
     "torchrun": Tool("PyTorch documentation, torchrun", "--nproc-per-node", "--no-python"),
     "mpirun": Tool("mpirun(1), Open MPI 4 and 5; MPICH takes -n and -np too", "-n -np", ""),
     "env": Tool("env(1), POSIX", "", ""),

@@ -219,6 +219,21 @@ def test_exposed_communication_is_what_no_kernel_hides() -> None:
     assert diagnosis.findings[0].cause == "nccl-bound"
 
 
+@pytest.mark.parametrize(
+    ("kernel_name", "program", "exchange"),
+    [
+        ("ncclDevKernel_SendRecv", "alltoall_perf ", True),
+        ("ncclDevKernel_AllReduce_Sum_f32", "all_reduce_perf ", False),
+    ],
+)
+def test_a_collective_is_measured_and_mended_by_its_kind(kernel_name: str, program: str, exchange: bool) -> None:
+    found = finding(diagnosed(recorded(kernel("k", (0, 40e3)), collective(kernel_name, (30e3, 90e3)))), "nccl-bound")
+    assert found.next_measurement is not None
+    assert found.next_measurement.startswith(program)
+    assert any("all_to_all" in each for each in found.advice) is exchange
+    assert any("AllReduce" in each or "DistributedDataParallel" in each for each in found.advice) is not exchange
+
+
 def test_a_rank_that_waits_in_collectives_is_not_called_idle_first() -> None:
     """20 of 100 ms busy, all of it exposed collectives but 1 ms."""
     profile = recorded(

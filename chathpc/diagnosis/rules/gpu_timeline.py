@@ -38,6 +38,20 @@ _SEVERAL = 2
 _LOOKED_AT = 3
 
 
+#: What programs of nccl-tests measure, by a part of the name of a collective's kernel.
+_TESTS = {
+    "AllReduce": "all_reduce_perf", "AllGather": "all_gather_perf", "ReduceScatter": "reduce_scatter_perf", "Broadcast": "broadcast_perf",
+    "SendRecv": "alltoall_perf",
+}  # fmt: skip
+_RATE = "The rate that the machine reaches (this program is one of nccl-tests), to compare with the program's."
+#: What helps where each device sends to each other one (all_to_all), which NCCL does by SendRecv.
+_ALL_TO_ALL = (
+    "Start the exchange early (dist.all_to_all_single with async_op=True, or another stream) and compute meanwhile what does not need it.",
+    "Send less: put on one device what is used together (tables, experts), merge the exchanges of a step into one, and send half precision.",
+    "Check that NVLink and the right network card are used: NCCL_DEBUG=INFO, NCCL_IB_HCA, NCCL_NET_GDR_LEVEL.",
+)
+
+
 def communication(facts: Facts) -> Iterable[Draft]:
     """Communication between devices that no kernel hides: collectives, and copies from device to device."""
     timeline = facts.traced
@@ -82,6 +96,8 @@ def communication(facts: Facts) -> Iterable[Draft]:
     alone = len(timeline.devices) < _SEVERAL
     if not alone:
         waits = "The devices compute for different times: much of it is waiting for the busiest one, not transfer."
+    test = next((tool for name, tool in _TESTS.items() if name in most), None)
+    apart = test == _TESTS["SendRecv"]
     yield Draft(
         cause=entry.id,
         where=place,
@@ -93,6 +109,9 @@ def communication(facts: Facts) -> Iterable[Draft]:
         evidence=(*evidence, busy_fact(timeline)),
         signs=2,
         against=(waits,) if kernels and (alone or facts.gaps.unbalanced) else (),
+        advice=_ALL_TO_ALL if apart else (),
+        own_advice=apart,
+        next_measurement=None if test is None else f"{test} -b 8 -e 1G -f 2 -g 8 ({_RATE})",
         samples=0,
     )
 
