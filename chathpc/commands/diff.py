@@ -49,7 +49,7 @@ class RepeatedSides(click.Command):
     "limit",
     metavar="P",
     type=Share(),
-    help="Exit with code 7 if the total has grown by more than P (5%), beyond noise.",
+    help="Exit with code 7 if the run (or metric M) has grown by more than P (5%), beyond noise.",
 )
 @output_options(FORMATS)
 @view_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,9 @@ def diff(
     notes += remarks(first, second, metrics)
     if metrics:
         runs = tuple(Run(profile, each) for profile, each in zip((*first, *second), metrics, strict=True))
-        return _compared(Sides.of(runs, len(first)), notes, fail_on_regression, tell, view=view)
+        return _compared(
+            Sides.of(runs, len(first), chosen=metric is not None), notes, fail_on_regression, tell, view=view
+        )
     if fail_on_regression is not None:
         raise UsageError(
             f"Cannot decide whether this is a regression: {notes[0]}", hint="Measure both sides in the same way."
@@ -97,11 +100,11 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     shares, rest = share_records(sides, joint, attribute(joint, sides.noise, level, ~changed), pairs, level)
     function_rows, functions_rest = rows.function_rows(sides, functions, judged, changed)
     before, after = (
-        _side(sides.runs[part], diagnosis)
+        _side(sides.runs[part], sides.took[part], diagnosis)
         for part, diagnosis in zip((slice(sides.count), slice(sides.count, None)), diagnoses, strict=True)
     )
     if not sides.same_shape:
-        notes.append(words.different_shapes(before, after, sides.longest is not None))
+        notes.append(words.different_shapes(before, after, sides.elapsed is not None))
     return Diff(
         verdict=words.verdict(sides.decisive, sides.metric.unit),
         headline=words.headline(sides, shares, pairs),
@@ -112,7 +115,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         after=after,
         noise=NoiseRecord(kind=sides.noise.kind.value, statement=words.noise(sides), level=level),
         total=sides.total,
-        elapsed=sides.longest,
+        elapsed=sides.elapsed,
         shares=shares,
         rest=rest,
         functions=function_rows,
@@ -122,7 +125,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         findings=[_finding_change(pair) for pair in pairs],
         measurements=rows.measurements(sides),
         notes=notes,
-        gate=None if limit is None else gate(sides.decisive, limit, sides.noise.kind),
+        gate=None if limit is None else gate(sides.decisive, limit, sides.decisive_kind, words.whole(sides)),
         versions=_versions(),
         view=_drawn(sides, joint) if view else None,
     )
@@ -134,7 +137,7 @@ def _findings_alone(first: Sequence[Profile], second: Sequence[Profile], notes: 
     pairs = compare_findings(mine.findings, theirs.findings, lambda finding: True, comparable=False)
     before, after = (
         SideRecord(
-            runs=[_run_record(profile, None) for profile in profiles],
+            runs=[_run_record(profile, None, None) for profile in profiles],
             ranks=0,
             threads=0,
             verdict=diagnosis.verdict.value,
@@ -204,9 +207,9 @@ def _changed_work(sides: Sides) -> set[Activity]:
 # -- records -------------------------------------------------------------------------------------------------
 
 
-def _side(runs: Sequence[Run], diagnosis: Diagnosis) -> SideRecord:
+def _side(runs: Sequence[Run], took: Sequence[float], diagnosis: Diagnosis) -> SideRecord:
     return SideRecord(
-        runs=[_run_record(run.profile, run) for run in runs],
+        runs=[_run_record(run.profile, run, each) for run, each in zip_longest(runs, took)],
         ranks=runs[0].ranks,
         threads=runs[0].threads,
         verdict=diagnosis.verdict.value,
@@ -214,12 +217,13 @@ def _side(runs: Sequence[Run], diagnosis: Diagnosis) -> SideRecord:
     )
 
 
-def _run_record(profile: Profile, run: Run | None) -> RunRecord:
+def _run_record(profile: Profile, run: Run | None, took: float | None) -> RunRecord:
     return RunRecord(
         paths=[clean(str(source.path)) for source in profile.sources],
         title=profile.title,
         format=profile.format,
         total=None if run is None else run.total,
+        elapsed=took,
         samples=None if run is None else run.samples,
         contexts=len(profile.tree),
     )

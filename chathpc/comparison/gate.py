@@ -12,8 +12,8 @@ from chathpc.errors import UsageError
 from chathpc.profile import numbers
 
 
-def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord:
-    """Failed if the lower end of the interval of growth is above `limit` (a part of what was before), passed if its upper end
+def gate(total: TotalRecord | None, limit: float, kind: NoiseKind, what: str = "the run") -> GateRecord:
+    """Whether `what` has grown: failed if the lower end of the interval of growth is above `limit` (a part of what was before), passed if its upper end
     is not, undecided in between. UsageError if there is nothing that could be told.
     """
     if total is None:
@@ -28,7 +28,9 @@ def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord
         return GateRecord(limit=limit, outcome="passed", statement=f"Nothing has grown; {allowed} is met.")
     if total.ratio_low > 1 + limit:
         return GateRecord(
-            limit=limit, outcome="failed", statement=f"The run has grown beyond {allowed}: {relative(total)}."
+            limit=limit,
+            outcome="failed",
+            statement=f"{what[0].upper()}{what[1:]} has grown beyond {allowed}: {relative(total)}.",
         )
     if total.ratio_high <= 1 + limit:
         return GateRecord(

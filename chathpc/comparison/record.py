@@ -92,6 +92,10 @@ class RunRecord(Record):
     title: str
     format: str
     total: float | None
+    elapsed: float | None = Field(
+        default=None,
+        description="How long it took, in seconds; null where that is unknown, or the total is not its time.",
+    )
     samples: float | None = Field(description="Samples behind the total; null where nothing was sampled.")
     contexts: int
 
@@ -137,7 +141,9 @@ class Diff(Record):
     after: SideRecord
     noise: NoiseRecord | None
     total: TotalRecord | None = Field(description="Sum over all threads.")
-    elapsed: TotalRecord | None = Field(description="Time of the longest thread, where a wall clock measured.")
+    elapsed: TotalRecord | None = Field(
+        description="How long the run took, in seconds; null unless both sides tell it."
+    )
     shares: list[ShareRecord]
     rest: ChangeRecord | None = Field(description="What the shares leave of the difference of the totals.")
     functions: list[FunctionRecord]

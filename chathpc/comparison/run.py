@@ -15,6 +15,7 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
 from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import WHOLE, added_up, told_ranks, wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 #: How names begin of outlined regions of LLVM's compilers, and of what its runtime says of regions: they change with the source.
@@ -67,23 +68,41 @@ class Run:
     @cached_property
     def threads(self) -> int:
         """Threads of the program; 0 where the metric is not the host's."""
-        return self.facts.thread_count if self._of_host else 0
+        return max(self.facts.thread_count, self.ranks) if self._of_host else 0
 
     @cached_property
     def ranks(self) -> int:
-        """MPI ranks; 0 without MPI, and where the metric is not the host's."""
-        return self.facts.rank_count if self._of_host else 0
+        """MPI ranks or processes; 0 where nothing tells them, and where the metric is neither the host's nor a time."""
+        if not self._of_host and self.metric.unit != Unit.SECONDS:
+            return 0
+        return told_ranks(self.profile) or (self.facts.rank_count if self._of_host else 0)
 
     @property
     def _of_host(self) -> bool:
         return self.metric.id in HOST_TIME and self.profile.time is not None
 
     @cached_property
-    def longest(self) -> float | None:
-        """Time of the thread that has most of it, which is how long the run took; None unless a wall clock measured."""
-        if not self.is_host_time or self.metric.clock != Clock.WALL or self.metric.unit != Unit.SECONDS:
+    def elapsed(self) -> float | None:
+        """Seconds that the run took, where the profile tells it and the metric is its time.
+
+        Of ranks that the tool added up only the mean is known: they begin and end together.
+        """
+        if not self.is_host_time or self.metric.unit != Unit.SECONDS:
             return None
-        return float(self.facts.matrix.sum(axis=1).max(initial=0.0)) or None
+        wall = wall_seconds(self.profile)
+        return None if wall is None else wall / (1 if "seconds" in self.profile.run else self._together)
+
+    @cached_property
+    def longest(self) -> float:
+        """Seconds of the thread that has most of them by a wall clock, if that is the whole run; else 0."""
+        if self.elapsed is None or not self._of_host or self.metric.clock != Clock.WALL:
+            return 0.0
+        found = float(self.facts.matrix.sum(axis=1).max(initial=0.0)) / self._together
+        return found if found >= WHOLE * self.elapsed else 0.0
+
+    @property
+    def _together(self) -> int:
+        return max(added_up(self.profile), 1)
 
     # -- contexts --------------------------------------------------------------------------------------------
 

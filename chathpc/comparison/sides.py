@@ -11,23 +11,27 @@ import numpy as np
 from chathpc.comparison.noise import Judged, Noise, NoiseKind
 from chathpc.comparison.record import ChangeRecord, TotalRecord
 from chathpc.comparison.run import Run
-from chathpc.profile.metric import Metric, Unit
+from chathpc.diagnosis.coverage import HOST_TIME
+from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.tree import FloatArray
 
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Sides:
-    """The runs of both sides; the first `count` are those before. `noise` is that of parts of the runs."""
+    """The runs of both sides; the first `count` are those before. `noise` is that of parts of the runs; `chosen` is True where it was
+    asked for this metric, and so not for how long the runs took.
+    """
 
     runs: tuple[Run, ...]
     count: int
     noise: Noise
+    chosen: bool = False
 
     @classmethod
-    def of(cls, runs: tuple[Run, ...], count: int) -> Sides:
+    def of(cls, runs: tuple[Run, ...], count: int, *, chosen: bool = False) -> Sides:
         """Runs that are measured in the same way, the first `count` of them before."""
         period, total = (np.array([getattr(run, what) for run in runs]) for what in ("period", "total"))
-        return cls(runs, count, Noise(_kind(runs), count, period, total))
+        return cls(runs, count, Noise(_kind(runs), count, period, total), chosen)
 
     def learned(self, values: FloatArray) -> Sides:
         """The same with what `values` (runs × functions) tell of how much runs differ by themselves."""
@@ -51,13 +55,35 @@ class Sides:
     @cached_property
     def total(self) -> TotalRecord:
         """Sum over all threads."""
-        return self._whole(np.array([run.total for run in self.runs]))
+        return self._whole(np.array([run.total for run in self.runs]), self.noise.kind)
 
     @cached_property
-    def longest(self) -> TotalRecord | None:
-        """The longest thread, where a wall clock measured."""
-        found = [each for run in self.runs if (each := run.longest) is not None]
-        return self._whole(np.array(found)) if len(found) == len(self.runs) else None
+    def took(self) -> list[float]:
+        """How long each run took, where all tell it; nothing where it was asked for another metric than the threads' wall-clock time.
+
+        That is the time of the longest thread where it has all of the run, so that it is one with the totals.
+        """
+        if self.chosen and not (self.metric.id in HOST_TIME and self.metric.clock == Clock.WALL):
+            return []
+        found = [each for run in self.runs if (each := run.elapsed) is not None]
+        if self._by_longest:
+            return [run.longest for run in self.runs]
+        return found if len(found) == len(self.runs) else []
+
+    @cached_property
+    def _by_longest(self) -> bool:
+        return all(run.longest for run in self.runs)
+
+    @cached_property
+    def elapsed(self) -> TotalRecord | None:
+        """How long the runs took, where that is known and asked for."""
+        return self._whole(np.array(self.took), self.decisive_kind) if self.took else None
+
+    @property
+    def decisive_kind(self) -> NoiseKind:
+        """Where the noise of what the verdict is about comes from: a run that is longer than its threads were seen has no samples then."""
+        unseen = bool(self.took) and not self._by_longest
+        return NoiseKind.ASSUMED if unseen and self.noise.kind == NoiseKind.SAMPLING else self.noise.kind
 
     @property
     def same_shape(self) -> bool:
@@ -66,19 +92,14 @@ class Sides:
 
     @property
     def decisive(self) -> TotalRecord | None:
-        """What the verdict is about: how long the run took, told by its longest thread where a wall clock measured; else the
-        total, but of sides with different numbers of threads that is no duration, and nothing is.
+        """What the verdict is about: how long the run took, else the total; but of sides with different numbers of threads or ranks
+        that is no duration, and nothing is.
         """
-        return self.longest or (self.total if self.same_shape else None)
+        return self.elapsed or (self.total if self.same_shape else None)
 
-    @property
-    def by_longest(self) -> bool:
-        """True if the verdict is about one of several threads."""
-        return self.longest is not None and any(run.threads > 1 for run in self.runs)
-
-    def _whole(self, values: FloatArray) -> TotalRecord:
+    def _whole(self, values: FloatArray, kind: NoiseKind) -> TotalRecord:
         # What functions have in common tells nothing of the whole, and the whole is no part of anything.
-        noise = replace(self.noise, total=values, variation=0.0, prior=0.0)
+        noise = replace(self.noise, kind=kind, total=values, variation=0.0, prior=0.0)
         judged = noise.judge(values[:, None])
         ratio = noise.ratio(values)
         # One quantity, looked at by itself: its own interval decides.

@@ -13,19 +13,28 @@ from chathpc.comparison.record import (
     Diff,
     FindingChange,
     MeasurementRecord,
+    RunRecord,
     ShareRecord,
     SideRecord,
     TotalRecord,
 )
 from chathpc.comparison.sides import Sides
 from chathpc.comparison.thresholds import threshold
+from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.profile import numbers
-from chathpc.profile.metric import Unit
+from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.names import shorten
 
 Verdict = Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"]
 #: Units of what stands for time.
 _TIMELIKE = (Unit.SECONDS, Unit.CYCLES, Unit.SAMPLES)
+
+#: What the total is, where the time is not that of threads of the host.
+_TIMES = {
+    "gpu.time": "GPU busy time",
+    "host.time": "the time in calls of the host",
+    "io.time": "the time in input and output",
+}
 
 #: So many names of a list are told.
 _NAMES = 3
@@ -79,13 +88,25 @@ def relative(total: TotalRecord) -> str:
 
 
 def shape(side: SideRecord) -> str:
-    """`4 ranks and 8 threads`, `1 thread`."""
+    """`4 ranks and 8 threads`, `1 thread`; empty where neither is known."""
     words = []
-    if side.ranks:
-        words.append(f"{side.ranks} rank{'s' if side.ranks != 1 else ''}")
-    if side.threads != side.ranks or not words:
-        words.append(f"{side.threads} thread{'s' if side.threads != 1 else ''}")
+    if side.ranks > 1 or (side.ranks and side.threads):
+        words.append(f"{side.ranks:,} rank{'s' if side.ranks != 1 else ''}")
+    if side.threads and side.threads != side.ranks:
+        words.append(f"{side.threads:,} thread{'s' if side.threads != 1 else ''}")
     return " and ".join(words)
+
+
+def wall(run: RunRecord, diff: Diff) -> str:
+    """How long a run took, where that is another number than its total in any of the runs."""
+    unit = diff.unit or ""
+    told = [
+        (numbers.quantity(each.elapsed, "s"), numbers.quantity(each.total, unit))
+        for each in (*diff.before.runs, *diff.after.runs)
+        if each.elapsed is not None and each.total is not None
+    ]
+    differ = any(elapsed != total for elapsed, total in told)
+    return numbers.quantity(run.elapsed, "s") if differ and run.elapsed is not None else ""
 
 
 def subject(share: ShareRecord) -> str:
@@ -95,41 +116,77 @@ def subject(share: ShareRecord) -> str:
     return share.call if share.function == THE_RUN else f"{share.call} in {share.function}"
 
 
+def whole(sides: Sides) -> str:
+    """What the verdict is about, in words: the run where it is about how long it took, else what was added up, and over what."""
+    metric = sides.metric
+    if sides.elapsed is not None:
+        return "the run"
+    if metric.unit != Unit.SECONDS:
+        return "the total"
+    return f"{_summed(sides)}{_over(sides)}"
+
+
+def _summed(sides: Sides) -> str:
+    metric = sides.metric
+    if metric.id not in HOST_TIME:
+        return _TIMES.get(metric.id, f"the total of {metric.id}")
+    return "the CPU time" if metric.clock == Clock.CPU else "the recorded time"
+
+
+def _over(sides: Sides) -> str:
+    """Over what a time was added up; empty where it is that of one."""
+    ranks, threads = max(run.ranks for run in sides.runs), max(run.threads for run in sides.runs)
+    return " of all ranks" if ranks > 1 and threads <= ranks else " of all threads" if threads > 1 else ""
+
+
+def _upper(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair]) -> str:
     """The outcome in one or two sentences."""
     metric, decisive = sides.metric, sides.decisive
     outcome, unit = verdict(decisive, metric.unit), metric.unit.value
     if decisive is None:
+        why = f"{metric.id} is a sum over them" if sides.chosen else "how long they took was not measured"
         return (
-            "The sides ran with different numbers of threads or ranks, and how long they took was not measured; the cost of all "
-            "threads together is compared below."
+            f"The sides ran with different numbers of threads or ranks, and {why}; the cost of all threads together is compared "
+            "below."
         )
     before, after = numbers.quantity(decisive.before, unit), numbers.quantity(decisive.after, unit)
-    what = "the run" if metric.unit == Unit.SECONDS else "the total"
+    what, run = whole(sides), sides.elapsed is not None
     part = relative(decisive)
     part = f" ({part})" if part else ""
-    inside = f"{_together(sides)}{_inside(shares, unit)}"
     if outcome == "unchanged":
         if decisive.change == 0:
-            return f"No difference: {what} has {before} on both sides.{inside}"
-        return f"No difference beyond noise: {before} before, {after} after{part}.{_inside(shares, unit)}"
+            has = "has" if run else "is"
+            return f"No difference: {what} {has} {before} on both sides.{_together(sides)}{_inside(shares, unit)}"
+        about = "" if run else f" in {what}"
+        return f"No difference beyond noise{about}: {before} before, {after} after{part}.{_inside(shares, unit)}"
     if decisive.ratio is None:
-        lead = f"{what[0].upper()}{what[1:]} changed"
-    elif metric.unit == Unit.SECONDS:
+        lead = f"{what} changed: {before} became {after}"
+    elif run:
         how = "is {} times as fast" if outcome == "faster" else "takes {} times as long"
-        lead = f"{what[0].upper()}{what[1:]} {how.format(numbers.number(max(decisive.ratio, 1 / decisive.ratio)))}"
+        times = how.format(numbers.number(max(decisive.ratio, 1 / decisive.ratio)))
+        lead = f"{what} {times}: {before} became {after}"
+    elif metric.unit == Unit.SECONDS:
+        lead = f"{what} went from {before} to {after}"
     else:
-        lead = f"{what[0].upper()}{what[1:]} is {numbers.number(decisive.ratio)} times what it was"
-    return f"{lead}: {before} became {after}{part}.{_explained(sides, shares)}{_cause(decisive, pairs)}"
+        lead = f"{what} is {numbers.number(decisive.ratio)} times what it was: {before} became {after}"
+    return f"{_upper(lead)}{part}.{_explained(sides, shares)}{_cause(decisive, pairs)}"
 
 
 def _together(sides: Sides) -> str:
-    """The change of all threads together, where that is not the change of the run."""
-    total, longest = sides.total, sides.longest
-    if longest is None or not sides.by_longest or total.ratio is None or longest.ratio is None:
+    """The change of what is divided below, where that is not the change of the run."""
+    total, elapsed = sides.total, sides.elapsed
+    if elapsed is None or total.ratio is None or elapsed.ratio is None:
         return ""
-    same = sides.same_shape and abs(total.ratio - longest.ratio) <= threshold("alike") * longest.ratio
-    return "" if same else f" All threads together: {signed(total.change, sides.metric.unit.value)}."
+    if sides.same_shape and abs(total.ratio - elapsed.ratio) <= threshold("alike") * elapsed.ratio:
+        return ""
+    several = _over(sides).removeprefix(" of ")
+    of_host = sides.metric.id in HOST_TIME
+    what = f"{several} together" if several and of_host else f"{_summed(sides)}{_over(sides)}"
+    return f" {_upper(what.removeprefix('the '))}: {signed(total.change, sides.metric.unit.value)}."
 
 
 def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
@@ -176,8 +233,10 @@ def noise(sides: Sides) -> str:
         return f"± holds {level}, from {before} run{'s' if before > 1 else ''} before and {after} after.{more}"
     if kind == NoiseKind.SAMPLING:
         counted = " and ".join(numbers.count(round(run.samples or 0)) for run in sides.runs)
+        assumed = numbers.percent(threshold("assumed_difference"))
+        wall = f" Of the wall-clock time {assumed} is assumed." if sides.decisive_kind == NoiseKind.ASSUMED else ""
         return (
-            f"± is the error of counting {counted} samples ({level}). One run per side cannot show how much runs vary: "
+            f"± is the error of counting {counted} samples ({level}).{wall} One run per side cannot show how much runs vary: "
             "give several with --before and --after."
         )
     if kind == NoiseKind.EXACT:
@@ -191,9 +250,7 @@ def noise(sides: Sides) -> str:
 def different_shapes(before: SideRecord, after: SideRecord, timed: bool) -> str:
     """What different numbers of threads or ranks mean for the comparison."""
     clock = (
-        "The verdict is about the longest thread, which determines the run time."
-        if timed
-        else "This metric does not show how long the runs took."
+        "The verdict is about how long the runs took." if timed else "This metric does not show how long the runs took."
     )
     return (
         f"Before, the program ran with {shape(before)}, after with {shape(after)}. The time of all threads together is what a run "

@@ -24,7 +24,7 @@ NO_COUNTERS = "no_counters"
 OVERHEAD = "overhead"
 #: How the program ended, where that was not well: its exit status, or minus the signal that ended it.
 EXIT_CODE = "exit_code"
-#: Of a number of cores; what has more is none.
+#: Of a number of cores or ranks; what has more is none.
 _DIGITS = 9
 #: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.
 _LONGEST = 500
@@ -41,7 +41,7 @@ _UNIT = re.compile(r"\s*\([^()]*\)$")
 #: Names of times that say nothing of how they were taken.
 _PLAIN = re.compile(r"time|cpu|wall|samples?|.*\s.*|.{25,}")
 #: A thread that has so much of the wall-clock time has all of it: sampling leaves out what is before its first sample.
-_WHOLE = 0.98
+WHOLE = 0.98
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:
     collected = _collected(profile)
     return RunFacts(
         nodes=shape.nodes,
-        ranks=_processes(profile) or shape.ranks,
+        ranks=_count(profile.run.get("processes", "")) or shape.ranks,
         threads=shape.threads,
         gpus=len(profile.devices),
         gpu_streams=shape.streams,
@@ -119,10 +119,19 @@ def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:
     )
 
 
-def _processes(profile: Profile) -> int:
-    """The number of processes that the tool told, 0 where it did not."""
-    text = profile.run.get("processes", "")
-    return int(text) if text.isdecimal() else 0
+def told_ranks(profile: Profile) -> int:
+    """The number of processes that the tool told, or of ranks whose values it added up; 0 where it told none."""
+    return _count(profile.run.get("processes", "")) or added_up(profile)
+
+
+def added_up(profile: Profile) -> int:
+    """The number of ranks that the tool told and whose values it did not keep apart; 0 where it did, or told none."""
+    return 0 if (profile.where.rank >= 0).any() else _count(profile.run.get("ranks", ""))
+
+
+def _count(text: str) -> int:
+    """The number of cores or ranks that `text` says, 0 if it says none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0
 
 
 def _collected(profile: Profile) -> Literal["sampled", "measured"] | None:
@@ -143,8 +152,7 @@ def _event(profile: Profile) -> str | None:
 
 def processors(profile: Profile) -> int:
     """The cores of the machine that the program ran on, where the profile tells them; else 0."""
-    told = profile.hardware.get("processors", "")
-    return int(told) if told.isascii() and told.isdecimal() and len(told) <= _DIGITS else 0
+    return _count(profile.hardware.get("processors", ""))
 
 
 def wall_seconds(profile: Profile) -> float | None:
@@ -190,7 +198,7 @@ def _time(run: RunFacts) -> str:
                 f"over all {'threads' if run.threads > 1 else 'ranks'}" if several and run.metric != "gpu.time" else ""
             )
             amounts.append(" ".join(word for word in (amount, what, over) if word))
-        elif run.total < _WHOLE * run.wall_seconds:
+        elif run.total < WHOLE * run.wall_seconds:
             amounts.append(f"{amount} of it seen")
     if not amounts:
         return ""

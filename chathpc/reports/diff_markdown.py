@@ -27,8 +27,8 @@ def render(diff: Diff, style: Style) -> str:
         f"**{VERDICTS[diff.verdict][0].capitalize()}.** {prose(diff.headline)}",
         "" if diff.gate is None else f"**Gate {diff.gate.outcome}.** {prose(diff.gate.statement)}",
         _table(
-            ("", "total", "samples", "ran with", "profile"),
-            [*_side("before", diff.before, unit), *_side("after", diff.after, unit)],
+            ("", "total", "wall time", "samples", "ran with", "profile"),
+            [*_side("before", diff.before, diff), *_side("after", diff.after, diff)],
         ),
     ]
     if diff.shares and diff.rest is not None and diff.total is not None:
@@ -71,13 +71,14 @@ def render(diff: Diff, style: Style) -> str:
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def _side(name: str, side: SideRecord, unit: str) -> list[tuple[str, ...]]:
+def _side(name: str, side: SideRecord, diff: Diff) -> list[tuple[str, ...]]:
     return [
         (
             name if number == 0 else "",
-            "" if run.total is None else numbers.quantity(run.total, unit),
+            "" if run.total is None else numbers.quantity(run.total, diff.unit or ""),
+            words.wall(run, diff),
             "" if run.samples is None else numbers.count(round(run.samples)),
-            words.shape(side) if side.threads else "",
+            words.shape(side),
             code(run.paths[0]) if run.paths else "",
         )
         for number, run in enumerate(side.runs)

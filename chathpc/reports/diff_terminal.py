@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.comparison import words
-from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, ShareRecord, SideRecord
+from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, RunRecord, ShareRecord, SideRecord
 from chathpc.profile import numbers
 from chathpc.profile.names import middle
 from chathpc.reports.columns import column
@@ -72,8 +72,8 @@ def render(diff: Diff, style: Style) -> str:
 def _sides(page: Page, diff: Diff) -> None:
     rows: list[tuple[str, ...]] = []
     for name, side in (("Before", diff.before), ("After", diff.after)):
-        rows += [_side(name if number == 0 else "", side, number, diff) for number in range(len(side.runs))]
-    header = ("", "total", "longest thread", "samples", "ran with", "profile")
+        rows += [_side(name if number == 0 else "", side, run, diff) for number, run in enumerate(side.runs)]
+    header = ("", "total", "wall time", "samples", "ran with", "profile")
     empty = {at for at in range(1, len(header)) if not any(row[at] for row in rows)}
     others = sum(max(len(row[at]) for row in (header, *rows)) + 2 for at in range(len(header) - 1) if at not in empty)
     room = max(page.style.width // 3, page.style.width - others)
@@ -82,22 +82,18 @@ def _sides(page: Page, diff: Diff) -> None:
         [text for at, text in enumerate(header) if at not in empty],
         [[text for at, text in enumerate(row) if at not in empty] for row in rows],
         page.style,
-        right="total samples",
+        right="total wall time samples",
     ):
         page.row(line)
 
 
-def _side(name: str, side: SideRecord, number: int, diff: Diff) -> tuple[str, ...]:
-    run = side.runs[number]
-    longest = ""
-    if diff.elapsed is not None and number == 0 and (side.threads > 1 or side.ranks > 1):
-        longest = numbers.seconds(diff.elapsed.before if name == "Before" else diff.elapsed.after)
+def _side(name: str, side: SideRecord, run: RunRecord, diff: Diff) -> tuple[str, ...]:
     return (
         name,
         "" if run.total is None else numbers.quantity(run.total, diff.unit or ""),
-        longest,
+        words.wall(run, diff),
         "" if run.samples is None else numbers.count(round(run.samples)),
-        words.shape(side) if side.threads else "",
+        words.shape(side),
         run.paths[0] if run.paths else "",
     )
 

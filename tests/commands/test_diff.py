@@ -29,7 +29,7 @@ def test_two_paths_are_before_and_after(run: Run) -> None:
     assert "Mostly solve (+500 samples)." in " ".join(result.out.split())
     assert result.err == ""
     assert "FASTER" in run("diff", "f1", "s1").out
-    assert "UNCHANGED  No difference: the total has 500 samples on both sides." in run("diff", "s1", "s1").out
+    assert "UNCHANGED  No difference: the total is 500 samples on both sides." in run("diff", "s1", "s1").out
 
 
 @pytest.mark.usefixtures("files")
@@ -74,7 +74,7 @@ def test_a_regression_has_an_exit_code_of_its_own_and_the_answer_is_given_all_th
     failed = run("diff", "s1", "f1", "--fail-on-regression", "5%")
     assert failed.code == 7
     assert "GATE FAILED" in failed.out
-    assert failed.err.startswith("chathpc: The run has grown beyond the limit of +5 %: +100 %")
+    assert failed.err.startswith("chathpc: The total has grown beyond the limit of +5 %: +100 %")
     assert run("diff", "f1", "s1", "--fail-on-regression", "5%").code == 0
     assert (
         run("diff", "--before", "s1", "s2", "s3", "--after", "f1", "f2", "f3", "--fail-on-regression", "50").code == 7

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import chathpc
 from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
+from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind, Relation
@@ -242,6 +243,74 @@ def test_how_long_a_run_took_is_told_by_its_longest_thread() -> None:
     assert "is 2.00 times as fast: 8.00 s became 4.00 s" in alike.headline
 
 
+def devices(busy: float, **run: str) -> Profile:
+    """A trace of devices alone."""
+    return replace(build(main(values={"gpu.time": busy})), timed=True, run=run)
+
+
+def test_the_verdict_is_about_how_long_the_run_took_where_both_sides_tell_it() -> None:
+    # 3.50 / 3.91 = 0.895: the run got faster although its devices worked longer.
+    before, after = devices(309e-6, seconds="0.00391"), devices(391e-6, seconds="0.00350")
+    found = compared(before, after, fail_on_regression=0.05)
+    assert found.elapsed is not None
+    assert found.elapsed.ratio == pytest.approx(3.50 / 3.91)
+    assert (found.verdict, found.gate.outcome if found.gate else "") == ("faster", "passed")
+    assert found.headline.startswith("The run is 1.12 times as fast: 3.91 ms became 3.50 ms")
+    assert "GPU busy time: +82.0 µs." in found.headline
+    assert [run.elapsed for side in (found.before, found.after) for run in side.runs] == [0.00391, 0.00350]
+
+
+def test_where_no_time_of_the_run_is_known_the_words_say_what_was_added_up() -> None:
+    found = compared(devices(1.0), devices(2.0), fail_on_regression=0.05)
+    assert (found.verdict, found.elapsed) == ("slower", None)
+    assert found.headline.startswith("GPU busy time went from 1.00 s to 2.00 s (+100 %")
+    assert found.gate is not None
+    assert found.gate.statement.startswith("GPU busy time has grown beyond the limit")
+    threads = [build(main(time=(each, 0.0)), thread(function("f", time=(0.0, each)))) for each in (2.0, 4.0)]
+    assert compared(*threads).headline.startswith("The CPU time of all threads went from 4.00 s to 8.00 s")
+
+
+def test_who_asks_for_a_metric_is_told_of_it_and_not_of_the_run() -> None:
+    before, after = devices(1.0, seconds="9"), devices(2.0, seconds="9")
+    assert compared(before, after).verdict == "unchanged"
+    found = compared(before, after, metric="gpu.time")
+    assert (found.verdict, found.elapsed) == ("slower", None)
+    assert found.headline.startswith("GPU busy time went from 1.00 s")
+
+
+def test_sums_over_different_numbers_of_ranks_are_no_time_of_the_run() -> None:
+    def summed(count: int, each: float) -> Profile:
+        return replace(build(main(time=count * each)), where=Locations.single(), timed=True, run={"ranks": str(count)})
+
+    before, after = wall(summed(64, 55.0)), wall(summed(216, 43.0))
+    found = compared(before, after, fail_on_regression=0.05)
+    assert found.elapsed is not None
+    assert (found.elapsed.before, found.elapsed.after) == (pytest.approx(55.0), pytest.approx(43.0))
+    assert (found.verdict, found.gate.outcome if found.gate else "") == ("faster", "passed")
+    assert "All ranks together: +5,770 s." in found.headline  # 216 × 43 − 64 × 55 = 5768
+    assert "with 64 ranks, after with 216 ranks" in " ".join(found.notes)
+    unknown = compared(summed(64, 55.0), summed(216, 43.0))  # by a clock that stops while a rank waits
+    assert unknown.verdict == "not-comparable"
+    with pytest.raises(UsageError, match="different numbers of threads or ranks"):
+        chathpc.diff(summed(64, 55.0), summed(216, 43.0), fail_on_regression=0.05)
+
+
+def test_input_and_output_of_all_ranks_is_no_time_of_the_run() -> None:
+    def logged(seconds: float, ranks: str, took: str) -> Profile:
+        run = {"processes": ranks, "seconds": took}
+        profile = replace(build(main(values={"io.write.time": seconds, "io.time": seconds})), timed=True, run=run)
+        metrics = {name: replace(each, clock=Clock.WALL) for name, each in profile.metrics.items()}
+        return replace(profile, metrics=metrics)
+
+    before, after = logged(100_000.0, "2048", "117"), logged(132.0, "48", "5")
+    found = compared(before, after)
+    assert found.headline.startswith("The run is 23.4 times as fast: 117 s became 5.00 s")  # 117 / 5
+    assert "2,048 ranks, after with 48 ranks" in " ".join(found.notes)
+    chosen = compared(before, after, metric="io.time")
+    assert chosen.verdict == "not-comparable"
+    assert "io.time is a sum over them" in chosen.headline
+
+
 def test_other_programs_and_tools_are_recognised() -> None:
     one = replace(build(main(time=1.0)), title="a", format="one tool")
     other = replace(build(main(time=1.0)), title="b", format="other tool", hardware={"CPU": "x"})
@@ -417,7 +486,7 @@ def test_a_total_that_stays_can_have_changes_inside() -> None:
     one, other = (build(main(function("f", time=a), function("g", time=b))) for a, b in ((8.0, 2.0), (2.0, 8.0)))
     found = compared(one, other)
     assert found.verdict == "unchanged"
-    assert found.headline == "No difference: the run has 10.0 s on both sides. Inside, f changed by −6.00 s."
+    assert found.headline == "No difference: the CPU time is 10.0 s on both sides. Inside, f changed by −6.00 s."
 
 
 def test_a_run_that_had_nothing_has_no_ratio() -> None:
@@ -426,7 +495,7 @@ def test_a_run_that_had_nothing_has_no_ratio() -> None:
     found = compared(nothing, something, fail_on_regression=0.05)
     assert found.total is not None
     assert (found.total.ratio, found.verdict, found.gate.outcome if found.gate else "") == (None, "slower", "failed")
-    assert found.headline.startswith("The run changed: 0 s became 5.00 s.")
+    assert found.headline.startswith("The CPU time changed: 0 s became 5.00 s.")
 
 
 def test_a_chosen_metric_must_add_up_and_have_values_on_both_sides() -> None:

@@ -18,6 +18,9 @@ from chathpc.fix.gates.mutants import mutants
 from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.gates.races import new_races
 from chathpc.fix.records import Speedup, Verdict
+from chathpc.profile.profile import Profile
+from tests.diagnosis.parts import main
+from tests.profile.build import build
 
 
 def finding(share: float = 0.5, error: float = 0.0, function: str = "slow") -> Finding:
@@ -303,6 +306,28 @@ def test_all_time_is_gone_from_a_program_that_is_too_short_to_be_profiled() -> N
 def test_a_change_without_finding_has_to_shorten_the_run(tmp_path: Path) -> None:
     diff, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 400, "main;slow": 50, "main;other": 50})
     assert cause.judge(diff, None).passed
+
+
+def took(metric: str, busy: float, seconds: float) -> Profile:
+    return replace(build(main(values={metric: busy})), timed=True, run={"seconds": str(seconds)})
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "after", "passes"),
+    [
+        ("cpu.time.wall", (4.0, 4.0), (3.0, 3.0), True),
+        ("cpu.time.wall", (4.0, 4.0), (3.0, 6.0), True),  # other programs held it up: its threads had no core for 3 s
+        ("cpu.time.wall", (3.0, 4.0), (4.0, 5.0), False),
+        ("gpu.time", (2.0, 4.0), (1.0, 5.0), True),  # the rest of a trace is no work of the devices
+        ("gpu.time", (1.0, 5.0), (2.0, 4.0), False),
+    ],
+)
+def test_a_run_is_shorter_whatever_held_it_up(
+    metric: str, before: tuple[float, float], after: tuple[float, float], passes: bool
+) -> None:
+    diff = chathpc.diff(took(metric, *before), took(metric, *after))
+    assert diff.elapsed is not None
+    assert cause.judge(diff, None).passed == passes
 
 
 def test_numbers_and_words_that_are_answers_are_found() -> None:

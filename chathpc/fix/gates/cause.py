@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import sqrt
 
 from chathpc.comparison.function_names import common_key, library_key
-from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
+from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord, TotalRecord
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.gates.plausibility import Lost
@@ -39,9 +39,11 @@ def judge(
     elsewhere each time. What was diagnosed has to go down in one of them, as in a single one.
     """
     figures: dict[str, Figure] = {"verdict": found.verdict, "headline": found.headline}
-    total = found.elapsed or found.total
-    if total is None:
+    known = _wholes(found)
+    if not known:
         return _no("The measurements before and after are not comparable.", figures)
+    # A run that other programs held up took longer, but its threads no more time.
+    total = next((each for each in known if each.after < each.before), known[0])
     figures |= {"before": total.before, "after": total.after, "unit": found.unit, "error": total.error}
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if total.before <= total.after:
@@ -103,9 +105,17 @@ def _in_both(
 
 def _least(found: Diff) -> float:
     """What counts as a cost that was moved: a part of what was gained over all threads, as shares are."""
-    total, whole = found.elapsed or found.total, found.total
-    gained = 0.0 if total is None else max(total.before - total.after, 0.0)
-    return threshold("grown") * (gained if whole is None else max(whole.before - whole.after, gained))
+    if found.total is None:
+        return 0.0
+    # In no more than the threads had: the run may also have been held up.
+    gains = [min(each.before, found.total.before) - min(each.after, found.total.after) for each in _wholes(found)]
+    return threshold("grown") * max(*gains, 0.0)
+
+
+def _wholes(found: Diff) -> list[TotalRecord]:
+    """How long the run took, and all of what was measured; of devices the latter alone, since a trace of them has more in it."""
+    of_host = found.metric is not None and found.metric.startswith("cpu.")
+    return [each for each in (found.elapsed if of_host else None, found.total) if each is not None]
 
 
 def vanished(before: float, cost: float, after: float) -> GateResult | None:

@@ -92,8 +92,8 @@ def comparison_of(diff: Diff) -> ComparisonData:
         shares.append(_change(diff.rest, "everything else"))
     return ComparisonData(
         unit=unit,
-        before=_side(diff.before, unit),
-        after=_side(diff.after, unit),
+        before=_side(diff.before, diff),
+        after=_side(diff.after, diff),
         shares=shares,
         functions=_rows(diff.functions),
         activities=_rows(diff.activities),
@@ -130,12 +130,14 @@ def _finding(finding: FindingChange) -> FindingChangeData:
     )
 
 
-def _side(side: SideRecord, unit: str) -> SideData:
+def _side(side: SideRecord, diff: Diff) -> SideData:
     totals = [run.total for run in side.runs if run.total is not None]
-    total = numbers.quantity(sum(totals) / len(totals), unit) if totals else ""
+    total = numbers.quantity(sum(totals) / len(totals), diff.unit or "") if totals else ""
+    walls = [run.elapsed for run in side.runs if run.elapsed is not None and words.wall(run, diff)]
+    wall = f"{numbers.seconds(sum(walls) / len(walls))} wall" if walls else ""
     runs = f"{len(side.runs)} runs" if len(side.runs) > 1 else ""
     return SideData(
-        title=clean(" · ".join(word for word in (side.runs[0].title, words.shape(side), runs) if word)),
+        title=clean(" · ".join(word for word in (side.runs[0].title, words.shape(side), wall, runs) if word)),
         total=total,
         paths=[clean(path) for run in side.runs for path in run.paths],
         headline=clean(side.headline),
