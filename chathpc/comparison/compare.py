@@ -105,6 +105,8 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     )
     if not sides.same_shape:
         notes.append(words.different_shapes(before, after, sides.elapsed is not None))
+    if starved := words.without_core(sides):
+        notes.append(starved)
     return Diff(
         verdict=words.verdict(sides.decisive, sides.metric.unit),
         headline=words.headline(sides, shares, pairs),

@@ -13,7 +13,7 @@ from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
-from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.metric import NO_CORE, Clock, Metric, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import WHOLE, added_up, told_ranks, wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
@@ -103,6 +103,12 @@ class Run:
     @property
     def _together(self) -> int:
         return max(added_up(self.profile), 1)
+
+    @property
+    def without_core(self) -> float | None:
+        """Seconds in which its threads could run and had no core, where that was measured beside the time."""
+        known = self.metric.unit == Unit.SECONDS and NO_CORE in self.profile.metrics
+        return self.profile.total(NO_CORE) if known else None
 
     # -- contexts --------------------------------------------------------------------------------------------
 

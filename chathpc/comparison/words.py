@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Literal
 
 from chathpc.comparison.findings import Pair
@@ -20,6 +21,7 @@ from chathpc.comparison.record import (
 )
 from chathpc.comparison.sides import Sides
 from chathpc.comparison.thresholds import threshold
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.profile import numbers
 from chathpc.profile.metric import Clock, Unit
@@ -255,6 +257,27 @@ def different_shapes(before: SideRecord, after: SideRecord, timed: bool) -> str:
     return (
         f"Before, the program ran with {shape(before)}, after with {shape(after)}. The time of all threads together is what a run "
         f"costs, not how long it takes. {clock}"
+    )
+
+
+def without_core(sides: Sides) -> str:
+    """That threads of a side could run and had no core for a good part of the time, as a sentence; empty where they had one."""
+    least = cause("oversubscription").threshold("min_share")
+    lacked = [run.without_core for run in sides.runs]
+    if not any(waits and waits >= least * (run.total + waits) for run, waits in zip(sides.runs, lacked, strict=True)):
+        return ""
+    told = []
+    for name, side in (("before", lacked[: sides.count]), ("after", lacked[sides.count :])):
+        known = [waits for waits in side if waits is not None]
+        told += [f"{numbers.seconds(fmean(known))} {name}"] if known else []
+    verdict = (
+        "The verdict is about wall-clock time, which such waits make longer; the times below are without them."
+        if sides.elapsed is not None
+        else "The times compared are without such waits."
+    )
+    return (
+        f"Threads that could run had no core for {' and '.join(told)}: other programs were running, or there are more threads than "
+        f"cores. {verdict} Measure again on an idle machine."
     )
 
 

@@ -15,7 +15,7 @@ import chathpc
 from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Clock, Unit
+from chathpc.profile.metric import NO_CORE, Clock, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
@@ -309,6 +309,25 @@ def test_input_and_output_of_all_ranks_is_no_time_of_the_run() -> None:
     chosen = compared(before, after, metric="io.time")
     assert chosen.verdict == "not-comparable"
     assert "io.time is a sum over them" in chosen.headline
+
+
+def test_threads_without_a_core_are_told() -> None:
+    def program(seconds: float, lacked: float) -> Profile:
+        profile = build(main(values={"cpu.time.wall": 1.0, NO_CORE: lacked}))
+        metrics = {**profile.metrics, NO_CORE: replace(profile.metrics[NO_CORE], unit=Unit.SECONDS)}
+        return replace(profile, metrics=metrics, run={"seconds": str(seconds)})
+
+    quiet, starved = program(1.0, 0.01), program(4.0, 3.0)
+    found = compared(quiet, starved)
+    assert found.headline.startswith("The run takes 4.00 times as long")
+    assert found.elapsed is not None
+    assert found.elapsed.error == pytest.approx(0.1 * 4.0)  # what is assumed: no samples tell of the 3 s
+    assert found.noise is not None
+    assert "Of the wall-clock time 10.0 % is assumed." in found.noise.statement
+    (note,) = found.notes
+    assert note.startswith("Threads that could run had no core for 10.0 ms before and 3.00 s after")
+    assert "The verdict is about wall-clock time, which such waits make longer" in note
+    assert compared(quiet, quiet).notes == []
 
 
 def test_other_programs_and_tools_are_recognised() -> None:
