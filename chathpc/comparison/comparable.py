@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 
+from chathpc.diagnosis.command import program_of
 from chathpc.errors import UsageError
 from chathpc.profile.merge import tool_of
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
-from chathpc.profile.profile import TIME_METRICS, Profile
+from chathpc.profile.names import middle
+from chathpc.profile.profile import COMMAND, TIME_METRICS, Profile
 from chathpc.profile.text import clean
 
 _CLOCKS = {Clock.WALL: "a wall clock", Clock.CPU: "a CPU clock", None: "a clock that is not known"}
+
+#: So many characters of the arguments of a program are told.
+_LONGEST = 60
 
 
 def common_metric(
@@ -83,6 +89,13 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
         notes.append(
             f"The programs have different names: {_all(before, _program)} before, {_all(after, _program)} after."
         )
+    arguments = [{given for profile in side if (given := _arguments(profile)) is not None} for side in (before, after)]
+    if all(arguments) and arguments[0] != arguments[1]:
+        first, second = (" and ".join(sorted(middle(each, _LONGEST) or "none" for each in side)) for side in arguments)
+        notes.append(
+            f"The programs had different arguments, {first} before and {second} after: part of the difference may be the work they "
+            "were given."
+        )
     hardware = sorted(
         key
         for key in before[0].hardware.keys() & after[0].hardware.keys()
@@ -104,6 +117,14 @@ def _program(profile: Profile) -> str:
     """The name of the program; empty where only the file has one."""
     files = {source.path.name.partition(".")[0] for source in profile.sources}
     return "" if profile.title in files else profile.title
+
+
+def _arguments(profile: Profile) -> str | None:
+    """What the program was given, as words for a shell; None where the command is not known."""
+    if COMMAND not in profile.run:
+        return None
+    program = program_of(profile)
+    return shlex.join((program.script or program.words)[1:])
 
 
 def _differ(before: Sequence[Profile], after: Sequence[Profile], what: Callable[[Profile], str]) -> bool:

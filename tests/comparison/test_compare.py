@@ -16,7 +16,7 @@ from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import NO_CORE, Clock, Unit
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import COMMAND, Profile
 from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
 from tests.profile.build import Node, build, line, node
@@ -328,6 +328,18 @@ def test_threads_without_a_core_are_told() -> None:
     assert note.startswith("Threads that could run had no core for 10.0 ms before and 3.00 s after")
     assert "The verdict is about wall-clock time, which such waits make longer" in note
     assert compared(quiet, quiet).notes == []
+
+
+def test_arguments_that_differ_are_told() -> None:
+    def program(command: str) -> Profile:
+        return replace(build(main(time=1.0)), run={COMMAND: command} if command else {})
+
+    (note,) = compared(program("./logger 400 30"), program("mpirun -n 2 ./mended 400 600")).notes
+    assert note.startswith("The programs had different arguments, 400 30 before and 400 600 after")
+    (note,) = compared(program("python3 app.py"), program("python3 app.py 7")).notes
+    assert "none before and 7 after" in note
+    for other in ("./mended 400 30", ""):
+        assert compared(program("./logger 400 30"), program(other)).notes == []
 
 
 def test_other_programs_and_tools_are_recognised() -> None:
