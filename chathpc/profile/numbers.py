@@ -39,15 +39,15 @@ def number(value: float, digits: int = 3) -> str:
 
 def seconds(value: float) -> str:
     """A duration given in seconds: `9.01 s`, `45.2 ms`, `310 µs`, `2.78 h`."""
-    value = rounded(value)
     if not math.isfinite(value):
         return UNKNOWN
     if value == 0:
         return "0 s"
-    if abs(value) >= _HOURS_FROM:
+    shown = abs(rounded(value))  # which unit; the number itself is rounded once
+    if shown >= _HOURS_FROM:
         return f"{number(value / 3600)} h"
     for limit, unit in _TIME:
-        if abs(value) >= limit:
+        if shown >= limit:
             return f"{number(value / limit)} {unit}"
     return f"{value:.2e} s"
 

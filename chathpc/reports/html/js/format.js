@@ -22,7 +22,7 @@ function quantity(value, unit) {
   if (!Number.isFinite(value)) return "not measured";
   if (unit === "s") {
     if (value === 0) return "0 s";
-    if (Math.abs(value) >= 1e4) return `${digits(value / 3600)} h`;
+    if (Math.abs(Number(value.toPrecision(3))) >= 1e4) return `${digits(value / 3600)} h`;
     return prefixed(value, SMALL, "s") || `${value.toExponential(2)} s`;
   }
   if (unit === "bytes") return prefixed(value, [...LARGE, [1e3, "k"]], "B") || `${digits(value)} B`;
