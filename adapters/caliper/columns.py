@@ -57,6 +57,7 @@ class Columns:
     caveats: list[str] = field(default_factory=list)
     samples: float | None = None
     has_time: bool = False
+    sums: bool = True  #: whether the host's time is a sum, and no mean or maximum for want of one
     over_ranks: bool = False
     _inclusive: dict[str, dict[tuple[int, int], float]] = field(default_factory=dict)
 
@@ -167,6 +168,7 @@ def _host_time(
             f"The file has only means over ranks; sums were computed as if all {ranks} ranks had every region."
         )
     elif chosen.statistic in ("avg", "max"):
+        columns.sums = False
         columns.caveats.append(
             f"The file has no sums of times; {name} was used instead, which may not add up over regions."
         )

@@ -15,7 +15,7 @@ from chathpc.adapters.content import read_text
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import RANKS, RANKS_ADDED, Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.text import clean
 from chathpc.profile.tree import CallTree, NodeKind
@@ -31,8 +31,8 @@ _MUCH, _NEARLY_ALL = 0.2, 0.9
 _RANK, _THREADS = "mpi.rank", ("omp.thread.id", "pthread.id", "thread", "thread.id")
 #: Facts about a run that name nobody; only numbers are taken from the file.
 _FACTS = {
-    "jobsize": "ranks",
-    "mpi.world.size": "ranks",
+    "jobsize": RANKS,
+    "mpi.world.size": RANKS,
     "numhosts": "nodes",
     "threads": "threads per rank",
     "problem_size": "problem size",
@@ -122,7 +122,11 @@ def _profile(path: Path, table: Table) -> Profile:
         sources=(Source(path, "Caliper", version),),
         caveats=tuple(_caveats(table, columns, others, rows)),
         not_collected=_not_collected(tree.names, columns, ranks, outside),
-        run={**({"ranks": str(ranks)} if ranks else {}), **_run(table.facts)},
+        run={
+            **({RANKS: str(ranks)} if ranks else {}),
+            **_run(table.facts),
+            **({RANKS_ADDED: str(ranks)} if ranks and columns.sums and (where.rank < 0).all() else {}),
+        },
         sample_count=columns.samples,
         timed=columns.samples is None,
         insufficient=_insufficient(columns, outside),

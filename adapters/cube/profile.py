@@ -21,7 +21,7 @@ from chathpc.profile.build import TreeBuilder
 from chathpc.profile.inclusive import own_values
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit, slug
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import RANKS, Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
 
@@ -90,7 +90,7 @@ def read(path: Path) -> Profile:
         sources=(Source(path, anchor.creator.split(" ")[0] or "Score-P", anchor.creator.partition(" ")[2]),),
         caveats=tuple(_caveats(metrics, lacking, anchor)),
         not_collected=_not_collected(metrics, ranks, anchor),
-        run={"ranks": str(ranks)} if ranks > 1 else {},
+        run={RANKS: str(ranks)} if ranks > 1 else {},
         timed=True,
         insufficient="" if "cpu.time" in metrics or "gpu.kernel.time" in metrics else "The profile has no times.",
     )

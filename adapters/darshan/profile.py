@@ -13,7 +13,7 @@ from chathpc.adapters.darshan.log import DEPTH, LAYERS, MOST_RECORDS, SIZES, Log
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import PROCESSES, Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
@@ -112,7 +112,7 @@ def read(path: Path) -> Profile:
             "what the program does between its requests": "hpcrun -e REALTIME -t ./app",
             "each request with its time and offset": "DXT_ENABLE_IO_TRACE=1 LD_PRELOAD=libdarshan.so ./app",
         },
-        run={"processes": str(log.processes), "seconds": f"{log.seconds:g}"}
+        run={PROCESSES: str(log.processes), "seconds": f"{log.seconds:g}"}
         | ({"partial": "yes"} if log.partial else {}),
         timed=True,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.adapters.nsight_systems import words
 from chathpc.adapters.nsight_systems.assembly import Assembly
 from chathpc.adapters.nsight_systems.export import Read, read_export
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import PROCESSES, Profile, Source
 
 #: Exports that begin further apart than this, in nanoseconds, are not of one run.
 ONE_RUN = 24 * 3600 * 10**9
@@ -44,7 +44,7 @@ def read_job(exports: Sequence[Path], *, title: str = "", more: Sequence[str] = 
         sources=tuple(Source(read.path, "Nsight Systems", read.version) for read in done),
         caveats=(*more, *words.caveats(assembly)),
         not_collected=words.not_collected(assembly, version),
-        run={"recorded": f"{(end - begin) * 1e-9:.6g} s", "processes": str(len(assembly.processes))},
+        run={"recorded": f"{(end - begin) * 1e-9:.6g} s", PROCESSES: str(len(assembly.processes))},
         hardware={f"GPU {ordinal}": device.name for ordinal, device in sorted(assembly.devices.items())},
         timed=True,
         insufficient=words.insufficient(assembly),

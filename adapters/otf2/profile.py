@@ -17,7 +17,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit
-from chathpc.profile.profile import Profile, Source, no_timeline
+from chathpc.profile.profile import RANKS, Profile, Source, no_timeline
 from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
 
@@ -80,7 +80,7 @@ def read(path: Path) -> Profile:
         not_collected=_not_collected(
             answer, ranks, has_partners=timeline is not None and timeline.communication is not None
         ),
-        run={"ranks": str(ranks)} if ranks > 1 else {},
+        run={RANKS: str(ranks)} if ranks > 1 else {},
         timed=True,
         read_timeline=no_timeline if timeline is None else lambda: timeline,
         insufficient="" if metrics else "The trace has no events of regions, so what costs time is unknown.",

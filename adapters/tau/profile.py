@@ -18,7 +18,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import RANKS, Profile, Source
 from chathpc.profile.text import clean
 
 #: Metrics that are wall-clock time, and those that are time of the processor; all count microseconds.
@@ -90,7 +90,7 @@ def read(path: Path) -> Profile:
         sources=(Source(path, "TAU"),),
         caveats=(*_caveats(contents, paths), *_others(path)),
         not_collected=_not_collected(contents, paths, ranks),
-        run={"ranks": str(ranks)} if ranks > 1 else {},
+        run={RANKS: str(ranks)} if ranks > 1 else {},
         timed=True,
     )
 

@@ -15,7 +15,7 @@ from chathpc.profile.build import TreeBuilder
 from chathpc.profile.inclusive import own_values
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import RANKS, THREADS_ADDED, Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
 
@@ -83,7 +83,7 @@ def read(path: Path) -> Profile:
         not_collected={}
         if timed
         else {"times of scopes": "TIMEMORY_COMPONENTS=wall_clock,cpu_clock TIMEMORY_TREE_OUTPUT=ON ./app"},
-        run={"ranks": str(ranks)} if ranks > 1 else {},
+        run=({RANKS: str(ranks)} if ranks > 1 else {}) | ({THREADS_ADDED: str(threads)} if threads > 1 else {}),
         timed=True,
         insufficient="" if timed else "The profile has no times of scopes, only other components of timemory.",
     )

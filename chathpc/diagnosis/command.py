@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from chathpc.profile.activity import Activity, activity_of_module
 from chathpc.profile.launcher import split
-from chathpc.profile.profile import COMMAND, Profile
+from chathpc.profile.profile import COMMAND, RANKS, Profile
 from chathpc.profile.run import NO_COUNTERS, processors
 
 #: How a command names the program; further places are the folder that hpcrun writes, and a function.
@@ -178,8 +178,8 @@ def _by_name(profile: Profile) -> tuple[str, ...]:
 
 def _launcher(profile: Profile, ranks: int) -> tuple[str, ...]:
     """What starts so many ranks; nothing where no MPI was seen: several processes are not ranks yet."""
-    told = profile.run.get("ranks", "")
-    ranks = int(told) if told.isascii() and told.isdecimal() and len(told) < _COMM else ranks
+    told = profile.told(RANKS)
+    ranks = told or ranks
     if ranks < 2:
         return ()
     if profile.format.startswith("PyTorch"):

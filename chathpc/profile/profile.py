@@ -33,15 +33,21 @@ if TYPE_CHECKING:
     from chathpc.profile.source_text import Provenance
     from chathpc.profile.timeline import Timeline
 
-#: Ids under which the time of CPU threads may be found, the one to explain first. Where no time was recorded, numbers of
 #: In Profile.run: the command that was run, quoted for a shell, without the profiler.
 COMMAND = "command"
+#: And how many processes the tool saw, and how many ranks the run had.
+PROCESSES, RANKS = "processes", "ranks"
+#: Of how many ranks, and of how many threads of each at most, the values of a location are the sum, where the tool does not keep them apart.
+RANKS_ADDED, THREADS_ADDED = "ranks added up", "threads added up"
+#: Ids under which the time of CPU threads may be found, the one to explain first. Where no time was recorded, numbers of
 #: samples stand for it, then numbers of instructions, then bare percentages.
 TIME_METRICS = (
     "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "io.time", "cpu.instructions", "cpu.share",
 )  # fmt: skip
 
 
+#: A number of ranks or threads with as many digits is none.
+_MOST_DIGITS = 12
 #: Formats that number processes as they see them, and names of what numbers ranks.
 _TRACERS_OF_PROCESSES = ("Nsight", "roc", "rpd", "PyTorch", "Chrome")
 _RANKED = re.compile(r"P?MPI_|mpi_|nccl|rccl|shmem_|nvshmem")
@@ -144,9 +150,31 @@ class Profile:
         return counts if ranked else replace(counts, rank="process")
 
     @property
+    def size(self) -> LocationCounts:
+        """The same of the run, where the tool tells more than its locations do; no threads where they are not known."""
+        counts, ranks, threads = self.counts, self.told(RANKS_ADDED), self.told(THREADS_ADDED)
+        return replace(
+            counts,
+            ranks=self.told(PROCESSES) or max(counts.ranks, ranks),
+            threads=max(counts.threads if ranks < 2 else 0, threads),
+        )
+
+    @property
+    def single(self) -> IntArray:
+        """Those of `threads` whose values are of one thread of one rank, and no sum over several."""
+        if self.told(RANKS_ADDED) > 1:
+            return self.threads[:0]
+        return self.threads[self.where.thread[self.threads] >= 0] if self.told(THREADS_ADDED) > 1 else self.threads
+
+    def told(self, name: str) -> int:
+        """A number in `run`, 0 where there is none."""
+        text = self.run.get(name, "")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS else 0
+
+    @property
     def shape(self) -> str:
         """The same in words: `4 ranks × 8 threads on 2 nodes`."""
-        return self.counts.words()
+        return self.size.words()
 
     @cached_property
     def _without_time(self) -> BoolArray:

@@ -74,6 +74,17 @@ class RunFacts:
     ranked: bool = True
 
     @property
+    def mean(self) -> float | None:
+        """Wall-clock time of a rank on average, where their sum alone is known."""
+        alone = self.wall_seconds is None and self.ranks > 1 and self.threads <= 1
+        return self.total / self.ranks if alone and self.total is not None and self.is_wall else None
+
+    @property
+    def is_wall(self) -> bool:
+        """True if the total is time by a wall clock."""
+        return self.unit == Unit.SECONDS and self.clock == Clock.WALL
+
+    @property
     def shape(self) -> str:
         """Nodes, ranks, threads and devices in words."""
         counts = LocationCounts(
@@ -94,12 +105,12 @@ def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:
 
     A timeline is read for the wall-clock time where the format is a trace.
     """
-    time, shape = profile.time, profile.counts
+    time, shape = profile.time, profile.size
     total = None if time is None else profile.total(time.id)
     collected = _collected(profile)
     return RunFacts(
         nodes=shape.nodes,
-        ranks=_count(profile.run.get("processes", "")) or shape.ranks,
+        ranks=shape.ranks,
         threads=shape.threads,
         gpus=len(profile.devices),
         gpu_streams=shape.streams,
@@ -156,7 +167,10 @@ def processors(profile: Profile) -> int:
 
 
 def wall_seconds(profile: Profile) -> float | None:
-    """As the tool told it, or as long as the trace is, but no shorter than any thread was there; by a wall clock alone as long as that."""
+    """As the tool told it, or as long as the trace is, but no shorter than any thread was there; by a wall clock alone as long as that.
+
+    A sum over ranks or threads is none.
+    """
     told = positive(profile.run.get("seconds", ""))
     if told is None and profile.timed and profile.timeline is not None:
         told = positive((profile.timeline.end - profile.timeline.begin) * 1e-9)
@@ -166,7 +180,7 @@ def wall_seconds(profile: Profile) -> float | None:
     apart = (~profile.where.is_gpu).sum() > 1 or profile.where.thread.max(initial=-1) >= 0 or profile.timed
     if not apart or (told is None and time.clock != Clock.WALL):
         return told
-    longest = float(profile.present(time.id)[profile.threads].max(initial=0.0))
+    longest = float(profile.present(time.id)[profile.single].max(initial=0.0))
     return max(told or 0.0, longest) or None
 
 
@@ -187,9 +201,11 @@ def run_words(run: RunFacts) -> list[str]:
 def _time(run: RunFacts) -> str:
     amounts = []
     several = run.threads > 1 or run.ranks > 1
-    whole = run.total is not None and run.unit == Unit.SECONDS and run.clock == Clock.WALL and not several
+    whole = run.total is not None and run.is_wall and not several
     if run.wall_seconds is not None:
         amounts.append(f"{numbers.seconds(run.wall_seconds)} wall")
+    elif run.mean is not None:
+        amounts.append(f"{numbers.seconds(run.mean)} per rank")
     if run.total is not None and run.metric is not None and run.unit is not None and run.unit != Unit.PERCENT:
         amount = numbers.quantity(run.total, run.unit.value)
         if not whole or run.wall_seconds is None or run.metric in _WHAT:

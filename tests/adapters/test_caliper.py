@@ -20,6 +20,7 @@ from chathpc.diagnosis.command import filled
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Aggregation, Clock
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import run_facts, run_words
 from chathpc.profile.tree import NodeKind
 from tests.adapters.samples.caliper import MAIN, STEP, write_samples
 from tests.synthetic.caliper import CaliWriter, Record, across, escaped, write_cali, write_split
@@ -78,6 +79,19 @@ def test_times_over_ranks_are_sums_and_inclusive_ones_are_taken_apart(tmp_path: 
     assert profile.run["ranks"] == "2"
     assert "sums over the ranks" in " ".join(profile.caveats)
     assert filled(profile, profile.not_collected["times of each rank"]).startswith("mpirun -n 2 env CALI_CONFIG=")
+
+
+def test_a_sum_over_ranks_is_no_wall_time(tmp_path: Path) -> None:
+    records = [Record((), across((0.5, 0.5))), Record(MAIN, across((10.0, 12.0)))]
+    run = run_facts(read(write_cali(tmp_path / "a.cali", records, facts={"jobsize": "2"})))
+    assert (run.ranks, run.wall_seconds, run.total, run.mean) == (2, None, 23.0, 11.5)
+    assert run_words(run) == ["2 ranks", "11.5 s per rank, 23.0 s over all ranks (measured)"]
+    alone = run_facts(read(write_cali(tmp_path / "b.cali", [Record(MAIN, across((10.0,)))], facts={"jobsize": "1"})))
+    assert run_words(alone) == ["1 rank", "10.0 s wall (measured)"]
+    largest = [Record(MAIN, {"max#sum#time.duration": 12.0})]
+    assert "ranks" not in " ".join(
+        run_words(run_facts(read(write_cali(tmp_path / "c.cali", largest, facts={"jobsize": "2"}))))
+    )
 
 
 def test_a_mean_over_ranks_counts_only_those_that_have_the_region(tmp_path: Path) -> None:
@@ -442,5 +456,5 @@ def test_a_run_that_is_hardly_annotated_says_so(tmp_path: Path) -> None:
     assert profile.insufficient.startswith("95.0 % of the time is outside the annotated regions")
     assert "sample-report" in profile.not_collected["what runs outside the regions"]
     assert "times of each rank" not in profile.not_collected
-    assert profile.run == {"ranks": "1"}
+    assert profile.run == {"ranks": "1", "ranks added up": "1"}
     assert not read(write_cali(tmp_path / "b.cali", [Record((), across((1.0,))), records[1]])).insufficient

@@ -15,6 +15,7 @@ from chathpc.adapters.timemory import ADAPTER, read, recognises
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Aggregation, Clock
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import run_facts, run_words, wall_seconds
 from tests.adapters.samples.timemory import MAIN, write_samples
 from tests.synthetic.timemory import Scope, component, flat, write_timemory
 
@@ -62,6 +63,13 @@ def test_time_of_other_threads_is_not_taken_from_the_thread_above(tmp_path: Path
     profile = read(write_timemory(tmp_path / "a.json", {"WALL_CLOCK": component([[main]])}))
     assert own(profile) == {"main": 9.0, "worker": 16.0, "output": 1.0}
     assert profile.caveats == ("Values of up to 2 threads are added up in each process.",)
+    assert wall_seconds(profile) == 10.0
+
+
+def test_a_sum_over_threads_is_no_wall_time(tmp_path: Path) -> None:
+    rank = [Scope("worker", 16.0, threads=(1, 2))]
+    run = run_facts(read(write_timemory(tmp_path / "a.json", {"WALL_CLOCK": component([rank, rank])})))
+    assert run_words(run) == ["2 ranks × 2 threads", "32.0 s over all threads (measured)"]
 
 
 def test_flat_lists_nest_by_depth(tmp_path: Path) -> None:

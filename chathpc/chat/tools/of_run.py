@@ -38,7 +38,7 @@ def _size(session: Session, run: RunFacts, facts: FactList) -> str:
         text += (
             " It was one process; no MPI ranks were recorded." if run.threads > 1 else " No MPI ranks were recorded."
         )
-    elif run.threads <= 1:
+    elif run.threads == 1:
         text += " Each rank has one thread of the program."
     helpers = session.measured.helpers.sentence
     return f"{text} {helpers}" if helpers else text
@@ -54,8 +54,11 @@ def _time(run: RunFacts, facts: FactList) -> str:
     if run.total is not None and run.unit is not None and run.metric is not None:
         several = run.threads > 1 or run.ranks > 1
         over = f" over all {'threads' if run.threads > 1 else 'ranks'}" if several else ""
-        parts.append(f"Summed{over}, {run.metric} is {numbers.quantity(run.total, run.unit.value)}.")
+        each = "" if run.mean is None else f", {numbers.seconds(run.mean)} per rank on average"
+        parts.append(f"Summed{over}, {run.metric} is {numbers.quantity(run.total, run.unit.value)}{each}.")
         facts.add(Kind.VALUE, f"{run.metric} of the run{over}", run.total, run.unit.value, metric=run.metric)
+        if run.mean is not None:
+            facts.add(Kind.VALUE, f"{run.metric} of a rank on average", run.mean, "s", form=Form.ONE, metric=run.metric)
     return " ".join(parts)
 
 

@@ -13,7 +13,7 @@ from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import PROCESSES, Profile
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
 #: Values of locations × places that are looked at: of huge logs the files with the most time.
@@ -133,8 +133,7 @@ def slowest(facts: Facts, layer: str = "io") -> Slowest:
 
 def processes_of(profile: Profile) -> int:
     """Number of processes of a logged run, at least 1."""
-    text = profile.run.get("processes", "1")
-    return max(int(text), 1) if text.isdecimal() and text.isascii() and len(text) < 12 else 1
+    return max(profile.told(PROCESSES), 1)
 
 
 def is_log(facts: Facts) -> bool:

@@ -21,6 +21,7 @@ from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.rules.mpi import public_name
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.profile import RANKS
 from chathpc.profile.tree import FloatArray
 
 Ids = NDArray[np.int32]
@@ -60,8 +61,7 @@ class _Spread:
 
 def ranks_of(facts: Facts) -> int:
     """Number of ranks of the run, 0 if the profile does not tell it."""
-    text = facts.profile.run.get("ranks", "")
-    return int(text) if text.isdigit() and len(text) < 10 else facts.rank_count
+    return facts.profile.told(RANKS) or facts.rank_count
 
 
 def sums(facts: Facts) -> Iterable[Draft]:
