@@ -117,7 +117,7 @@ def _child(work: Callable[[], str], writing: int, limit: float) -> NoReturn:
         _be_modest(limit)
         message, done = work(), True
     except ChathpcError as error:
-        message = f"{error.message} {error.hint}"
+        message = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
     except MemoryError:
         message = "out of memory"
     except BaseException as error:  # noqa: BLE001  # whatever it is, the job must not fail

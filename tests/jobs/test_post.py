@@ -84,7 +84,7 @@ def test_work_is_done_at_low_priority_with_one_thread_and_no_model(database: Pat
 
 #: Behaviour, further arguments, a part of the line on stderr (None: no trouble).
 FAULTS: dict[str, tuple[str, list[str], str | None]] = {
-    "a damaged profile": ("unreadable", [], "db/meta.db at byte 12: damaged badly Measure again"),
+    "a damaged profile": ("unreadable", [], "db/meta.db at byte 12: damaged badly. Measure again."),
     "a bug": ("bug", [], "internal error, please report it: ZeroDivisionError: a bug"),
     "code that exits": ("exit", [], "internal error, please report it: SystemExit: 3"),
     "too little memory": ("memory", [], "out of memory"),
