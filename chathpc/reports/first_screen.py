@@ -189,7 +189,7 @@ def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail
         page.paragraph(wording.statement(record, several), label=record.id, label_style="cyan")
     if detail.around and len(finding.where.path) > 1:
         page.paragraph(path(page, finding.where.path), label="Path")
-    if report.verdict != "healthy":  # of which nothing has to change, and nothing is promised
+    if wording.mends(report):
         _change(page, finding.change, finding.advice, detail)
         if not hot:
             page.paragraph(wording.gained(finding), label="Gain")
@@ -285,7 +285,7 @@ def _others(
     told = {_mend(each) for each in report.findings[:1]}
     for row in rows:
         _line(page, row)
-        if detail.mends and report.verdict != "healthy" and row.mend and row.mend not in told:
+        if detail.mends and wording.mends(report) and row.mend and row.mend not in told:
             page.paragraph(row.mend, label="Change")
             told.add(row.mend)
     signed = {each.id for each in suspected} & {row.number for row in rows}

@@ -33,7 +33,10 @@ def report(report: Report) -> Html:
         tag("p", tag("b", wording.VERDICTS[report.verdict]), " ", tag("b", report.headline)),
         *_explanation(report),
         *(tag("p", line, style=_DIM) for line in wording.examined(report)),
-        *(_finding(number, one, report.headline, evidence) for number, one in enumerate(report.findings, start=1)),
+        *(
+            _finding(number, one, report.headline, evidence, mends=wording.mends(report))
+            for number, one in enumerate(report.findings, start=1)
+        ),
     ]
     parts += _suspected(report)
     uncited = [evidence_item(key, evidence[key]) for key in wording.uncited(report)]
@@ -63,15 +66,16 @@ def evidence_item(key: str, statement: str) -> Html:
     return joined((tag("b", key), " ", statement))
 
 
-def _finding(number: int, finding: FindingRecord, headline: str, evidence: dict[str, str]) -> Html:
+def _finding(number: int, finding: FindingRecord, headline: str, evidence: dict[str, str], *, mends: bool) -> Html:
     names = [name for name in (finding.where.kernel or finding.where.function, wording.place(finding.where)) if name]
     rows = [evidence_item(key, evidence[key]) for key in finding.evidence if key in evidence]
     if len(finding.where.path) > 1:
         rows.append(evidence_item("Path", " › ".join(shorten(name, _NAME) for name in finding.where.path)))
     if finding.source:
         rows.append(joined((tag("b", "Code"), " ", tag("code", finding.source))))
-    rows.append(evidence_item("Gain", wording.gain(finding)))
-    rows += [evidence_item("Do" if at == 0 else "Or", advice) for at, advice in enumerate(finding.advice)]
+    if mends:
+        rows.append(evidence_item("Gain", wording.gain(finding)))
+        rows += [evidence_item("Do" if at == 0 else "Or", advice) for at, advice in enumerate(finding.advice)]
     rows.append(evidence_item("Confidence", wording.sure(finding)))
     if finding.next_measurement:
         rows.append(evidence_item("Next", finding.next_measurement))

@@ -49,7 +49,10 @@ def render(report: Report, style: Style) -> str:
     several = wording.several_tools(report)
     evidence = {record.id: wording.statement(record, several) for record in report.evidence}
     for number, finding in enumerate(report.findings, start=1):
-        blocks += [f"## {number}. {prose(finding.title)}", *_finding(finding, report.headline, evidence)]
+        blocks += [
+            f"## {number}. {prose(finding.title)}",
+            *_finding(finding, report.headline, evidence, mends=wording.mends(report)),
+        ]
     blocks += _suspected(report)
     uncited = wording.uncited(report)
     if uncited:
@@ -72,7 +75,7 @@ def render(report: Report, style: Style) -> str:
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str]) -> list[str]:
+def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str], *, mends: bool) -> list[str]:
     name = finding.where.kernel or finding.where.function
     place = wording.place(finding.where)
     where = " at ".join(code(shorten(text, _NAME_WIDTH)) for text in (name, place) if text)
@@ -81,9 +84,9 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str]) ->
         rows.append("**Path** " + " → ".join(code(shorten(name, _NAME_WIDTH)) for name in finding.where.path))
     if finding.source:
         rows.append("**Code** " + code(finding.source))
-    rows.append(f"**Gain** {prose(wording.gain(finding))}")
-    says, lines = wording.proposed(finding.change)
-    doing = [says, *finding.advice[1:]] if lines else finding.advice
+    says, lines = wording.proposed(finding.change if mends else None)
+    doing = [says, *finding.advice[1:]] if lines else finding.advice if mends else []
+    rows += [f"**Gain** {prose(wording.gain(finding))}"] if mends else []
     rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(doing)]
     rows.append(f"**Confidence** {prose(wording.sure(finding))}")
     if finding.next_measurement:

@@ -31,7 +31,9 @@ def remarks(report: Report) -> list[Remark]:
     """The findings of a report, then what a model suspects under its name."""
     found = []
     for finding in report.findings:
-        said = [finding.summary, f"Gain: {wording.gain(finding)}.", *(f"Do: {each}" for each in finding.advice[:1])]
+        said = [finding.summary]
+        if wording.mends(report):
+            said += [f"Gain: {wording.gain(finding)}.", *(f"Do: {each}" for each in finding.advice[:1])]
         found.append(
             _remark(
                 finding.cause,

@@ -36,7 +36,8 @@ def render(report: Report, style: Style) -> str:
     told: set[str] = set()
     several = wording.several_tools(report)
     for number, finding in enumerate(report.findings, start=1):
-        _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told, several=several)
+        summary, mends = wording.summary(finding, report.headline), wording.mends(report)
+        _finding(page, number, finding, summary, evidence, told, several=several, mends=mends)
     _suspected(page, report)
     _measured(page, [evidence[identifier] for identifier in wording.uncited(report)], several=several)
     if style.statements:
@@ -75,6 +76,7 @@ def _finding(
     told: set[str],
     *,
     several: bool,
+    mends: bool,
 ) -> None:
     page.blank()
     title = Text.assemble((f"{number}".ljust(INDENT), "bold cyan"), (page.style.prose(finding.title), "bold"))
@@ -92,8 +94,9 @@ def _finding(
         page.paragraph(path(page, finding.where.path), label="Path")
     if finding.source:
         page.paragraph(finding.source, label="Code", style="cyan")
-    page.paragraph(wording.gain(finding), label="Gain")
-    for position, advice in enumerate(finding.advice):
+    if mends:
+        page.paragraph(wording.gain(finding), label="Gain")
+    for position, advice in enumerate(finding.advice if mends else ()):
         page.paragraph(advice, label="Do" if position == 0 else "or")
     page.paragraph(wording.sure(finding), label="Confidence")
     if finding.next_measurement:

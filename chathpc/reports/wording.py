@@ -172,6 +172,11 @@ def headline(report: Report) -> str:
     return f"{report.headline} {what} {numbers.percent(report.findings[0].share)} of the {whose}time."
 
 
+def mends(report: Report) -> bool:
+    """False for a healthy program, of which nothing has to change, and nothing is promised."""
+    return report.verdict != "healthy"
+
+
 def gained(finding: FindingRecord) -> str:
     """What could be won, in a line: at most, and what repairs gave; where neither is known, how much of the time the place has."""
     return _won(finding) or f"unknown: it has {numbers.percent(finding.share)} of the time{_with_calls(finding)}"

@@ -111,6 +111,16 @@ def test_evidence_that_two_findings_share_is_told_once_in_the_text() -> None:
     assert "And        E8 (above)" in text
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_a_healthy_program_is_promised_nothing_in_full(form: str) -> None:
+    report = sample()
+    advice = {each for finding in report.findings for each in finding.advice}
+    for verdict in ("bottleneck", "healthy"):
+        shown = " ".join(renderers()[form](report.model_copy(update={"verdict": verdict}), Style(width=2_000)).split())
+        told = any(each[:40] in shown for each in advice)
+        assert told == (verdict == "bottleneck")
+
+
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [("healthy", "HEALTHY"), ("insufficient-data", "NOT ENOUGH DATA"), ("bottleneck", "BOTTLENECK")],

@@ -169,7 +169,7 @@ def _of_report(report: Report) -> PageData:
         short=[Said(clean(wording.words(one)), ", ".join(one.cites)) for one in wording.told(report)],
         flat=[(row.name, row.share, row.own) for row in report.flat],
         note=clean(report.explanation.note or ""),
-        findings=[_finding(one, report.headline) for one in report.findings],
+        findings=[_finding(one, report.headline, mends=wording.mends(report)) for one in report.findings],
         readers=sentence(wording.readers(report)) if report.suspected else "",
         suspected=[_suspicion(one) for one in report.suspected],
         statements=[Said(clean(one.text), ", ".join(one.cites)) for one in wording.statements(report)],
@@ -209,10 +209,10 @@ def _fact(record: EvidenceRecord, *, several: bool) -> FactData:
     )
 
 
-def _finding(finding: FindingRecord, headline: str) -> FindingData:
+def _finding(finding: FindingRecord, headline: str, *, mends: bool) -> FindingData:
     cost = numbers.percent(finding.share)
     path = finding.where.path
-    proposed, diff = wording.proposed(finding.change)
+    proposed, diff = wording.proposed(finding.change if mends else None)
     return FindingData(
         title=clean(finding.title),
         where=Where.of(finding.where),
@@ -223,10 +223,10 @@ def _finding(finding: FindingRecord, headline: str) -> FindingData:
         path=clean(" › ".join(path)) if len(path) > 1 else "",
         source=clean(finding.source or ""),
         # The proposed lines do what the first piece of advice says.
-        advice=[clean(text) for text in finding.advice[bool(diff) :]],
+        advice=[clean(text) for text in finding.advice[bool(diff) :] if mends],
         proposed=clean(proposed),
         diff=[clean(line) for line in diff],
-        gain=clean(wording.gain(finding)),
+        gain=clean(wording.gain(finding)) if mends else "",
         sure=clean(wording.sure(finding)),
         next=clean(finding.next_measurement or ""),
     )
