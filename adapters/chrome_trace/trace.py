@@ -55,7 +55,7 @@ def profile_of(
         run=_run(header),
         timed=True,
         insufficient="The trace contains no event with a duration." if nothing else "",
-        devices=_devices(header),
+        devices=parts.used(_devices(header)),
         read_timeline=no_timeline if recording.counters else lambda: parts.timeline,
     )
 

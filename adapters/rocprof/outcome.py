@@ -63,7 +63,7 @@ def profile_of(
         not_collected=missing,
         timed=True,
         insufficient="" if parts.metrics else "The file contains no call and no operation.",
-        devices=dict(devices or {}),
+        devices=parts.used(devices or {}),
         hardware={"GPU": system.model} if system is not None and system.model else {},
         read_timeline=no_timeline if recording.counters else lambda: parts.timeline,
     )

@@ -16,6 +16,7 @@ from chathpc.profile.gpu_counters import counter
 from chathpc.profile.intervals import Times
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.remark import Device
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.timeline import COPY_LANES, IntervalLane, LaneKind, Timeline
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, Relation
@@ -75,6 +76,10 @@ class Assembled:
     def has_device(self) -> bool:
         """True if something ran on a device."""
         return len(self.op_node) > 0
+
+    def used(self, devices: Mapping[int, Device]) -> dict[int, Device]:
+        """Those of the `devices` of a machine that did something."""
+        return {ordinal: device for ordinal, device in devices.items() if ordinal in self.timeline.devices}
 
 
 def metric_of(identifier: str, source_name: str) -> Metric:

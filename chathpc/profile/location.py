@@ -100,5 +100,5 @@ class Locations:
             nodes=len(np.unique(self.node[cpu & (self.node >= 0)])),
             ranks=int((processes[1] >= 0).sum()),
             threads=int(per_process.max()) if len(per_process) else 0,
-            streams=int(self.is_gpu.sum()),
+            streams=int((self.is_gpu if without is None else self.is_gpu & ~without).sum()),
         )

@@ -144,7 +144,7 @@ class Profile:
     @property
     def counts(self) -> LocationCounts:
         """How many nodes, ranks, threads and GPU streams the program has."""
-        counts = self.where.counts(without=self.helpers.locations | self._without_time)
+        counts = self.where.counts(without=self.helpers.locations | self._without_time | self._idle_streams)
         traced = self.format.startswith(_TRACERS_OF_PROCESSES)
         ranked = not traced or any(_RANKED.match(name) for name in self.tree.names)
         return counts if ranked else replace(counts, rank="process")
@@ -186,6 +186,15 @@ class Profile:
             return np.zeros(len(where), dtype=bool)
         process = np.unique(np.stack([where.node, where.rank]), axis=1, return_inverse=True)[1].reshape(-1)
         return np.asarray(~timed & (where.thread >= 0) & ~where.is_gpu & np.isin(process, process[timed]))
+
+    @cached_property
+    def _idle_streams(self) -> BoolArray:
+        """True for GPU streams that have none of the devices' time, which others have: one that is only waited for does nothing."""
+        is_gpu, metric = self.where.is_gpu, self.metrics.get("gpu.time")
+        if metric is None or not metric.has_values or not is_gpu.any():
+            return np.zeros(len(is_gpu), dtype=bool)
+        works = np.nan_to_num(self.location_totals(metric.id)) > 0
+        return is_gpu & ~works if (is_gpu & works).any() else np.zeros(len(is_gpu), dtype=bool)
 
     # -- metrics -------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from chathpc.adapters.traced.nesting import DEEPEST, nest
 from chathpc.errors import AdapterError
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import run_facts
 from chathpc.profile.timeline import DEVICE_LANES, LaneKind, Timeline
 from chathpc.profile.tree import NodeKind
 from tests.adapters.contained import Server
@@ -119,6 +120,14 @@ def test_lanes_hold_what_each_stream_and_thread_did(trained: Profile) -> None:
     assert trained.where.label(copies.location) == "GPU context 0 stream 13"
     for lane in timeline.intervals:
         assert np.all(np.diff(lane.start) >= 0)
+
+
+def test_only_devices_that_did_something_are_counted(tmp_path: Path) -> None:
+    trace = training()
+    trace.header["deviceProperties"].append({"id": 1, "name": "Example GPU"})
+    profile = chathpc.load(trace.write(tmp_path / "a.json"))
+    assert tuple(profile.devices) == timeline_of(profile).devices == (0,)
+    assert run_facts(profile).gpus == 1
 
 
 def test_the_window_reaches_from_the_devices_first_operation_to_its_last(trained: Profile) -> None:

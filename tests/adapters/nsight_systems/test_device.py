@@ -190,7 +190,10 @@ def test_waits_of_streams_for_events_are_not_waits_of_the_host(tmp_path: Path) -
     export.kernel(20, 30, "solve(int)", call)
     assert "gpu.sync.time" not in export_of(tmp_path, export).metrics
     export.sync(40, 45, call)
-    assert export_of(tmp_path, export).total("gpu.sync.time") == pytest.approx(5e-9)
+    waited = export_of(tmp_path, export)
+    assert waited.total("gpu.sync.time") == pytest.approx(5e-9)
+    # The stream of the wait is one of its own, which does nothing.
+    assert (int(waited.where.is_gpu.sum()), waited.counts.streams) == (2, 1)
 
 
 def test_busy_and_idle_are_the_session_to_the_nanosecond(tmp_path: Path) -> None:
