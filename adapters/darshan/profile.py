@@ -52,6 +52,8 @@ METRICS = (
     *(Metric(f"{prefix}.rank.{end}", Unit.SECONDS, f"time of the {end} rank on a shared file{below}, at that rank",
              f"F_{end.upper()}_RANK_TIME", aggregation=Aggregation.MAX)
       for end in ("slowest", "fastest") for prefix, below in (("io", ""), ("io.system", " below the libraries"))),
+    *(Metric(f"io.rank.{end}.bytes", Unit.BYTES, f"bytes that the {end} rank on a shared file moved", f"{end.upper()}_RANK_BYTES",
+             aggregation=Aggregation.MAX) for end in ("slowest", "fastest")),
     Metric("io.files", Unit.COUNT, "files", "records"),
     Metric("io.target.time", Unit.SECONDS, "time of the files on a storage target, spread evenly over their stripes",
            "LUSTRE_OST_IDS", clock=Clock.WALL),
@@ -257,6 +259,8 @@ def _add_ends(file: _File, record: Record, prefix: str) -> None:
         if record.rank < 0 and (seconds := _seconds(record, f"F_{name}_TIME")):
             at = replace(record, rank=int(record.values.get(name, -1)))
             file.add(at, f"{prefix}.rank.{end}", seconds, part=record.part)
+            if prefix == "io" and (moved := _sum([record], f"{name}_BYTES")):
+                file.add(at, f"io.rank.{end}.bytes", moved, part=record.part)
 
 
 def _sizes(sizes: Iterable[str]) -> tuple[str, ...]:

@@ -123,6 +123,24 @@ def test_a_slow_rank_on_a_shared_file_is_found(tmp_path: Path) -> None:
     assert any("MPI_File_write_at_all" in advice for advice in first.advice)
 
 
+@pytest.mark.parametrize(
+    ("posix", "mpi", "told"),
+    [
+        ({"SLOWEST_RANK_BYTES": 2**30, "FASTEST_RANK_BYTES": 2**30}, {}, False),  # each moved as much
+        ({"SLOWEST_RANK_BYTES": 3 * 2**30, "FASTEST_RANK_BYTES": 2**28}, {}, True),
+        ({}, {"COLL_WRITES": 399, "INDEP_WRITES": 1}, False),  # the calls were collective already
+        ({}, {"INDEP_WRITES": 400}, True),
+    ],
+)
+def test_a_slow_rank_is_no_writer_for_all_where_it_moved_no_more_or_calls_are_collective(
+    tmp_path: Path, posix: dict[str, float], mpi: dict[str, float], told: bool
+) -> None:
+    slow = {**WRITES, "F_SLOWEST_RANK_TIME": 80.0, **posix}
+    above = {**shared(BYTES_WRITTEN=400 * 2**23, F_WRITE_TIME=160.0, F_META_TIME=1.0, F_SLOWEST_RANK_TIME=80.0), **mpi}
+    modules = {"POSIX": [slow]} | ({"MPIIO": [above]} if mpi else {})
+    assert ("io-imbalance" in causes(write_log(tmp_path / "a.darshan", **modules))[1]) == told
+
+
 def test_one_rank_that_writes_for_all_is_found(tmp_path: Path) -> None:
     rows = [
         {

@@ -216,16 +216,19 @@ def bound(facts: Facts) -> Iterable[Draft]:
     against: tuple[str, ...] = ()
     headroom = None
     chosen = entry
+    uneven = most.seconds >= cause("io-imbalance").threshold("min_ratio") * most.mean
     if large >= entry.threshold("large_share"):
         # Large requests run at the rate of the file system: only less data, or writing beside computing, helps.
         headroom = entry.threshold("headroom_of_large")
         against = ("Requests are large already, so the file system's rate is the limit.",)
+        if uneven and not list(imbalance(facts)):  # others do as much in less time
+            headroom, against = 1 - most.mean / most.seconds, ()
     elif apart >= cause("io-independent").threshold("min_part"):
         chosen = cause("io-independent")
         evidence.append(_independent(facts))
     elif small >= cause("io-small-requests").threshold("min_small_share"):
         chosen = cause("io-small-requests")
-    elif most.seconds >= cause("io-imbalance").threshold("min_ratio") * most.mean:
+    elif uneven:
         headroom = entry.headroom * most.mean / most.seconds  # what the slowest rank takes longer is told as imbalance
     verb = "writes" if most.of(_is(profile, "io.write.time")) > most.of(_is(profile, "io.read.time")) else "reads"
     yield _draft(facts, chosen.id, most, f"mostly {verb}", evidence, headroom=headroom, against=against)
@@ -261,7 +264,8 @@ def metadata(facts: Facts) -> Iterable[Draft]:
 def imbalance(facts: Facts) -> Iterable[Draft]:
     """The slowest rank takes much longer than the mean, on a shared file or in all: the others wait for it at the next collective call.
 
-    Below collective calls, in which all ranks wait, it is told where so few do all the requests that they cannot use a file system.
+    Not where the slowest rank moved no more bytes than the fastest, nor in collective calls, in which all ranks wait: below these it is
+    told where so few do all the requests that they cannot use a file system.
     """
     entry = cause("io-imbalance")
     profile, sums, processes = facts.profile, totals(facts.profile), processes_of(facts.profile)
@@ -277,6 +281,8 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         fastest = float(profile.dense("io.rank.fastest")[file]) or None
     if _few_ranks(below, processes) and below.seconds - below.mean > slow - mean:
         node, slow, mean, fastest, of = below.node, below.seconds, below.mean, None, "in requests to the file system"
+    elif not of and (_moved_alike(profile, file) or _joined_calls(profile, file)):
+        return
     wall = sums.window / processes
     waiting = (slow - mean) / wall if wall else 0.0
     if waiting < entry.threshold("min_share") or slow < entry.threshold("min_ratio") * mean:
@@ -352,6 +358,20 @@ def targets(facts: Facts) -> Iterable[Draft]:
     draft = _draft(facts, entry.id, most, words, (*_spent(facts, sums, most), compared), part=part)
     told_by_it = uneven and 2 * draft.cost >= most.seconds - most.mean
     yield replace(draft, replaces=("io-imbalance", "io-bound") if told_by_it else ())
+
+
+def _moved_alike(profile: Profile, file: int) -> bool:
+    """True if the slowest rank on a shared file is known to have moved about as many bytes as the fastest, or fewer."""
+    slow, fast = (float(profile.dense(f"io.rank.{end}.bytes")[file]) for end in ("slowest", "fastest"))
+    return 0 < slow < cause("io-imbalance").threshold("min_ratio") * fast
+
+
+def _joined_calls(profile: Profile, file: int) -> bool:
+    """True if nearly all calls of MPI-IO on a file were collective already."""
+    joined, alone = (
+        float(profile.tree.inclusive(profile.dense(f"io.{name}.count"))[file]) for name in ("collective", "independent")
+    )
+    return 0 < joined >= common()["nearly_all"].value * (joined + alone)
 
 
 def _few_ranks(below: Slowest, processes: int) -> bool:
