@@ -75,6 +75,12 @@ class Locations:
         """True for GPU streams, which carry traces and no CPU time."""
         return (self.gpu_context >= 0) | (self.stream >= 0)
 
+    @property
+    def is_shared(self) -> BoolArray:
+        """True for what no rank or thread has for itself, where others do: sums over several."""
+        nobody = (self.rank < 0) & (self.thread < 0) & ~self.is_gpu
+        return nobody & bool(((self.rank >= 0) & ~self.is_gpu).any())
+
     @cached_property
     def _several_nodes(self) -> bool:
         return len(np.unique(self.node)) > 1

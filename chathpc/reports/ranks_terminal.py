@@ -19,10 +19,11 @@ _FEWEST = 8
 def render(record: SpreadRecord, style: Style) -> str:
     """The whole answer; -v names more places and more that stand out."""
     page = Page(style)
-    size = f"{record.locations:,} ranks and threads · {record.contexts:,} contexts · {record.values:,} values"
+    count = record.locations
+    size = f"{count:,} {'ranks and threads' if count > 1 else 'rank or thread'} · {record.contexts:,} contexts · {record.values:,} values"
     page.paragraph(f"{record.title} · {record.metric} · {size}", indent=0, style="dim")
     page.blank()
-    few = f"{record.locations:,} are too few to tell groups, or who stands out."
+    few = f"{count:,} {'are' if count > 1 else 'is'} too few to tell groups, or who stands out."
     for sentence in [*sentences(record, 20 if style.verbose else _ODD)] or [few]:
         page.paragraph(sentence)
     page.heading("Where the time is", "per rank or thread, itself")

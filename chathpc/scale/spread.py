@@ -15,7 +15,7 @@ import numpy as np
 
 from chathpc.adapters.load import load
 from chathpc.errors import UsageError
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import RANKS_ADDED, Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 from chathpc.scale.engines import Make, computed
@@ -27,6 +27,8 @@ _BLOCK = 4 << 20
 #: Locations × places up to which threads that a library runs for itself are left aside.
 _SMALL = 20_000_000
 QUANTILES = (0.1, 0.5, 0.9)
+#: What has less than this part of the metric at ranks and threads does not show how it is spread over them.
+_SEEN = 0.01
 #: Places by which locations are grouped; places and locations that are named.
 _FEATURES, _LISTED = 32, 20
 
@@ -53,10 +55,30 @@ def spread(
         )
     if first.where.is_gpu.all():
         raise UsageError(f"{clean(first.title)} shows devices alone, no ranks or threads.")
+    if len(paths) == 1:
+        _check(first, id)
     if len(paths) > 1:
         return _of_files(paths, make, id, progress)
     blocks = [(str(paths[0]), id, begin, end) for begin, end in _blocks(first)]
     return _of_table(first, id, np.concatenate(list(computed(_block, blocks, make, progress))))
+
+
+def _check(profile: Profile, metric: str) -> None:
+    """UsageError for a profile in which (nearly) nothing of the metric belongs to a rank or thread."""
+    totals = np.nan_to_num(profile.location_totals(metric))
+    whole, known = float(np.abs(totals).sum()), float(np.abs(totals[_host(profile)]).sum())
+    summed = profile.told(RANKS_ADDED) > 1
+    if known > _SEEN * whole and not summed:
+        return
+    if not summed and not totals[~profile.where.is_gpu].any():
+        raise UsageError(
+            f"{metric} of {clean(profile.title)} is of devices, not of ranks or threads.",
+            hint="Name another with --metric (see 'chathpc metrics').",
+        )
+    raise UsageError(
+        f"{clean(profile.title)} has {metric} as a sum over ranks or threads, not of each.",
+        hint="chathpc explain tells what is known of single ones.",
+    )
 
 
 def spread_of(profile: Profile, metric: str) -> SpreadRecord:
@@ -102,7 +124,7 @@ def _in_block(profile: Profile, metric: str, begin: int, end: int) -> FloatArray
 
 def _host(profile: Profile) -> IntArray:
     """The program's own threads; of a large run all that are of the host, since what tells helpers reads every value."""
-    found = ~profile.where.is_gpu
+    found = ~profile.where.is_gpu & ~profile.where.is_shared
     if is_small(profile):
         found &= ~profile.helpers.locations
     return np.flatnonzero(found).astype(np.int32)

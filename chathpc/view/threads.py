@@ -18,10 +18,10 @@ MOST_LOCATIONS = 10_000
 
 def threads_of(profile: Profile, functions: Sequence[int], tables: Tables) -> DrawnThreads | None:
     """The host time of the functions that the nodes `functions` are of, with what they call; None for a single location."""
-    time, threads = profile.time, profile.threads
+    time, where, threads = profile.time, profile.where, profile.threads
+    threads = threads[~where.is_shared[threads]]
     if time is None or len(threads) < 2:
         return None
-    where = profile.where
     threads = threads[np.lexsort((where.thread[threads], where.rank[threads], where.node[threads]))]
     step = -(-len(threads) // MOST_LOCATIONS)
     shown = threads[::step]

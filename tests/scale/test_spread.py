@@ -9,12 +9,18 @@ import numpy as np
 import pytest
 
 from chathpc.adapters.load import load
+from chathpc.errors import UsageError
+from chathpc.profile.location import Locations
 from chathpc.reports import ranks_renderers
 from chathpc.reports.style import Style
 from chathpc.scale import spread as module
 from chathpc.scale.engines import engine
-from chathpc.scale.spread import spread
+from chathpc.scale.spread import spread, spread_of
+from tests.adapters.samples.caliper import MAIN
 from tests.bench.locations import points
+from tests.profile.build import build, call, entry
+from tests.synthetic.caliper import Record, across, write_cali
+from tests.synthetic.chrome_trace import training
 from tests.synthetic.collapsed import write as collapsed
 from tests.synthetic.hpctoolkit_v4 import Database, Options, _write
 from tests.synthetic.v4_random import random_contexts
@@ -100,3 +106,29 @@ def test_few_ranks_are_shown_with_their_median_alone(tmp_path: Path) -> None:
     text = ranks_renderers()["text"](found, Style())
     assert "3 are too few to tell groups, or who stands out." in text
     assert ["mean", "least", "median", "most"] in [line.split() for line in text.splitlines()]
+
+
+def test_one_rank_is_too_few_and_told_so_in_the_singular(tmp_path: Path) -> None:
+    (tmp_path / "rank0").write_text(collapsed([(("main", "work"), 10)]))
+    text = ranks_renderers()["text"](spread([tmp_path / "rank0"]), Style())
+    assert "1 rank or thread" in text
+    assert "1 is too few to tell groups, or who stands out." in text
+
+
+def test_time_of_devices_alone_has_no_table(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="of devices"):
+        spread([training().write(tmp_path / "trace.json")], metric="gpu.time")
+
+
+def test_a_sum_over_ranks_is_no_rank(tmp_path: Path) -> None:
+    file = write_cali(tmp_path / "a.cali", [Record(MAIN, across((10.0, 12.0)))], facts={"jobsize": "2"})
+    with pytest.raises(UsageError, match="as a sum over ranks"):
+        spread([file])
+
+
+def test_what_all_ranks_share_is_no_rank() -> None:
+    where = Locations.of(3, rank=np.array([-1, 0, 1]), thread=np.array([-1, 0, 0]))
+    assert where.is_shared.tolist() == [True, False, False]
+    assert not Locations.single().is_shared.any()
+    shared = build(entry("<program root>", call("main", time=(5.0, 1.0, 2.0))), locations=where)
+    assert spread_of(shared, "cpu.time").locations == 2
