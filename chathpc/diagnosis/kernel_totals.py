@@ -18,13 +18,15 @@ from chathpc.profile.tree import IntArray
 #: Kernels whose launches are joined exactly; of the others, which are short, the sum is taken.
 _UNIONS = 3
 _NANO = 1e-9
+#: Launches are about alike up to this deviation, as a part of their mean; two kinds that are far apart have nearly the whole.
+_ALIKE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class KernelTotal:
     """All launches of one kernel: `seconds` is the union of its launches over time, added up over devices.
 
-    `mean` is the mean duration of a launch in seconds, `node` the tree node with most of the time (−1: unknown).
+    `mean` and `deviation` are those of a launch's duration in seconds, `node` the tree node with most of the time (−1: unknown).
     """
 
     name: str
@@ -32,6 +34,12 @@ class KernelTotal:
     seconds: float
     launches: int
     mean: float
+    deviation: float
+
+    @property
+    def each(self) -> str:
+        """What the mean is called: no launch takes it where they differ much."""
+        return "each" if self.deviation <= _ALIKE * self.mean else "each on average"
 
     @property
     def short(self) -> str:
@@ -54,13 +62,16 @@ def kernel_totals(
     length = np.concatenate([np.maximum(lane.end - lane.start, 0) for lane in lanes])
     launches = np.bincount(node, minlength=len(name_of_node))
     spent = np.bincount(node, weights=length, minlength=len(name_of_node))
+    squares = np.bincount(node, weights=np.square(length * _NANO), minlength=len(name_of_node))
     family, members = _families(name_of_node, launches > 0, name_of)
     real = family >= 0
     count = np.bincount(family[real], weights=launches[real], minlength=len(members))
     total = np.bincount(family[real], weights=spent[real], minlength=len(members))
+    square = np.bincount(family[real], weights=squares[real], minlength=len(members))
     found: list[KernelTotal] = []
     for index in np.argsort(-total, kind="stable").tolist():
         union, best = float(total[index]) * _NANO, -1
+        mean = union / int(count[index])
         if len(found) < _UNIONS:
             mine = family == index
             union = _union(lanes, mine, window)
@@ -74,7 +85,8 @@ def kernel_totals(
                 node=best,
                 seconds=union,
                 launches=int(count[index]),
-                mean=float(total[index]) * _NANO / int(count[index]),
+                mean=mean,
+                deviation=max(float(square[index]) / int(count[index]) - mean * mean, 0.0) ** 0.5,
             )
         )
     return found

@@ -367,6 +367,16 @@ def test_short_kernels_without_gaps_are_not_bound_by_launching() -> None:
     assert causes(recorded(kernel("tiny", *every(2.1, 2, 1000)))) == ["gpu-kernel-bound"]
 
 
+@pytest.mark.parametrize(
+    ("lengths", "words"),
+    [((490, 490), "2 launches, each 490 µs."), ((40, 940), "2 launches, each on average 490 µs.")],
+)
+def test_a_mean_of_two_kinds_of_launches_is_not_what_each_takes(lengths: tuple[int, int], words: str) -> None:
+    first, second = lengths
+    profile = recorded(kernel("a", (0, first), (1000 - second, 1000)))
+    assert statements(diagnosed(profile), "gpu-kernel-bound")[1].endswith(words)
+
+
 def test_first_launches_that_load_code_are_called_a_start() -> None:
     """6 kernels of 6 µs in 3 ms, the gap is the first launch; the context took 210 ms before."""
     profile = recorded(

@@ -128,7 +128,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     place = kernel_site(timeline, top)
     evidence = [
         busy_fact(timeline),
-        kernel_fact(timeline, top, Part("each", top.mean, "s")),
+        kernel_fact(timeline, top, Part(top.each, top.mean, "s")),
         idle_fact(timeline),
     ]
     second = _second(timeline, kernels)
