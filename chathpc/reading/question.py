@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from chathpc.diagnosis.catalogue import Cause, causes
@@ -14,7 +14,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.diagnosis.refutation import refuting
 from chathpc.profile import numbers
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import RANKS_ADDED, THREADS_ADDED, Profile
 from chathpc.profile.run import run_facts, run_words
 from chathpc.prompts.build import CHARACTERS_PER_TOKEN, estimate_tokens
 from chathpc.prompts.loader import Audience, Template, template
@@ -157,6 +157,9 @@ def assembled(
 
 
 def _run(profile: Profile, facts: Facts) -> list[str]:
+    # What is told of ranks that are added up stays as it was asked when the answers were recorded.
+    kept = {key: value for key, value in profile.run.items() if key not in (RANKS_ADDED, THREADS_ADDED)}
+    profile = profile if len(kept) == len(profile.run) else replace(profile, run=kept)
     words = [profile.format, *run_words(run_facts(profile, facts.samples if facts.has_host_time else None))]
     told = [" · ".join(quote(word) for word in words if word)]
     told += [quote(f"{key}: {value}") for key, value in list(profile.hardware.items())[:6]]
