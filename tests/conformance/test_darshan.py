@@ -53,7 +53,7 @@ def test_totals_are_those_of_darshans_own_tables(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "verdict", "causes"),
     [
-        ("sample", "bottleneck", ["io-imbalance", "io-bound"]),
+        ("sample", "bottleneck", ["io-bound"]),
         ("sample-goodost", "healthy", ["io-bound"]),
         ("dxt", "insufficient-data", []),
         ("ior_hdf5_example", "insufficient-data", []),
