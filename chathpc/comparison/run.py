@@ -14,8 +14,8 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
 from chathpc.profile.metric import NO_CORE, Clock, Metric, Unit
-from chathpc.profile.profile import Profile
-from chathpc.profile.run import WHOLE, added_up, told_ranks, wall_seconds
+from chathpc.profile.profile import PROCESSES, RANKS_ADDED, Profile
+from chathpc.profile.run import WHOLE, wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 #: How names begin of outlined regions of LLVM's compilers, and of what its runtime says of regions: they change with the source.
@@ -75,7 +75,8 @@ class Run:
         """MPI ranks or processes; 0 where nothing tells them, and where the metric is neither the host's nor a time."""
         if not self._of_host and self.metric.unit != Unit.SECONDS:
             return 0
-        return told_ranks(self.profile) or (self.facts.rank_count if self._of_host else 0)
+        told = self.profile.told(PROCESSES) or self.profile.told(RANKS_ADDED)
+        return told or (self.facts.rank_count if self._of_host else 0)
 
     @property
     def _of_host(self) -> bool:
@@ -90,7 +91,8 @@ class Run:
         if not self.is_host_time or self.metric.unit != Unit.SECONDS:
             return None
         wall = wall_seconds(self.profile)
-        return None if wall is None else wall / (1 if "seconds" in self.profile.run else self._together)
+        mean = self.total / self._together if self._together > 1 and self.metric.clock == Clock.WALL else None
+        return mean if wall is None else wall
 
     @cached_property
     def longest(self) -> float:
@@ -102,7 +104,7 @@ class Run:
 
     @property
     def _together(self) -> int:
-        return max(added_up(self.profile), 1)
+        return max(self.profile.told(RANKS_ADDED), 1)
 
     @property
     def without_core(self) -> float | None:

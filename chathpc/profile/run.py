@@ -24,7 +24,7 @@ NO_COUNTERS = "no_counters"
 OVERHEAD = "overhead"
 #: How the program ended, where that was not well: its exit status, or minus the signal that ended it.
 EXIT_CODE = "exit_code"
-#: Of a number of cores or ranks; what has more is none.
+#: Of a number of cores; what has more is none.
 _DIGITS = 9
 #: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.
 _LONGEST = 500
@@ -130,21 +130,6 @@ def run_facts(profile: Profile, samples: float | None = None) -> RunFacts:
     )
 
 
-def told_ranks(profile: Profile) -> int:
-    """The number of processes that the tool told, or of ranks whose values it added up; 0 where it told none."""
-    return _count(profile.run.get("processes", "")) or added_up(profile)
-
-
-def added_up(profile: Profile) -> int:
-    """The number of ranks that the tool told and whose values it did not keep apart; 0 where it did, or told none."""
-    return 0 if (profile.where.rank >= 0).any() else _count(profile.run.get("ranks", ""))
-
-
-def _count(text: str) -> int:
-    """The number of cores or ranks that `text` says, 0 if it says none."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0
-
-
 def _collected(profile: Profile) -> Literal["sampled", "measured"] | None:
     if profile.time is None:
         return None
@@ -163,7 +148,8 @@ def _event(profile: Profile) -> str | None:
 
 def processors(profile: Profile) -> int:
     """The cores of the machine that the program ran on, where the profile tells them; else 0."""
-    return _count(profile.hardware.get("processors", ""))
+    told = profile.hardware.get("processors", "")
+    return int(told) if told.isascii() and told.isdecimal() and len(told) <= _DIGITS else 0
 
 
 def wall_seconds(profile: Profile) -> float | None:

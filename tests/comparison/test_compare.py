@@ -280,7 +280,9 @@ def test_who_asks_for_a_metric_is_told_of_it_and_not_of_the_run() -> None:
 
 def test_sums_over_different_numbers_of_ranks_are_no_time_of_the_run() -> None:
     def summed(count: int, each: float) -> Profile:
-        return replace(build(main(time=count * each)), where=Locations.single(), timed=True, run={"ranks": str(count)})
+        return replace(
+            build(main(time=count * each)), where=Locations.single(), timed=True, run={RANKS_ADDED: str(count)}
+        )
 
     before, after = wall(summed(64, 55.0)), wall(summed(216, 43.0))
     found = compared(before, after, fail_on_regression=0.05)
