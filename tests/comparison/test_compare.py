@@ -16,7 +16,7 @@ from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import NO_CORE, Clock, Unit
-from chathpc.profile.profile import COMMAND, Profile
+from chathpc.profile.profile import COMMAND, RANKS_ADDED, Profile
 from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
 from tests.profile.build import Node, build, line, node
