@@ -80,7 +80,9 @@ def converse(
 
 def tool_descriptions(session: Session) -> tuple[Mapping[str, object], ...]:
     """The tools as OpenAI's chat protocol describes functions."""
-    return tuple(function(tool.name, tool.description, tool.arguments) for tool in tools_of(session).values())
+    return tuple(
+        function(tool.name, tool.description, tool.arguments) for tool in tools_of(session).values() if tool.to_models
+    )
 
 
 def _user(question: str, earlier: Sequence[Answer], task: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chathpc.chat.index import short_name
 from chathpc.chat.intents import Last
 from chathpc.chat.record import StepRecord
 from chathpc.chat.session import Session, split_place
@@ -24,6 +25,10 @@ _ROWS = {
     "findings": "finding {}", "evidence": "{}", "top": "`{}`", "tree": "`{}`", "callers": "`{}`", "callees": "`{}`", "source": "`{}`",
     "locations": "{}", "loops": "`{}`", "activities": "`{}`", "catalogue": "{}",
 }  # fmt: skip
+
+
+#: Longer names (in characters) are none to type.
+_LONGEST = 80
 
 
 def last_of(step: StepRecord, session: Session) -> Last:
@@ -51,7 +56,9 @@ def _inside(session: Session, place: str) -> str:
 
 def askable(session: Session) -> Sequence[str]:
     """Three questions that this profile answers."""
-    hot = session.index.names[0] if session.index.names else ""
+    named = session.index.names[0] if session.index.names else ""
+    hot = short_name(named) if named in session.index.find(short_name(named)) else named
+    hot = hot if len(hot) <= _LONGEST else ""
     several = session.measured.counts
     kind = "rank" if several.ranks > 1 else "thread" if several.threads > 1 else ""
     asked = [

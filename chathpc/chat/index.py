@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from chathpc.diagnosis.facts import readable_function
+from chathpc.profile.activity import public_name
 
 #: Names that difflib compares with: the ones with most time; comparing with all of a large program would take seconds.
 _COMPARED = 2_000
@@ -46,6 +47,9 @@ class NameIndex:
         for name in self.names:
             self._folded.setdefault(name.casefold(), []).append(name)
             self._short.setdefault(short_name(name).casefold(), []).append(name)
+        self._public: dict[str, list[str]] = {}
+        for name in self.names:
+            self._public.setdefault(public_name(name).casefold(), []).append(name)
         self._clones: dict[str, list[str]] = {}
         for name in self.names:
             if (readable := readable_function(name)) != name:
@@ -54,13 +58,18 @@ class NameIndex:
 
     def find(self, text: str) -> list[str]:
         """The names that `text` stands for: itself with its outlined bodies, else the same in another case, else all with that
-        short form.
+        short form, else the variants that a library has of it (`__sin_fma` of `sin`).
         """
         text = text.strip()
         if text in self._exact:
             return [text, *self._clones.get(text, ())]
         folded = text.casefold()
-        for table, key in ((self._folded, folded), (self._short, folded), (self._short, _bare(folded))):
+        for table, key in (
+            (self._folded, folded),
+            (self._short, folded),
+            (self._short, _bare(folded)),
+            (self._public, folded),
+        ):
             if key in table:
                 return list(table[key])
         return []

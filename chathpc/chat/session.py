@@ -160,7 +160,7 @@ class Session:
 
         UsageError, with the nearest names, if there is none, or if its values do not add up.
         """
-        found = self._metric(name)
+        found = self.any_metric(name)
         if found.aggregation == Aggregation.DERIVED or not found.has_values:
             why = "has no values" if not found.has_values else "does not add up over functions or contexts"
             raise UsageError(f"The metric '{found.id}' {why}.", hint=f"These do: {', '.join(self.additive[:8])}.")
@@ -175,7 +175,8 @@ class Session:
             if metric.has_values and metric.aggregation != Aggregation.DERIVED and not metric.hidden
         ]
 
-    def _metric(self, name: str) -> Metric:
+    def any_metric(self, name: str) -> Metric:
+        """The same, whether its values add up or not."""
         known = self.measured.metrics
         if not name.strip():
             default = next((known[one] for one in ("gpu.kernel.time", *self.additive) if one in self.additive), None)

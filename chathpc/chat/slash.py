@@ -44,6 +44,7 @@ _ALL = (
     Command("diff", "[PATH...]", "compare with another profile (that one is before, this one after)", "compare", "other"),
     Command("timeline", "", "how long GPUs and calls were busy or idle", "timeline"),
     Command("metrics", "[WORD]", "what was measured", "metrics", "search"),
+    Command("measured", "METRIC", "how much of it the run has, or a place (place=solve) or rank (who=\"rank 0\")", "measured", "metric"),
     Command("missing", "", "what the profile cannot show, and what would", "missing"),
     Command("examined", "", "which checks ran, and which could not", "examined"),
     Command("scaling", "", "what is known about more ranks or threads", "scaling"),

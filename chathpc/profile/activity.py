@@ -262,6 +262,15 @@ def base_name(name: str) -> str:
     return stem.lstrip("_") or stem
 
 
+#: What libm and libc append to the names of a function's versions for processors.
+_VERSIONS = re.compile(r"(_(fma4?|finite|evex|avx(2|512)?|sse\w*|unaligned|erms|rtm|generic|movbe))+$")
+
+
+def public_name(name: str) -> str:
+    """The name by which a program calls a function of libm or libc: `__ieee754_pow_fma` → `pow`, `__strlen_avx2` → `strlen`."""
+    return _VERSIONS.sub("", base_name(name).removeprefix("ieee754_").removeprefix("w_"))
+
+
 def _combined(table: tuple[tuple[Activity, str], ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<a{index}>{pattern})" for index, (_, pattern) in enumerate(table)))
 

@@ -6,6 +6,7 @@ Evidence, renderers and tables take their numbers from here, so that the same va
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 UNKNOWN = "not measured"
@@ -13,6 +14,8 @@ UNKNOWN = "not measured"
 #: Smallest value that is still written with the prefix, largest first.
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 _LARGE = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
+#: How the plural of a word ends.
+_SEVERAL = re.compile(r"(?<=ss)es$|(?<=[sc]h)es$|(?<=[^s])s$")
 #: Above this many seconds hours are easier to grasp; the hour is accepted for use with the SI (BIPM brochure, table 8).
 _HOURS_FROM = 10_000.0
 #: Below this share the digits say nothing: a profile of 1,000 samples has a resolution of 0.1 %.
@@ -106,7 +109,9 @@ def quantity(value: float, unit: str) -> str:
     if unit == "ratio":
         return number(value)
     text = count(value)
-    return text if unit in ("", "count") or text == UNKNOWN else f"{text} {unit}"
+    if unit in ("", "count") or text == UNKNOWN:
+        return text
+    return f"{text} {_SEVERAL.sub('', unit) if text == '1' else unit}"
 
 
 def ranged(value: float, low: float, high: float, write: Callable[[float], str]) -> str:

@@ -140,7 +140,14 @@ def rates(file: Path) -> tuple[Counter[str], list[tuple[Question, Intent]]]:
 def _named(ask: str) -> Named:
     """An example as a question that names what its marks say."""
     function = ["f"] if "@function" in ask else []
-    return Named(ask, functions=function, file="f.c" if "@file" in ask or "@line" in ask else "", line="@line" in ask)
+    metric = "m" if "@metric" in ask else ""
+    return Named(
+        ask,
+        functions=function,
+        metric=metric,
+        file="f.c" if "@file" in ask or "@line" in ask else "",
+        line="@line" in ask,
+    )
 
 
 def left_out(every: int = 1) -> dict[str, float]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from chathpc.chat.session import Session
@@ -11,6 +13,8 @@ from chathpc.chat.tools import Result, call
 from chathpc.chat.tools.activities import KINDS, PARTS
 from chathpc.diagnosis.fact import Kind
 from chathpc.profile.activity import Activity
+from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
+from tests.chat.profiles import calls
 from tests.chat.questions import session as example
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main, mpi
 from tests.profile.build import build, gpu_op, kernel, line
@@ -158,3 +162,21 @@ def test_what_was_not_collected_is_told_where_a_problem_was_not_found() -> None:
     lines = call(example("omp"), "findings", {"words": "memory bound"}).lines
     assert any(line.startswith("Not collected: hardware counters") for line in lines)
     assert not any("ncu" in line for line in lines)
+
+
+def test_mpi_of_a_trace_is_the_lane_of_its_timeline_and_not_what_samples_hit() -> None:
+    # MPI from 0 to 20 and from 10 to 30 of the 100 ns recorded, and 5 before: 30 ns inside of it.
+    lane = IntervalLane(
+        LaneKind.MPI,
+        -1,
+        0,
+        np.array([-5, 0, 10]),
+        np.array([0, 20, 30]),
+        np.array([1, 1, 3], dtype=np.int32),
+    )
+    sampled = replace(calls(), timed=False, read_timeline=lambda: Timeline(0, 100, intervals=(lane,)))
+    told = call(Session(sampled), "activities", {"kind": "mpi"}).text
+    assert (
+        told
+        == "The run spends 30.0 ns of the 100 ns of the recording (30.0 %) in MPI. Another 5.00 ns lie before or after it."
+    )

@@ -25,7 +25,7 @@ from tests.chat.questions import session as example
 ASKED: dict[str, dict[str, object]] = {
     "summary": {}, "findings": {}, "evidence": {}, "top": {}, "activities": {}, "tree": {}, "callers": {"name": "dot"}, "callees": {"name": "solve"},
     "source": {"place": "solve"}, "locations": {"place": "dot"}, "what_if": {"place": "solve", "factor": 2}, "metrics": {}, "missing": {},
-    "loops": {"name": "dot"}, "examined": {}, "scaling": {},
+    "loops": {"name": "dot"}, "examined": {}, "scaling": {}, "measured": {"metric": "bytes written"},
     "timeline": {}, "catalogue": {"words": "false sharing"}, "query": {"query": '["*", {"name": "dot*"}]'},
 }  # fmt: skip
 

@@ -30,6 +30,7 @@ SENSIBLE: Mapping[str, Mapping[str, Any]] = {
     "what_if": {"place": "work_item", "factor": 2},
     "compare": {},
     "metrics": {},
+    "measured": {"metric": "cpu.time"},
     "missing": {},
     "timeline": {},
     "catalogue": {"words": "false sharing"},

@@ -106,6 +106,7 @@ class Named:
     file: str = ""
     line: int = 0
     metric: str = ""
+    quantity: str = ""  #: the words of the question that name the metric
     evidence: str = ""
     number: int = 0
     who: str = ""  #: a rank or thread: `rank 0 thread 2`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,13 @@ import numpy as np
 
 from chathpc.chat.intents.entities import Named, read, words
 from chathpc.chat.intents.nearest import Nearest, words_of
+from chathpc.chat.quantities import named as metrics_named
+from chathpc.chat.quantities import spans
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Tool, tools_of
 from chathpc.chat.tools.amounts import MOST_ROWS
 from chathpc.chat.tools.catalogue import is_problem, topics
+from chathpc.profile.metric import Unit
 from chathpc.profile.tree import FloatArray, IntArray
 
 _EXAMPLES = Path(__file__).with_name("examples.yaml")
@@ -38,6 +41,8 @@ _UNSAID = 0.7
 #: The same where it asks for loops and the example for functions.
 _OTHER_THING = 0.8
 _THINGS = frozenset({"worker", "function", "line", "loop", "library", "kernel", "gpu"})
+#: Words that ask for a time.
+_TIMES = frozenset({"time", "long", "seconds", "duration"})
 #: What an answer to the last question is preferred by.
 _GOES_ON = 0.04
 #: Scores that differ by less are equal: what comes first is meant.
@@ -45,7 +50,7 @@ _EQUAL = 1e-6
 _MARK = re.compile(r"@\w+")
 #: Marks without which an example that has them cannot be meant, and that it should have if the question does.
 _PLACES = frozenset({"@function", "@line", "@file"})
-_NAMING = _PLACES | {"@rank", "@finding", "@evidence", "@problem", "@term"}
+_NAMING = _PLACES | {"@rank", "@finding", "@evidence", "@problem", "@term", "@metric"}
 #: Words that stand for what the last answer was about.
 _PRONOUN = re.compile(
     r"\b(?:(?:this|that) (?:one|function|routine|loop|line|rank|thread|kernel|place|finding|problem)|it|its|this|that|them|there)\b(?!')",
@@ -175,13 +180,16 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
         best, intent = 0.0, Intent("")
         for text, bonus in _readings(question, session, last):
             named = read(text, session, _plain())
-            for marked, term in _with_topic(named.text, session, alike):
-                scores = _index().likeness(marked) * fitting(named, marked, last) * (_MEANT if term else 1.0)
+            for what, marked, term in (
+                *((one, one.text, "") for one in _with_metric(named, session)),  # what was measured comes first
+                *((named, *each) for each in _with_topic(named.text, session, alike)),
+            ):
+                scores = _index().likeness(marked) * fitting(what, marked, last) * (_MEANT if term else 1.0)
                 least = max(LEAST, best - bonus + _EQUAL)
                 at, sure = nearest(scores) if scores.max() >= least else (0, 0.0)
                 if scores[at] < least or sure < SURE:
                     continue
-                meant = _intent(examples()[at], named, term, last, tools_of(session))
+                meant = _intent(examples()[at], what, term, last, tools_of(session))
                 if bonus and last is not None and (meant.tool, meant.arguments) == (last.tool, last.arguments):
                     continue  # nobody asks for the answer that was just given
                 best, intent = float(scores[at]) + bonus, meant
@@ -259,6 +267,20 @@ def _with_topic(text: str, session: Session, alike: float) -> Iterator[tuple[str
         yield " ".join([*said[: span[0]], mark, *said[span[1] :]]), term
 
 
+def _with_metric(found: Named, session: Session) -> Iterator[Named]:
+    """A question with a mark for the words in it that name a metric of the profile, and that metric."""
+    if found.metric:
+        return
+    said = words_of(found.text)
+    for begin, end, quantity in spans(session, said):
+        metric = metrics_named(session, quantity)[0]
+        if metric.unit != Unit.SECONDS and not _TIMES.isdisjoint(said):
+            continue  # how long calls take is not how many they are
+        yield replace(
+            found, text=" ".join([*said[:begin], "@metric", *said[end:]]), metric=metric.id, quantity=quantity
+        )
+
+
 def fitting(named: Named, marked: str, last: Last | None) -> FloatArray:
     """For each example 0 if it names what the question does not, less than 1 if the question names more, or is about other things."""
     marks = frozenset(_MARK.findall(marked)) & _NAMING
@@ -289,6 +311,8 @@ def _lacks(example: Example, named: Named, marks: frozenset[str]) -> bool:
     needs = {name for name, one in fields.items() if one.is_required()} - set(example.arguments)
     if ("place" in needs and not named.place) or ("name" in needs and not named.functions):
         return True
+    if "metric" in needs and not named.metric:
+        return True
     return bool(needs & {"words"} and not marks & {"@problem", "@term"})
 
 
@@ -302,7 +326,7 @@ def _arguments(tool: Tool, named: Named, topic: str) -> dict[str, object]:
         "number": named.number,
         "words": topic,
         "who": named.who,
-        "metric": named.metric,
+        "metric": (named.quantity if tool.name == "measured" else "") or named.metric,
         "factor": named.factor,
         "parameter": named.parameter,
         "at": named.scale,

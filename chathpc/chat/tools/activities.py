@@ -10,15 +10,18 @@ from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import limit, share_of, source_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.chat.tools.measured import in_short
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result, escaped
 from chathpc.diagnosis import draft
 from chathpc.diagnosis.draft import of_total, time_text
-from chathpc.diagnosis.fact import Form
+from chathpc.diagnosis.fact import Form, Quantity
 from chathpc.diagnosis.fact import Kind as FactKind
 from chathpc.diagnosis.facts import Facts
 from chathpc.errors import UsageError
+from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.metric import Metric
+from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import FloatArray
 from chathpc.prompts.untrusted import quote
 
@@ -40,6 +43,9 @@ _KINDS: Mapping[str, tuple[str, tuple[Activity, ...]]] = {
     "locks": ("waiting for locks and critical sections", (_A.LOCK, _A.OMP_LOCK)),
     "gpu": ("in calls of the GPU runtime", (_A.GPU_LAUNCH, _A.GPU_SYNC, _A.GPU_COPY, _A.GPU_API)),
 }
+#: What a trace has of a kind of work, and what a log of it counts.
+_LANES: Mapping[str, tuple[LaneKind, ...]] = {"mpi": (LaneKind.MPI,), "gpu": (LaneKind.API,)}
+_LOGGED: Mapping[str, str] = {"io": "io.time"}
 #: The kinds that a whole is divided into, each activity in one of them.
 PARTS: Mapping[str, tuple[Activity, ...]] = {
     "computing": (_A.COMPUTE, _A.LIBRARY),
@@ -70,6 +76,8 @@ PARTS: Mapping[str, tuple[Activity, ...]] = {
 _BEYOND, _LITTLE = "(threads of libraries)", 0.005
 
 
+#: The start of MPI is told apart from this part of the time in MPI on.
+_MUCH = 0.1
 #: Calls that are told by name, if named ones have this part of the time at least.
 _CALLS, _MOST = 3, 0.5
 
@@ -86,6 +94,10 @@ class ActivityArguments(Arguments):
 def activities(session: Session, asked: ActivityArguments) -> Result:
     """How much of the host's time goes into a kind of work, and in which functions of the program."""
     metric = session.measured.time
+    if (asked.kind in _LANES and (told := _traced(session, asked.kind, asked.limit))) or (
+        told := _logged(session, asked.kind)
+    ):
+        return told
     if metric is None or not session.facts.has_host_time:
         raise UsageError(
             "The profile has no time of the host that could be divided by kinds of work.",
@@ -116,6 +128,47 @@ def _all(session: Session, metric: Metric, most: int) -> Result:
     return Result(text, columns, tuple(rows), told.all(), omitted=len(spent) - len(rows))
 
 
+def _traced(session: Session, kind: str, most: int) -> Result | None:
+    """The time of a kind of work that a trace has from call to call, where that of the host was sampled or is not known; else None."""
+    recorded = session.measured.timeline
+    lanes = [] if recorded is None else recorded.of(*_LANES[kind])
+    exact = session.facts.has_host_time and session.measured.timed and session.facts.in_seconds
+    if recorded is None or recorded.seconds <= 0 or not lanes or exact:
+        return None
+    tree, name = session.measured.tree, _KINDS[kind][0]
+    start, end, node = (np.concatenate([getattr(lane, part) for lane in lanes]) for part in ("start", "end", "node"))
+    busy, whole = intervals.length(recorded.joined(lanes)) * 1e-9, Quantity(recorded.seconds, "s", "the recording")
+    told = FactList(quote("trace: union of intervals, so that what overlaps is counted once"))
+    told.add(FactKind.AMOUNT, f"time {name}", busy, "s", form=Form.ONE, whole=whole)
+    share = numbers.percent(share_of(busy, recorded.seconds))
+    text = f"The run spends {numbers.seconds(busy)} of the {numbers.seconds(recorded.seconds)} of the recording ({share}) {name}."
+    beside = intervals.length(intervals.union(start, end)) * 1e-9 - busy
+    if beside > _LITTLE * busy:
+        text += f" Another {numbers.seconds(beside)} lie before or after it."
+        told.add(FactKind.VALUE, f"time {name} before or after the recording", beside, "s", form=Form.ONE)
+    labels = np.array([quote(tree.label(each)) for each in node.tolist()], dtype=object)
+    calls = [
+        (each, intervals.length(intervals.union(start[labels == each], end[labels == each])) * 1e-9)
+        for each in np.unique(labels)
+    ]
+    rows = tuple(sorted(calls, key=lambda call: -call[1]))
+    for call, part in rows[:most]:
+        told.add(FactKind.VALUE, f"all calls of {call}", part, "s", form=Form.MANY)
+    return Result(
+        text, (Column("call"), Column("time in all", "s")), rows[:most], told.all(), omitted=max(len(rows) - most, 0)
+    )
+
+
+def _logged(session: Session, kind: str) -> Result | None:
+    """The time of a kind of work that a log of it has, as the diagnosis says it, where no time of the host is known; else None."""
+    metric = session.measured.metrics.get(_LOGGED.get(kind, ""))
+    if metric is None or not metric.has_values or session.facts.has_host_time:
+        return None
+    known = [one for one in session.diagnosis.evidence if one.metric == metric.id and one.kind == FactKind.AMOUNT]
+    text = " ".join(quote(one.statement) for one in known) or in_short(session, metric.id)
+    return Result(text, facts=tuple(map(escaped, known)), complete=True)
+
+
 def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     facts, total = session.facts, session.facts.total
     name, parts = _KINDS[kind]
@@ -125,7 +178,13 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
     if in_mpi > 0:
         text = f"{text} That excludes waiting in MPI, which is {of_total(facts, in_mpi)} in total."
+    setup = facts.spent(_A.MPI_SETUP) if kind == "mpi" else 0.0
+    if setup > _MUCH * value:  # the diagnosis leaves it out
+        text += f" Of that, starting and ending MPI takes {time_text(facts, setup)}, all else {of_total(facts, value - setup)}."
     told.add(FactKind.AMOUNT, f"time {name}", value, unit, form=Form.ONE, whole=draft.total(facts), metric=metric.id)
+    if setup > _MUCH * value:
+        for what, part in (("starting and ending MPI", setup), ("MPI between its start and end", value - setup)):
+            told.add(FactKind.AMOUNT, what, part, unit, whole=draft.total(facts), metric=metric.id)
     if in_mpi > 0:
         told.add(FactKind.AMOUNT, "MPI", in_mpi, unit, whole=draft.total(facts), metric=metric.id)
     calls = [] if kind == "computing" else _by_call(facts, facts.of(*parts))

@@ -40,8 +40,8 @@ def amount(value: float, total: float, metric: Metric) -> str:
 
 
 def whole(metric: Metric) -> str:
-    """What shares are of: `the run's cpu.time`."""
-    return f"the run's {metric.id}"
+    """What shares are of: `the run's cpu.time`, `the wall-clock time`."""
+    return "the wall-clock time" if metric.id == "cpu.time.wall" else f"the run's {metric.id}"
 
 
 def source_of(session: Session, metric: Metric, how: str) -> str:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import limit
+from chathpc.chat.tools.measured import in_short
 from chathpc.chat.tools.record import Arguments, Column, Result
 from chathpc.errors import UsageError
 from chathpc.prompts.untrusted import quote
@@ -82,10 +83,11 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     if term is not None and not exact:
         titled = about(wanted, known, keywords=False)[:2]
         also = f" In the catalogue: {', '.join(f'{one.title} ({one.id})' for one in titled)}." if titled else ""
-        return Result(f"{term[0][:1].upper()}{term[0][1:]}: {term[1]}{also}")
+        here = f"{told} " if (told := in_short(session, wanted)) else ""
+        return Result(f"{here}{term[0][:1].upper()}{term[0][1:]}: {term[1]}{also}")
     if near:
         others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit]]
-        return _entry(near[0], others)
+        return _entry(session, near[0], others)
     hits = search([asked.words], known)
     if not hits:
         raise UsageError(
@@ -107,19 +109,34 @@ def _known(session: Session) -> tuple[Cause, ...]:
 def _nearest_first(session: Session, meant: tuple[Cause, ...]) -> list[Cause]:
     """Of several problems with the same words those that were found first, then those of the program's way to be parallel."""
     found = [one.cause for one in session.diagnosis.findings]
-    shape = session.measured.counts
-    families = {"mpi": shape.ranks > 1, "openmp": shape.threads > 1, "host": True}
-    families |= dict.fromkeys(("gpu-system", "gpu-kernel"), bool(session.measured.devices) or shape.streams > 0)
     return sorted(
         meant,
-        key=lambda one: (found.index(one.id) if one.id in found else len(found), not families.get(one.family, False)),
+        key=lambda one: (found.index(one.id) if one.id in found else len(found), not _concerns(session, one)),
     )
 
 
-def _entry(cause: Cause, others: list[str]) -> Result:
-    text = f"{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
+def _concerns(session: Session, cause: Cause) -> bool:
+    """Whether the profile has anything of the kind of program that a problem is about."""
+    shape = session.measured.counts
+    families = {"mpi": shape.ranks > 1, "openmp": shape.threads > 1, "host": True}
+    families |= dict.fromkeys(("gpu-system", "gpu-kernel"), bool(session.measured.devices) or shape.streams > 0)
+    return families.get(cause.family, False)
+
+
+def _entry(session: Session, cause: Cause, others: list[str]) -> Result:
+    """What was found of a problem in this run, and then what it is."""
+    found = [(at, one) for at, one in enumerate(session.diagnosis.findings, 1) if one.cause == cause.id]
+    here = "".join(f"Found here, as finding {at}: {_flat(one.summary)} " for at, one in found[:1])
+    text = f"{here}{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
+    text += (
+        ""
+        if found
+        else " It was not found in this run."
+        if _concerns(session, cause)
+        else " This profile cannot show it."
+    )
     text += f" Related: {', '.join(others)}." if others else ""
-    lines = [f"Do: {_flat(one.do)}" for one in cause.advice]
+    lines = [f"Do: {_flat(one)}" for one in (found[0][1].advice if found else [one.do for one in cause.advice])]
     lines += [f"Against it: {_flat(one)}" for one in cause.speaks_against]
     lines.append(f"Next: {_flat(cause.next_measurement.command)} ({_flat(cause.next_measurement.tells)})")
     return Result(text, lines=tuple(lines))

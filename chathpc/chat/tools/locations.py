@@ -10,6 +10,7 @@ from chathpc.chat.tools.amounts import METRIC, NAME, limit, source_of
 from chathpc.chat.tools.one_location import NOT_WORKING, WORKING, WORTH_MENTIONING, error, is_real, one_location
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result
 from chathpc.diagnosis.fact import Form, Kind, Quantity
+from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, slowest
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.tree import FloatArray
@@ -44,6 +45,8 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     totals = profile.location_totals(metric.id)
     used = np.flatnonzero(np.isfinite(totals))
     facts_of = session.facts
+    if not asked.place and metric.id == "io.time" and (told := _of_shared_files(session)):
+        return told
     of_host = facts_of.has_host_time and metric.id == facts_of.metric
     if of_host:  # without the threads that libraries run for themselves
         used = used[np.isin(used, facts_of.locations)]
@@ -133,6 +136,24 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         facts.all(),
         omitted=len(values) - len(rows),
     )
+
+
+def _of_shared_files(session: Session) -> Result | None:
+    """The slowest rank where a log has files that ranks share, of which it tells the sum: that is no rank's time. None for other profiles."""
+    facts_of = session.facts
+    if not is_log(facts_of) or processes_of(facts_of.profile) < 2:
+        return None
+    most, count = slowest(facts_of), processes_of(facts_of.profile)
+    who = f"rank {most.rank}" if most.rank >= 0 else "a rank that the log does not name"
+    facts = FactList(
+        "the log: times of its files, of shared files the slowest rank's own or, where unknown, the mean of the others"
+    )
+    facts.add(Kind.VALUE, f"input and output of {who}", most.seconds, "s", metric="io.time")
+    facts.add(Kind.VALUE, "the mean input and output of a rank", most.mean, "s", form=Form.ONE, metric="io.time")
+    text = f"The slowest is {who} with {numbers.seconds(most.seconds)} in input and output ({numbers.percent(most.share)} of the run); "
+    text += f"the mean of {numbers.count(count)} ranks is {numbers.seconds(most.mean)}."
+    text += " Of files that ranks share the log has the sum, the slowest and the fastest rank."
+    return Result(text, facts=facts.all())
 
 
 def _significance(session: Session, high: float, low: float, unit: str, facts: FactList) -> str:

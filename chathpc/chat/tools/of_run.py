@@ -7,6 +7,7 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS
 from chathpc.chat.tools.record import Arguments, FactList, NoArguments, Result, escaped
+from chathpc.diagnosis.command import APP, program_of
 from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.profile import numbers
 from chathpc.profile.run import RunFacts, run_facts
@@ -124,19 +125,28 @@ def scaling(session: Session, asked: NoArguments) -> Result:
         text += " This run has one thread, so nothing is known about waiting or imbalance."
     else:
         text += " This profile does not show its parallel efficiency either."
-    count = run.ranks if run.ranks > 1 else max(run.threads, 1)
-    program = quote(profile.title) or "app"
-    starts = [
-        f"srun -n {many} hpcrun -e REALTIME -t ./{program}" if run.ranks > 1
-        else f"OMP_NUM_THREADS={many} hpcrun -e REALTIME -t ./{program}"
-        for many in (count, 2 * count)
-    ]  # fmt: skip
-    lines = [
-        "Measure the same problem twice, with the program's own arguments, and compare:",
-        *(f"    {each}" for each in starts),
-        "    chathpc diff FIRST SECOND",
-    ]
-    return Result(text, facts=tuple(known), lines=tuple(lines))
+    return Result(text, facts=tuple(known), lines=tuple(_to_measure(session, run)))
+
+
+def _to_measure(session: Session, run: RunFacts) -> list[str]:
+    """How to run the program on its number of ranks or threads and on twice as many; without a command where it is not known."""
+    profile, ranked = session.measured, run.ranks > 1
+    count = run.ranks if ranked else max(run.threads, 1)
+    program = program_of(profile).words[0]
+    if program == APP:
+        unit = "ranks" if ranked else "threads"
+        same = f"Measure the same problem on {numbers.count(count)} and on {numbers.count(2 * count)} {unit} as this run was measured, and compare:"
+        return [same, "    chathpc diff FIRST SECOND"]
+    sampled = profile.format.startswith("HPCToolkit")
+    starts = []
+    for many in (count, 2 * count):
+        before, after = (f"srun -n {many} ", "") if ranked else ("", f"OMP_NUM_THREADS={many} ")
+        measured = (
+            f"{after}{before}hpcrun -e REALTIME -t" if sampled else f"{after}chathpc measure -- {before}".rstrip()
+        )
+        starts.append(f"    {measured} {quote(program)}")
+    first = "Measure the same problem twice, with the program's own arguments, and compare:"
+    return [first, *starts, "    chathpc diff FIRST SECOND"]
 
 
 def at_scale(session: Session, asked: ScalingArguments) -> Result:

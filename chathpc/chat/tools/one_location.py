@@ -16,7 +16,7 @@ from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Metric
-from chathpc.profile.tree import BoolArray, FloatArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.prompts.untrusted import quote
 
 #: What is no work of a thread's own.
@@ -41,8 +41,8 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
     if not facts_of.has_host_time or metric.id != facts_of.metric:
         raise UsageError(f"The profile does not break down {metric.id} of one rank or thread by kind of work.")
     one, _, other = who.partition(AGAINST)
-    mine = _chosen(session, one)
-    rest = _chosen(session, other) & ~mine if other else ~mine
+    mine = chosen(session, one, facts_of.locations)
+    rest = chosen(session, other, facts_of.locations) & ~mine if other else ~mine
     working = facts_of.matrix[:, WORKING].sum(axis=1)
     waiting = facts_of.matrix[:, NOT_WORKING].sum(axis=1)
     if not rest.any():
@@ -94,10 +94,10 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
     return Result(f"{text} Computing is {metric.id} without waiting and MPI calls.", columns, tuple(shown), facts.all())
 
 
-def _name(session: Session, chosen: BoolArray) -> str:
+def _name(session: Session, those: BoolArray) -> str:
     """`rank 0 thread 2`, or `a thread of rank 0` for all of them."""
-    name = session.measured.where.label(int(session.facts.locations[np.flatnonzero(chosen)[0]]))
-    return f"a thread of {name.rsplit(' thread ', 1)[0]}" if chosen.sum() > 1 else name
+    name = session.measured.where.label(int(session.facts.locations[np.flatnonzero(those)[0]]))
+    return f"a thread of {name.rsplit(' thread ', 1)[0]}" if those.sum() > 1 else name
 
 
 def is_real(facts: Facts, one: float, other: float) -> bool:
@@ -113,24 +113,23 @@ def error(facts: Facts, value: float) -> float:
     return float((value * period) ** 0.5)
 
 
-def _chosen(session: Session, who: str) -> BoolArray:
-    """Which of the program's threads `who` means; UsageError, with those that there are, if none."""
-    facts = session.facts
+def chosen(session: Session, who: str, rows: IntArray) -> BoolArray:
+    """Which of these locations `who` means; UsageError, with those that there are, if none."""
     where = session.measured.where
     columns = {"rank": where.rank, "thread": where.thread, "node": where.node}
-    chosen = np.ones(len(facts.locations), dtype=bool)
+    found = np.ones(len(rows), dtype=bool)
     said = False
     for part, number in _PART.findall(who.casefold()):
-        ids = columns[_COLUMN.get(part, part)][facts.locations]
+        ids = columns[_COLUMN.get(part, part)][rows]
         if part in ("rank", "process", "task") and (ids < 0).all() and int(number) == 0:
             said = True  # a program without MPI is what its user calls rank 0
             continue
-        chosen &= ids == int(number)
+        found &= ids == int(number)
         said = True
-    if not said or not chosen.any():
-        names = [where.label(int(at)) for at in facts.locations[:8].tolist()]
+    if not said or not found.any():
+        names = [where.label(int(at)) for at in rows[:8].tolist()]
         raise UsageError(f"There is no '{quote(who)}' in the profile.", hint=f"There are: {', '.join(names)}.")
-    return np.asarray(chosen)
+    return np.asarray(found)
 
 
 def computing_by_function(session: Session) -> FloatArray:

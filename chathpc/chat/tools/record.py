@@ -130,13 +130,15 @@ class Result:
 class Tool:
     """A read-only question to a profile: what it tells in one sentence, its arguments, and the function that answers.
 
-    `run` may raise ChathpcError for what the profile does not have; `call` turns that into a Result.
+    `run` may raise ChathpcError for what the profile does not have; `call` turns that into a Result. Models that call tools are not
+    told of one that is not `to_models`: what it says, others tell them too.
     """
 
     name: str
     description: str
     arguments: type[Arguments]
     run: Callable[[Session, Any], Result]
+    to_models: bool = True
 
     @property
     def parameters(self) -> dict[str, Any]:

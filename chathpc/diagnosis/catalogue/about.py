@@ -33,10 +33,11 @@ def about(words: str, causes: Sequence[Cause], *, keywords: bool = True) -> tupl
 
 def _same(word: str, other: str) -> bool:
     """Whether two words are one in another form: sender, senders; spill, spilling; miss, misses."""
-    return word == other or _root(word) == _root(other)
+    return word == other or root(word) == root(other)
 
 
-def _root(word: str) -> str:
+def root(word: str) -> str:
+    """A word without its ending: write, writes → writ."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_ROOT:
             return word[: -len(ending)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
 from chathpc.diagnosis.rules.python import array_advice
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, base_name, is_system
+from chathpc.profile.activity import Activity, is_system, public_name
 from chathpc.profile.classification import in_python_libraries, template_library
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.source_text import no_source
@@ -114,7 +113,7 @@ def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, fl
     counted = np.flatnonzero((weight > 0) & (call >= 0) & ~inner[np.maximum(call, 0)])
     sums: dict[str, float] = {}
     for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
-        name = _public(tree.function_name(node))
+        name = public_name(tree.function_name(node))
         sums[name] = sums.get(name, 0.0) + value
     name, most = max(sums.items(), key=lambda item: item[1], default=("", 0.0))
     return (name, most) if most >= common()["most"].value * cost and name.isidentifier() else None
@@ -260,18 +259,9 @@ def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
     counted = np.flatnonzero((weight > 0) & (call >= 0))
     sums: dict[str, float] = {}
     for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
-        name = _public(tree.function_name(node))
+        name = public_name(tree.function_name(node))
         sums[name] = sums.get(name, 0.0) + value
     return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1])]
-
-
-#: What libm and libc append to the names of a function's versions for processors.
-_VERSIONS = re.compile(r"(_(fma4?|finite|evex|avx(2|512)?|sse\w*|unaligned|erms|rtm|generic|movbe))+$")
-
-
-def _public(name: str) -> str:
-    """The name by which a program calls a function of libm or libc: `__ieee754_pow_fma` → `pow`, `__strlen_avx2` → `strlen`."""
-    return _VERSIONS.sub("", base_name(name).removeprefix("ieee754_").removeprefix("w_"))
 
 
 def unoptimised(facts: Facts) -> Iterable[Draft]:

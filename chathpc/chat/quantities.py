@@ -1,0 +1,123 @@
+"""Which metrics a few words name, by their id, their description or their name in the source: `bytes written`, `registers per thread`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from chathpc.chat.session import Session
+from chathpc.diagnosis.catalogue.about import root
+from chathpc.profile.metric import Metric
+
+_WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]*")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+#: What stands between words of a name and is none of it; nor does it tell one metric from another.
+_BETWEEN = frozenset(
+    _WORD.findall(
+        "a an the of is are was were be been being do does did per in into on to from at by for and or with that it its there this "
+        "achieved theoretical"
+    )
+)
+#: Roots of words that say where or how something is measured, not what: alone they name no metric, beside others they count so much.
+_COMMON = frozenset(
+    _WORD.findall(
+        "tim count numb total cpu gpu host device io i o mpi kernel run rank thread function process sampl second valu mean"
+    )
+)
+_LITTLE = 0.3
+#: What people call a quantity, and how metrics are called.
+_CALLED = {"data": "bytes", "transferred": "copied", "transfers": "copies"}
+#: How near (0..1) words must be to one of a metric's names; and for further metrics, as a part of the nearest one's.
+_LEAST, _ALSO = 0.3, 0.6
+#: Words of the longest name in a question.
+_LONGEST = 6
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a metric, each as the roots of its words."""
+
+    metric: Metric
+    names: tuple[frozenset[str], ...]
+
+    @cached_property
+    def all(self) -> frozenset[str]:
+        """The words of all of its names."""
+        return frozenset().union(*self.names)
+
+
+def named(session: Session, words: str) -> list[Metric]:
+    """The metrics with values that have all of the `words` in their names, the nearest first.
+
+    Where none has all, the nearest of each word (files opened: files, and opens); none where a word is in no name, or all could be in any.
+    """
+    wanted = list(dict.fromkeys(_roots(words)))
+    if found := _with(session, frozenset(wanted)):
+        return found
+    each = [_with(session, frozenset({word}))[:1] for word in wanted if word not in _COMMON]
+    return list({one.id: one for found in each for one in found}.values()) if all(each) else []
+
+
+def spans(session: Session, said: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Where in the words of a question the name of a metric stands (begin, end), and that name: the longest one, and without common
+    words at its ends.
+    """
+    best: dict[bool, tuple[float, int, int, str]] = {}
+    for begin in range(len(said)):
+        for end in range(begin + 1, min(begin + _LONGEST, len(said)) + 1):
+            part = said[begin:end]
+            if any(word[0] == "@" for word in part):
+                break
+            if part[0] in _BETWEEN or part[-1] in _BETWEEN:
+                continue
+            text = " ".join(word for word in part if word not in _BETWEEN)
+            wanted = frozenset(_roots(text))
+            score = _weight(wanted)
+            if not wanted or not named(session, text):
+                continue
+            bare = _COMMON.isdisjoint(_roots(f"{part[0]} {part[-1]}"))
+            for kind in (False, True) if bare else (False,):
+                if kind not in best or score > best[kind][0]:
+                    best[kind] = (score, begin, end, text)
+    return list(dict.fromkeys(each[1:] for each in best.values()))
+
+
+def _with(session: Session, wanted: frozenset[str]) -> list[Metric]:
+    """The metrics with all of these words in their names, the nearest first, without those that are much farther."""
+    if wanted <= _COMMON:
+        return []
+    found = [(_near(wanted, one), one.metric) for one in _known(session) if wanted <= one.all]
+    found.sort(key=lambda pair: -pair[0])
+    least = max(_LEAST, _ALSO * found[0][0]) if found else 0.0
+    return [metric for near, metric in found if near >= least]
+
+
+def _known(session: Session) -> Sequence[Names]:
+    def make() -> list[Names]:
+        metrics = session.measured.metrics.values()
+        return [_names(one) for one in metrics if one.has_values and not one.hidden]
+
+    return session.once("names of metrics", make)
+
+
+def _names(metric: Metric) -> Names:
+    described, _, beside = metric.description.partition(" (")
+    others = beside.partition(")")[0].split(", ")  # (NCCL, NVSHMEM)
+    texts = (metric.id, metric.source_name, described, *described.split(": "), *filter(None, others))
+    return Names(metric, tuple(frozenset(_roots(text)) for text in texts))
+
+
+def _roots(text: str) -> Iterator[str]:
+    plain = _CAMEL.sub(" ", text).casefold().replace("i/o", "io").replace("bytes per second", "bandwidth")
+    yield from (root(_CALLED.get(word, word)) for word in _WORD.findall(plain) if word not in _BETWEEN)
+
+
+def _near(wanted: frozenset[str], one: Names) -> float:
+    """How much of a name and of `wanted` is the same (Jaccard), of the name that is nearest."""
+    return max(_weight(wanted & name) / _weight(wanted | name) for name in one.names if name)
+
+
+def _weight(words: frozenset[str]) -> float:
+    return sum(_LITTLE if word in _COMMON else 1.0 for word in words)

@@ -1,0 +1,150 @@
+"""How much of a metric there is: in the run, at a place, on a rank or thread, in each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isclose
+
+import numpy as np
+from pydantic import Field
+
+from chathpc.chat.index import short_name
+from chathpc.chat.quantities import named
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import NAME, limit, share_of, source_of
+from chathpc.chat.tools.one_location import chosen
+from chathpc.chat.tools.record import Arguments, Cell, Column, FactList, Result
+from chathpc.diagnosis.fact import Kind
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.prompts.untrusted import quote
+
+#: Where words name more metrics than this they name a kind of thing (stalls), and all are in a table.
+_FEW = 2
+#: Times of which the profile knows what they are a part of.
+_WHOLES = {"io.time": "run.time"}
+
+RUN = "the run"
+#: What has how much of a metric, the most important first.
+_Values = Sequence[tuple[str, float]]
+
+
+class MeasuredArguments(Arguments):
+    """A metric, and of what."""
+
+    metric: str = Field(
+        min_length=1, max_length=200, description="Id of a metric (io.write.bytes), or words for it (bytes written)."
+    )
+    place: str = Field(default="", max_length=2_000, description=f"{NAME} Empty: the whole run.")
+    who: str = Field(default="", max_length=100, description="One rank or thread (rank 0 thread 2); empty: all.")
+    limit: int = limit(5)
+
+
+def measured(session: Session, asked: MeasuredArguments) -> Result:
+    """The values of the metrics that an id or words name, the nearest first, and what has most of it."""
+    metrics = named(session, asked.metric) or [session.any_metric(asked.metric)]
+    if asked.metric in session.measured.metrics:
+        metrics = [session.measured.metrics[asked.metric]]
+    facts = FactList(source_of(session, metrics[0], "as it was measured"))
+    found = [(metric, values) for metric in metrics if (values := _values(session, metric, asked))]
+    if not found:
+        of = f" of {quote(asked.who or asked.place)}" if asked.who or asked.place else ""
+        raise UsageError(f"{metrics[0].id}{of} was not measured.", hint=session.asker.see("metrics", "what was"))
+    alike = len({metric.unit for metric, _ in found}) == 1
+    if len(found) > _FEW and alike:
+        found.sort(key=lambda each: -each[1][0][1])
+    said = []
+    for metric, values in found[: asked.limit]:
+        label, value = values[0]
+        facts.add(Kind.VALUE, f"{metric.id} of {label}", value, metric.unit.value, metric=metric.id)
+        of = "" if label == RUN else f" of {quote(short_name(label))}"
+        said.append(f"{_title(session, metric)}{of}: {_written(session, metric, value)} ({metric.id}).")
+    text = " ".join(said[:_FEW])
+    if len(found) > _FEW:
+        columns: tuple[Column, ...] = (Column("metric"), Column("value"), Column("meaning", prose=True))
+        rows: list[tuple[Cell, ...]] = [
+            (metric.id, numbers.quantity(values[0][1], metric.unit.value), quote(metric.description))
+            for metric, values in found
+        ]
+    else:
+        metric, values = found[0]
+        columns = (Column("of"), Column(metric.id, metric.unit.value))
+        rows = [(quote(name), amount) for name, amount in values[values[0][0] == RUN :]] if len(values) > 1 else []
+    omitted = max(len(rows) - asked.limit, 0)
+    return Result(text, columns if rows else (), tuple(rows[: asked.limit]), facts.all(), omitted=omitted)
+
+
+def in_short(session: Session, words: str) -> str:
+    """What was measured of a quantity in the run, in a sentence or two; empty for words that name none."""
+    try:
+        return measured(session, MeasuredArguments(metric=words)).text if named(session, words) else ""
+    except UsageError:
+        return ""
+
+
+def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Values:
+    """What was asked about, with its value; else the run, and what has most of it; nothing where there is no value."""
+    profile = session.measured
+    if metric.aggregation == Aggregation.DERIVED:
+        return [] if asked.who else _derived(session, metric, asked.place)
+    if asked.who:
+        nodes = profile.tree.outermost(session.find(asked.place).nodes) if asked.place else None
+        totals = (
+            profile.location_totals(metric.id)
+            if nodes is None
+            else profile.values.per_location(metric.id, nodes).sum(axis=1)
+        )
+        rows = np.flatnonzero(np.isfinite(totals)).astype(np.int32)
+        value = float(totals[rows][chosen(session, asked.who, rows)].sum())
+        return [(f"{quote(asked.place)} on {quote(asked.who)}" if asked.place else quote(asked.who), value)]
+    if asked.place:
+        target = session.find(asked.place)
+        own, inclusive = session.value_at(target, metric)
+        itself, below = (target.title, own), (f"{target.title} with all that it calls", inclusive)
+        return [itself] if isclose(own, inclusive) else [itself, below] if own else [below]
+    total = session.total(metric)
+    if metric.aggregation == Aggregation.MAX:
+        return [(RUN, total)]
+    table = session.rows("function", metric)
+    most = [(name, float(own)) for name, own in zip(table.name, table.exclusive, strict=True) if own > 0]
+    return [(RUN, total), *(most if len(most) > 1 else [])]
+
+
+def _derived(session: Session, metric: Metric, place: str) -> _Values:
+    """A metric that does not add up: of each kernel, of a place, or of the run."""
+    profile = session.measured
+    values = profile.values.exclusive(metric.id)
+    if not len(values):
+        values = profile.values.inclusive(metric.id)
+    if place:
+        target = session.find(place)
+        there = [value for node in target.nodes.tolist() if (value := values.at(node)) is not None]
+        return [(target.title, float(np.mean(there)))] if there else []
+    total = session.total(metric)
+    if np.isfinite(total):
+        return [(RUN, total)]
+    tree = profile.tree
+    time = session.inclusive(session.metric())
+    order = values.nodes[np.argsort(-time[values.nodes], kind="stable")]
+    added: dict[str, list[float]] = {}
+    for node in order.tolist():
+        added.setdefault(tree.label(node), []).append(float(values.at(node) or 0.0))
+    return [(label, float(np.mean(each))) for label, each in added.items()]
+
+
+def _written(session: Session, metric: Metric, value: float) -> str:
+    """A value, and of a time the share of what it is a part of."""
+    whole = session.measured.metrics.get(_WHOLES.get(metric.id, ""))
+    text = numbers.quantity(value, metric.unit.value)
+    if whole is None or metric.unit != Unit.SECONDS:
+        return text
+    return f"{text}, {numbers.percent(share_of(value, session.total(whole)))} of the {quote(whole.description)}"
+
+
+def _title(session: Session, metric: Metric) -> str:
+    """What a metric is, as the beginning of a sentence: the first words of its description, as far as no other has the same."""
+    short = metric.description.partition(": ")[0].partition(" (")[0]
+    others = [one.description for one in session.measured.metrics.values() if one is not metric]
+    text = metric.description.replace(": ", ", ") if any(one.startswith(short) for one in others) else short
+    return f"{text[:1].upper()}{text[1:]}" if text else metric.id

@@ -1,0 +1,125 @@
+"""Questions that name a quantity are answered with what was measured of it; numbers by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chathpc.chat.conversation import Conversation
+from chathpc.chat.intents import match
+from chathpc.chat.quantities import named
+from chathpc.chat.session import Session
+from chathpc.chat.tools import call
+from chathpc.profile import numbers
+from chathpc.profile.metric import Aggregation, Column, Metric, Unit
+from chathpc.profile.values import MemoryValues
+from tests.chat.profiles import calls, ints
+from tests.chat.questions import session as example
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return Session(calls())
+
+
+def counted() -> Session:
+    """The profile of `calls`, with 7 and 21 calls of solve and dot, 12 context switches in dot, and the occupancy of dot, 48 %."""
+    before = calls()
+    tree = before.tree
+    metrics = {
+        "calls.count": Metric("calls.count", Unit.COUNT, "calls", "ncalls"),
+        "cpu.context-switches": Metric("cpu.context-switches", Unit.COUNT, "context switches", "context-switches"),
+        "gpu.kernel.occupancy": Metric(
+            "gpu.kernel.occupancy", Unit.PERCENT, "theoretical occupancy: warps that fit", "occ", aggregation=Aggregation.DERIVED
+        ),
+    }  # fmt: skip
+    values = {
+        "calls.count": Column(ints(1, 3), np.array([7.0, 21.0])),
+        "cpu.context-switches": Column(ints(3), np.array([12.0])),
+    }
+    occupancy = {"gpu.kernel.occupancy": Column(ints(3), np.array([48.0]))}
+    whole = {id: Column(np.arange(6, dtype=np.int32), tree.inclusive(one.dense(6))) for id, one in values.items()}
+    own = {id: before.values.exclusive(id) for id in before.metrics}
+    below = {id: before.values.inclusive(id) for id in before.metrics}
+    times = {"cpu.time": before.values.per_location("cpu.time", np.arange(6, dtype=np.int32), inclusive=False)}
+    both = MemoryValues(tree, {**own, **values, **occupancy}, {**below, **whole}, 2, times)
+    return Session(replace(before, metrics={**before.metrics, **metrics}, values=both))
+
+
+def ask(session: Session, question: str) -> str:
+    return Conversation(session).ask(question).text
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("how many bytes are written?", "Bytes written: 4.10 kB (io.write.bytes)."),  # 4,096 by io_write
+        ("how much data is written", "Bytes written: 4.10 kB (io.write.bytes)."),
+        ("io.write.bytes of solve", "Bytes written of solve: 0 B (io.write.bytes)."),
+        ("bytes written in io_write", "Bytes written of io_write: 4.10 kB (io.write.bytes)."),
+        ("how many context switches were there", "Context switches: 12 (cpu.context-switches)."),
+        ("context switches?", "Context switches: 12 (cpu.context-switches)."),
+        ("how often is dot called?", "Calls of dot: 21 (calls.count)."),
+        ("what is the occupancy?", "Theoretical occupancy of dot: 48.0 % (gpu.kernel.occupancy)."),
+    ],
+)
+def test_a_question_that_names_a_metric_is_answered_with_its_value(question: str, told: str) -> None:
+    assert ask(counted(), question) == told
+
+
+def test_a_term_that_was_measured_is_told_with_its_value_before_its_definition(session: Session) -> None:
+    told = ask(counted(), "what is occupancy?")
+    assert told.startswith("Theoretical occupancy of dot: 48.0 % (gpu.kernel.occupancy). Occupancy: Active warps")
+    assert ask(session, "what is occupancy?").startswith("Occupancy: Active warps")
+
+
+def test_a_rank_has_its_own_value() -> None:
+    # Of the 20 s rank 0 has 0.5 + 1 + 2 + 3 + 1 + 0.5.
+    told = call(Session(calls()), "measured", {"metric": "cpu.time", "who": "rank 0"})
+    assert told.text == "Time of the threads of rank 0: 8.00 s (cpu.time)."
+    assert call(Session(calls()), "measured", {"metric": "cpu.time", "who": "rank 7"}).error
+
+
+def test_words_name_the_metrics_that_have_them_all_else_those_of_each_word(session: Session) -> None:
+    assert [one.id for one in named(counted(), "context switches")] == ["cpu.context-switches"]
+    assert [one.id for one in named(counted(), "calls written")] == ["calls.count", "io.write.bytes"]
+    assert named(session, "time") == []  # all could have that
+    assert named(session, "cache misses") == []
+
+
+def test_how_long_calls_take_is_not_how_many_they_are() -> None:
+    assert match("how much time do the calls take", counted()).tool != "measured"
+    assert match("who calls dot", counted()).tool == "callers"
+
+
+def test_a_problem_is_told_with_what_was_found_of_it_first() -> None:
+    omp = example("omp")
+    number, found = next(
+        (at, one) for at, one in enumerate(omp.diagnosis.findings, 1) if one.cause == "omp-load-imbalance"
+    )
+    told = call(omp, "catalogue", {"words": "omp-load-imbalance"})
+    assert told.text.startswith(f"Found here, as finding {number}: {found.summary}")
+    assert told.lines[0] == f"Do: {found.advice[0]}"
+    assert " It was not found in this run." in call(omp, "catalogue", {"words": "false-sharing"}).text
+    assert " This profile cannot show it." in call(omp, "catalogue", {"words": "gpu-low-occupancy"}).text
+
+
+def test_variants_of_a_library_function_are_found_by_its_name() -> None:
+    mathematics = Session(calls(("main", "solve", "__sin_fma", "io_write")))
+    assert ask(mathematics, "who calls sin?").startswith("__sin_fma is called by 2 functions.")  # solve, and itself
+
+
+def test_a_program_that_is_not_known_gets_no_command_to_measure_it() -> None:
+    unknown = call(Session(calls()), "scaling")  # two ranks, by a reader that tells no command
+    assert unknown.lines[0].startswith("Measure the same problem on 2 and on 4 ranks as this run was measured")
+    assert not any("srun" in line for line in unknown.lines)
+    assert "srun -n 8 hpcrun" in call(example("mpi"), "scaling").lines[2]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"), [(1, "samples", "1 sample"), (1, "processes", "1 process"), (2, "samples", "2 samples")]
+)
+def test_one_of_something_is_no_plural(value: float, unit: str, text: str) -> None:
+    assert numbers.quantity(value, unit) == text
