@@ -85,7 +85,6 @@ class _Reading:
     metrics: dict[str, Metric] = field(default_factory=dict)
     location: int = 0
     samples: int = 0
-    evented: int = 0
     negative: int = 0
     damaged: list[str] = field(default_factory=list)
 
@@ -170,7 +169,6 @@ def _evented(reading: _Reading, profile: dict[str, Any]) -> None:
         reading.damage("a profile without events")
         return
     metric = reading.metric(profile.get("unit"), sampled=False)
-    reading.evented += 1
     stacks = reading.stacks
     open_frames: list[tuple[int, int]] = []  # frame, context
     before = _number(profile.get("startValue")) or 0.0

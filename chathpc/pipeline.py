@@ -122,12 +122,12 @@ def prompt(
         return outgoing(profile, diagnosis, pruning, llm=llm, settings=settings)
 
 
-def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis, *, tokens: int = TREE_TOKENS) -> Report:
+def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> Report:
     """The report, in the catalogue's words, of a profile that is diagnosed already."""
     from chathpc.llm.settings import load_settings
 
     stages = _Stages(lambda stage: None)
-    return _reported(profile, facts, diagnosis, stages, llm="none", settings=load_settings(), tokens=tokens)
+    return _reported(profile, facts, diagnosis, stages, llm="none", settings=load_settings(), tokens=TREE_TOKENS)
 
 
 def _explain(

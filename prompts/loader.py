@@ -12,7 +12,6 @@ from chathpc.errors import UsageError
 
 #: Who reads the explanation.
 Audience = Literal["expert", "newcomer", "manager"]
-AUDIENCES: tuple[Audience, ...] = ("expert", "newcomer", "manager")
 
 _FOLDER = Path(__file__).parent
 

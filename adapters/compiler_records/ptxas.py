@@ -1,4 +1,4 @@
-"""What ptxas -v (nvcc -Xptxas -v) says of kernels: registers, stack frame, spilled values, shared and constant memory.
+"""What ptxas -v (nvcc -Xptxas -v) says of kernels: registers, stack frame, spilled values, shared memory.
 
 ptxas info    : Compiling entry function '_Z4axpyPfPKffi' for 'sm_90'
 ptxas info    : Function properties for _Z4axpyPfPKffi
@@ -19,7 +19,6 @@ _PROPERTIES = re.compile(r"(?:ptxas info\s*: )?Function properties for '?([^'\s]
 _FRAME = re.compile(r"(\d{1,12}) bytes stack frame, (\d{1,12}) bytes spill stores, (\d{1,12}) bytes spill loads")
 _USED = re.compile(r"ptxas info\s*: Used (\d{1,6}) registers")
 _SHARED = re.compile(r"(\d{1,12})(?:\+\d{1,12})? bytes smem")
-_CONSTANT = re.compile(r"(\d{1,12}) bytes cmem\[\d{1,3}\]")
 
 
 @dataclass(slots=True)
@@ -58,10 +57,10 @@ class PtxasLog:
         if kernel is None:
             return
         stack, stores, loads = kernel.frame or (None, None, None)
-        shared, constant = _SHARED.search(line), _CONSTANT.findall(line)
+        shared = _SHARED.search(line)
         self._collection.kernel(
             KernelResources(
                 kernel.kernel, kernel.architecture, registers, stack, stores, loads,
-                int(shared[1]) if shared else 0, sum(map(int, constant)) if constant else None,
+                int(shared[1]) if shared else 0,
             )
         )  # fmt: skip

@@ -65,7 +65,7 @@ class RawMetric:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meta:
-    """Contents of meta.db. `propagation` is the bitmask of each node of the tree; `copied` marks files kept in src/."""
+    """Contents of meta.db. `propagation` is the bitmask of each node of the tree."""
 
     file: DatabaseFile
     title: str
@@ -74,7 +74,6 @@ class Meta:
     metrics: tuple[RawMetric, ...]
     tree: CallTree
     propagation: NDArray[np.uint16]
-    copied: frozenset[str]
 
 
 #: Printable ASCII and the NUL that ends a string.
@@ -174,7 +173,6 @@ def read_meta(file: DatabaseFile) -> Meta:
         metrics=metrics,
         tree=tree,
         propagation=propagation,
-        copied=frozenset(name for name, flags in zip(file_names, files["flags"].tolist(), strict=True) if flags & 1),
     )
 
 

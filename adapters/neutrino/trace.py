@@ -176,7 +176,7 @@ def _densities(
     for node, measures in largest.items():
         if measures.density is not None:
             index = int(place[node])
-            found.append(AccessDensity(name_of(index), index, measures.cycles, PAGE, *measures.density))
+            found.append(AccessDensity(name_of(index), index, measures.cycles, *measures.density))
     return tuple(found)
 
 

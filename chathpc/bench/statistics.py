@@ -41,19 +41,19 @@ class Bin:
     true: float
 
 
-def wilson(count: int, of: int, z: float = Z95) -> tuple[float, float]:
+def wilson(count: int, of: int) -> tuple[float, float]:
     """Interval (0..1) of a share `count` / `of`; (0, 1) of nothing.
 
     Wilson's, as the diagnosis has it for shares of samples.
     """
     if not 0 <= count <= of:
         raise ValueError(f"{count} of {of} is no share")
-    low, high = interval(count / of if of else 0.0, of, z)
+    low, high = interval(count / of if of else 0.0, of, Z95)
     # The ends are exact for none and for all; rounding must not move them.
     return 0.0 if count == 0 else low, 1.0 if count == of else high
 
 
-def bootstrap(items: Sequence[Item], measure: Callable[[Sequence[Item]], float], seed: int = 0) -> tuple[float, float]:
+def bootstrap(items: Sequence[Item], measure: Callable[[Sequence[Item]], float]) -> tuple[float, float]:
     """Interval of 95 % of `measure` over `items` by resampling them (percentile method; B. Efron, R. Tibshirani 1993).
 
     The same items in the same order give the same interval. (nan, nan) for no items; resamples for which the measure is not
@@ -61,7 +61,7 @@ def bootstrap(items: Sequence[Item], measure: Callable[[Sequence[Item]], float],
     """
     if not items:
         return float("nan"), float("nan")
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     drawn = random.integers(len(items), size=(RESAMPLES, len(items)))
     values = [measure([items[index] for index in row]) for row in drawn.tolist()]
     defined = [value for value in values if isfinite(value)]
@@ -86,15 +86,15 @@ def brier(stated: Sequence[Stated]) -> float:
     return mean([(each.probability - each.true) ** 2 for each in stated])
 
 
-def reliability(stated: Sequence[Stated], bins: int = BINS) -> tuple[Bin, ...]:
+def reliability(stated: Sequence[Stated]) -> tuple[Bin, ...]:
     """The bins of equal width that hold statements, from low to high; a bin holds its lower end, the last also its upper."""
     members: dict[int, list[Stated]] = {}
     for each in stated:
-        members.setdefault(min(int(each.probability * bins), bins - 1), []).append(each)
+        members.setdefault(min(int(each.probability * BINS), BINS - 1), []).append(each)
     return tuple(
         Bin(
-            low=index / bins,
-            high=(index + 1) / bins,
+            low=index / BINS,
+            high=(index + 1) / BINS,
             count=len(found),
             stated=mean([each.probability for each in found]),
             true=mean([float(each.true) for each in found]),
@@ -103,7 +103,7 @@ def reliability(stated: Sequence[Stated], bins: int = BINS) -> tuple[Bin, ...]:
     )
 
 
-def calibration_error(stated: Sequence[Stated], bins: int = BINS) -> float:
+def calibration_error(stated: Sequence[Stated]) -> float:
     """Expected calibration error: over the bins, the mean of |stated − true|, each weighted by its part of the statements;
     nan of nothing.
 
@@ -111,5 +111,5 @@ def calibration_error(stated: Sequence[Stated], bins: int = BINS) -> float:
     """
     if not stated:
         return float("nan")
-    rows = reliability(stated, bins)
+    rows = reliability(stated)
     return sum(row.count * abs(row.stated - row.true) for row in rows) / len(stated)

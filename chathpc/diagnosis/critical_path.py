@@ -73,15 +73,13 @@ class Step:
 class CriticalPath:
     """The longest chain: its `steps` in order, its length in nanoseconds of work, and the part of each label and lane.
 
-    `dependencies` is the number that was looked at. If `stretch` is given there were more, and the path is that of this part of
-    the time.
+    If `stretch` is given there were more than MOST dependencies, and the path is that of this part of the time.
     """
 
     steps: tuple[Step, ...]
     length: int
     by_label: Mapping[int, int]
     by_lane: Mapping[int, int]
-    dependencies: int
     stretch: tuple[int, int] | None = None
 
 
@@ -107,7 +105,7 @@ def critical_path(lanes: Sequence[Work], needs: Dependencies) -> CriticalPath:
         begins.append(np.concatenate([[_EVER], at]))
         first.append(first[-1] + len(at) + 1)
     if not lanes:
-        return _told(lanes, cuts, first, [], len(needs), stretch)
+        return _told(lanes, cuts, first, [], stretch)
     arriving: list[list[int]] = [[] for _ in range(first[-1])]  # nodes of other lanes that each needs
     for lane in range(len(lanes)):
         mine = np.flatnonzero(needs.source == lane)
@@ -117,7 +115,7 @@ def critical_path(lanes: Sequence[Work], needs: Dependencies) -> CriticalPath:
             target = first[into] + int(np.searchsorted(cuts[into], needs.at[row])) + 1  # the part that begins there
             arriving[target].append(node)
     path = _longest(np.concatenate(weights), np.concatenate(begins), first, arriving)
-    return _told(lanes, cuts, first, path, len(needs), stretch)
+    return _told(lanes, cuts, first, path, stretch)
 
 
 def _longest(weight: IntArray, begin: Times, first: Sequence[int], arriving: Sequence[Sequence[int]]) -> list[int]:
@@ -154,7 +152,6 @@ def _told(
     cuts: Sequence[Times],
     first: Sequence[int],
     path: Sequence[int],
-    count: int,
     stretch: tuple[int, int] | None,
 ) -> CriticalPath:
     """The path in words of lanes and labels; parts of one lane that follow each other are one step."""
@@ -172,14 +169,13 @@ def _told(
             steps[-1] = Step(lane, steps[-1].begin, end)
         else:
             steps.append(Step(lane, begin, end))
-    return described(lanes, range(len(lanes)), steps, count, stretch)
+    return described(lanes, range(len(lanes)), steps, stretch)
 
 
 def described(
     lanes: Sequence[Work],
     numbers: Sequence[int] | IntArray,
     steps: Sequence[Step],
-    count: int,
     stretch: tuple[int, int] | None = None,
 ) -> CriticalPath:
     """A path of given `steps` with what was worked on in them; `numbers[i]` is how the steps call the lane `lanes[i]`."""
@@ -198,4 +194,4 @@ def described(
             if amount:
                 by_label[label] = by_label.get(label, 0) + amount
         by_lane[lane] = int(sums.sum())
-    return CriticalPath(tuple(steps), sum(by_label.values()), by_label, by_lane, count, stretch)
+    return CriticalPath(tuple(steps), sum(by_label.values()), by_label, by_lane, stretch)

@@ -24,9 +24,9 @@ from chathpc.profile.tree import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """Efficiencies (0..1) of `count` ranks or threads over `elapsed` (unit of the times given). `lost_to_imbalance` and
-    `lost_to_waiting` are what they lose, in the same unit, summed over all: with the useful time they make up
-    count × elapsed. `serialisation` × `transfer` is `waiting`; None where the run time on an ideal network is not known.
+    """Efficiencies (0..1) of `count` ranks or threads over `elapsed` (unit of the times given). `lost_to_imbalance` is
+    what they lose by it, in the same unit, summed over all. `serialisation` × `transfer` is `waiting`; None where the run
+    time on an ideal network is not known.
     """
 
     balance: float
@@ -34,7 +34,6 @@ class Efficiency:
     count: int
     elapsed: float
     lost_to_imbalance: float
-    lost_to_waiting: float
     serialisation: float | None = None
     transfer: float | None = None
 
@@ -104,5 +103,4 @@ def _of(used: float, at_most: float, available: float, count: int, elapsed: floa
         count=count,
         elapsed=elapsed,
         lost_to_imbalance=at_most - used,
-        lost_to_waiting=max(available - at_most, 0.0),
     )

@@ -42,8 +42,8 @@ class FlatRow:
     is_own: bool
 
 
-def flat_profile(profile: Profile, facts: Facts, metric: str | None, most: int = MOST) -> tuple[FlatRow, ...]:
-    """The `most` largest rows by exclusive cost, largest first: of the host's time where there is any, else of `metric`."""
+def flat_profile(profile: Profile, facts: Facts, metric: str | None) -> tuple[FlatRow, ...]:
+    """The MOST largest rows by exclusive cost, largest first: of the host's time where there is any, else of `metric`."""
     labels, names = profile.tree.function_labels
     if profile.time is not None and (metric is None or metric in HOST_TIME):
         values, kinds, mine = facts.time, facts.activities.kind, facts.caller_label
@@ -61,7 +61,7 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None, most: int =
     spent: IntArray = np.asarray(kinds, dtype=np.int32)
     rows = [*_own(values, spent, mine, labels, names), *_doing(values, spent, mine, names, profile.tree)]
     rows = [(name, value / whole, own) for name, value, own in rows if value >= _SMALLEST * whole]
-    return tuple(FlatRow(*row) for row in sorted(rows, key=lambda row: -row[1])[:most])
+    return tuple(FlatRow(*row) for row in sorted(rows, key=lambda row: -row[1])[:MOST])
 
 
 def _own(

@@ -159,7 +159,7 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
         return PathFacts(note=messages.doubt or _NOT_TOGETHER)
     told, played = messages.communication, messages.played
     steps = path(told, played)
-    found = described(messages.work, told.member, steps, len(told.messages) + len(told.collectives))
+    found = described(messages.work, told.member, steps)
     names = [*map(readable_function, facts.label_names), _OTHERS[_OTHER]]
     how = (
         f"longest chain over {len(told.messages):,} messages and {len(told.collectives):,} collectives, if none took any time; "

@@ -38,11 +38,6 @@ class Phases:
         """Part of the run before its steady state, 0..1."""
         return (self.begin - self.first) / (self.last - self.first)
 
-    @property
-    def ending(self) -> float:
-        """Part of the run after its steady state, 0..1."""
-        return (self.last - self.end) / (self.last - self.first)
-
 
 def steady_state(work: Work, *, distance: float) -> Phases | None:
     """The phases of what a lane does; None where it does too little to tell, or has no steady state.

@@ -62,16 +62,13 @@ def spread_error(count: int, groups: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How a value is spread over locations, those without a value counted as 0. `mad` is the median absolute deviation
-    from the median.
-    """
+    """How a value is spread over locations, those without a value counted as 0."""
 
     count: int
     least: float
     median: float
     mean: float
     most: float
-    mad: float
 
 
 def distribution(values: FloatArray) -> Distribution:
@@ -79,14 +76,12 @@ def distribution(values: FloatArray) -> Distribution:
     if not len(values):
         raise ValueError("no locations")
     full = np.nan_to_num(values, nan=0.0)
-    median = float(np.median(full))
     return Distribution(
         count=len(full),
         least=float(full.min()),
-        median=median,
+        median=float(np.median(full)),
         mean=float(full.mean()),
         most=float(full.max()),
-        mad=float(np.median(np.abs(full - median))),
     )
 
 

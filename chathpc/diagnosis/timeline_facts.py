@@ -22,7 +22,7 @@ from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
 from chathpc.profile.kernel_names import LONGEST_NAME
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile, no_timeline
-from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, IntervalLane, LaneKind, Timeline
+from chathpc.profile.timeline import DEVICE_LANES, IntervalLane, LaneKind, Timeline
 from chathpc.profile.tree import IntArray
 
 #: Lanes in which a device computes; a CUDA graph that was traced as a whole holds mostly kernels.
@@ -87,16 +87,6 @@ class DeviceFacts:
     def computing(self) -> Intervals:
         """When kernels ran that compute."""
         return self.of(*COMPUTING)
-
-    @cached_property
-    def communicating(self) -> Intervals:
-        """When kernels of collectives ran."""
-        return self.of(LaneKind.COLLECTIVE)
-
-    @cached_property
-    def copying(self) -> Intervals:
-        """When any copy ran."""
-        return self.of(*COPY_LANES)
 
     @cached_property
     def idle(self) -> Intervals:

@@ -1,4 +1,4 @@
-"""What a program's file tells before it is run: its libraries, whether it has device code, debug information and frame pointers.
+"""What a program's file tells before it is run: its libraries, whether it has device code and frame pointers.
 
 Tables of the ELF format as in the System V ABI, chapters 4 and 5 (https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html).
 Counts and offsets are checked against the file's size; what is no ELF file tells nothing.
@@ -29,10 +29,7 @@ class Binary:
 
     libraries: tuple[str, ...] = ()
     device_code: bool = False
-    debug_lines: bool = False
-    unwind_tables: bool = False
     frame_pointers: bool = False
-    is_elf: bool = False
 
     def links(self, *names: str) -> bool:
         """Whether it needs one of these libraries, by the beginning of their names (`libmpi`)."""
@@ -77,7 +74,7 @@ class _Section:
 
 def _read(data: mmap.mmap) -> Binary:
     if len(data) < _HEADER or data[:4] != _MAGIC or data[4] != 2:
-        return Binary(is_elf=data[:4] == _MAGIC)
+        return Binary()
     order = "<" if data[5] == 1 else ">"
     machine = struct.unpack_from(f"{order}H", data, 18)[0]
     sections = _sections(data, order)
@@ -87,10 +84,7 @@ def _read(data: mmap.mmap) -> Binary:
     return Binary(
         libraries=tuple(dict.fromkeys(_needed(data, order, sections))),
         device_code=any(name.startswith((b".nv_fatbin", b".nvFatBin", b"__nv_relfatbin")) for name in names),
-        debug_lines=bool(names & {b".debug_line", b".zdebug_line"}),
-        unwind_tables=bool(names & {b".eh_frame", b".debug_frame"}),
         frame_pointers=machine in _KEEPS_FRAMES or b"-fno-omit-frame-pointer" in options,
-        is_elf=True,
     )
 
 

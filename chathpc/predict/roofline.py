@@ -53,14 +53,13 @@ class Roof:
 @dataclass(frozen=True, slots=True)
 class Roofline:
     """`bound`: "bandwidth" or "compute"; `probability` that this is the class; `limiter`: "memory" or the class of operations that
-    takes longest at its peak; `decides`: the class of operations nearest to or farthest above its balance point. `seconds`: the
-    longest of all roofs, which no execution beats. `roofs`: by ratio, greatest first.
+    is farthest above its balance point. `seconds`: the longest of all roofs, which no execution beats. `roofs`: by ratio, greatest
+    first.
     """
 
     bound: str
     probability: float
     limiter: str
-    decides: str
     traffic: Range
     roofs: tuple[Roof, ...]
     seconds: float
@@ -98,7 +97,6 @@ def classify(counts: Counts, device: Device, kinds: Collection[str] = _CLASSES) 
         bound="bandwidth" if bandwidth else "compute",
         probability=below if bandwidth else 1 - below,
         limiter="memory" if first is None or bandwidth else first.kind,
-        decides=first.kind if first else "memory",
         traffic=traffic, roofs=tuple(roofs), seconds=max([traffic.value / device.bandwidth, *(roof.seconds for roof in roofs)]),
         device=device.name,
     )  # fmt: skip

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 class AccessDensity:
     """Accesses of one launch over its time, in bins of equal length.
 
-    `accesses[i]` and `pages[i]` (distinct pages of `page_bytes`) in bin i; the bins are `cycles` of the device's clock long,
+    `accesses[i]` and `pages[i]` (distinct pages) in bin i; the bins are `cycles` of the device's clock long,
     counted from the beginning of each thread.
     """
 
     kernel: str
     node: int
     cycles: float
-    page_bytes: int
     accesses: NDArray[np.int64]
     pages: NDArray[np.int64]

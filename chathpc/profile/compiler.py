@@ -64,7 +64,7 @@ class CompilerRecord:
 @dataclass(frozen=True, slots=True)
 class KernelResources:
     """What ptxas gave a kernel on one architecture: registers a thread; stack frame and spilled values in bytes a thread, shared
-    and constant memory in bytes a block and a kernel; None where it does not say.
+    memory in bytes a block; None where it does not say.
     """
 
     kernel: str
@@ -74,7 +74,6 @@ class KernelResources:
     spill_stores: int | None = None
     spill_loads: int | None = None
     shared: int | None = None
-    constant: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,9 +45,7 @@ _KINDS = {
     "jl": SourceKind(Language.JULIA),
     "rs": SourceKind(Language.RUST),
 }
-#: Endings of source files in lower case, without the dot.
-ENDINGS = frozenset(_KINDS)
-#: Those of files that a compiler of C, C++, CUDA, HIP or Fortran makes an object of.
+#: Endings, in lower case and without the dot, of files that a compiler of C, C++, CUDA, HIP or Fortran makes an object of.
 COMPILED = frozenset(
     ending
     for ending, kind in _KINDS.items()

@@ -198,7 +198,7 @@ class Fitted:
     """The law that was found, laws that explain about as much, and what is believed of all of them.
 
     `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, from 0 to 2.
-    `others`: the next best laws with their probabilities. `belief`: probability that the leading powers are within 1/4 of the law's.
+    `others`: the next best laws with their probabilities.
     `noise`: relative standard deviation of one measurement. `points`: those that were measured, a column a parameter.
     `parts`: the laws of what the whole consists of, or the largest parts of it. Beyond the points they tell it where they need more: a part
     that grows is small at the points, so that the law of the whole does not see it yet.
@@ -207,7 +207,6 @@ class Fitted:
     law: Law
     error: float
     others: tuple[tuple[Law, float], ...]
-    belief: float
     noise: float
     points: Array
     hypotheses: Hypotheses
@@ -458,12 +457,12 @@ def _fit(library: Hypotheses, points: Array, values: Array) -> Fitted:
         found.freedom[kept],
         found.squares[kept],
     )
-    chosen, belief = _choose(library, posterior)
+    chosen = _choose(library, posterior)
     error = _left_out(library, columns, means, counts / expected**2, int(kept[chosen]))
     order = [chosen, *(each for each in np.argsort(-posterior.shares)[:6].tolist() if each != chosen)]
     laws = [(_law(library, posterior, each), float(posterior.shares[each])) for each in order]
     noise = float(np.sqrt(posterior.squares[chosen] / posterior.freedom[chosen]))
-    return Fitted(laws[0][0], error, tuple(laws[1:]), belief, noise, points, library, posterior, crc32(means.tobytes()))
+    return Fitted(laws[0][0], error, tuple(laws[1:]), noise, points, library, posterior, crc32(means.tobytes()))
 
 
 def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
@@ -565,8 +564,8 @@ def _left_out(library: Hypotheses, columns: Array, means: Array, weights: Array,
     return float(np.mean(np.where(both > 0, 2 * np.abs(predicted - means) / np.where(both > 0, both, 1), 0.0)))
 
 
-def _choose(library: Hypotheses, posterior: Posterior) -> tuple[int, float]:
-    """The place of the most likely hypothesis among those whose leading powers most of the belief agrees with, and how much that is.
+def _choose(library: Hypotheses, posterior: Posterior) -> int:
+    """The place of the most likely hypothesis among those whose leading powers most of the belief agrees with.
 
     A constant agrees only with what neither grows nor falls.
     """
@@ -574,5 +573,4 @@ def _choose(library: Hypotheses, posterior: Posterior) -> tuple[int, float]:
     flat = np.array([library.kinds[each] == "constant" for each in posterior.numbers.tolist()])
     near = (np.abs(powers[:, None] - powers[None]) <= 0.251).all(axis=2) & (flat[:, None] == flat[None, :])
     mass = near @ posterior.shares
-    chosen = int(np.argmax(np.where(mass >= mass.max() - 0.02, posterior.shares, -1.0)))
-    return chosen, float(mass[chosen])
+    return int(np.argmax(np.where(mass >= mass.max() - 0.02, posterior.shares, -1.0)))

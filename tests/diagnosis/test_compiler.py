@@ -398,7 +398,7 @@ def launched(name: str, seconds: float) -> Node:
 DEVICE = build(
     main(function("solve", launched("_Z5blendILi24EEvPdPKdi", 3.0), launched("axpy(float*, float const*)", 1.0)))
 )
-SPILLS = KernelResources("_Z5blendILi24EEvPdPKdi", "sm_90", 24, 312, 324, 484, 0, None)
+SPILLS = KernelResources("_Z5blendILi24EEvPdPKdi", "sm_90", 24, 312, 324, 484, 0)
 
 
 def test_a_hot_kernel_that_spills() -> None:

@@ -33,19 +33,19 @@ def test_start_up_ends_where_other_functions_begin() -> None:
     found = steady_state(samples((100, 7), (300, 1)), distance=0.5)
     assert found is not None
     assert (found.first, found.begin, found.end, found.last, found.different) == (0, 1000, 4000, 4000, 7)
-    assert (found.start_up, found.ending) == (0.25, 0.0)
+    assert found.start_up == 0.25
 
 
 def test_the_end_is_apart_as_well() -> None:
     found = steady_state(samples((40, 7), (340, 1), (20, 9)), distance=0.5)
     assert found is not None
-    assert (found.start_up, found.ending) == pytest.approx((0.1, 0.05))
+    assert (found.begin, found.end, found.last) == (400, 3800, 4000)
 
 
 def test_a_run_that_does_the_same_all_the_time_has_no_start_up() -> None:
     found = steady_state(samples(*[(3, 1), (2, 2)] * 80), distance=0.5)
     assert found is not None
-    assert (found.start_up, found.ending, found.different) == (0, 0, -1)
+    assert (found.begin, found.end, found.different) == (found.first, found.last, -1)
 
 
 def test_a_run_that_changes_all_the_time_has_no_steady_state() -> None:
@@ -73,7 +73,7 @@ def test_phases_are_found_to_a_bin(start: int, end: int) -> None:
     parts = [(start * 10, 5), ((BINS - start - end) * 10, 1), (end * 10, 6)]
     found = steady_state(samples(*[part for part in parts if part[0]]), distance=0.5)
     assert found is not None
-    assert (found.start_up, found.ending) == pytest.approx((start / BINS, end / BINS))
+    assert (found.begin, found.last - found.end) == (start * 100, end * 100)
 
 
 # -- iterations ------------------------------------------------------------------------------------------------

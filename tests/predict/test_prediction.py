@@ -76,7 +76,7 @@ def test_counts_are_those_of_the_source(three: dict[str, Prediction]) -> None:
 def test_launch_class_and_lines_are_told(three: dict[str, Prediction]) -> None:
     gemm, saxpy = three["gemm<float>"], three["saxpy"]
     assert (gemm.launch.grid, gemm.launch.block, gemm.launch.shared) == ((8, 8, 1), (16, 16, 1), 2048)
-    assert (saxpy.roofline.bound, three["hash"].roofline.decides) == ("bandwidth", "integer")
+    assert (saxpy.roofline.bound, three["hash"].roofline.roofs[0].kind) == ("bandwidth", "integer")
     first = gemm.lines[0]
     assert first.file == "three.cu"
     assert "sum +=" in first.text

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -20,7 +21,7 @@ from chathpc.llm.scripted import Script, ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.profile.profile import Profile
-from chathpc.prompts.loader import AUDIENCES
+from chathpc.prompts.loader import Audience
 from chathpc.reading.explaining import explain_in_words, from_catalogue
 from chathpc.reading.narrative import narrate
 from chathpc.reading.retelling import CATALOGUE
@@ -354,7 +355,7 @@ def test_a_manager_reads_less_and_a_newcomer_more(profile: Profile) -> None:
 def test_each_audience_has_a_prompt_of_its_own(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {}
     for form in ("prose", "structured"):
-        for audience in AUDIENCES:
+        for audience in get_args(Audience):
             made = says(monkeypatch, "nothing", form=form)
             chathpc.explain(profile, llm="local", audience=audience)
             request = made[0].requests[0]

@@ -95,7 +95,7 @@ def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
             if len(sides) != 2:
                 continue
             for item, key in (sides, sides[::-1]):
-                if _is_item(item, frozenset(items), moving) and _is_key(key, moving | local, unit_names=frozenset()):
+                if _is_item(item, frozenset(items), moving) and _is_key(key, moving | local):
                     return expr
     return None
 
@@ -121,7 +121,7 @@ def _is_item(expr: Expr, items: frozenset[str], moving: frozenset[str]) -> bool:
     return False
 
 
-def _is_key(expr: Expr, moving: frozenset[str], unit_names: frozenset[str]) -> bool:
+def _is_key(expr: Expr, moving: frozenset[str]) -> bool:
     names = expr.names()
     constant = {name for name in names if name.isupper() or name in ("nullptr", "NULL", "true", "false")}
     return bool(names - constant) and not names & moving

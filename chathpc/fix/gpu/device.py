@@ -37,15 +37,6 @@ def driver() -> Any:
     return found
 
 
-def absence() -> str:
-    """Why no kernel can be run here, in a sentence; empty where one can."""
-    try:
-        driver()
-    except ChathpcError as error:
-        return error.message
-    return ""
-
-
 class Device:
     """One device with a context of its own. `api` is pycuda.driver, initialised."""
 

@@ -30,14 +30,13 @@ _TYPES: Mapping[str, tuple[str, int]] = {
 _QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|__grid_constant__)\b")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _CHANGED = re.compile(r"(?:[-+*/%&|^]|<<|>>)=|\+\+|--")
-_RESTRICT = re.compile(r"__restrict(?:__)?\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter. `dtype` is numpy's name of its elements, `lanes` how many of them one element of a vector type has.
 
-    `restrict` and `const` are as declared; `const` of a pointer means that what it points to is only read.
+    `const` is as declared; of a pointer it means that what it points to is only read.
     """
 
     name: str
@@ -46,7 +45,6 @@ class Parameter:
     lanes: int = 1
     pointer: bool = False
     const: bool = False
-    restrict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,6 @@ def _signature(source: SourceFile, function: Function, path: str) -> Signature |
                 known[1],
                 bool(pointers),
                 bool(pointers) and _points_to_const(head),
-                bool(_RESTRICT.search(head)),
             )
         )
     arrays = frozenset(one.name for one in parameters if one.pointer)

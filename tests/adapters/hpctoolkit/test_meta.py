@@ -288,7 +288,6 @@ def test_titles_descriptions_and_kinds_of_identifiers(tmp_path: Path) -> None:
     write(tmp_path, programs.small())
     meta = meta_of(tmp_path)
     assert (meta.title, meta.identifier_kinds) == ("small", ID_KINDS)
-    assert meta.copied == {"src/main.c"}
     assert "description" not in read(tmp_path).run  # "TODO database description" tells nothing
 
 

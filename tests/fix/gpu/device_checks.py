@@ -24,7 +24,7 @@ import numpy as np
 
 from chathpc.errors import ChathpcError
 from chathpc.fix.gpu import gate
-from chathpc.fix.gpu.device import Device, absence, driver
+from chathpc.fix.gpu.device import Device, driver
 from chathpc.fix.project import Flags, Kernel, KernelArgument, Project, Run
 from chathpc.fix.records import Verdict
 from chathpc.fix.runner import Runner
@@ -345,9 +345,10 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--no-sandbox", action="store_true", help="run without one, as chathpc fix --no-sandbox does")
     asked = parser.parse_args(words)
     _Asked.no_sandbox = asked.no_sandbox
-    why = absence()
-    if why:
-        print(why, file=sys.stderr)
+    try:
+        driver()
+    except ChathpcError as error:
+        print(error.message, file=sys.stderr)
         return 1
     asked.output.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []

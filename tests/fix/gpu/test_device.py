@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.fix.gpu.device import absence
+from chathpc.errors import ChathpcError
+from chathpc.fix.gpu.device import driver
 from tests.fix.gpu.device_checks import CHECKS, Check
 
 pytestmark = pytest.mark.gpu
@@ -14,9 +15,10 @@ pytestmark = pytest.mark.gpu
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_a_check_holds_on_the_device(check: Check, tmp_path: Path) -> None:
-    why = absence()
-    if why:
-        pytest.skip(why)
+    try:
+        driver()
+    except ChathpcError as error:
+        pytest.skip(error.message)
     outcome, said = check.run(tmp_path)
     if outcome == "skipped":
         pytest.skip(said)

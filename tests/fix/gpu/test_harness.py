@@ -13,7 +13,7 @@ from chathpc.errors import ChathpcError
 from chathpc.fix.gpu import device as device_module
 from chathpc.fix.gpu.arrays import GUARD, POISONS, Arrays, drawn
 from chathpc.fix.gpu.child import job, work
-from chathpc.fix.gpu.device import Device, absence
+from chathpc.fix.gpu.device import Device, driver
 from chathpc.fix.gpu.examine import DRAWS, REPEATS, Bench, Code
 from chathpc.fix.gpu.plan import Argument, Plan
 from tests.fix.gpu.stand_in import Api, Launch
@@ -302,21 +302,23 @@ def test_without_pycuda_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPat
         raise ModuleNotFoundError("No module named 'pycuda'", name="pycuda")
 
     monkeypatch.setattr(device_module, "import_module", missing)
-    assert absence() == "Kernels cannot be run here: pycuda is not installed."
     with pytest.raises(ChathpcError) as caught:
-        device_module.driver()
+        driver()
+    assert caught.value.message == "Kernels cannot be run here: pycuda is not installed."
     assert "chathpc[gpu]" in caught.value.hint
 
 
 def test_without_a_driver_or_a_device_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     api = Api({})
     monkeypatch.setattr(device_module, "import_module", lambda name: api)
-    assert absence() == ""
+    assert driver() is api
     monkeypatch.setattr(api.Device, "count", staticmethod(lambda: 0))
-    assert "there is no device" in absence()
+    with pytest.raises(ChathpcError, match="there is no device"):
+        driver()
 
     def fails(flags: int = 0) -> None:
         raise api.Error("cuInit failed: no CUDA-capable device is detected")
 
     monkeypatch.setattr(api, "init", fails)
-    assert "no CUDA-capable device is detected" in absence()
+    with pytest.raises(ChathpcError, match="no CUDA-capable device is detected"):
+        driver()

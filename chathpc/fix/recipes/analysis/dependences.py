@@ -258,6 +258,6 @@ def keeps_order(vectors: set[Vector], order: Sequence[int]) -> bool:
     return True
 
 
-def is_independent(vectors: set[Vector], at: int = 0) -> bool:
-    """True if no dependence runs from one iteration of a loop to another, those of the loops around it being the same."""
-    return all(vector[at] == 0 or any(value not in (0, None) for value in vector[:at]) for vector in vectors)
+def is_independent(vectors: set[Vector]) -> bool:
+    """True if no dependence runs from one iteration of the outermost loop to another."""
+    return all(vector[0] == 0 for vector in vectors)
