@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
+from chathpc.profile.text import estimate_tokens
 from chathpc.profile.tree import BoolArray
 from chathpc.pruners.cold import drop_cold, fold_chains, keep_paths_to
 from chathpc.pruners.pruned import PrunedTree
 
-#: Characters per token of call trees (names, numbers, indentation) where no tokenizer is given; English prose has about
-#: four.
-CHARACTERS_PER_TOKEN = 3.5
-
 #: Shares of the total below which a subtree goes, the mildest first; the last leaves roots and what must be kept.
 SHARES = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 1.0, math.inf)
-
-
-def estimate_tokens(text: str) -> int:
-    """Number of tokens of `text`, estimated from its length."""
-    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
 def fit_tokens(
@@ -27,10 +19,7 @@ def fit_tokens(
     budget: int,
     render: Callable[[PrunedTree], str],
     *,
-    count: Callable[[str], int] = estimate_tokens,
     min_share: float = 0.005,
-    longest_chain: int = 12,
-    metrics: Collection[str] | None = None,
     keep: BoolArray | None = None,
 ) -> tuple[PrunedTree, int]:
     """Drop what is cold, and more of it until `render`ed the tree has at most `budget` tokens; the tree and its tokens.
@@ -41,10 +30,10 @@ def fit_tokens(
     candidates = [min_share, *(share for share in SHARES if share > min_share)]
 
     def attempt(share: float) -> tuple[PrunedTree, int]:
-        smaller = drop_cold(pruned, share, metrics=metrics, keep=keep)
+        smaller = drop_cold(pruned, share, keep=keep)
         kept = None if keep is None else _carry(pruned, smaller, keep)
-        smaller = fold_chains(smaller, share, longest=longest_chain, metrics=metrics, keep=kept)
-        return smaller, count(render(smaller))
+        smaller = fold_chains(smaller, share, keep=kept)
+        return smaller, estimate_tokens(render(smaller))
 
     best = attempt(candidates[0])
     low, high = 1, len(candidates) - 1

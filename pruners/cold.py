@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -18,17 +18,15 @@ def keep_paths_to(pruned: PrunedTree, nodes: Iterable[int]) -> BoolArray:
     return np.asarray(pruned.tree.inclusive(wanted) > 0)
 
 
-def drop_cold(
-    pruned: PrunedTree, min_share: float, *, metrics: Collection[str] | None = None, keep: BoolArray | None = None
-) -> PrunedTree:
-    """Put subtrees below `min_share` (0..1) of the total of each of `metrics` (all) into one node per parent, `… 12 more`.
+def drop_cold(pruned: PrunedTree, min_share: float, *, keep: BoolArray | None = None) -> PrunedTree:
+    """Put subtrees below `min_share` (0..1) of the total of each metric into one node per parent, `… 12 more`.
 
     Roots, nodes marked in `keep`, and what leads to them stay. A single cold node without children stays too: the node
     in its place would take as much room.
     """
     tree = pruned.tree
     n = len(pruned)
-    stays = (pruned.shares(metrics) >= min_share) | (tree.parent < 0)
+    stays = (pruned.shares() >= min_share) | (tree.parent < 0)
     if keep is not None:
         stays |= keep
     hot = tree.inclusive(stays.astype(np.float64)) > 0
@@ -51,12 +49,7 @@ def drop_cold(
 
 
 def fold_chains(
-    pruned: PrunedTree,
-    min_share: float,
-    *,
-    longest: int = 12,
-    metrics: Collection[str] | None = None,
-    keep: BoolArray | None = None,
+    pruned: PrunedTree, min_share: float, *, longest: int = 12, keep: BoolArray | None = None
 ) -> PrunedTree:
     """Shorten rows of more than `longest` nodes that only lead on to one child: the middle becomes one node, `… 90 levels`.
 
@@ -67,7 +60,7 @@ def fold_chains(
     n = len(pruned)
     children = np.bincount(tree.parent[tree.parent >= 0], minlength=n)
     passing = (children == 1) & (tree.parent >= 0) & ~pruned.synthetic
-    passing &= pruned.shares(metrics, exclusive=True) < min_share
+    passing &= pruned.shares(exclusive=True) < min_share
     if keep is not None:
         passing &= ~keep
     # The only child of a node is the next one in preorder, so a row of passing nodes is a run of indices.

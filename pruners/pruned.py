@@ -50,10 +50,10 @@ class PrunedTree:
         """What a person calls `node`: its tree label, or `… 12 more`."""
         return self.labels.get(node) or self.tree.label(node)
 
-    def shares(self, metrics: Iterable[str] | None = None, *, exclusive: bool = False) -> FloatArray:
-        """Largest part of the total (0..1) that each node has of any of `metrics`, inclusive unless asked otherwise."""
+    def shares(self, *, exclusive: bool = False) -> FloatArray:
+        """Largest part of the total (0..1) that each node has of any metric, inclusive unless asked otherwise."""
         largest = np.zeros(len(self))
-        for metric in self.exclusive if metrics is None else metrics:
+        for metric in self.exclusive:
             if self.totals[metric] > 0:
                 values = self.exclusive[metric] if exclusive else self.inclusive(metric)
                 np.maximum(largest, values / self.totals[metric], out=largest)

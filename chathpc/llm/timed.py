@@ -7,7 +7,7 @@ from time import monotonic
 
 from chathpc.errors import BudgetSpentError
 from chathpc.llm.backend import Backend, Completion, Request
-from chathpc.prompts.build import estimate_tokens
+from chathpc.profile.text import estimate_tokens
 
 
 class Timed:

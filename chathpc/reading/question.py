@@ -16,7 +16,7 @@ from chathpc.diagnosis.refutation import refuting
 from chathpc.profile import numbers
 from chathpc.profile.profile import RANKS_ADDED, THREADS_ADDED, Profile
 from chathpc.profile.run import run_facts, run_words
-from chathpc.prompts.build import CHARACTERS_PER_TOKEN, estimate_tokens
+from chathpc.profile.text import CHARACTERS_PER_TOKEN, estimate_tokens
 from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.pruners.source import NOTHING, Shown

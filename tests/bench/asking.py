@@ -23,7 +23,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.pipeline import pruned
 from chathpc.profile.profile import Profile
-from chathpc.prompts.build import estimate_tokens
+from chathpc.profile.text import estimate_tokens
 from chathpc.pruners.outline import render_outline
 from chathpc.reading.answer import read
 from chathpc.reading.question import Question, question

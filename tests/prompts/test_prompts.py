@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.errors import UsageError
-from chathpc.prompts.build import build_chat, build_prose, estimate_tokens
+from chathpc.profile.text import estimate_tokens
+from chathpc.prompts.build import build_chat, build_prose
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import LONGEST_TEXT, block, marker_of, quote
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
-from chathpc.prompts.build import estimate_tokens
+from chathpc.profile.text import estimate_tokens
 from chathpc.reading.answer import Reading, problem, read
 from chathpc.reading.question import Question, question
 

@@ -13,7 +13,7 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm.backend import Completion, OnToken, Request
 from chathpc.llm.fitness import Fitness
 from chathpc.llm.scripted import ScriptedBackend
-from chathpc.prompts.build import estimate_tokens
+from chathpc.profile.text import estimate_tokens
 from chathpc.reading.trial import Piece, examine, pieces
 
 FAULTY = [piece for piece in pieces() if piece.causes]

@@ -9,7 +9,7 @@ from chathpc.chat import tools
 from chathpc.fix.agent.workbench import Workbench, described
 from chathpc.fix.lanes import cores
 from chathpc.fix.records import Attempt, Problem, Verdict
-from chathpc.prompts.build import estimate_tokens
+from chathpc.profile.text import estimate_tokens
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.report import HypothesisRecord
 

@@ -11,7 +11,7 @@ from chathpc.fix.models.answers import INSTRUCTIONS, Edits
 from chathpc.fix.models.asker import Question
 from chathpc.fix.records import Candidate, Problem, identity
 from chathpc.llm.backend import Form
-from chathpc.prompts.build import estimate_tokens
+from chathpc.profile.text import estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
 
