@@ -1,7 +1,7 @@
 """The log of prompts and answers: what was sent to a model and what it said, for its user alone.
 
-On a disk of this machine it is a SQLite database; on a file system that machines share, where the locks of a database do not
-hold, one JSON file an entry. Entries are added and never changed; the oldest go when there are too many.
+Each entry is a JSON file of its own: on file systems that machines share the locks of one file for all do not hold. Entries are
+added and never changed; the oldest go when there are too many.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ import json
 import logging
 import os
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from chathpc.errors import UsageError
-from chathpc.llm.filesystems import is_local
 from chathpc.llm.places import state_folder
 
 if TYPE_CHECKING:
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 1000
 MOST_BYTES = 64 << 20
 LONGEST_TEXT = 1 << 20
-#: Seconds that one process waits for another that writes.
-_PATIENCE = 5.0
 _OFF = "logs-off"
 _TEXTS = ("system", "user", "answer", "error")
 
@@ -62,20 +58,6 @@ class Entry:
         return json.dumps(asdict(self))
 
 
-class Log(Protocol):
-    """Where entries are kept."""
-
-    @property
-    def path(self) -> Path:
-        """The file or folder."""
-
-    def append(self, entry: Entry) -> None:
-        """Add an entry; a log that cannot be written is told of once, and never an error."""
-
-    def entries(self) -> Iterator[Entry]:
-        """All entries, the oldest first."""
-
-
 def open_log(settings: Settings, environ: Mapping[str, str] | None = None) -> Log | None:
     """The log that is in use; None where the settings or the user turned it off, or there is no place for it."""
     environ = os.environ if environ is None else environ
@@ -85,9 +67,7 @@ def open_log(settings: Settings, environ: Mapping[str, str] | None = None) -> Lo
 def log_of(environ: Mapping[str, str]) -> Log | None:
     """The log of this user, in use or not; None without a home folder."""
     folder = state_folder(environ)
-    if folder is None:
-        return None
-    return DatabaseLog(folder / "log.db") if is_local(folder) else FolderLog(folder / "log")
+    return None if folder is None else Log(folder / "log")
 
 
 def is_off(environ: Mapping[str, str]) -> bool:
@@ -123,85 +103,28 @@ def find(log: Log, wanted: str) -> Entry:
     return found[0]
 
 
-class DatabaseLog:
-    """Entries in a SQLite database, which several processes may write to. Triggers keep entries from being changed."""
+class Log:
+    """Entries as files of their own in the folder `path`; two machines never write the same one."""
 
     def __init__(self, path: Path, clock: Clock | None = None) -> None:
-        self._path = path
+        self.path = path
         self._clock = clock or _now
 
-    @property
-    def path(self) -> Path:
-        """The database."""
-        return self._path
-
     def append(self, entry: Entry) -> None:
-        """See Log."""
-        with _never_an_error(self._path):
+        """Add an entry; a log that cannot be written is told of once, and never an error."""
+        with _never_an_error(self.path):
             stamped = _stamped(entry, self._clock())
-            line = stamped.to_json()
-            _own_folder(self._path.parent)
-            _private(self._path)
-            with closing(self._connect()) as database, database:
-                database.execute("BEGIN IMMEDIATE")
-                database.execute(
-                    "CREATE TABLE IF NOT EXISTS entries (number INTEGER PRIMARY KEY AUTOINCREMENT, bytes INTEGER NOT NULL, entry TEXT NOT NULL)"
-                )
-                database.execute(
-                    "CREATE TRIGGER IF NOT EXISTS unchanged BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are not changed'); END"
-                )
-                database.execute("INSERT INTO entries (bytes, entry) VALUES (?, ?)", (len(line), line))
-                database.execute(
-                    "DELETE FROM entries WHERE number IN (SELECT number FROM (SELECT number, row_number() OVER newest AS place, "
-                    "sum(bytes) OVER newest AS held FROM entries WINDOW newest AS (ORDER BY number DESC)) "
-                    "WHERE place > 1 AND (place > ? OR held > ?))",
-                    (MOST_ENTRIES, MOST_BYTES),
-                )
-
-    def entries(self) -> Iterator[Entry]:
-        """See Log."""
-        if not self._path.is_file():
-            return
-        try:
-            with closing(self._connect()) as database:
-                lines = [line for (line,) in database.execute("SELECT entry FROM entries ORDER BY number")]
-        except sqlite3.Error as error:
-            raise UsageError(
-                f"{self._path}: this log cannot be read: {error}.", hint="Move it away; a new one is begun."
-            ) from None
-        yield from filter(None, map(_read, lines))
-
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
-
-
-class FolderLog:
-    """Entries as files of their own; two machines never write the same one."""
-
-    def __init__(self, path: Path, clock: Clock | None = None) -> None:
-        self._path = path
-        self._clock = clock or _now
-
-    @property
-    def path(self) -> Path:
-        """The folder."""
-        return self._path
-
-    def append(self, entry: Entry) -> None:
-        """See Log."""
-        with _never_an_error(self._path):
-            stamped = _stamped(entry, self._clock())
-            _own_folder(self._path)
-            unfinished = self._path / f".{stamped.id}.part"
+            _own_folder(self.path)
+            unfinished = self.path / f".{stamped.id}.part"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             with open(os.open(unfinished, flags, 0o600), "w", encoding="utf-8") as file:
                 file.write(stamped.to_json())
-            os.rename(unfinished, self._path / f"{stamped.id}.json")
+            os.rename(unfinished, self.path / f"{stamped.id}.json")
             self._forget()
 
     def entries(self) -> Iterator[Entry]:
-        """See Log."""
-        for file in sorted(self._path.glob("*.json")):
+        """All entries, the oldest first."""
+        for file in sorted(self.path.glob("*.json")):
             with suppress(OSError, UnicodeDecodeError):  # another process may just have removed it
                 entry = _read(file.read_text("utf-8"))
                 if entry is not None:
@@ -209,7 +132,7 @@ class FolderLog:
 
     def _forget(self) -> None:
         held = 0
-        for place, file in enumerate(sorted(self._path.glob("*.json"), reverse=True), 1):
+        for place, file in enumerate(sorted(self.path.glob("*.json"), reverse=True), 1):
             with suppress(OSError):
                 held += file.stat().st_size
                 if place > 1 and (place > MOST_ENTRIES or held > MOST_BYTES):
@@ -220,10 +143,10 @@ class FolderLog:
 def _never_an_error(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, sqlite3.Error) as error:
+    except OSError as error:
         if path not in _told:
             _told.add(path)
-            reason = getattr(error, "strerror", None) or str(error)
+            reason = error.strerror or str(error)
             logging.getLogger("chathpc").warning("chathpc: the log of prompts cannot be written: %s: %s", path, reason)
 
 
@@ -247,15 +170,6 @@ def _read(line: str) -> Entry | None:
 def _own_folder(folder: Path) -> None:
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def _private(path: Path) -> None:
-    """Make the file if there is none, and readable by its owner alone; a link is not followed."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
 
 
 def _now() -> datetime:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sqlite3
 import stat
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -17,15 +16,13 @@ import pytest
 from chathpc.commands.main import main
 from chathpc.errors import UsageError
 from chathpc.llm import log as logs
-from chathpc.llm.filesystems import is_local
-from chathpc.llm.log import DatabaseLog, Entry, FolderLog, Log, find, log_of, open_log, turn
+from chathpc.llm.log import Entry, Log, find, log_of, open_log, turn
 from chathpc.llm.settings import Settings
 
 ENTRY = Entry(
     model="openai:m", label="m (at h)", confidential="default", system="s", user="u", answer="a\nb\x1b[2J", finish="stop",
     prompt_tokens=3, completion_tokens=2, seconds=1.25,
 )  # fmt: skip
-KINDS = {"database": (DatabaseLog, "log.db"), "folder": (FolderLog, "log")}
 
 
 def clock() -> Callable[[], datetime]:
@@ -33,15 +30,9 @@ def clock() -> Callable[[], datetime]:
     return lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC) + timedelta(seconds=next(ticks))
 
 
-@pytest.fixture(params=KINDS)
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
-    kind, name = KINDS[request.param]
-    made: Log = kind(tmp_path / "state" / "chathpc" / name, clock())
-    return made
-
-
-def files(log: Log) -> list[Path]:
-    return [log.path] if log.path.is_file() else sorted(log.path.iterdir())
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    return Log(tmp_path / "state" / "chathpc" / "log", clock())
 
 
 def test_an_entry_comes_back_as_it_was_with_id_and_time(log: Log) -> None:
@@ -57,15 +48,8 @@ def test_nobody_else_can_read_it(log: Log) -> None:
         log.append(ENTRY)
     finally:
         os.umask(mask)
-    assert {stat.S_IMODE(file.stat().st_mode) for file in files(log)} == {0o600}
-    assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
-
-
-def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
-    path = tmp_path / "log.db"
-    path.touch(mode=0o644)
-    DatabaseLog(path).append(ENTRY)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(file.stat().st_mode) for file in log.path.iterdir()} == {0o600}
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (log.path, log.path.parent)} == {0o700}
 
 
 def test_the_oldest_go_when_there_are_too_many(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,58 +78,23 @@ def _fields() -> dict[str, object]:
     return {name: getattr(ENTRY, name) for name in Entry.__dataclass_fields__}
 
 
-def _write(kind: str, folder: str, number: int) -> None:
-    made, name = KINDS[kind]
-    log = made(Path(folder) / name)
-    for turn_number in range(10):
-        log.append(Entry(**{**_fields(), "user": f"{number} {turn_number}"}))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_processes_that_write_at_the_same_time_lose_nothing(kind: str, tmp_path: Path) -> None:
-    with ProcessPoolExecutor(4) as pool:
-        list(pool.map(_write, [kind] * 4, [str(tmp_path)] * 4, range(4)))
-    made, name = KINDS[kind]
-    users = [entry.user for entry in made(tmp_path / name).entries()]
-    assert sorted(users) == sorted(f"{number} {turn}" for number in range(4) for turn in range(10))
-    assert [user for user in users if user[0] == "2"] == [f"2 {turn}" for turn in range(10)]
-
-
-def _write_on_network(folder: str, mounts: str, number: int) -> str:
-    """Ten entries of a process that takes `folder` for one on a network file system; the kind of log that it used."""
-    logs.is_local = lambda path: is_local(path, Path(mounts))  # type: ignore[attr-defined]
+def _write(folder: str, number: int) -> None:
     log = log_of({"XDG_STATE_HOME": folder})
     assert log is not None
     for turn_number in range(10):
         log.append(Entry(**{**_fields(), "user": f"{number} {turn_number}", "answer": "y" * 50_000}))
         assert all(len(entry.answer) == 50_000 for entry in log.entries())  # nobody sees one that is half written
-    return type(log).__name__
 
 
-def test_sixteen_processes_on_a_network_file_system_lose_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mounts = tmp_path / "mountinfo"
-    mounts.write_text(f"1 1 0:1 / / rw - ext4 /dev/sda rw\n2 1 0:2 / {tmp_path}/home rw - nfs4 server:/home rw\n")
-    state = tmp_path / "home" / "state"
+def test_sixteen_processes_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     with ProcessPoolExecutor(16) as pool:
-        kinds = set(pool.map(_write_on_network, [str(state)] * 16, [str(mounts)] * 16, range(16)))
-    assert kinds == {"FolderLog"}
-    monkeypatch.setattr(logs, "is_local", lambda path: False)
-    log = log_of({"XDG_STATE_HOME": str(state)})
+        list(pool.map(_write, [str(tmp_path)] * 16, range(16)))
+    log = log_of({"XDG_STATE_HOME": str(tmp_path)})
     assert log is not None
     users = [entry.user for entry in log.entries()]
     assert sorted(users) == sorted(f"{number} {turn}" for number in range(16) for turn in range(10))
     assert [user for user in users if user.startswith("7 ")] == [f"7 {turn}" for turn in range(10)]
     assert not list(log.path.glob(".*"))  # nothing unfinished is left
-    assert not (state / "chathpc" / "log.db").exists()
-
-
-def test_an_entry_of_the_database_cannot_be_changed(tmp_path: Path) -> None:
-    log = DatabaseLog(tmp_path / "log.db")
-    log.append(ENTRY)
-    with sqlite3.connect(log.path) as database, pytest.raises(sqlite3.DatabaseError, match="not changed"):
-        database.execute("UPDATE entries SET entry = ''")
 
 
 def test_a_log_that_cannot_be_written_is_told_of_once_and_no_error(
@@ -158,21 +107,8 @@ def test_a_log_that_cannot_be_written_is_told_of_once_and_no_error(
     assert "cannot be written" in caplog.text
 
 
-def test_a_link_in_the_place_of_the_database_is_not_followed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "log.db").symlink_to(tmp_path / "elsewhere")
-    DatabaseLog(tmp_path / "log.db").append(ENTRY)
-    assert not (tmp_path / "elsewhere").exists()
-    assert caplog.records
-
-
-def test_a_damaged_log_is_named(tmp_path: Path) -> None:
-    (tmp_path / "log.db").write_bytes(b"no database at all" * 100)
-    with pytest.raises(UsageError, match=r"log\.db: this log cannot be read"):
-        list(DatabaseLog(tmp_path / "log.db").entries())
-
-
 def test_a_damaged_entry_is_passed_over(tmp_path: Path) -> None:
-    log = FolderLog(tmp_path)
+    log = Log(tmp_path)
     log.append(ENTRY)
     (tmp_path / "0.json").write_text("{")
     (tmp_path / "1.json").write_text('{"a": 1}')
@@ -184,14 +120,6 @@ def test_an_empty_log_has_no_entries(log: Log) -> None:
     assert list(log.entries()) == []
     with pytest.raises(UsageError, match="No entry"):
         find(log, "last")
-
-
-@pytest.mark.parametrize(("local", "kind"), [(True, DatabaseLog), (False, FolderLog)])
-def test_the_file_system_decides_what_kind_it_is(
-    local: bool, kind: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logs, "is_local", lambda path: local)
-    assert isinstance(log_of({"XDG_STATE_HOME": str(tmp_path)}), kind)
 
 
 def test_settings_and_the_user_can_turn_it_off(tmp_path: Path) -> None:
