@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chathpc.bench import lines
 from chathpc.bench.result import Result, shown
-from chathpc.reports.markdown import code, prose
+from chathpc.reports.markdown import code, prose, table
 from chathpc.reports.style import Style
 
 _LEAD = """\
@@ -49,14 +47,14 @@ def render(result: Result, style: Style, show: str) -> str:
         )
         for key, title in lines.figure_keys(result)
     ]
-    blocks += ["## Figures", _table(("figure", *map(prose, names), "asked"), rows)]
+    blocks += ["## Figures", table(("figure", *map(prose, names), "asked"), rows)]
     blocks += ["## What is counted", _TERMS]
     reliability = [lines.bin_cells(row) for row in result.whole.reliability]
-    blocks += ["## Confidence of the claims", _table(lines.BIN_HEADER, reliability)]
+    blocks += ["## Confidence of the claims", table(lines.BIN_HEADER, reliability)]
     for key, found in result.tables:
         blocks += [
             f"## {lines.TABLES[key]}",
-            _table(lines.ROW_HEADER, [tuple(map(prose, lines.row_cells(row))) for row in found]),
+            table(lines.ROW_HEADER, [tuple(map(prose, lines.row_cells(row))) for row in found]),
         ]
     cases = shown(result.scores, show)
     if show != "none":
@@ -64,13 +62,6 @@ def render(result: Result, style: Style, show: str) -> str:
         blocks += [
             f"## {title}",
             f"{len(cases)} of {len(result.scores)}.",
-            _table(lines.CASE_HEADER, [tuple(map(prose, lines.case_cells(score))) for score in cases]),
+            table(lines.CASE_HEADER, [tuple(map(prose, lines.case_cells(score))) for score in cases]),
         ]
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return ""
-    lines_of = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in lines_of)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from chathpc.diagnosis.records import Finding, Place
 
@@ -86,25 +88,4 @@ def to_data(outcome: Outcome) -> dict[str, Any]:
 
 def from_data(data: Mapping[str, Any]) -> Outcome:
     """The outcome that `to_data` wrote."""
-    read = data["read"]
-    return Outcome(
-        **{
-            **data,
-            "findings": _answers(data["findings"]),
-            "biggest": _answers(data["biggest"]),
-            "read": read
-            and Read(
-                **{
-                    **read,
-                    "said": _answers(read["said"]),
-                    "shown": _answers(read["shown"]),
-                    "dropped": tuple(read["dropped"]),
-                    "tokens": tuple(read["tokens"]),
-                }
-            ),
-        }
-    )
-
-
-def _answers(items: Iterable[Mapping[str, Any]]) -> tuple[Answer, ...]:
-    return tuple(Answer(**item) for item in items)
+    return TypeAdapter(Outcome).validate_python(data)

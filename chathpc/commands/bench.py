@@ -16,6 +16,14 @@ from chathpc.errors import ChathpcError, UsageError
 if TYPE_CHECKING:
     from chathpc.fix.agent.briefing import Guidance
 
+_required = click.option(
+    "--require",
+    "required",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Fail unless a figure is at least this good; repeatable.",
+)
+
 
 @click.group()
 def bench() -> None:
@@ -35,13 +43,7 @@ def bench() -> None:
 @click.option(
     "--show", type=click.Choice(("wrong", "all", "none")), default="wrong", show_default=True, help="Cases to list."
 )
-@click.option(
-    "--require",
-    "required",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="Fail unless a figure is at least this good; repeatable.",
-)
+@_required
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Also judge the words of this model.")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option(
@@ -147,13 +149,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
     "--tasks", "chosen", metavar="NAME", multiple=True, help="Only this task, or a pattern of names; repeatable."
 )
 @trial_options(300.0, "of one task")
-@click.option(
-    "--require",
-    "required",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="Fail unless a figure is at least this good; repeatable.",
-)
+@_required
 @click.option(
     "--work",
     metavar="DIR",
@@ -270,13 +266,7 @@ def fixes(
 @click.option(
     "--replay", metavar="FILE", type=click.Path(path_type=Path), help="Replay the answers in FILE; no model is used."
 )
-@click.option(
-    "--require",
-    "required",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="Fail unless a figure is at least this good; repeatable.",
-)
+@_required
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def predict(
     task: str,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chathpc.bench.fixes import cells
 from chathpc.bench.fixes.result import Result
-from chathpc.reports.markdown import prose
+from chathpc.reports.markdown import prose, table
 from chathpc.reports.style import Style
 
 
@@ -18,13 +16,8 @@ def render(result: Result, style: Style) -> str:
         "# Changes that chathpc fix finds",
         prose(cells.lead(result)),
         "## Figures",
-        _table(("figure", *result.strategies, "asked", "what it is"), figures),
+        table(("figure", *result.strategies, "asked", "what it is"), figures),
         "## Tasks",
-        _table(cells.task_header(result), tasks),
+        table(cells.task_header(result), tasks),
     ]
-    return style.fit("\n\n".join(blocks) + "\n")
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    found = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(text.replace('|', chr(92) + '|') for text in row)} |" for row in found)
+    return style.fit("\n\n".join(filter(None, blocks)) + "\n")
