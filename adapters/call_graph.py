@@ -9,8 +9,10 @@ and exclusive values add up to the total. What several functions share stands be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+#: Calls that together carry less than this part of a function's cost do not decide where it stands.
+STRAY = 0.01
 #: What a reader has to know about such a tree.
 CAVEAT = (
     "The file has calls between functions and no call paths: a function with several callers is shown below the one "
@@ -18,11 +20,33 @@ CAVEAT = (
 )
 
 
-def below(count: int, arcs: Iterable[tuple[int, int]], weight: Sequence[float]) -> tuple[list[int], list[int]]:
+def carrying(inclusive: Mapping[tuple[int, int], float]) -> list[tuple[int, int]]:
+    """The arcs, each with its inclusive cost, without the smallest of each callee that together carry at most STRAY of its cost.
+
+    One call of malloc at the start of a program must not move millions of others away from the function that makes them.
+    """
+    received: dict[int, list[tuple[float, tuple[int, int]]]] = {}
+    for arc, cost in inclusive.items():
+        if arc[0] != arc[1]:
+            received.setdefault(arc[1], []).append((cost, arc))
+    stray: set[tuple[int, int]] = set()
+    for calls in received.values():
+        left = STRAY * sum(cost for cost, _ in calls)
+        for cost, arc in sorted(calls):
+            left -= cost
+            if left <= 0:
+                break
+            stray.add(arc)
+    return [arc for arc in inclusive if arc not in stray]
+
+
+def below(
+    count: int, arcs: Iterable[tuple[int, int]], weight: Sequence[float], entries: Iterable[int] = ()
+) -> tuple[list[int], list[int]]:
     """For each of `count` functions the one that it stands below (−1: none), and an order with parents before children.
 
-    `arcs` are (caller, callee). Functions that nobody outside their recursion calls are entered where their `weight` is
-    largest.
+    `arcs` are (caller, callee). `entries` are known to be called from outside as well. Functions that nobody outside their recursion
+    calls are entered where their `weight` is largest.
     """
     called: list[list[int]] = [[] for _ in range(count)]
     callers: list[list[int]] = [[] for _ in range(count)]
@@ -30,14 +54,15 @@ def below(count: int, arcs: Iterable[tuple[int, int]], weight: Sequence[float]) 
         if caller != callee:
             called[caller].append(callee)
             callers[callee].append(caller)
-    starts = [function for function in range(count) if not callers[function]]
+    starts = list(dict.fromkeys((*entries, *(function for function in range(count) if not callers[function]))))
+    known = frozenset(starts)
     starts += sorted((f for f in range(count) if callers[f]), key=lambda f: -weight[f])
     vertex: list[int] = []  # functions in the order of a depth-first walk
     number = [-1] * count
     above = [-1] * count  # in the tree of that walk
     entered = [False] * count
     for start in starts:
-        if number[start] >= 0:
+        if number[start] >= 0 and start not in known:
             continue
         entered[start] = True
         pending = [(start, -1)]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from chathpc.adapters.call_graph import CAVEAT, below
+from chathpc.adapters.call_graph import CAVEAT, below, carrying
 from chathpc.adapters.callgrind.parse import Callgrind, Key, parse
 from chathpc.adapters.enough import too_short
 from chathpc.adapters.lines import lines
@@ -39,8 +39,6 @@ _EVENTS: dict[str, tuple[str, Unit, float, str]] = {
 }
 #: A run of fewer instructions takes less than a millisecond.
 FEW_INSTRUCTIONS = 1_000_000
-#: Calls that together carry less than this part of a function's cost do not decide where it stands.
-STRAY = 0.01
 UNKNOWN = "???"
 
 
@@ -62,7 +60,7 @@ def read(path: Path) -> Profile:
     own = [0.0] * len(graph.number)
     for (function, _, _), costs in found.costs.items():
         own[graph.number[function]] += costs[0]
-    arcs = _carrying(graph)
+    arcs = carrying(graph.inclusive)
     parent, order = below(len(own), arcs, own)
     stacks = Stacks()
     title = found.program or path.name
@@ -152,26 +150,6 @@ def _graph(found: Callgrind) -> _Graph:
         arc = number[call.caller], callee
         inclusive[arc] = inclusive.get(arc, 0.0) + max(call.inclusive, 0.0)
     return _Graph(number, arcs, received, inclusive)
-
-
-def _carrying(graph: _Graph) -> list[tuple[int, int]]:
-    """The arcs without the smallest of each callee that together carry at most STRAY of its cost.
-
-    One call of malloc at the start of a program must not move millions of others away from the function that makes them.
-    """
-    received: dict[int, list[tuple[float, tuple[int, int]]]] = {}
-    for arc, cost in graph.inclusive.items():
-        if arc[0] != arc[1]:
-            received.setdefault(arc[1], []).append((cost, arc))
-    stray: set[tuple[int, int]] = set()
-    for calls in received.values():
-        left = STRAY * sum(cost for cost, _ in calls)
-        for cost, arc in sorted(calls):
-            left -= cost
-            if left <= 0:
-                break
-            stray.add(arc)
-    return [arc for arc in graph.arcs if arc not in stray]
 
 
 def _contexts(

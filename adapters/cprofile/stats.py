@@ -1,15 +1,18 @@
 """Statistics of cProfile as a profile: a function's own time, calls, and who called it.
 
 The dictionary maps (file, line, name) to (calls that are no recursion, calls, own seconds, seconds with all below, callers);
-callers maps the same keys to what they caused. Lib/pstats.py of Python.
+callers maps the same keys to what they caused: (calls, calls that are no recursion, own seconds, seconds with all below), or calls
+alone. Lib/cProfile.py, Lib/profile.py and Lib/pstats.py of Python.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 
-from chathpc.adapters.call_graph import CAVEAT, below
+from chathpc.adapters.call_graph import CAVEAT, below, carrying
 from chathpc.adapters.content import DAMAGED, read_bytes
 from chathpc.adapters.cprofile.marshalled import Damaged, Value, decode
 from chathpc.adapters.enough import too_short
@@ -26,6 +29,33 @@ _TIME = Metric("cpu.time", Unit.SECONDS, "wall-clock time of the functions", "to
 _CALLS = Metric("calls.count", Unit.COUNT, "calls", "ncalls")
 #: More seconds than any run lasts (a century).
 _LONGEST = 3.2e9
+#: Own times that callers caused add up to the function's within this part of it.
+_ROUNDED = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What calls of a function cost: `own` seconds, and `whole` with all that they called."""
+
+    calls: int
+    own: float
+    whole: float
+
+
+@dataclass(slots=True)
+class _Functions:
+    """Functions by number; `arcs` is what a caller (first) caused in a function (second)."""
+
+    number: dict[Key, int] = field(default_factory=dict)
+    costs: list[_Cost] = field(default_factory=list)
+    arcs: dict[tuple[int, int], _Cost] = field(default_factory=dict)
+
+    def callers(self) -> list[dict[int, _Cost]]:
+        """By whom each function is called, itself included."""
+        found: list[dict[int, _Cost]] = [{} for _ in self.costs]
+        for (caller, callee), cost in self.arcs.items():
+            found[callee][caller] = cost
+        return found
 
 
 def read(path: Path) -> Profile:
@@ -34,42 +64,12 @@ def read(path: Path) -> Profile:
         value = decode(read_bytes(path))
     except Damaged as error:
         raise AdapterError(f"damaged statistics: {error}", path=path, offset=error.offset, hint=DAMAGED) from None
-    rows = value.items() if isinstance(value, dict) else ()
-    number: dict[Key, int] = {}
-    times: list[float] = []
-    calls: list[int] = []
-    arcs: list[tuple[Key, int]] = []
-    faults = 0
-    for key, facts in rows:
-        function = _key(key)
-        own = _fields(facts)
-        if function is None or own is None or function in number:
-            faults += 1
-            continue
-        number[function] = len(number)
-        times.append(own[1])
-        calls.append(own[0])
-        callers = facts[4] if isinstance(facts, tuple) else None
-        if isinstance(callers, dict):
-            arcs += [(caller, number[function]) for other in callers if (caller := _key(other)) is not None]
-    if not any(time > 0 for time in times):
+    functions, faults = _functions(value.items() if isinstance(value, dict) else ())
+    if not any(cost.own > 0 for cost in functions.costs):
         raise AdapterError("contains no time of any function", path=path, hint="Profile a longer run.")
-    parent, order = below(len(number), ((number[a], b) for a, b in arcs if a in number), times)
     stacks = Stacks()
     title = path.name.split(".")[0]
-    root = stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))
-    keys, place = list(number), [root] * len(number)
-    for index in order:
-        file, line, name = keys[index]
-        known = "" if file.startswith(("~", "<")) else file
-        frame = stacks.frame(
-            name or "[unknown]", file=known, line=line, kind=NodeKind.FUNCTION if known else _kind(name)
-        )
-        place[index] = stacks.step(root if parent[index] < 0 else place[parent[index]], frame)
-        if times[index]:
-            stacks.add("cpu.time", place[index], times[index])
-        if calls[index]:
-            stacks.add("calls.count", place[index], calls[index])
+    _put(functions, stacks, stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION)))
     metrics = [metric for metric in (_TIME, _CALLS) if stacks.has(metric.id)]
     tree, values = stacks.finish(metrics)
     caveats = [
@@ -94,8 +94,71 @@ def read(path: Path) -> Profile:
             "threads, and time in extensions by function": "py-spy record --native -f speedscope -o x.json -- ./app",
         },
         timed=True,
-        insufficient=too_short(sum(times)),
+        insufficient=too_short(sum(cost.own for cost in functions.costs)),
     )
+
+
+def _functions(rows: Iterable[tuple[Value, Value]]) -> tuple[_Functions, int]:
+    """The functions of the file, and how many entries are none."""
+    found, faults = _Functions(), 0
+    called: list[tuple[Key, int, _Cost]] = []
+    for key, facts in rows:
+        function, cost = _key(key), _cost(facts)
+        if function is None or cost is None or function in found.number:
+            faults += 1
+            continue
+        place = found.number[function] = len(found.costs)
+        found.costs.append(cost)
+        callers = facts[4] if isinstance(facts, tuple) else None
+        if isinstance(callers, dict):
+            called += [
+                (caller, place, _caused(of)) for other, of in callers.items() if (caller := _key(other)) is not None
+            ]
+    found.arcs.update({(found.number[one], place): cost for one, place, cost in called if one in found.number})
+    return found, faults
+
+
+def _put(functions: _Functions, stacks: Stacks, root: int) -> None:
+    """Put the functions below `root`: each below its dominator, but its own time below each of its callers, where the file tells what
+    these caused.
+    """
+    costs, callers = functions.costs, functions.callers()
+    calling = {caller for caller, callee in functions.arcs if caller != callee}
+    # Whoever is called more often than by those whom the profiler saw was called by what started the profile.
+    entries = [one for one, cost in enumerate(costs) if sum(each.calls for each in callers[one].values()) < cost.calls]
+    arcs = carrying({arc: cost.whole for arc, cost in functions.arcs.items()})
+    parent, order = below(len(costs), arcs, [cost.whole for cost in costs], entries)
+    keys, place = list(functions.number), [root] * len(costs)
+    parts: list[tuple[int, int, int, _Cost]] = []
+    for index in order:
+        file, line, name = keys[index]
+        known = "" if file.startswith(("~", "<")) else file
+        frame = stacks.frame(
+            name or "[unknown]", file=known, line=line, kind=NodeKind.FUNCTION if known else _kind(name)
+        )
+        split = _split(index, costs[index], callers[index])
+        parts += [(index, caller, frame, cost) for caller, cost in split.items()]
+        if index in calling or not split:
+            place[index] = stacks.step(root if parent[index] < 0 else place[parent[index]], frame)
+        if not split:
+            _add(stacks, place[index], costs[index])
+    for index, caller, frame, cost in parts:
+        _add(stacks, place[index] if caller == index else stacks.step(place[caller], frame), cost)
+
+
+def _split(index: int, cost: _Cost, callers: dict[int, _Cost]) -> dict[int, _Cost]:
+    """What each caller of a function caused, where that is the whole; nothing where the file does not tell it, or where there is one."""
+    if len(callers.keys() - {index}) < 2 or sum(each.calls for each in callers.values()) != cost.calls:
+        return {}
+    own = sum(each.own for each in callers.values())
+    return callers if abs(own - cost.own) <= _ROUNDED * cost.own else {}
+
+
+def _add(stacks: Stacks, node: int, cost: _Cost) -> None:
+    if cost.own:
+        stacks.add("cpu.time", node, cost.own)
+    if cost.calls:
+        stacks.add("calls.count", node, cost.calls)
 
 
 def _kind(name: str) -> NodeKind:
@@ -115,12 +178,26 @@ def _key(value: Value) -> Key | None:
     return None
 
 
-def _fields(value: Value) -> tuple[int, float] | None:
-    """(calls, own seconds) of a function's entry; None if it is none."""
+def _cost(value: Value) -> _Cost | None:
+    """What a function's entry tells; None if it is none."""
     if not isinstance(value, tuple) or len(value) != 5:
         return None
-    count, own = value[1], value[2]
-    if isinstance(count, int) and isinstance(own, int | float) and 0 <= count < 1 << 63:
-        seconds = float(own) if abs(own) < _LONGEST else float("nan")
-        return (count, max(seconds, 0.0)) if isfinite(seconds) else None
-    return None
+    count, own = value[1], _seconds(value[2])
+    if not isinstance(count, int) or not 0 <= count < 1 << 63 or own is None:
+        return None
+    return _Cost(count, own, _seconds(value[3]) or 0.0)
+
+
+def _caused(value: Value) -> _Cost:
+    """What a caller caused in a function; where only calls are told, these stand for what they cost."""
+    numbers = value if isinstance(value, tuple) and len(value) == 4 else (value, 0, 0.0, None)
+    count = numbers[0] if isinstance(numbers[0], int) and 0 <= numbers[0] < 1 << 63 else 0
+    whole = _seconds(numbers[3])
+    return _Cost(count, _seconds(numbers[2]) or 0.0, float(count) if whole is None else whole)
+
+
+def _seconds(value: Value) -> float | None:
+    if not isinstance(value, int | float):
+        return None
+    seconds = float(value) if abs(value) < _LONGEST else float("nan")
+    return max(seconds, 0.0) if isfinite(seconds) else None

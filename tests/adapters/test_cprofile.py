@@ -8,6 +8,7 @@ import pstats
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,15 +43,16 @@ def test_every_version_of_the_format(version: int, references: bool, tmp_path: P
     assert by_function(profile, "calls.count") == {key[2]: facts[1] for key, facts in HEAT.items()}
     assert (profile.timed, profile.metrics["cpu.time"].clock) == (True, Clock.WALL)
     tree = profile.tree
-    above = {tree.label(node): tree.label(int(tree.parent[node])) for node in range(1, len(tree))}
+    above = {(tree.label(node), tree.label(int(tree.parent[node]))) for node in range(1, len(tree))}
     assert above == {
-        "main": "heat", "solve": "main", "<built-in method math.exp>": "solve", "<built-in method time.sleep>": "main",
+        ("main", "heat"), ("solve", "main"), ("<built-in method math.exp>", "solve"),
+        ("<built-in method time.sleep>", "main"), ("<built-in method time.sleep>", "solve"),
     }  # fmt: skip
     assert "heat.py:10" in [tree.place(node) for node in range(len(tree))]
 
 
 def test_sleeping_is_waiting_and_not_work(tmp_path: Path) -> None:
-    stats: Stats = {**HEAT, ("~", 0, "<built-in method time.sleep>"): (2, 2, 30.0, 30.0, {MAIN: (1, 1, 30.0, 30.0)})}
+    stats: Stats = {**HEAT, ("~", 0, "<built-in method time.sleep>"): (2, 2, 30.0, 30.0, {MAIN: (2, 2, 30.0, 30.0)})}
     profile = opened(ADAPTER, file(tmp_path, write(stats)))
     (sleep,) = (node for node in range(len(profile.tree)) if "sleep" in profile.tree.label(node))
     assert profile.tree.kind[sleep] == NodeKind.PLACEHOLDER
@@ -81,6 +83,37 @@ def test_what_python_itself_writes_has_the_same_times(tmp_path: Path) -> None:
     stats = pstats.Stats(str(path))
     assert profile.total("cpu.time") == pytest.approx(stats.total_tt, rel=1e-12)  # type: ignore[attr-defined]
     assert profile.total("calls.count") == stats.total_calls  # type: ignore[attr-defined]
+
+
+def test_a_caller_table_with_cycles_begins_at_the_programs_entry(tmp_path: Path) -> None:
+    """`exec` runs the program, whose imports call it again: it has a caller, and one call more than that made. Times are those of pstats."""
+    run, script, load, main, apply, one, get, test = (
+        ("~", 0, "<built-in method builtins.exec>"), ("orders.py", 1, "<module>"), ("<frozen importlib._bootstrap>", 1165, "_find_and_load"),
+        ("orders.py", 62, "main"), ("/lib/python3.11/site-packages/pandas/apply.py", 5, "apply"), ("orders.py", 33, "discount"),
+        ("/lib/python3.11/site-packages/pandas/series.py", 7, "__getitem__"), ("~", 0, "<built-in method builtins.isinstance>"),
+    )  # fmt: skip
+    stats: Stats = {
+        get: (900, 900, 6.0, 7.5, {one: (899, 899, 5.99, 7.49), main: (1, 1, 0.01, 0.01)}),
+        run: (1, 3, 0.25, 11.0, {load: (2, 1, 0.25, 1.5)}),
+        script: (1, 1, 0.25, 11.0, {run: (1, 1, 0.25, 11.0)}),
+        load: (1, 2, 0.5, 2.0, {script: (1, 1, 0.25, 2.0), run: (1, 1, 0.25, 0.5)}),
+        main: (1, 1, 0.01, 8.75, {script: (1, 1, 0.01, 8.75)}),
+        apply: (1, 1, 0.25, 8.73, {main: (1, 1, 0.25, 8.73)}),
+        one: (100, 100, 0.5, 7.99, {apply: (100, 100, 0.5, 7.99)}),
+        test: (1300, 1300, 1.99, 1.99, {get: (900, 900, 1.5, 1.5), apply: (400, 400, 0.49, 0.49)}),
+    }
+    profile = opened(ADAPTER, file(tmp_path, write(stats)))
+    tree = profile.tree
+    assert profile.total("cpu.time") == pytest.approx(sum(facts[2] for facts in stats.values()))
+    paths = {tuple(tree.label(above) for above in tree.path(node)): node for node in range(len(tree))}
+    whole = profile.inclusive("cpu.time").dense(len(tree))
+    chain = ("heat", run[2], "<module>", "main", "apply", "discount", "__getitem__")
+    assert [whole[paths[chain[:size]]] for size in (4, 5, 6, 7)] == pytest.approx([8.75, 8.73, 7.99, 7.49])
+    assert whole[paths[*chain, test[2]]] == pytest.approx(1.5)
+    assert [tree.label(node) for node in np.flatnonzero(tree.parent == 0)] == [run[2]]
+    found = explain(profile, llm="none").findings[0]
+    assert (found.where.function, found.where.line) == ("discount", 33)
+    assert found.summary.startswith("__getitem__, called at orders.py:33, has ")
 
 
 def test_a_hatchet_reader_finds_the_same_own_times(tmp_path: Path) -> None:

@@ -113,7 +113,10 @@ def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, fl
     counted = np.flatnonzero((weight > 0) & (call >= 0) & ~inner[np.maximum(call, 0)])
     sums: dict[str, float] = {}
     for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
-        name = public_name(tree.function_name(node))
+        file = tree.files[tree.file[node]] if tree.file[node] >= 0 else ""
+        # Underscores are a part of Python's names (__getitem__), not what a library of C adds to its own.
+        written = tree.function_name(node)
+        name = written if language_of(file) == Language.PYTHON else public_name(written)
         sums[name] = sums.get(name, 0.0) + value
     name, most = max(sums.items(), key=lambda item: item[1], default=("", 0.0))
     return (name, most) if most >= common()["most"].value * cost and name.isidentifier() else None
