@@ -45,6 +45,7 @@ from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
+from chathpc.diagnosis.unseen_work import elsewhere
 from chathpc.diagnosis.verdict import WAITING, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined
@@ -127,7 +128,7 @@ def _insufficient(facts: Facts) -> str:
         return profile.insufficient
     if facts.has_host_time or has_good_timeline(facts):
         alone = facts.has_host_time and facts.timeline is None and not has_device_values(facts)
-        return (too_brief(facts) or only_start_up(facts) or nameless(facts)) if alone else ""
+        return (too_brief(facts) or only_start_up(facts) or nameless(facts) or elsewhere(facts)) if alone else ""
     if facts.timeline is not None and facts.timeline.lack is not None:
         return too_little(facts.timeline, facts.timeline.lack)
     if has_device_values(facts):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,8 +96,8 @@ class Facts:
 
         Such a value (the tenth from below of a hundred, as the very smallest can be an artefact of starting a counter) may
         stand for several samples, so the number is rather too small. Where few nodes have a value even the smallest is hardly
-        one sample; there a period of 5 ms, hpcrun's default, is assumed. Where that and the trace disagree by more than a
-        factor of two, the trace is right.
+        one sample; there a period of 5 ms, hpcrun's default, is assumed. Where that and the trace disagree by a factor of
+        two or more, the trace is right.
         """
         measured = self.time[self.time > 0]
         if not len(measured):
@@ -114,7 +114,8 @@ class Facts:
             return counted
         out = self.profile.helpers
         traced = self.profile.sample_count * self.total / (self.total + out.time + out.joining)
-        return traced if traced < limit["traced_part"].value * counted else max(counted, traced)
+        right = limit["traced_part"].value * counted
+        return traced if traced < right or isclose(traced, right) else max(counted, traced)
 
     def error(self, share: float) -> float:
         """Standard error of a share from sampling: sqrt(p(1−p)/n)."""

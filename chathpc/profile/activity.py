@@ -88,6 +88,18 @@ _MESSAGES = r"SemLock\.(__enter__|acquire)$|_?Connection(Base)?\._?(recv|poll)\w
 #: What Go's libraries call for files as for sockets.
 _GO = r"internal/poll\.|syscall\."
 
+#: Where functions of Python's library wait, by module and name, however their class is told: for a thread or process that the program
+#: started (its end, or its result), or for an event.
+_PYTHON_WAITS: tuple[tuple[Activity, str, str], ...] = (
+    (Activity.JOIN, "concurrent/futures/_base.py", r"result|exception|wait|as_completed"),
+    (Activity.JOIN, "multiprocessing/pool.py", r"get|wait|next"),
+    (Activity.JOIN, "multiprocessing/process.py", r"join"),
+    (Activity.JOIN, "threading.py", r"join|_wait_for_tstate_lock"),
+    (Activity.BLOCKED, "threading.py", r"wait"),
+    (Activity.BLOCKED, "queue.py", r"get|put"),
+    (Activity.BLOCKED, "multiprocessing/queues.py", r"get|put"),
+)
+
 #: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
 _NAMES: tuple[tuple[Activity, str], ...] = (
     # Built-in functions of Python, as its profilers name them.
@@ -228,6 +240,9 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
     ),
 )
 
+#: Where Python keeps its own modules.
+_PYTHON = re.compile(r"(^|/)python\d[\d.]*/[a-z_/]+\.py$")
+
 #: Libraries of the system's packages (Filesystem Hierarchy Standard 3.0, 4.6); not plug-ins, and not the interpreters, which run a program.
 _INSTALLED = re.compile(
     r"/(?:usr/)?lib(?:32|64)?/(?:[\w-]+-linux-gnu/)?lib(?!python|julia|jvm|perl|ruby|R\.so)[^/]+\.so[.\d]*$"
@@ -290,6 +305,15 @@ def activity_of_name(name: str) -> Activity | None:
     return None
 
 
+def python_wait(name: str, file: str) -> Activity | None:
+    """What a function of Python's library waits for; None for one that does something else, or is not of that library."""
+    plain = name.rpartition(".")[2]
+    for kind, module, names in _PYTHON_WAITS:
+        if file.endswith(module) and re.fullmatch(names, plain) and (file == module or _PYTHON.search(file)):
+            return kind
+    return None
+
+
 def _group(match: re.Match[str]) -> str:
     """Name of the alternative that matched; inner groups of a pattern do not count."""
     return next(name for name, text in match.groupdict().items() if text is not None)
@@ -324,7 +348,7 @@ _BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 _SYSTEM = re.compile(r"[\[<]?(vmlinux|kernel|vdso)|ld-|ld\.so|linux-vdso|libdl[.-]")
 _C_RUNTIME = re.compile(rf"{_SYSTEM.pattern}|lib(c|pthread)[.-]|libstdc\+\+|libc\+\+|libgcc_s|//anon$")
 _STANDARD = re.compile(
-    rf"P?MPI_[A-Z]|blas_thread_server$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}|{_RUST_LOCKS}|{_RUST_WAITS}|{_MESSAGES}"
+    rf"P?MPI_[A-Z]|blas_thread_server$|take_gil$|Thread\.(join|_wait_for)|Condition\.wait$|H5[A-Z]{{1,2}}[a-z]|{_FILES}|{_GO}|{_RUST_LOCKS}|{_RUST_WAITS}|{_MESSAGES}"
 )
 #: Where a thread enters the kernel by a system call: x86-64, Arm, POWER.
 _SYSTEM_CALL = re.compile(

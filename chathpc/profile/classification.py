@@ -26,6 +26,7 @@ from chathpc.profile.activity import (
     Activity,
     activity_of_module,
     activity_of_name,
+    base_name,
     is_binding,
     is_for_vectors,
     is_fortran_library,
@@ -36,6 +37,7 @@ from chathpc.profile.activity import (
     is_of_c_library,
     is_outlined,
     is_system_call,
+    python_wait,
 )
 from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation
 
@@ -86,6 +88,8 @@ _FRAME_KINDS = (
 )
 #: Placeholders that hold a region's own code.
 _TRANSPARENT = ("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root")
+#: Waits for a condition of the C library.
+_CONDITION = re.compile(r"pthread_cond_(timed|clock)?wait")
 _SETS = re.compile(r"mem_?set|bzero")
 #: How HPCToolkit, and how it and perf call functions of stripped libraries.
 _UNKNOWN = ("<unknown procedure>", "<unknown function>")
@@ -127,7 +131,7 @@ def classify(tree: CallTree) -> Activities:
     Names of frames are looked at once per distinct name and module, nodes in vectorised steps.
     """
     is_frame, outside = _is_frame(tree), ~_has_file(tree)
-    of_python = _of_python_libraries(tree, outside)
+    of_python = of_python_libraries(tree, outside)
     frame = _frames(tree, outside, of_python)
     package = named(tree, is_of_template_package)
     _close(tree, is_frame, frame, package)
@@ -307,6 +311,9 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     frame[math & (outside | (by_module == Activity.MATH) | named(tree, is_for_vectors))] = Activity.MATH
     # What a loop of Python pays is its own steps, not the function of libm at the end of each; mpi4py hands on to MPI.
     frame[of_python & (frame == Activity.MATH)] = Activity.LIBRARY
+    waits = python_waits(tree)
+    frame[waits != _USER] = waits[waits != _USER]
+    frame[interpreter_waits(tree)] = Activity.LOCK
     frame[_of_mpi4py(tree) & (frame != Activity.MPI_SETUP)] = Activity.LIBRARY
     frame[(frame == _USER) & of_python] = Activity.LIBRARY
     frame[placeholder & named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
@@ -317,13 +324,40 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     return frame
 
 
-def _of_python_libraries(tree: CallTree, outside: BoolArray) -> BoolArray:
+def python_waits(tree: CallTree) -> Frames:
+    """What functions of Python's library wait for; _USER for all others."""
+    found = np.full(len(tree), _USER, dtype=np.uint8)
+    named = np.flatnonzero((tree.kind == NodeKind.FUNCTION) & (tree.name >= 0) & is_python(tree))
+    pairs, which = np.unique(np.stack((tree.name[named], tree.file[named])), axis=1, return_inverse=True)
+    kinds = [_code(python_wait(tree.names[name], tree.files[file])) for name, file in pairs.T.tolist()]
+    found[named] = np.array(kinds, dtype=np.uint8)[which.ravel()] if kinds else _USER
+    return found
+
+
+def interpreter_waits(tree: CallTree) -> BoolArray:
+    """True where a thread waits for the lock of Python's interpreter: in take_gil, or in a condition right below a function of Python, which
+    can call no function of the system itself; samplers leave out the interpreter's own functions between them.
+    """
+    condition = named(tree, lambda name: _CONDITION.match(base_name(name)) is not None)
+    python = is_python(tree)
+    above = tree.function[np.maximum(tree.parent, 0)]
+    below = condition & (tree.parent >= 0) & (above >= 0) & python[np.maximum(above, 0)]
+    return np.asarray(below | named(tree, lambda name: base_name(name) == "take_gil"))
+
+
+def is_python(tree: CallTree) -> BoolArray:
+    """True for nodes in source files of Python."""
+    return np.array([path.endswith(".py") or path.startswith("<frozen ") for path in tree.files] + [False])[tree.file]
+
+
+def of_python_libraries(tree: CallTree, outside: BoolArray | None = None) -> BoolArray:
     """True for functions of Python's own modules and of installed packages, and for native ones that Python calls: those without source, and
     those whose source was built elsewhere (below the program's folder, chathpc measure writes relative paths).
     """
-    python = np.array([path.endswith(".py") or path.startswith("<frozen ") for path in tree.files] + [False])[tree.file]
+    python = is_python(tree)
     if not python.any():
         return np.zeros(len(tree), dtype=bool)
+    outside = ~_has_file(tree) if outside is None else outside
     installed = np.array([in_python_libraries(path) for path in tree.files] + [False])[tree.file]
     elsewhere = np.array([path.startswith("/") for path in tree.files] + [False])[tree.file]
     return np.asarray(installed | ((outside | elsewhere) & ~python & (tree.nearest(python) >= 0)))

@@ -34,6 +34,8 @@ from chathpc.profile.classification import (
     in_standard_headers,
     is_of_standard_templates,
     named,
+    of_python_libraries,
+    python_waits,
 )
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Column, Metric
@@ -106,7 +108,8 @@ def helper_nodes(tree: CallTree) -> BoolArray:
 
 def join_nodes(tree: CallTree) -> BoolArray:
     """True for the nodes where a thread waits for others to end: those that `classify` calls JOIN, if any name may be of that."""
-    if not any(activity_of_name(name) == Activity.JOIN for name in tree.names if _JOIN.search(name)):
+    by_name = any(activity_of_name(name) == Activity.JOIN for name in tree.names if _JOIN.search(name))
+    if not by_name and not (python_waits(tree) == Activity.JOIN).any():
         return np.zeros(len(tree), dtype=bool)
     return classify(tree).of(Activity.JOIN)
 
@@ -116,7 +119,7 @@ def _first_functions(tree: CallTree, *, known: bool = False) -> IntArray:
     module or file is.
     """
     module = np.array([activity_of_module(path) is None for path in tree.modules] + [True])
-    own = (tree.kind == NodeKind.FUNCTION) & module[tree.module]
+    own = (tree.kind == NodeKind.FUNCTION) & module[tree.module] & ~of_python_libraries(tree)
     if known:
         own &= (tree.module >= 0) | (tree.file >= 0)
     while True:  # each round finds names or files that are not the program's

@@ -74,6 +74,8 @@ def test_the_samples_of_the_trace_count_for_the_programs_part_of_the_time() -> N
     # 3 s at 5 ms would be 600 samples; a trace of 500 leaves some out, one of 20 says that the period was another one.
     assert Facts(replace(profile, sample_count=500)).samples == pytest.approx(600)
     assert Facts(replace(profile, sample_count=20)).samples == pytest.approx(15)
+    # 100 samples a second, as those of Python take them, are half of what 5 ms would give.
+    assert Facts(replace(profile, sample_count=400)).samples == pytest.approx(300)
 
 
 @pytest.mark.parametrize("smallest", [5e-324, 1e-300])

@@ -18,7 +18,7 @@ from tests.diagnosis.parts import (
     thread,
     wall,
 )
-from tests.profile.build import build, line, placeholder
+from tests.profile.build import build, call, line, placeholder
 
 
 def worker(*children: object):
@@ -54,6 +54,78 @@ def test_few_waits_or_locks_of_nobody_known_are_no_finding() -> None:
     assert causes(contended(0.2, 0.3)) == ["hot-compute"]  # 0.5 of 10.5 s
     orphan = thread(libc("pthread_mutex_lock", time=5.0))
     assert "lock-contention" not in causes(build(main(line("app.c:2", time=5.0)), orphan))
+
+
+LIB, PYTHON = "/usr/lib/python3.11", "/usr/bin/python3.11"
+
+
+def of_python(name: str, *children: object, at: str):
+    return call(name, *children, at=f"{LIB}/{at}")
+
+
+def test_threads_that_wait_for_the_interpreter_are_told_so() -> None:
+    """A condition right below a function of Python is the interpreter's: it has its lock, and main waits for what the threads give."""
+    locks = call("lock_PyThread_acquire_lock", module=PYTHON, time=(9.0, None, None))
+    condition = of_python("Condition.wait", locks, at="threading.py:327")
+    result = of_python("Future.result", condition, at="concurrent/futures/_base.py:451")
+    taken = libc("pthread_cond_timedwait", time=(None, 6.0, 5.0))
+    work = function("work", line("app.py:12", taken), line("app.py:13", time=(None, 3.0, 4.0)), at="app.py:10")
+    profile = wall(
+        build(
+            function("main", line("app.py:30", result), at="app.py:28"),
+            of_python("Thread.run", work, at="threading.py:982"),
+        )
+    )
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "lock-contention")
+    assert (found.where.short, found.title, found.share) == (
+        "app.py:12",
+        "Threads wait for Python's interpreter lock",
+        pytest.approx(11 / 18),
+    )
+    assert (
+        statements(diagnosis, "lock-contention")[0]
+        == "Waits of 2 threads for the interpreter's lock take 11.0 s of 18.0 s (61.1 %)."
+    )
+    assert all("jemalloc" not in advice for advice in found.advice)
+    assert "blocking-wait" not in [each.cause for each in diagnosis.findings]
+
+
+def test_a_profile_of_one_thread_that_waits_for_others_says_that_these_are_not_in_it() -> None:
+    """As cProfile tells it: the lock is that of threading's wait, in the thread that started the others."""
+    acquire = placeholder("<method 'acquire' of '_thread.lock' objects>", time=4.0)
+    waits = function(
+        "process", of_python("wait", acquire, at="threading.py:295"), line("app.py:40", time=0.3), at="app.py:39"
+    )
+    alone = build(function("main", waits, at="app.py:45"))
+    diagnosis = diagnosed(wall(alone))
+    assert (diagnosis.verdict, diagnosis.findings) == ("insufficient-data", ())
+    assert diagnosis.headline.startswith(
+        "For 93.0 % of the time the program waits, most in process, for other threads or processes"
+    )
+
+
+@pytest.mark.parametrize(("busy", "words"), [(7.0, "take much longer"), (0.5, "more to do")])
+def test_workers_that_wait_for_tasks_are_told_of_tasks(busy: float, words: str) -> None:
+    def worker_of(wait: tuple[float | None, ...], work: tuple[float | None, ...]):
+        gets = of_python(
+            "SimpleQueue.get",
+            call("os_read", libc("read", time=wait), module=PYTHON),
+            at="multiprocessing/queues.py:367",
+        )
+        return of_python(
+            "worker",
+            gets,
+            function("one", line("app.py:3", time=work), at="app.py:2"),
+            at="multiprocessing/pool.py:114",
+        )
+
+    profile = wall(
+        build(function("main", line("app.py:30", worker_of((7.1 - busy, 6.0), (busy, 0.5))), at="app.py:28"))
+    )
+    found = finding(diagnosed(profile), "blocking-wait")
+    assert found.title == "Workers wait for tasks"
+    assert words in found.advice[0]
 
 
 # -- blocking-wait -------------------------------------------------------------------------------------------

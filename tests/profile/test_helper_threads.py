@@ -156,6 +156,41 @@ def test_threads_of_pythons_own_pools_are_left_out() -> None:
     assert (profile.total("cpu.time"), profile.helpers.time) == (4.0, 9.0)
 
 
+def test_the_threads_of_a_pool_of_processes_and_its_wait_for_results_are_left_out_while_the_workers_work() -> None:
+    lib, native = "/usr/lib/python3.11", "/usr/bin/python3.11"
+    read = call("os_read", libc("read", time=(None, 9.0, None)), module=native)
+    received = call("Connection.recv", read, at=f"{lib}/multiprocessing/connection.py:250")
+    handler = call(
+        "Thread.run",
+        call("Pool._handle_results", received, at=f"{lib}/multiprocessing/pool.py:579"),
+        at=f"{lib}/threading.py:982",
+    )
+    event = call(
+        "Event.wait",
+        call("lock_PyThread_acquire_lock", module=native, time=(9.0, None, None)),
+        at=f"{lib}/threading.py:629",
+    )
+    result = call("ApplyResult.get", event, at=f"{lib}/multiprocessing/pool.py:774")
+    work = call(
+        "worker",
+        call("one", line("app.py:3", time=(None, None, 8.0)), at="app.py:2"),
+        at=f"{lib}/multiprocessing/pool.py:114",
+    )
+    profile = build(
+        call(
+            "main",
+            line("app.py:30", result),
+            line("app.py:31", work),
+            line("app.py:32", time=(0.5, None, None)),
+            at="app.py:28",
+        ),
+        handler,
+    )
+    assert profile.total("cpu.time") == 8.5
+    assert (profile.helpers.time, profile.helpers.joining) == (9.0, 9.0)
+    assert helper_nodes(profile.tree).tolist() == classify(profile.tree).of(Activity.HELPER).tolist()
+
+
 def test_an_idle_server_of_openblas_is_left_out() -> None:
     idle = thread(
         call(

@@ -15,29 +15,77 @@ from chathpc.diagnosis.fact import Form, Kind, told
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.sign import Sign
+from chathpc.diagnosis.unseen_work import unseen_work
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of, base_name
-from chathpc.profile.tree import NodeKind
+from chathpc.profile.classification import interpreter_waits, python_waits
+from chathpc.profile.tree import BoolArray, CallTree, NodeKind
+
+#: What helps where threads wait for each other's Python.
+_INTERPRETER = (
+    "Only one thread at a time runs Python: give the work to processes (concurrent.futures.ProcessPoolExecutor, multiprocessing.Pool).",
+    "Let the threads run code that releases the lock: NumPy on whole arrays, @numba.njit(nogil=True), `with nogil` in Cython.",
+    "Run a free-threaded build of Python (python3.13t or newer), if the packages that are used support it.",
+)
+_HOLDER = (
+    "py-spy record --gil -f raw -o gil.txt -- ./app (Samples of the thread that holds the lock alone: where nearly each moment of the run has one, "
+    "more threads cannot make it faster.)"
+)
+_OF_TASKS = "py-spy record --subprocesses -f speedscope -o tasks.json -- ./app (Samples of what works alone: those of the workers should be about as many.)"
+#: What helps workers that wait for their next task: while all of them wait, and while one of them still works.
+_SMALL = (
+    "Give each task more to do (chunksize= of Pool.map and imap), so that workers wait less often for the next one.",
+    "Send less with each task: hand over indices or shared memory (multiprocessing.shared_memory), not data.",
+)
+_UNEVEN = (
+    "Divide the tasks that take much longer than others, or start them first, so that no worker ends long before the last.",
+    "Make more and smaller tasks than there are workers (chunksize= of Pool.map and imap).",
+)
 
 
 def locks(facts: Facts) -> Iterable[Draft]:
-    """Threads that wait for a mutex or spin lock."""
-    time = called_time(facts, cause("lock-contention"), facts.of(Activity.LOCK))
-    if time is None:
+    """Threads that wait for a mutex or spin lock, or for the lock of Python's interpreter."""
+    weight = facts.of(Activity.LOCK)
+    if not weight.any():
         return
-    waiting = int((facts.matrix[:, Activity.LOCK] > common()["hardly_any"].value * time.cost).sum())
-    yield called_draft(
-        facts,
-        time,
-        f"Threads wait for a lock taken in {time.caller}",
-        subject=f"lock functions in {told(waiting, 'threads')}",
-        form=Form.MANY,
-        how="time in mutex and spin lock functions",
-        by="time in lock functions by calling function",
-        signs=2 if waiting > 1 else 1,
-        against=() if waiting > 1 else ("Only one thread was seen in lock functions.",),
-        of="the thread time",
-    )
+    tree = facts.profile.tree
+    of_interpreter = tree.nearest(interpreter_waits(tree)) >= 0
+    for chosen in (of_interpreter, ~of_interpreter):
+        time = called_time(facts, cause("lock-contention"), np.where(chosen, weight, 0.0))
+        if time is None:
+            continue
+        spent = facts.grouped(np.where(chosen & (weight > 0), 0, -1).astype(np.int32), 1)[:, 0]
+        waiting = int((spent > common()["hardly_any"].value * time.cost).sum())
+        python = chosen is of_interpreter
+        draft = called_draft(
+            facts,
+            time,
+            f"Threads wait for Python's interpreter lock (GIL) in {time.caller}"
+            if python
+            else f"Threads wait for a lock taken in {time.caller}",
+            subject=f"waits of {told(waiting, 'threads')} for the interpreter's lock"
+            if python
+            else f"lock functions in {told(waiting, 'threads')}",
+            form=Form.MANY,
+            how="time in which the interpreter waits for its lock"
+            if python
+            else "time in mutex and spin lock functions",
+            by="the same by calling function" if python else "time in lock functions by calling function",
+            signs=2 if waiting > 1 else 1,
+            against=() if waiting > 1 else ("Only one thread was seen in lock functions.",),
+            of="the thread time",
+        )
+        yield (
+            replace(
+                draft,
+                title="Threads wait for Python's interpreter lock",
+                advice=_INTERPRETER,
+                own_advice=True,
+                next_measurement=_HOLDER,
+            )
+            if python
+            else draft
+        )
 
 
 def blocked(facts: Facts) -> Iterable[Draft]:
@@ -45,8 +93,9 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     entry = cause("blocking-wait")
     if facts.total == 0:
         return
-    sleeping, events = facts.spent(Activity.SLEEP), facts.spent(Activity.BLOCKED)
-    cost = sleeping + events
+    unseen = unseen_work(facts)
+    weight = np.where(unseen > 0, 0.0, facts.of(Activity.SLEEP, Activity.BLOCKED))
+    sleeping, cost = facts.spent(Activity.SLEEP), float(weight.sum())
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
@@ -65,7 +114,8 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         if not facts.above(lost / facts.total, entry.threshold("min_share")):
             return
     chosen = entry.threshold("min_sleep_part") * cost
-    weight = facts.of(Activity.SLEEP) if sleeping >= chosen else facts.of(Activity.SLEEP, Activity.BLOCKED)
+    if sleeping >= chosen:
+        weight = facts.of(Activity.SLEEP)
     hot = facts.hot_place(weight)
     if hot is None:
         return
@@ -119,7 +169,21 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         signs=2 if sleeping > chosen else 1,
         against=tuple(against),
     )
+    if float(weight[_of_queues(facts.profile.tree)].sum()) >= common()["most"].value * cost:
+        draft = replace(
+            draft,
+            title="Workers wait for tasks",
+            advice=_SMALL if nobody >= least else _UNEVEN,
+            own_advice=True,
+            next_measurement=_OF_TASKS,
+        )
     yield draft if call else _unseen(facts, draft)
+
+
+def _of_queues(tree: CallTree) -> BoolArray:
+    """True for nodes in which a worker of Python waits for what a queue gives it."""
+    queues = np.array([path.endswith(("multiprocessing/queues.py", "queue.py")) for path in tree.files] + [False])
+    return np.asarray(tree.nearest((python_waits(tree) == Activity.BLOCKED) & queues[tree.file]) >= 0)
 
 
 #: Users without rights get no samples of the kernel, where threads block, but may look at system calls.
