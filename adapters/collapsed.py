@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 
 _STACK = re.compile(r"\s*+(?P<frames>\S.*)[ \t](?P<count>\d{1,18}(?:\.\d{1,12})?)\s*", re.DOTALL)
 #: `solve (heat.py:12)` as Python samplers write it.
-_PLACED = re.compile(r"(?P<name>.+) \((?P<file>[^():;]+\.\w+):(?P<line>\d{1,9})\)")
+_PLACED = re.compile(r"(?P<name>.+) \((?P<file>[^():;]+\.\w+|<[^<>();]+>):(?P<line>\d{1,9})\)")
+#: How markup begins: a tag that is no name of a frame by itself, as `<module> (heat.py:12)` and `<init>;run` are.
+_MARKUP = re.compile(r"<(?![^<>;]+>(?:;| \(| \d))")
 _KERNEL = "[kernel.kallsyms]"
 #: Lines looked at to recognise the format, and the parts of them that must be stacks, and stacks of several frames.
 _LINES, _VALID, _SEVERAL = 200, 0.6, 0.3
+#: What tells threads apart, of other programs and of those of Python.
+_THREADS = (
+    "perf script > samples.txt (pass it uncollapsed)",
+    "py-spy record --native -f speedscope -o x.json -- ./app",
+)
 _HOW = "One stack per line, as in: main;solve;exp 120"
 
 
@@ -33,7 +40,7 @@ def _is_comment(line: str) -> bool:
 def recognises(glance: Glance) -> bool:
     """True for text most of whose first lines are stacks; nothing marks the format, so it is asked last."""
     text = glance.text
-    if "\0" in text or text.lstrip()[:1] in ("", "{", "[", "<", "%"):
+    if "\0" in text or text.lstrip()[:1] in ("", "{", "[", "%") or _MARKUP.match(text.lstrip()):
         return False
     rows = text[: 32 << 10].split("\n")
     if len(text) > 32 << 10:
@@ -94,7 +101,7 @@ def read(path: Path) -> Profile:
         where=Locations.single(),
         sources=(Source(path, "collapsed stacks"),),
         caveats=tuple(caveats),
-        not_collected={"threads": "perf script > samples.txt (pass it uncollapsed)"},
+        not_collected={"threads": _THREADS[any(path.endswith(".py") for path in tree.files)]},
         sample_count=total,
     )
 

@@ -41,6 +41,10 @@ _CALLS = (
     "compiled loop helps. Few long calls are the work itself."
 )
 COUNT_CALLS = f"python {' '.join(_COUNTING)} {APP} ({_CALLS})"
+_LINES = (
+    f"py-spy record --native -f speedscope -o lines.json -- {APP} (Which lines of the function, and which native functions below it, take the time: "
+    "sampled, so calls cost nothing extra.)"
+)
 #: Tools that would count the interpreter's instructions or calls.
 _OF_PROCESSOR = ("perf stat -e ", "valgrind --tool=callgrind ", COUNT_CALLS)
 #: How HPCToolkit samples the threads' time, for which chathpc takes the best profiler that is installed.
@@ -114,7 +118,9 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     """
     program, shown = program_of(profile), function if function.isprintable() else ""
     if text.startswith(_OF_PROCESSOR) and program.script:
-        return f"{program.counted_calls} ({_CALLS})"
+        if "calls.count" not in profile.metrics:
+            return f"{program.counted_calls} ({_CALLS})"
+        text = _LINES  # the calls are counted already
     commands, gap, words = text.partition(" (")
     if not profile.format.startswith("HPCToolkit"):
         commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
@@ -166,7 +172,7 @@ def _by_name(profile: Profile) -> tuple[str, ...]:
     """The program by its name, without arguments."""
     name, files = profile.title, {name for source in profile.sources for name in (source.path.name, source.path.stem)}
     python = ("python", "app.py")
-    if profile.format.startswith(("PyTorch", "pyinstrument", "cProfile", "py-spy")):
+    if profile.format.startswith(("PyTorch", "pyinstrument", "cProfile", "py-spy")) or _begins_in_python(profile):
         return python
     if not _NAMED.match(profile.format) or name in files or not re.fullmatch(r"[\w.+-]+", name, re.ASCII):
         return (APP,)
@@ -174,6 +180,13 @@ def _by_name(profile: Profile) -> tuple[str, ...]:
         modules = {module for path in profile.tree.modules if (module := PurePath(path).name).startswith(name)}
         name = modules.pop() if len(modules) == 1 else name
     return python if _PYTHON.fullmatch(name) else (f"./{name}",)
+
+
+def _begins_in_python(profile: Profile) -> bool:
+    """True if the outermost functions are of Python, as in collapsed stacks of its samplers."""
+    tree = profile.tree
+    files = {tree.files[number] for number in tree.file[tree.roots].tolist() if number >= 0}
+    return any(file.endswith(".py") for file in files)
 
 
 def _launcher(profile: Profile, ranks: int) -> tuple[str, ...]:

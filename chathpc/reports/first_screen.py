@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -136,7 +137,7 @@ def _screen(report: Report, style: Style, detail: _Detail) -> Page:
     _others(page, report, findings, suspected, detail)
     part()
     _lacking(page, report, detail)
-    page.paragraph(_more(report), indent=0, style="dim")
+    _more(page, report)
     return page
 
 
@@ -333,7 +334,13 @@ def _lacking(page: Page, report: Report, detail: _Detail) -> None:
             page.command(remedy, indent=INDENT)
 
 
-def _more(report: Report) -> str:
+def _more(page: Page, report: Report) -> None:
+    """How to see and to ask more; a command that does not fit behind the rest stands whole on a line of its own, to be copied."""
     path = next(iter(report.profile.paths), "")
-    line = f"More: --full · -o report.html · chathpc chat {path}"
-    return line if len(line) <= _SHORT else "More: --full · -o report.html · chathpc chat"
+    more, chat = "More: --full · -o report.html", f"chathpc chat {shlex.quote(path)}" if path else ""
+    line = f"{more} · {chat}" if chat else more
+    if len(line) <= _SHORT:
+        page.paragraph(line, indent=0, style="dim")
+    else:
+        page.paragraph(f"{more} ·", indent=0, style="dim")
+        page.command(chat, indent=INDENT)

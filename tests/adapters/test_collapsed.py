@@ -72,6 +72,17 @@ def test_names_keep_their_blanks_and_numbers_may_be_fractions(tmp_path: Path) ->
     }
 
 
+@pytest.mark.parametrize("first", ["<module> (heat.py:4)", "<init>", "<lambda>"])
+def test_a_stack_may_begin_with_a_name_in_angle_brackets(first: str, tmp_path: Path) -> None:
+    """As py-spy writes the stacks of a script: `py-spy record -f raw`."""
+    (tmp_path / "x").write_text(
+        f"{first};main (heat.py:7) 5\n{first};_find_and_load (<frozen importlib._bootstrap>:1176) 2\n"
+    )
+    profile = opened(ADAPTER, tmp_path / "x")
+    assert profile.total("cpu.samples") == 7
+    assert "_find_and_load" in profile.tree.names
+
+
 @pytest.mark.parametrize("text", ["no stack\n", "", "# only comments\n", "a;b 0\n", "a;b 1e9\n", "a;b\n"])
 def test_without_a_stack_the_file_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_text(text)
@@ -87,6 +98,9 @@ def test_without_a_stack_the_file_is_refused(text: str, tmp_path: Path) -> None:
         b"hello world 12\nthere are 13\n",
         b'{"a;b": 1}\n',
         b"<x>a;b 1\n",
+        b"<a href='x'>b; c 1\n",
+        b"<?xml version='1.0'?>\n<a>b;c</a>; 1\nd;e 2\n",
+        b"<!-- a;b 1\nc;d 2\n",
         b"a;b 1\n\0\0\0",
         b"x = 1; // set\ny = 2; // set\nz;w 3\n",
         b"",

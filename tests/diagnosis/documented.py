@@ -62,7 +62,7 @@ TOOLS = {
     "scorep": Tool("Score-P User Manual 8, 3.1", "", ""),
     "tau_exec": Tool("TAU Reference Guide, tau_exec", "", "-ebs"),
     "neutrino": Tool("README of open-neutrino/neutrino", "-t", ""),
-    "py-spy record": Tool("README of benfred/py-spy", "-f -o", "--native"),
+    "py-spy record": Tool("README of benfred/py-spy", "-f -o", "--native --gil --subprocesses"),
     **dict.fromkeys(
         ("all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "alltoall_perf"),
         Tool("README of NVIDIA/nccl-tests", "-b -e -f -g", "", "files"),

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from chathpc.diagnosis.catalogue import causes
-from chathpc.diagnosis.command import Program, filled, program_of
+from chathpc.diagnosis.command import COUNT_CALLS, Program, filled, program_of
 from chathpc.diagnosis.gpu_tools import counters, fitted, timeline
 from chathpc.pipeline import explain
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import told_command
 from tests.diagnosis.documented import TOOLS, is_command, wrong
 from tests.diagnosis.timelines import api, kernel, recorded
+from tests.profile.build import build, call, line
 
 ROOT = Path(__file__).parents[2]
 NONE = "Needs a machine with hardware counters, this one has none."
@@ -240,3 +241,13 @@ def test_cores_of_a_command_are_those_of_the_machine() -> None:
 def test_who_has_hpctoolkit_is_told_its_command() -> None:
     told = filled(run_as("./heat", format="HPCToolkit v4.0"), "hpcrun -e REALTIME -t ./app")
     assert told == "hpcrun -e REALTIME -t ./heat"
+
+
+def test_what_begins_in_python_is_a_script_and_counted_calls_are_not_counted_again(tmp_path: Path) -> None:
+    sampled = build(call("<module>", line("heat.py:3", time=2.0), at="heat.py:1"))
+    assert filled(sampled, COUNT_CALLS).startswith("python -m cProfile -s tottime app.py (")
+    assert filled(sampled, "perf stat -e cycles ./app (Few.)").startswith("python -m cProfile -s tottime app.py (")
+    counted = build(call("<module>", line("heat.py:3", time=2.0, values={"calls.count": 3.0}), at="heat.py:1"))
+    assert filled(counted, COUNT_CALLS).startswith(
+        "py-spy record --native -f speedscope -o lines.json -- python app.py ("
+    )
