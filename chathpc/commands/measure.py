@@ -157,19 +157,23 @@ def _series(
     vary.check(program, points)
     folder = _series_folder(output)
 
+    used = tool
+
     def one(words: tuple[str, ...], environment: Mapping[str, str], place: Path) -> tuple[Measured, float]:
+        nonlocal used
         measured = measure(
             words,
             Path.cwd(),
             runner=Direct(reads="file"),
             output=place,
-            tool=tool,
+            tool=used,
             environment=environment,
             rate=rate,
             overhead=False,
             limits=Limits(seconds=float("inf"), output=_KEPT),
             sources=_sources(Path.cwd()),
         )
+        used = measured.tool  # times of different tools cannot be compared
         return measured, _longest(measured)
 
     def tell(stage: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from chathpc.measure.command import behind_env, program_file
 from chathpc.measure.files import fresh_folder, put
-from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
+from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
 from chathpc.measure.record import Tool
 
 #: Each sample stops the program while its stacks are read (py-spy's own default).
@@ -94,6 +94,8 @@ class PySpy:
                 frames += [json.dumps(_placed(frame, plan.folder)) for frame in of_it]
             except (ValueError, KeyError, TypeError) as error:
                 raise ProfilerError(f"{file.name} cannot be read ({error})") from error
+        if not profiles:
+            raise NoSampleError("no sample was taken: the run was too short")
         head = {
             "$schema": "https://www.speedscope.app/file-format-schema.json", "exporter": version.replace(" ", "@", 1),
             "name": program, "clock": "wall",

@@ -22,10 +22,13 @@ from chathpc.measure.py_spy import PySpy, imports_gpu, runs_python
 from chathpc.measure.rate import sampling_rate
 from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Runner, Step, Tool
 from chathpc.measure.sources import copy_sources
+from chathpc.profile import numbers
 from chathpc.sandbox import Completed, Limits, Request
 
 #: Making a profile of what was recorded takes no longer (wall seconds).
 _FINISHING = 600.0
+#: A run of so many seconds may have ended before the profiler saw it: the next one may do better, and costs little.
+_SHORT_RUN = 2.0
 #: Runs of a program of which no sample is taken.
 _TRIES = 3
 #: Runs alone and under the profiler, if those beyond the first take no longer than so many seconds together.
@@ -200,16 +203,17 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
 
 def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -> Measured:
     plan = profiler.prepare(plan, run)
-    done = _recorded(profiler, plan, run, plain, run.shown)
-    version = profiler.version(plan, run)
+    runner, version = run.shown, ""
     for left in reversed(range(_TRIES)):
         try:
+            done = _recorded(profiler, plan, run, plain, runner)
+            version = version or profiler.version(plan, run)
             path = profiler.finish(plan, run, version)
             break
         except NoSampleError:  # a run of some milliseconds may end before the first one, and the next one not
             if not left or not run.free_rate:
                 raise
-            done = _recorded(profiler, plan, run, plain, run.runner)
+            runner = run.runner
     more = profiler.again(plan, path) if run.free_rate else None
     if more is not None:
         try:
@@ -259,9 +263,11 @@ def _recorded(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None
     """The program's run under the profiler; ProfilerError if it leaves nothing."""
     run.progress(f"running the program under {profiler.name}")
     done = run.program("run", profiler.record(plan), runner, _NO_CONFIG)
-    if not profiler.recorded(plan) or (
-        plain is not None and plain.succeeded and done.code != 0 and done.code != plain.code
-    ):
+    recorded = profiler.recorded(plan)
+    if not recorded and done.succeeded:
+        why = f"it left no profile of a run of {numbers.seconds(done.seconds)}, in which the program ended well"
+        raise (NoSampleError if done.seconds < _SHORT_RUN else ProfilerError)(why)
+    if not recorded or (plain is not None and plain.succeeded and done.code != 0 and done.code != plain.code):
         raise ProfilerError(f"the program ended with {_ending(done)} under it ({reason(done)})")
     return done
 

@@ -162,6 +162,12 @@ def py_spy(words: list[str]) -> int:
     options.add_argument("command", nargs=argparse.REMAINDER)
     asked = options.parse_args(words)
     subprocess.run(asked.command[1:], check=False, close_fds=False)
+    if "STAND_IN_LOSES" in os.environ:  # a file with the number of runs that end before the first sample
+        left = Path(os.environ["STAND_IN_LOSES"])
+        number = int(left.read_text())
+        left.write_text(str(number - 1))
+        if number > 0:
+            return 0
     frames = [
         {"name": 'process 7:"python app.py"', "file": "", "line": 0}, {"name": "thread (7): MainThread", "file": "", "line": 0},
         {"name": "0x7f0012", "file": "/lib/libc.so.6", "line": 0}, {"name": "main", "file": f"{os.getcwd()}/app.py", "line": 3},

@@ -343,6 +343,17 @@ def test_where_py_spy_may_not_trace_perf_measures(python: Bench) -> None:
     assert "py-spy: the stand-in was asked to fail" in measured.remarks[0]
 
 
+@pytest.mark.parametrize(("lost", "tool"), [(1, "py-spy"), (9, "perf")])
+def test_a_run_that_ends_before_py_spy_saw_it_is_repeated(python: Bench, tmp_path: Path, lost: int, tool: str) -> None:
+    (tmp_path / "left").write_text(str(lost))
+    python.environment["STAND_IN_LOSES"] = str(tmp_path / "left")
+    measured = python.tools("py-spy", "perf").measure("python3", "app.py", "5")
+    assert measured.tool == tool
+    told = [remark for remark in measured.remarks if "py-spy" in remark]
+    assert len(told) == (tool == "perf")
+    assert all("it left no profile of a run of" in remark and "out 5" not in remark for remark in told)
+
+
 def test_py_spy_is_for_python_alone(bench: Bench) -> None:
     bench.tools("py-spy")
     with pytest.raises(ChathpcError, match="the program is not started by Python"):
