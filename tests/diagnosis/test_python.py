@@ -9,6 +9,8 @@ import pytest
 
 import chathpc
 from chathpc.report import Report
+from tests.diagnosis.parts import diagnosed, finding
+from tests.profile.build import build, call, line
 
 NUMPY = "/opt/lib/python3.11/site-packages/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so"
 FRAMES = [
@@ -93,3 +95,25 @@ def test_an_inner_function_of_a_package_is_not_named_as_what_is_called(tmp_path:
 def test_native_code_that_was_built_elsewhere_is_a_packages_and_the_programs_own_is_not(tmp_path: Path) -> None:
     for stack, function in ((PACKAGE, "step"), (EXTENSION, "relax")):
         assert explained(tmp_path, {stack: 900, OWN: 100}).findings[0].where.function == function
+
+
+def of_library(name: str, at: str):
+    return build(
+        call("<module>", line("app.py:3", call(name, at=at, time=6.0)), line("app.py:9", time=4.0), at="app.py:1")
+    )
+
+
+def test_an_import_is_a_cost_of_the_start_and_no_function_that_is_called() -> None:
+    found = finding(diagnosed(of_library("_find_and_load", "<frozen importlib._bootstrap>:1176")), "library-call")
+    assert (found.title, found.where.line) == ("Imports have 60.0 % of the time", 3)
+    assert found.summary == "Importing modules at app.py:3 has 60.0 % of the time, a cost of each start."
+    assert all("numpy" not in advice for advice in found.advice)
+
+
+@pytest.mark.parametrize(
+    ("file", "of_arrays"), [("json/__init__.py", False), ("site-packages/scipy/linalg/_basic.py", True)]
+)
+def test_advice_for_a_call_is_for_the_library_that_is_called(file: str, of_arrays: bool) -> None:
+    found = finding(diagnosed(of_library("__call__", f"/usr/lib/python3.11/{file}:293")), "library-call")
+    assert found.summary.startswith("__call__, called at app.py:3, ")
+    assert any("numpy.exp" in advice for advice in found.advice) == of_arrays

@@ -105,28 +105,47 @@ def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotP
     )
 
 
-def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, float] | None:
-    """The library's function that has most of what a function computes, with its time; None where the function does so itself."""
+def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, float, str] | None:
+    """The library's function that has most of what a function computes, with its time and its file (empty where that is not told); None
+    where the function does so itself.
+    """
     tree, call = facts.profile.tree, facts.activities.call
     # The native functions of Python's packages are none that a program calls by their names.
     inner = np.array([in_python_libraries(path) for path in tree.modules] + [False])[tree.module]
     counted = np.flatnonzero((weight > 0) & (call >= 0) & ~inner[np.maximum(call, 0)])
     sums: dict[str, float] = {}
+    files: dict[str, str] = {}
     for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
         file = tree.files[tree.file[node]] if tree.file[node] >= 0 else ""
         # Underscores are a part of Python's names (__getitem__), not what a library of C adds to its own.
         written = tree.function_name(node)
-        name = written if language_of(file) == Language.PYTHON else public_name(written)
+        name = written if language_of(file) == Language.PYTHON or file.startswith(_FROZEN) else public_name(written)
         sums[name] = sums.get(name, 0.0) + value
+        files.setdefault(name, file)
     name, most = max(sums.items(), key=lambda item: item[1], default=("", 0.0))
-    return (name, most) if most >= common()["most"].value * cost and name.isidentifier() else None
+    return (name, most, files[name]) if most >= common()["most"].value * cost and name.isidentifier() else None
 
 
-def _calling(facts: Facts, entry: Cause, hot: HotPlace, name: str, cost: float) -> Draft:
-    """What a function calls for, by the line that calls; where that is a loop's condition, it is said."""
+#: Modules that are a part of Python's interpreter, those of them that import others, and packages that work on whole arrays.
+_FROZEN, _IMPORTS, _ON_ARRAYS = "<frozen ", "<frozen importlib", re.compile(r"(^|/)(numpy|scipy)/")
+_IMPORTING = (
+    "An import is paid once a run and weighs less in longer ones. Import less: leave out what is not used, and move what is seldom used into the "
+    "function that uses it. Start one process for many cases, not one for each.",
+)
+_IMPORT_TIMES = (
+    "python -X importtime app.py (How long each import takes, with those that it makes itself, in microseconds.)"
+)
+_KEPT_RESULT = (
+    "Check whether the same arguments come again, and keep the result (@functools.cache, or read a file once and hand on what was read); else ask "
+    "whether one call can do the work of many (a whole column instead of each row).",
+)
+
+
+def _calling(facts: Facts, entry: Cause, hot: HotPlace, name: str, cost: float, file: str) -> Draft:
+    """What a function calls for, by the line that calls; where that is a loop's condition, it is said, and where it is an import."""
     place, share = hot.place, cost / facts.total
     at = f"at {place.short}" if place.line else f"from {place.function}"
-    return Draft(
+    draft = Draft(
         cause=entry.id,
         where=place,
         title=f"One library function has {numbers.percent(share)} of {facts.whole}",
@@ -148,6 +167,14 @@ def _calling(facts: Facts, entry: Cause, hot: HotPlace, name: str, cost: float) 
         ),
         signs=2,
     )
+    if file.startswith(_IMPORTS):
+        return replace(
+            draft, title=f"Imports have {numbers.percent(share)} of {facts.whole}", advice=_IMPORTING, own_advice=True, next_measurement=_IMPORT_TIMES,
+            summary=f"Importing modules {at} has {numbers.percent(share)} of {facts.whole}, a cost of each start.",
+        )  # fmt: skip
+    if language_of(file) == Language.PYTHON and not _ON_ARRAYS.search(file):
+        return replace(draft, advice=_KEPT_RESULT, own_advice=True)
+    return draft
 
 
 def _in_condition(facts: Facts, hot: HotPlace, name: str) -> str:
