@@ -123,7 +123,7 @@ def _put(functions: _Functions, stacks: Stacks, root: int) -> None:
     these caused.
     """
     costs, callers = functions.costs, functions.callers()
-    calling = {caller for caller, callee in functions.arcs if caller != callee}
+    calling = {caller for caller, _ in functions.arcs}
     # Whoever is called more often than by those whom the profiler saw was called by what started the profile.
     entries = [one for one, cost in enumerate(costs) if sum(each.calls for each in callers[one].values()) < cost.calls]
     arcs = carrying({arc: cost.whole for arc, cost in functions.arcs.items()})

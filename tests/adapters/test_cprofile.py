@@ -22,7 +22,7 @@ from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 from tests.adapters.opened import opened
-from tests.synthetic.cprofile import HEAT, MAIN, SOLVE, Stats, Writer, write
+from tests.synthetic.cprofile import EXP, HEAT, MAIN, SOLVE, Stats, Writer, write
 
 
 def file(folder: Path, data: bytes) -> Path:
@@ -114,6 +114,17 @@ def test_a_caller_table_with_cycles_begins_at_the_programs_entry(tmp_path: Path)
     found = explain(profile, llm="none").findings[0]
     assert (found.where.function, found.where.line) == ("discount", 33)
     assert found.summary.startswith("__getitem__, called at orders.py:33, has ")
+
+
+def test_what_calls_itself_for_several_callers_keeps_its_time(tmp_path: Path) -> None:
+    stats: Stats = {
+        MAIN: (1, 1, 1.0, 9.0, {}),
+        SOLVE: (1, 1, 1.0, 4.0, {MAIN: (1, 1, 1.0, 4.0)}),
+        EXP: (2, 9, 7.0, 7.0, {MAIN: (1, 1, 1.0, 4.0), SOLVE: (1, 1, 1.0, 3.0), EXP: (7, 1, 5.0, 5.0)}),
+    }
+    profile = opened(ADAPTER, file(tmp_path, write(stats)))
+    assert by_function(profile, "cpu.time") == {key[2]: facts[2] for key, facts in stats.items()}
+    assert by_function(profile, "calls.count") == {key[2]: facts[1] for key, facts in stats.items()}
 
 
 def test_a_hatchet_reader_finds_the_same_own_times(tmp_path: Path) -> None:
