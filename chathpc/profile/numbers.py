@@ -46,12 +46,12 @@ def seconds(value: float) -> str:
         return UNKNOWN
     if value == 0:
         return "0 s"
-    shown = abs(rounded(value))  # which unit; the number itself is rounded once
-    if shown >= _HOURS_FROM:
-        return f"{number(value / 3600)} h"
+    shown = rounded(value)
+    if abs(shown) >= _HOURS_FROM:
+        return f"{number(value / 3600)} h"  # rounded once: hours have other digits
     for limit, unit in _TIME:
-        if shown >= limit:
-            return f"{number(value / limit)} {unit}"
+        if abs(shown) >= limit:
+            return f"{number(shown / limit)} {unit}"
     return f"{value:.2e} s"
 
 

@@ -274,6 +274,7 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "progress_thread": (0.9, "share"),
         "default_period": (0.005, "seconds"),
         "few_values": (30, "values"),
+        "overhead_note": (0.2, "share"),
         "period_quantile": (0.1, "share"),
         "shortest_period": (1e-06, "seconds"),
         "traced_part": (0.5, "ratio"),

@@ -48,6 +48,7 @@ WHOLE = {
 }
 #: Module, then the constant or function that the numbers stand in.
 ALLOWED = {
+    "comparison/comparable.py": {"_LONGEST": TOLD},
     "comparison/function_names.py": {"_LONGEST": WORK},
     "comparison/gate.py": {"_what_would": TOLD},
     "comparison/matching.py": {"LONGEST": TOLD, "_reduce": LABEL, "_mixed": LABEL, "_path_sums": LABEL},
@@ -99,7 +100,7 @@ ALLOWED = {
     "diagnosis/gaps.py": {"_SEVERAL": TWO, "_TO_NANO": UNIT},
     "diagnosis/joined.py": {"_SEVERAL": TWO},
     "diagnosis/kernel_counters.py": {"_whole": ROUNDING},
-    "diagnosis/kernel_totals.py": {"_UNIONS": WORK, "_NANO": UNIT},
+    "diagnosis/kernel_totals.py": {"_UNIONS": WORK, "_NANO": UNIT, "_ALIKE": TOLD},
     "diagnosis/lacks.py": {"_LINES": WORK},
     "diagnosis/measured_gains.py": {"_QUARTERS": FORMULA},
     "diagnosis/launch_order.py": {"CALLS": LABEL},
@@ -143,7 +144,6 @@ ALLOWED = {
     "diagnosis/rules/input_output.py": {"imbalance": TWO, "_by_rank": TWO},
     "diagnosis/rules/input_output_log.py": {
         "_MOST_CELLS": WORK,
-        "processes_of": LABEL,
         "imbalance": TWO,
         "slowest": "the slowest and the fastest rank, which are known",
         "bound": HALF,
@@ -152,7 +152,6 @@ ALLOWED = {
     },
     "diagnosis/rules/memory.py": {"_PAGE": UNIT},
     "diagnosis/rules/mpi.py": {"ranks": TWO},
-    "diagnosis/rules/mpi_sums.py": {"ranks_of": LABEL},
     "diagnosis/rules/threads.py": {"small_tasks": TWO, "barriers": TWO},
     "diagnosis/rules/openmp.py": {"team": TWO, "_NANO": UNIT},
     "diagnosis/sass/flow.py": {"_BLOCKS": WORK},

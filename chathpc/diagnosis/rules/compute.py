@@ -130,7 +130,7 @@ def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, fl
 #: Modules that are a part of Python's interpreter, those of them that import others, and packages that work on whole arrays.
 _FROZEN, _IMPORTS, _ON_ARRAYS = "<frozen ", "<frozen importlib", re.compile(r"(^|/)(numpy|scipy)/")
 _IMPORTING = (
-    "An import is paid once a run and weighs less in longer ones. Import less: leave out what is not used, and move what is seldom used into the "
+    "An import is paid once a run and weighs less in longer ones. Import less: omit what is not used, and move what is seldom used into the "
     "function that uses it. Start one process for many cases, not one for each.",
 )
 _IMPORT_TIMES = (
