@@ -57,7 +57,7 @@ view_option = click.option(
 all_threads_option = click.option(
     "--all-threads",
     is_flag=True,
-    help="Also count helper threads of libraries (MPI progress, GPU monitors).",
+    help="Also count helper threads of libraries (MPI progress, GPU monitors), and waits for threads to end.",
 )
 
 
