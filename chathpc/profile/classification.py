@@ -338,11 +338,12 @@ def interpreter_waits(tree: CallTree) -> BoolArray:
     """True where a thread waits for the lock of Python's interpreter: in take_gil, or in a condition right below a function of Python, which
     can call no function of the system itself; samplers leave out the interpreter's own functions between them.
     """
+    taken, python = named(tree, lambda name: "take_gil" in name and base_name(name) == "take_gil"), is_python(tree)
+    if not python.any():
+        return taken
     condition = named(tree, lambda name: _CONDITION.match(base_name(name)) is not None)
-    python = is_python(tree)
     above = tree.function[np.maximum(tree.parent, 0)]
-    below = condition & (tree.parent >= 0) & (above >= 0) & python[np.maximum(above, 0)]
-    return np.asarray(below | named(tree, lambda name: base_name(name) == "take_gil"))
+    return np.asarray(taken | (condition & (tree.parent >= 0) & (above >= 0) & python[np.maximum(above, 0)]))
 
 
 def is_python(tree: CallTree) -> BoolArray:

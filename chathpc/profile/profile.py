@@ -46,8 +46,8 @@ TIME_METRICS = (
 )  # fmt: skip
 
 
-#: A number of ranks or threads with as many digits is none.
-_MOST_DIGITS = 12
+#: Of a number of ranks, threads or cores; what has more is none.
+_DIGITS = 9
 #: Formats that number processes as they see them, and names of what numbers ranks.
 _TRACERS_OF_PROCESSES = ("Nsight", "roc", "rpd", "PyTorch", "Chrome")
 _RANKED = re.compile(r"P?MPI_|mpi_|nccl|rccl|shmem_|nvshmem")
@@ -60,6 +60,11 @@ class Source:
     path: Path
     tool: str
     version: str = ""
+
+
+def whole_number(text: str) -> int:
+    """The number of ranks, threads or cores that `text` says; 0 for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0
 
 
 def no_timeline() -> Timeline | None:
@@ -168,8 +173,7 @@ class Profile:
 
     def told(self, name: str) -> int:
         """A number in `run`, 0 where there is none."""
-        text = self.run.get(name, "")
-        return int(text) if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS else 0
+        return whole_number(self.run.get(name, ""))
 
     @property
     def shape(self) -> str:

@@ -13,7 +13,7 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of_module
 from chathpc.profile.location import LocationCounts
 from chathpc.profile.metric import Clock, Unit
-from chathpc.profile.profile import COMMAND, Profile
+from chathpc.profile.profile import COMMAND, Profile, whole_number
 
 #: In Profile.run, of runs that `chathpc measure` made: seconds that a page fault costs on the machine, bytes that a process held at most, and
 #: bytes of the last cache before memory.
@@ -24,8 +24,6 @@ NO_COUNTERS = "no_counters"
 OVERHEAD = "overhead"
 #: How the program ended, where that was not well: its exit status, or minus the signal that ended it.
 EXIT_CODE = "exit_code"
-#: Of a number of cores; what has more is none.
-_DIGITS = 9
 #: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.
 _LONGEST = 500
 _SECRET = re.compile(r"(?i)passw|secret|token|(api|access|private).?key|credential")
@@ -148,8 +146,7 @@ def _event(profile: Profile) -> str | None:
 
 def processors(profile: Profile) -> int:
     """The cores of the machine that the program ran on, where the profile tells them; else 0."""
-    told = profile.hardware.get("processors", "")
-    return int(told) if told.isascii() and told.isdecimal() and len(told) <= _DIGITS else 0
+    return whole_number(profile.hardware.get("processors", ""))
 
 
 def wall_seconds(profile: Profile) -> float | None:

@@ -14,9 +14,9 @@ FAMILIES = {
     "gpu-kernel": "GPU: inside kernels",
 }
 
-#: Names that `Advice.applies` may hold, in groups of alternatives: [c, c++, openmp] is for OpenMP in C or C++.
-#: A language that no advice is for.
+#: The language of a program that is in none of the others.
 OTHER = "other language"
+#: Names that `Advice.applies` may hold, in groups of alternatives: [c, c++, openmp] is for OpenMP in C or C++.
 LANGUAGES = frozenset({"c", "c++", "fortran", "python", "julia", "rust", OTHER})
 THREADING = frozenset({"pthreads", "openmp"})
 MESSAGES = frozenset({"mpi"})
