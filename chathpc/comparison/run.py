@@ -138,8 +138,7 @@ class Run:
         Bodies of OpenMP regions that have a number for a name are part of the function around them.
         """
         tree = self.profile.tree
-        numbered = np.array([name.startswith(_NUMBERED) for name in tree.names] + [False])
-        inside = numbered[tree.name] & (tree.parent >= 0)
+        inside = tree.where_name(lambda name: name.startswith(_NUMBERED)) & (tree.parent >= 0)
         return np.asarray((tree.function == np.arange(len(tree))) & (self.facts.activities.call < 0) & ~inside)
 
     @cached_property

@@ -19,7 +19,6 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.profile import intervals
 from chathpc.profile.activity import Activity
-from chathpc.profile.classification import named
 from chathpc.profile.metric import Clock
 from chathpc.profile.timeline import WITHOUT_CORE, Lane
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
@@ -101,11 +100,9 @@ def at_work(facts: Facts) -> BoolArray:
 def scheduling(facts: Facts) -> BoolArray:
     """True for the nodes of a library's scheduler of tasks itself."""
     tree = facts.profile.tree
-    of_library = np.array(
-        [_SCHEDULER_LIBRARY.match(path.rsplit("/", 1)[-1]) is not None for path in tree.modules] + [False]
-    )
-    by_name = named(tree, lambda name: _SCHEDULER.match(name) is not None)
-    return np.asarray(by_name[np.maximum(tree.function, 0)] | of_library[tree.module])
+    of_library = tree.where_module(lambda path: _SCHEDULER_LIBRARY.match(path.rsplit("/", 1)[-1]) is not None)
+    by_name = tree.where_name(lambda name: _SCHEDULER.match(name) is not None)
+    return np.asarray(by_name[np.maximum(tree.function, 0)] | of_library)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

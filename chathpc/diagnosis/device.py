@@ -43,7 +43,7 @@ def kernels(profile: Profile) -> list[Kernel]:
     """
     tree = profile.tree
     # Without structure most samples hang below an <unknown function> beside the kernel: they belong to the launch.
-    unnamed = np.array([name == "<unknown function>" for name in tree.names] + [True])[tree.name]
+    unnamed = tree.where_name(lambda name: name == "<unknown function>", nameless=True)
     is_kernel = (tree.kind == NodeKind.GPU_KERNEL) & ~unnamed
     launch_names = [i for i, name in enumerate(tree.names) if name in ("<gpu kernel>", "<omp tgt kernel>")]
     is_launch = np.isin(tree.name, launch_names) & (tree.kind == NodeKind.GPU_OP)

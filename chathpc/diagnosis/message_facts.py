@@ -206,6 +206,5 @@ def _without_set_up(facts: Facts, told: Communication) -> tuple[Times, Times]:
 
 def _named(facts: Facts, what: str) -> BoolArray:
     """True for nodes of MPI_Init (and MPI_Init_thread) or MPI_Finalize; the last is for calls without a node."""
-    tree = facts.profile.tree
-    table = np.array([what in name.lower() for name in tree.names] + [False])
-    return np.append(facts.activities.of(Activity.MPI_SETUP) & table[tree.name], False)
+    matching = facts.profile.tree.where_name(lambda name: what in name.lower())
+    return np.append(facts.activities.of(Activity.MPI_SETUP) & matching, False)

@@ -26,7 +26,7 @@ def nameless(facts: Facts) -> str:
     tree = facts.profile.tree
     if not len(tree) or facts.total <= 0:
         return ""
-    named = np.array([not name.startswith(NAMELESS) for name in tree.names] + [False])[tree.name]
+    named = tree.where_name(lambda name: not name.startswith(NAMELESS))
     known = np.isin(tree.kind, _FRAMES) & named
     known |= np.isin(tree.kind, (*_FRAMES, NodeKind.INSTRUCTION)) & (tree.module >= 0)
     known |= (tree.file >= 0) & (tree.line > 0)
@@ -49,7 +49,7 @@ def interpreted(facts: Facts, hottest: str | None) -> str:
     Threshold: `most` of the common ones.
     """
     tree = facts.profile.tree
-    loop = np.array([_LOOP in name for name in tree.names] + [False])[tree.name]
+    loop = tree.where_name(lambda name: _LOOP in name)
     if not loop.any() or any(path.endswith(".py") for path in tree.files):
         return ""
     share = float(facts.time[tree.nearest(loop) >= 0].sum()) / facts.total

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from chathpc.profile.tree import BoolArray, CallTree
 
 #: Load modules by the beginning of their file name, before the version.
@@ -36,5 +34,4 @@ def is_tuned_kernel(name: str) -> bool:
 
 def in_tuned_libraries(tree: CallTree) -> BoolArray:
     """True for nodes in code of such a library, by the load module."""
-    tuned = np.array([is_tuned_module(path) for path in tree.modules] + [False])
-    return np.asarray(tuned[tree.module])
+    return tree.where_module(is_tuned_module)

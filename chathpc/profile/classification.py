@@ -11,7 +11,6 @@ function).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,7 +132,7 @@ def classify(tree: CallTree) -> Activities:
     is_frame, outside = _is_frame(tree), ~_has_file(tree)
     of_python = of_python_libraries(tree, outside)
     frame = _frames(tree, outside, of_python)
-    package = named(tree, is_of_template_package)
+    package = tree.where_name(is_of_template_package)
     _close(tree, is_frame, frame, package)
     frames_above = tree.nearest(is_frame)[np.where(tree.parent >= 0, tree.parent, 0)]
     call = _public_calls(tree, is_frame, is_frame & (frame == _USER), frames_above)
@@ -157,7 +156,7 @@ def classify(tree: CallTree) -> Activities:
     # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
     kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
     # Memory that is only set has no other cost; that of a copy is the copy's, whose target would not be there without it.
-    setting = named(tree, lambda name: bool(_SETS.search(name)))[np.maximum(call, 0)] & (kind == Activity.COPY)
+    setting = tree.where_name(lambda name: bool(_SETS.search(name)))[np.maximum(call, 0)] & (kind == Activity.COPY)
     kind[setting & (tree.nearest(is_frame & (frame == Activity.PAGE_FAULT)) >= 0)] = Activity.PAGE_FAULT
     _refine_openmp(tree, kind, call, frame, tree.nearest(is_frame))
     site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above), package)
@@ -179,7 +178,7 @@ def classify(tree: CallTree) -> Activities:
 
 def _in_c_library(tree: CallTree) -> BoolArray:
     """True for nodes that have no function above them of another load module than the C and C++ library's and the kernel's."""
-    other = np.array([not is_of_c_library(path) for path in tree.modules] + [False])[tree.module]
+    other = tree.where_module(lambda path: not is_of_c_library(path))
     return np.asarray(tree.nearest(other) < 0)
 
 
@@ -198,7 +197,7 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
     device = np.isin(tree.kind, _DEVICE)
     # What perf says is inlined in a function of the C library has no load module.
     holder = np.maximum(tree.nearest(tree.kind == NodeKind.FUNCTION), 0)
-    of_c = named(tree, lambda name: _C_LIBRARY.fullmatch(name) is not None)[holder]
+    of_c = tree.where_name(lambda name: _C_LIBRARY.fullmatch(name) is not None)[holder]
     frame[(tree.kind == NodeKind.INLINED) & of_c & (frame == _USER)] = Activity.LIBRARY
     for closed, inside in (
         (frame == Activity.PAGE_FAULT, frame == _USER),
@@ -215,10 +214,10 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
 
 def template_library(tree: CallTree) -> BoolArray:
     """True for functions of the C++ standard library that were compiled into the program from its headers."""
-    files = np.array([in_standard_headers(path) for path in tree.files] + [False])
-    found = np.asarray(files[tree.file] | named(tree, is_of_standard_templates))
+    in_headers = tree.where_file(in_standard_headers)
+    found = np.asarray(in_headers | tree.where_name(is_of_standard_templates))
     # Some profilers tell files of lines alone: those of a function are in one file.
-    lines = np.flatnonzero(files[tree.file] & (tree.kind == NodeKind.LINE) & (tree.parent >= 0))
+    lines = np.flatnonzero(in_headers & (tree.kind == NodeKind.LINE) & (tree.parent >= 0))
     above = tree.parent[lines]
     found[above[np.isin(tree.kind[above], (NodeKind.FUNCTION, NodeKind.INLINED)) & (tree.file[above] < 0)]] = True
     return found
@@ -270,21 +269,15 @@ _STANDARD_FILES = re.compile(
 _STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::", "__gthread_", "_mm_", "_mm256_", "_mm512_")
 
 
-def named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
-    """True for the nodes whose name passes a test, which is made once a name."""
-    return np.asarray(np.array([test(name) for name in tree.names] + [nameless])[tree.name])
-
-
 def _is_unnamed_fortran(tree: CallTree) -> BoolArray:
     """True for functions of GNU Fortran's library of which only the load module is known."""
-    library = np.array([is_fortran_library(path) for path in tree.modules] + [False])[tree.module]
-    return np.asarray(library & named(tree, lambda name: name.startswith(_UNNAMED)))
+    library = tree.where_module(is_fortran_library)
+    return np.asarray(library & tree.where_name(lambda name: name.startswith(_UNNAMED)))
 
 
 def _has_file(tree: CallTree) -> BoolArray:
     """True for nodes whose source file is a real path, which the program's own functions have when compiled with -g."""
-    table = np.array([not path.startswith(("[", "<")) for path in tree.files] + [False])
-    return np.asarray(table[tree.file])
+    return tree.where_file(lambda path: not path.startswith(("[", "<")))
 
 
 def _code(activity: Activity | None) -> int:
@@ -299,16 +292,16 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
     # not libc's. Regions of instrumentation have no load modules, and perf leaves them out where lines are shown.
     trusted = (by_module != _USER) | placeholder
-    trusted |= np.isin(by_name, _BY_NAME) & (outside | named(tree, is_interface))
-    trusted |= named(tree, is_librarys_alone)
+    trusted |= np.isin(by_name, _BY_NAME) & (outside | tree.where_name(is_interface))
+    trusted |= tree.where_name(is_librarys_alone)
     trusted |= _ends_in_files(tree, by_module, by_name, outside)
     trusted |= of_python & outside
-    math = named(tree, is_math)
-    trusted |= outside & (math | named(tree, lambda name: name.endswith("@plt")))
+    math = tree.where_name(is_math)
+    trusted |= outside & (math | tree.where_name(lambda name: name.endswith("@plt")))
     frame = np.where(trusted & (by_name != _USER), by_name, by_module)
     # The dynamic loader's and the C library's inner functions, whatever they do.
-    frame[outside & (frame == _USER) & named(tree, is_inner)] = Activity.LIBRARY
-    frame[math & (outside | (by_module == Activity.MATH) | named(tree, is_for_vectors))] = Activity.MATH
+    frame[outside & (frame == _USER) & tree.where_name(is_inner)] = Activity.LIBRARY
+    frame[math & (outside | (by_module == Activity.MATH) | tree.where_name(is_for_vectors))] = Activity.MATH
     # What a loop of Python pays is its own steps, not the function of libm at the end of each; mpi4py hands on to MPI.
     frame[of_python & (frame == Activity.MATH)] = Activity.LIBRARY
     waits = python_waits(tree)
@@ -316,8 +309,10 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     frame[interpreter_waits(tree)] = Activity.LOCK
     frame[_of_mpi4py(tree) & (frame != Activity.MPI_SETUP)] = Activity.LIBRARY
     frame[(frame == _USER) & of_python] = Activity.LIBRARY
-    frame[placeholder & named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
-    frame[(frame == _USER) & (by_module == _USER) & (tree.nearest(named(tree, is_system_call)) >= 0)] = Activity.LIBRARY
+    frame[placeholder & tree.where_name(lambda name: name.startswith(_TRANSPARENT))] = _USER
+    frame[(frame == _USER) & (by_module == _USER) & (tree.nearest(tree.where_name(is_system_call)) >= 0)] = (
+        Activity.LIBRARY
+    )
     # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
     # the top of a thread, where nothing of the program has been seen yet.
     frame[tree.kind == NodeKind.ENTRY] = _USER
@@ -338,17 +333,17 @@ def interpreter_waits(tree: CallTree) -> BoolArray:
     """True where a thread waits for the lock of Python's interpreter: in take_gil, or in a condition right below a function of Python, which
     can call no function of the system itself; samplers leave out the interpreter's own functions between them.
     """
-    taken, python = named(tree, lambda name: "take_gil" in name and base_name(name) == "take_gil"), is_python(tree)
+    taken, python = tree.where_name(lambda name: "take_gil" in name and base_name(name) == "take_gil"), is_python(tree)
     if not python.any():
         return taken
-    condition = named(tree, lambda name: _CONDITION.match(base_name(name)) is not None)
+    condition = tree.where_name(lambda name: _CONDITION.match(base_name(name)) is not None)
     above = tree.function[np.maximum(tree.parent, 0)]
     return np.asarray(taken | (condition & (tree.parent >= 0) & (above >= 0) & python[np.maximum(above, 0)]))
 
 
 def is_python(tree: CallTree) -> BoolArray:
     """True for nodes in source files of Python."""
-    return np.array([path.endswith(".py") or path.startswith("<frozen ") for path in tree.files] + [False])[tree.file]
+    return tree.where_file(lambda path: path.endswith(".py") or path.startswith("<frozen "))
 
 
 def of_python_libraries(tree: CallTree, outside: BoolArray | None = None) -> BoolArray:
@@ -359,14 +354,13 @@ def of_python_libraries(tree: CallTree, outside: BoolArray | None = None) -> Boo
     if not python.any():
         return np.zeros(len(tree), dtype=bool)
     outside = ~_has_file(tree) if outside is None else outside
-    installed = np.array([in_python_libraries(path) for path in tree.files] + [False])[tree.file]
-    elsewhere = np.array([path.startswith("/") for path in tree.files] + [False])[tree.file]
+    installed = tree.where_file(in_python_libraries)
+    elsewhere = tree.where_file(lambda path: path.startswith("/"))
     return np.asarray(installed | ((outside | elsewhere) & ~python & (tree.nearest(python) >= 0)))
 
 
 def _of_mpi4py(tree: CallTree) -> BoolArray:
-    modules = [_MPI4PY.search(path) is not None for path in tree.modules]
-    return np.array([*modules, False])[tree.module]
+    return tree.where_module(lambda path: _MPI4PY.search(path) is not None)
 
 
 def in_python_libraries(path: str) -> bool:
@@ -386,9 +380,9 @@ def _ends_in_files(tree: CallTree, by_module: Frames, by_name: Frames, outside: 
     """
     if (by_module != _USER).any() or not outside.all():
         return np.zeros(len(tree), dtype=bool)
-    kernel = tree.nearest(named(tree, is_system_call)) >= 0
+    kernel = tree.nearest(tree.where_name(is_system_call)) >= 0
     found = (by_name == Activity.IO) | kernel
-    other = _is_frame(tree) & ~found & ~named(tree, is_inner)
+    other = _is_frame(tree) & ~found & ~tree.where_name(is_inner)
     return np.asarray(found & (tree.inclusive(other.astype(np.float64)) == 0))
 
 
@@ -412,7 +406,7 @@ def _sites(tree: CallTree, in_library: BoolArray, starters: BoolArray, package: 
     function = np.maximum(tree.function, 0)
     program = ~in_library & (tree.kind != NodeKind.ENTRY) & (tree.kind != NodeKind.PLACEHOLDER)
     # The region of a directive is a part of the function around it.
-    program &= ~(named(tree, lambda name: name.startswith(DIRECTIVE)) & (tree.kind == NodeKind.REGION))
+    program &= ~(tree.where_name(lambda name: name.startswith(DIRECTIVE)) & (tree.kind == NodeKind.REGION))
     program &= ~template_library(tree)[function] & ~starters[function]
     of_package = package[function] & program
     site = tree.nearest(program & ~of_package)
@@ -448,11 +442,11 @@ def _refine_behind(tree: CallTree, found: Activities) -> None:
     around = kind[np.maximum(tree.parent, 0)]
     # Right below the process: nobody knows where.
     nowhere = (caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0)
-    binding = named(tree, is_binding)[np.maximum(call, 0)] & (call >= 0)
+    binding = tree.where_name(is_binding)[np.maximum(call, 0)] & (call >= 0)
     alone = np.where(nowhere | binding, Activity.HELPER, Activity.BLOCKED)
     kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, alone)[blocked]
     kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
-    bodies = named(tree, is_outlined) | found.called_by_openmp(tree)
+    bodies = tree.where_name(is_outlined) | found.called_by_openmp(tree)
     region = bodies[np.maximum(caller, 0)] & (caller >= 0)
     kind[blocked & (kind == Activity.BLOCKED) & region] = Activity.OMP_WAIT
 
@@ -469,7 +463,7 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
         return
     telling = np.isin(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
     # perf's `[unknown]` may also be the end of a barrier, which the function calls that holds the region.
-    unnamed = named(tree, lambda name: name.startswith(_UNKNOWN), nameless=True)
+    unnamed = tree.where_name(lambda name: name.startswith(_UNKNOWN), nameless=True)
     named_lock = telling & (frame == Activity.OMP_LOCK) & (nearest_frame == np.arange(len(tree)))
     lock_at = tree.nearest(named_lock)
     locked = inside & (lock_at >= 0) & (call <= lock_at)

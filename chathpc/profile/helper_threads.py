@@ -33,7 +33,6 @@ from chathpc.profile.classification import (
     in_python_libraries,
     in_standard_headers,
     is_of_standard_templates,
-    named,
     of_python_libraries,
     python_waits,
 )
@@ -240,7 +239,7 @@ class ProgramValues:
             found[number[rows[~threads].sum(axis=0) > rows[threads].sum(axis=0)]] = False
         else:
             threads[:] = False
-            found &= self.tree.nearest(named(self.tree, _starts_thread)) >= 0
+            found &= self.tree.nearest(self.tree.where_name(_starts_thread)) >= 0
         if not found.any():
             return found, none
         time = float(own.dense(size)[found].sum())

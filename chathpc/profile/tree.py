@@ -7,7 +7,7 @@ No operation here loops over nodes in Python or recurses, so a tree may be as wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -185,19 +185,12 @@ class CallTree:
 
         Pointer jumping: each round doubles the distance, so a tree of depth d takes log2(d) rounds.
         """
-        n = len(self)
-        nowhere = n  # one slot past the end stands for "above the root"
-        index = np.arange(n, dtype=np.int32)
-        pointer = np.empty(n + 1, dtype=np.int32)
-        pointer[:n] = np.where(wanted, index, np.where(self.parent >= 0, self.parent, nowhere))
-        pointer[n] = nowhere
-        while True:
-            jumped = pointer[pointer]
-            if np.array_equal(jumped, pointer):
-                break
+        # The last slot is what −1 points to: above a root there is nothing, however far one jumps.
+        pointer = np.append(self.parent, np.int32(-1))
+        pointer[:-1][wanted] = np.flatnonzero(wanted)
+        while not np.array_equal(jumped := pointer.take(pointer), pointer):
             pointer = jumped
-        result = pointer[:n]
-        return np.where(result == nowhere, np.int32(-1), result)
+        return pointer[:-1]
 
     def outermost(self, nodes: IntArray, group: IntArray | None = None) -> IntArray:
         """Those of `nodes` (ascending) that have no ancestor among `nodes` of the same `group`.
@@ -226,8 +219,19 @@ class CallTree:
 
     def named(self, *names: str) -> BoolArray:
         """True for the nodes that have one of these names, by themselves."""
-        wanted = frozenset(names)
-        return np.array([name in wanted for name in self.names] + [False])[self.name]
+        return self.where_name(frozenset(names).__contains__)
+
+    def where_name(self, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
+        """True for the nodes whose name passes a test, which is made once a name; `nameless` for those without one."""
+        return np.array([test(name) for name in self.names] + [nameless]).take(self.name)
+
+    def where_file(self, test: Callable[[str], bool]) -> BoolArray:
+        """True for the nodes whose source file's path passes a test."""
+        return np.array([test(path) for path in self.files] + [False]).take(self.file)
+
+    def where_module(self, test: Callable[[str], bool]) -> BoolArray:
+        """True for the nodes whose load module's path passes a test."""
+        return np.array([test(path) for path in self.modules] + [False]).take(self.module)
 
     @cached_property
     def function_labels(self) -> tuple[IntArray, list[str]]:

@@ -90,13 +90,13 @@ def _hottest(facts: Facts) -> list[tuple[Place, float, float]]:
 def _call_sites(facts: Facts) -> list[tuple[int, float]]:
     """Places of the program's own calls, by the part of the time that they have with all below: the node of each, and that part."""
     tree = facts.profile.tree
-    readable = np.array([kind_of(name) is not None for name in tree.files] + [False])
-    own = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0) & readable[tree.file]
+    readable = tree.where_file(lambda path: kind_of(path) is not None)
+    own = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0) & readable
     nodes = np.flatnonzero(own & (facts.inclusive >= _LEAST_CALLS * facts.total) & (tree.parent >= 0))
     sites: dict[tuple[int, int], tuple[int, list[int]]] = {}
     for node in nodes.tolist():
         at = int(tree.parent[node])
-        while at >= 0 and not (tree.line[at] > 0 and readable[tree.file[at]]):  # an inlined call has no line of its own
+        while at >= 0 and not (tree.line[at] > 0 and readable[at]):  # an inlined call has no line of its own
             at = int(tree.parent[at])
         if at >= 0:
             sites.setdefault((int(tree.file[at]), int(tree.line[at])), (at, []))[1].append(node)

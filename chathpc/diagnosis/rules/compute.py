@@ -59,7 +59,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
 
 def _is_system(facts: Facts) -> BoolArray:
     """True for what the kernel and the dynamic loader do: no work of the function around it."""
-    return np.array([is_system(path) for path in facts.profile.tree.modules] + [False])[facts.profile.tree.module]
+    return facts.profile.tree.where_module(is_system)
 
 
 def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotPlace) -> Draft:
@@ -112,7 +112,7 @@ def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, fl
     """
     tree, call = facts.profile.tree, facts.activities.call
     # The native functions of Python's packages are none that a program calls by their names.
-    inner = np.array([in_python_libraries(path) for path in tree.modules] + [False])[tree.module]
+    inner = tree.where_module(in_python_libraries)
     counted = np.flatnonzero((weight > 0) & (call >= 0) & ~inner[np.maximum(call, 0)])
     sums: dict[str, float] = {}
     files: dict[str, str] = {}
@@ -373,7 +373,7 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
     hot = facts.inclusive > 0
     function = (tree.kind == NodeKind.FUNCTION) & (tree.name >= 0) & hot & (facts.activities.call < 0)
     # Two frames without a name, one in the other, need not be the same function.
-    function &= ~np.array([name in NAMELESS for name in tree.names] + [True])[tree.name]
+    function &= ~tree.where_name(lambda name: name in NAMELESS, nameless=True)
     nodes = np.flatnonzero(function).astype(np.int32)
     if not len(nodes):
         return

@@ -13,7 +13,6 @@ from chathpc.diagnosis.fact import Form
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, classes
 from chathpc.profile.activity import Activity, base_name
-from chathpc.profile.classification import named
 from chathpc.profile.tree import BoolArray
 
 _CALLS = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
@@ -71,7 +70,7 @@ def _purposes(facts: Facts) -> np.ndarray:
     unclear = (purpose == HostCall.OTHER) & (telling >= call) & (telling >= 0)
     purpose = np.where(unclear, by_name[np.maximum(telling, 0)], purpose)
     starts = np.isin(by_name, (HostCall.SETUP, HostCall.COMPILATION))
-    starts |= named(tree, lambda name: base_name(name).startswith("pthread_once"))
+    starts |= tree.where_name(lambda name: base_name(name).startswith("pthread_once"))
     return np.where(within(starts), np.uint8(HostCall.SETUP), purpose)
 
 

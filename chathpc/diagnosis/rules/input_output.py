@@ -57,7 +57,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         return
     place, tree = hot.place, facts.profile.tree
     # The library's function that the program's request ends in, not what the kernel does for it.
-    requests = np.array([activity_of_name(name) == Activity.IO for name in tree.names] + [False])[tree.name]
+    requests = tree.where_name(lambda name: activity_of_name(name) == Activity.IO)
     asked = tree.nearest(requests)
     innermost = np.array([base_name(name) for name in tree.names] + [""], dtype=object)[
         tree.name[np.where((asked >= 0) & (asked >= facts.activities.call), asked, tree.function)]

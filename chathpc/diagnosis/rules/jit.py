@@ -23,8 +23,8 @@ def just_in_time(facts: Facts) -> Iterable[Draft]:
     if not weight.any():
         return
     tree, call = facts.profile.tree, facts.activities.call
-    interprets = np.array([base_name(name).startswith(_INTERPRETER) for name in tree.names] + [False])
-    weight = np.where((call >= 0) & interprets[tree.name[np.maximum(call, 0)]], 0.0, weight)
+    interprets = tree.where_name(lambda name: base_name(name).startswith(_INTERPRETER))
+    weight = np.where((call >= 0) & interprets[np.maximum(call, 0)], 0.0, weight)
     time = called_time(facts, entry, weight)
     if time is not None:
         yield called_draft(

@@ -44,9 +44,8 @@ _ALL = re.compile(r"MPI_(Barrier|Allreduce|Allgatherv?|Alltoall[vw]?|Reduce_scat
 def synchronises_all(facts: Facts) -> BoolArray:
     """True for nodes below calls of MPI that end for all ranks only when all have come."""
     tree, call = facts.profile.tree, facts.activities.call
-    table = np.array([bool(_ALL.match(public_name(name))) for name in tree.names] + [False])
-    called = np.where(call >= 0, tree.name[np.maximum(call, 0)], -1)
-    return np.asarray(facts.activities.of(Activity.MPI) & table[called])
+    of_all = tree.where_name(lambda name: _ALL.match(public_name(name)) is not None)
+    return np.asarray(facts.activities.of(Activity.MPI) & (call >= 0) & of_all[np.maximum(call, 0)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,8 +197,8 @@ def _share_of_calls(times: Ranks, pattern: re.Pattern[str]) -> float:
 def _below_mpi(facts: Facts, pattern: re.Pattern[str]) -> float:
     """Time in frames below MPI calls whose own name matches."""
     tree = facts.profile.tree
-    table = np.array([bool(pattern.match(base_name(name))) for name in tree.names] + [False])
-    inside: BoolArray = facts.activities.of(Activity.MPI) & table[tree.name[tree.function]]
+    matching = tree.where_name(lambda name: pattern.match(base_name(name)) is not None)
+    inside: BoolArray = facts.activities.of(Activity.MPI) & matching[tree.function]
     return float(facts.time[inside].sum())
 
 
@@ -230,10 +229,8 @@ def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
     """Where the program makes the MPI calls that cost most."""
     weight = facts.of(Activity.MPI)
     if names is not None:
-        tree = facts.profile.tree
-        table = np.array([bool(names.match(public_name(name))) for name in tree.names] + [False])
-        chosen = table[tree.name[np.maximum(facts.activities.call, 0)]]
-        weight = np.where(chosen, weight, 0.0)
+        matching = facts.profile.tree.where_name(lambda name: names.match(public_name(name)) is not None)
+        weight = np.where(matching[np.maximum(facts.activities.call, 0)], weight, 0.0)
     hot = facts.hot_place(weight)
     return Place() if hot is None else hot.place
 

@@ -31,7 +31,6 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import DIRECTIVE, Activity, is_outlined
-from chathpc.profile.classification import named
 from chathpc.profile.intervals import Intervals
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
@@ -110,8 +109,8 @@ def team(facts: Facts) -> Team | None:
     if facts.share(*_WAITING, Activity.OMP_LOCK) == 0:
         return None
     tree = facts.profile.tree
-    outlined = np.array([is_outlined(name) for name in tree.names] + [False])[tree.name]
-    tasks = np.array([name.startswith(("<omp impl", "<omp expl")) for name in tree.names] + [False])[tree.name]
+    outlined = tree.where_name(is_outlined)
+    tasks = tree.where_name(lambda name: name.startswith(("<omp impl", "<omp expl")))
     # A region's time is everything below the body that the compiler made of it, up to the body of a region inside it. Where
     # the body has no function of its own, the placeholder of the implicit task stands for it.
     marks = outlined & np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))
@@ -120,7 +119,7 @@ def team(facts: Facts) -> Team | None:
     has_body = np.bincount(np.maximum(tree.nearest(tasks), 0)[marks], minlength=len(tree)) > 0
     marks |= tasks & ~covered & ~has_body
     # Instrumentation names the region itself.
-    directives = np.array([name.startswith(f"{DIRECTIVE}parallel") for name in tree.names] + [False])[tree.name]
+    directives = tree.where_name(lambda name: name.startswith(f"{DIRECTIVE}parallel"))
     marks |= directives & (tree.kind == NodeKind.REGION)
     if not marks.any():
         return None
@@ -475,7 +474,7 @@ def _entries(facts: Facts, threads: Team, spent: float) -> Fact | None:
     entry, tree = cause("omp-fine-grained-regions"), facts.profile.tree
     if _CALLS in facts.profile.metrics:
         regions = threads.region_of_node >= 0
-        regions &= named(tree, lambda name: is_outlined(name) or name.startswith(f"{DIRECTIVE}parallel"))
+        regions &= tree.where_name(lambda name: is_outlined(name) or name.startswith(f"{DIRECTIVE}parallel"))
         count = float(facts.profile.dense(_CALLS)[regions].sum())
         if not facts.in_seconds or not 0 < spent / max(count, 1.0) <= entry.threshold("max_seconds_per_entry"):
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def functions(facts: Facts) -> Iterable[Draft]:
     for entry in own_causes():
         if not entry.functions:
             continue
-        named = np.array([_matches(name, entry.functions) for name in tree.names] + [False])[tree.name]
+        named = tree.where_name(partial(_matches, entry.functions))
         nodes = np.flatnonzero(named).astype(np.int32)
         outermost = tree.outermost(nodes)
         cost = float(facts.inclusive[outermost].sum())
@@ -57,7 +58,7 @@ def functions(facts: Facts) -> Iterable[Draft]:
         )
 
 
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+def _matches(patterns: tuple[str, ...], name: str) -> bool:
     return any(fnmatchcase(each, pattern) for pattern in patterns for each in {name, base_name(name)})
 
 

@@ -18,7 +18,6 @@ from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
-from chathpc.profile.classification import named
 from chathpc.profile.tree import FloatArray
 
 _NUMPY = re.compile(r"(?:^|/)numpy(?:\.libs)?/")
@@ -60,8 +59,8 @@ def _numpy(facts: Facts) -> _Numpy | None:
     of_numpy = by_file[tree.file] | by_module[tree.module]
     if facts.total == 0 or not of_numpy.any():
         return None
-    starting = named(tree, lambda name: _STARTING.match(name) is not None)
-    in_python = np.array([path.endswith(".py") for path in tree.files] + [False])[tree.file]
+    starting = tree.where_name(lambda name: _STARTING.match(name) is not None)
+    in_python = tree.where_file(lambda path: path.endswith(".py"))
     own = in_python & (facts.activities.kind == Activity.COMPUTE) & (facts.activities.call < 0)
     below = tree.nearest(of_numpy) >= 0
     return _Numpy(

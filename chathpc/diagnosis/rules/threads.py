@@ -16,7 +16,6 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.activity import STARTERS, Activity, base_name
-from chathpc.profile.classification import named
 from chathpc.profile.tree import BoolArray, FloatArray
 
 #: What starts and ends a thread: the C library's part and the kernel's.
@@ -173,7 +172,7 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
     entry, tree, caller = cause("omp-fine-grained-regions"), facts.profile.tree, facts.activities.caller
     if facts.total == 0 or facts.thread_count < 2 or facts.spent(*_OPENMP):
         return
-    starts = named(tree, lambda name: _STARTS.match(base_name(name)) is not None)
+    starts = tree.where_name(lambda name: _STARTS.match(base_name(name)) is not None)
     # Beginning and end of a thread lie around what the program has it do.
     busy = at_work(facts)
     around = (caller < 0) & (tree.nearest(tree.named(*STARTERS)) >= 0) & busy
@@ -226,7 +225,7 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
 def barriers(facts: Facts) -> Iterable[Draft]:
     """Threads that meet at barriers more often than their work is worth, so that even the one that waits least waits long."""
     entry, tree = cause("omp-barrier-wait"), facts.profile.tree
-    marks = named(tree, lambda name: _BARRIERS.match(name) is not None)
+    marks = tree.where_name(lambda name: _BARRIERS.match(name) is not None)
     if facts.total == 0 or not marks.any() or facts.spent(*_OPENMP):
         return
     inside = tree.inside(np.flatnonzero(marks).astype(np.int32))

@@ -182,8 +182,8 @@ def blocked(facts: Facts) -> Iterable[Draft]:
 
 def _of_queues(tree: CallTree) -> BoolArray:
     """True for nodes in which a worker of Python waits for what a queue gives it."""
-    queues = np.array([path.endswith(("multiprocessing/queues.py", "queue.py")) for path in tree.files] + [False])
-    return np.asarray(tree.nearest((python_waits(tree) == Activity.BLOCKED) & queues[tree.file]) >= 0)
+    queues = tree.where_file(lambda path: path.endswith(("multiprocessing/queues.py", "queue.py")))
+    return np.asarray(tree.nearest((python_waits(tree) == Activity.BLOCKED) & queues) >= 0)
 
 
 #: Users without rights get no samples of the kernel, where threads block, but may look at system calls.

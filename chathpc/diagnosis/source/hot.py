@@ -12,7 +12,6 @@ from chathpc.diagnosis.facts import Facts, Int64Array, plain_name
 from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
-from chathpc.profile.classification import named
 from chathpc.profile.run import LAST_CACHE, PEAK_MEMORY, positive
 from chathpc.profile.tree import BoolArray, IntArray, NodeKind
 
@@ -199,7 +198,7 @@ class Hot:
         whole = float(facts.inclusive[lines].sum())
         if not without:
             return whole
-        called = tree.inside(lines) & named(tree, lambda name: plain_name(name) == without)
+        called = tree.inside(lines) & tree.where_name(lambda name: plain_name(name) == without)
         return whole - float(facts.inclusive[tree.outermost(np.flatnonzero(called).astype(np.int32))].sum())
 
     @property
