@@ -239,7 +239,9 @@ def test_check_accepts_exactly_the_trees_in_preorder(data):
 
 @given(trees(), st.booleans())
 def test_nodes_are_found_by_tests_of_their_names_files_and_modules(tree, nameless):
-    odd = lambda text: len(text) % 2 == 1  # noqa: E731
+    def odd(text: str) -> bool:
+        return len(text) % 2 == 1
+
     for found, column, table, absent in (
         (tree.where_name(odd, nameless=nameless), tree.name, tree.names, nameless),
         (tree.where_file(odd), tree.file, tree.files, False),
