@@ -42,8 +42,13 @@ def cost_at(costs: Costs, node: int, loss: Loss | None = None) -> FloatArray:
 
 
 def laws_of_places(series: Series, costs: Costs, causes: Sequence[Cause]) -> dict[int, Fitted]:
-    """The laws of what the largest places cost, those of the causes first; none inside another."""
-    laws = ((node, law_of(series, cost_at(costs, node))) for node in _places(series, costs, causes))
+    """The laws of what the largest places cost, those of the causes first; a place inside another is not counted in that one too."""
+    places = _places(series, costs, causes)
+    nearest = np.zeros(len(costs.joint.tree), dtype=np.int32)
+    for node in sorted(places):
+        nearest[node : costs.joint.tree.end[node]] = node
+    whole = costs.of(Loss.GROWTH)
+    laws = ((node, law_of(series, whole[:, nearest == node].sum(axis=1))) for node in places)
     return {node: law for node, law in laws if law is not None}
 
 
@@ -86,7 +91,6 @@ def unseen(series: Series, costs: Costs) -> str:
 def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
     tree = costs.joint.tree
     chosen = [cause.node for cause in causes if cause.node]
-    chosen = [node for node in chosen if not any(other < node < tree.end[other] for other in chosen)]
     covered = tree.inside(np.array(sorted(set(chosen)), dtype=np.int32)) if chosen else np.zeros(len(tree), dtype=bool)
     own = series.mean(costs.of(Loss.GROWTH), -1)
     rest = np.where(covered, 0.0, own)
@@ -95,8 +99,7 @@ def _places(series: Series, costs: Costs, causes: Sequence[Cause]) -> list[int]:
         for node in np.argsort(-rest)[:_PLACES]
         if rest[node] > threshold("min_loss") * own.sum()
     ]
-    large = [node for node in large if not any(node <= cause < tree.end[node] for cause in chosen)]
-    return [*dict.fromkeys(chosen), *large]
+    return list(dict.fromkeys([*chosen, *large]))
 
 
 def crossing(series: Series, costs: Costs) -> CrossingRecord | None:

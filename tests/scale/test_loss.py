@@ -133,6 +133,22 @@ def test_a_function_that_stands_for_what_it_calls_is_named_once() -> None:
     assert "cell list" in record.findings[0].advice
 
 
+def test_a_place_inside_another_is_counted_once_at_larger_scales() -> None:
+    def run(count: int) -> Profile:
+        def spent(seconds: float) -> float | tuple[float, ...]:
+            return even(seconds)(count) if count > 1 else seconds
+
+        return build(main(function("work", function("inner", time=spent(6.0)), time=spent(4.0))), timed=True)
+
+    record = scaling_of(series("threads", {count: run(count) for count in (1, 2, 4)}), [{"threads": 8.0}])
+    found = record.predictions[0]
+    assert found.elapsed is not None
+    assert found.elapsed.value == pytest.approx(10 / 8, rel=0.02)
+    assert {each.name: each.cost.value for each in found.ranked} == pytest.approx(
+        {"inner": 6 / 8, "work": 4 / 8}, rel=0.02
+    )
+
+
 def test_the_kernels_handling_of_page_faults_is_named_by_what_it_is() -> None:
     def touching(n: int) -> Profile:
         fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=(n / 1e3) ** 2)
