@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 from chathpc.commands.explain import command as explain
 from chathpc.commands.share import Share
 from chathpc.commands.streams import complain
-from chathpc.errors import UsageError
+from chathpc.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
     from chathpc.measure import Measured, Tool
@@ -153,27 +154,36 @@ def _series(
     from chathpc.measure.live import Direct
     from chathpc.sandbox import Limits
 
-    points = vary.points_of(varied)
+    # The largest first: usually the longest, whose rate the others can bear too.
+    points = sorted(vary.points_of(varied), key=lambda each: -prod(map(float, each.values())))
     vary.check(program, points)
     folder = _series_folder(output)
 
     used = tool
 
     def one(words: tuple[str, ...], environment: Mapping[str, str], place: Path) -> tuple[Measured, float]:
-        nonlocal used
-        measured = measure(
-            words,
-            Path.cwd(),
-            runner=Direct(reads="file"),
-            output=place,
-            tool=used,
-            environment=environment,
-            rate=rate,
-            overhead=False,
-            limits=Limits(seconds=float("inf"), output=_KEPT),
-            sources=_sources(Path.cwd()),
-        )
-        used = measured.tool  # times of different tools cannot be compared
+        nonlocal used, rate
+        try:
+            measured = measure(
+                words,
+                Path.cwd(),
+                runner=Direct(reads="file"),
+                output=place,
+                tool=used,
+                environment=environment,
+                rate=rate,
+                overhead=False,
+                limits=Limits(seconds=float("inf"), output=_KEPT),
+                sources=_sources(Path.cwd()),
+            )
+        except MeasurementError as error:
+            if rate is None:
+                raise
+            raise MeasurementError(
+                str(error), hint="Vary larger values, or sample all of them more often: --rate."
+            ) from error
+        # Times of different tools and rates cannot be compared.
+        used, rate = measured.tool, rate or (round(measured.rate) if measured.rate else None)
         return measured, _longest(measured)
 
     def tell(stage: str) -> None:
@@ -182,7 +192,7 @@ def _series(
 
     found = vary.vary(program, points, folder, measure=one, interval=interval, most=most, progress=tell)
     if not quiet:
-        for each in found:
+        for each in reversed(found):
             name = ", ".join(f"{key}={value}" for key, value in each.point.items())
             times = f"{sum(each.seconds) / len(each.seconds):.3g} s"
             known = f" ± {each.interval * 100:.1f} %" if len(each.seconds) > 1 else ""

@@ -7,6 +7,7 @@ import numpy as np
 from chathpc.diagnosis.statistics import MAD_TO_SIGMA, far
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
+from chathpc.profile.tree import FloatArray
 from chathpc.scale.loss import Costs
 from chathpc.scale.series import Run, Series
 from chathpc.scale.thresholds import threshold
@@ -79,14 +80,24 @@ def overhead(series: Series, costs: Costs) -> str:
             scales += 1
     free = len(across) - scales - 1
     if free < 1:
-        return ""
+        return _unlike(series, rates)
     rate, time = np.array(across), np.array(up)
     slope = float(rate @ time / (rate @ rate))
     error = float(np.sqrt(((time - slope * rate) ** 2).sum() / free / (rate @ rate)))
     most = float(rates.max())
     at = f"at {numbers.number(most)} samples a second and thread"
     if error * most > threshold("min_loss"):
-        return ""  # what differs between runs would hide it
+        return _unlike(series, rates)  # what differs between runs would hide it
     if slope < threshold("sigma") * error:
         return f"Runs at different sampling rates show no cost of the profiler beyond noise ({numbers.percent(error * most)}) {at}."
     return f"The profiler costs {numbers.percent(slope * most)} ± {numbers.percent(error * most)} of the time {at}, as runs at different rates tell."
+
+
+def _unlike(series: Series, rates: FloatArray) -> str:
+    """That scales were sampled at different rates, whose unknown cost may pass for growth; else empty."""
+    usual = [float(np.median(rates[list(scale.runs)])) for scale in series.points]
+    low, high = min(usual), max(usual)
+    if not low > 0 or high - low < threshold("min_loss") * high:
+        return ""
+    between = f"{numbers.number(low)} to {numbers.number(high)} samples a second and thread"
+    return f"Scales were sampled at {between}: what the profiler costs may pass for growth. Measure all at one rate: --rate {low:.0f}."

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
+from chathpc.commands.measure import command
 from tests.measure import stand_in
 
 
@@ -109,3 +112,21 @@ def test_sources_of_the_whole_working_tree_are_found(shell: Shell) -> None:
     done = Shell(below, shell.environment)("--no-overhead", "--tool", "perf", "-o", "result", "../app")
     assert done.code == 0
     assert (below / "result" / "profile" / "heat.c").is_file()
+
+
+def test_a_series_is_sampled_at_the_rate_that_its_largest_point_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int | None]] = []
+
+    def measured(words: tuple[str, ...], *_: object, output: Path, rate: int | None, **__: object) -> SimpleNamespace:
+        asked.append((words[1], rate))
+        # As runs that are left to themselves choose it: the shorter, the more often.
+        chosen = rate or {"100": 9_999, "900": 499}[words[1]]
+        return SimpleNamespace(tool="perf", rate=chosen, code=0, folder=output, path=output)
+
+    monkeypatch.setattr("chathpc.measure.measure", measured)
+    monkeypatch.setattr("chathpc.commands.measure._longest", lambda _: 1.0)
+    found = CliRunner().invoke(command, ["--vary", "n=100,900", "-o", str(tmp_path / "s"), "--", "./app", "{n}"])
+    assert found.exit_code == 0
+    assert asked == [("900", None), ("100", 499), *[("900", 499), ("100", 499)] * 2]

@@ -63,6 +63,14 @@ def test_without_different_rates_nothing_is_claimed() -> None:
     assert "no cost of the profiler beyond noise" in told_of(noise, [{"rate": r} for r in (100, 999, 100, 999) * 2])
 
 
+def test_scales_at_different_rates_are_told() -> None:
+    found = made((1.0,), (1.0,), (1.0,))
+    told = told_of(found, [{"rate": rate} for rate in (19_999, 3500, 499)])
+    assert "499 to 20,000 samples a second" in told
+    assert told.endswith("--rate 499.")
+    assert told_of(found, [{"rate": rate} for rate in (499, 499, 499)]) == ""
+
+
 def test_what_differs_between_runs_hides_the_cost_of_the_profiler() -> None:
     noise = made((1.0, 1.5, 1.4, 1.0), (1.3, 1.0, 1.0, 1.4))
     assert told_of(noise, [{"rate": rate} for rate in (100, 999, 100, 999) * 2]) == ""
