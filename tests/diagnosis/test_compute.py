@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import (
     APP,
     causes,
@@ -16,7 +17,7 @@ from tests.diagnosis.parts import (
     statements,
     sure,
 )
-from tests.profile.build import build, call, entry, inlined, line, loop
+from tests.profile.build import build, call, entry, inlined, line, loop, node
 
 HEADER = "/usr/include/c++/12/bits/stl_vector.h"
 
@@ -181,9 +182,33 @@ def test_advice_on_pow_comes_first_only_where_pow_is_called(name: str, first: st
         assert any(one.startswith("Replace pow") for one in found.advice)
 
 
-def test_math_of_nobody_known_is_no_finding() -> None:
-    profile = build(main(line("app.c:2", time=5.0)), entry("<thread root>", libm("exp", time=5.0)))
-    assert "expensive-math" not in causes(profile)
+def test_math_whose_caller_no_stack_tells_is_told_without_a_place() -> None:
+    """4 s of pow end below the function that starts `main`, and 1 of 100 samples below the loader: neither calls pow."""
+    broken = call("__libc_start_call_main", libm("__ieee754_pow_fma", time=3.96), module="/lib/libc.so.6")
+    loader = call("_dl_start_user", libm("__ieee754_pow_fma", time=0.04), module="/lib/ld-linux-x86-64.so.2")
+    rest = function("main", line("app.c:2", time=6.0))
+    profile = build(
+        node(
+            NodeKind.REGION,
+            Relation.LEXICAL,
+            "heat",
+            call("__libc_start_call_main", rest, module="/lib/libc.so.6"),
+            broken,
+            loader,
+        )
+    )
+    found = finding(diagnosed(profile), "expensive-math")
+    assert (found.where.function, found.share) == (None, pytest.approx(0.4))
+    assert found.summary == "Calls of pow take 40.0 % of the time; the stacks do not tell which function makes them."
+    assert statements(diagnosed(profile), "expensive-math") == [
+        "Math library functions take 4.00 s of 10.0 s (40.0 %), mostly pow."
+    ]
+
+
+def test_what_stands_above_a_math_function_in_a_library_is_not_what_is_called() -> None:
+    wrapped = libc("run_exit_handlers", libm("__ieee754_exp_fma", time=4.0))
+    found = finding(diagnosed(build(main(function("solve", line("app.c:4", wrapped, time=6.0))))), "expensive-math")
+    assert found.summary == "Calls of exp in solve take 40.0 % of the time."
 
 
 HOIST = """void rows(double *v, int n)

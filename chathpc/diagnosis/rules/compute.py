@@ -13,6 +13,7 @@ from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, share_her
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.python import array_advice
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_system, public_name
@@ -199,16 +200,14 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     least = expensive.threshold("min_share")
     if facts.total == 0 or not facts.above(float(math.sum()) / facts.total, least):
         return
-    hot = facts.hot_place(math)
-    if hot is None:
-        return
-    called = _called_math(facts, facts.in_function(hot.label, math))
+    hot = _calling_math(facts, math, least)
+    called = _called_math(facts, math if hot is None else facts.in_function(hot.label, math))
     found = None
-    if hot.line >= 0 and facts.profile.read_source is not no_source:
+    if hot is not None and hot.line >= 0 and facts.profile.read_source is not no_source:
         from chathpc.diagnosis.invariants import invariant_call
 
         found = invariant_call(facts, hot.line, called)
-    if found is not None:
+    if hot is not None and found is not None:
         yield Draft(
             cause=invariant.id,
             where=hot.place,
@@ -227,19 +226,29 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     yield _expensive_math(facts, math, hot)
 
 
-def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace, called: list[str]) -> tuple[Fact, Fact]:
-    cost = float(math.sum())
+def _calling_math(facts: Facts, math: FloatArray, least: float) -> HotPlace | None:
+    """Where the program calls most of `math`; None where stacks that end before its code leave too little of it with a caller."""
     return (
-        fact(
-            facts,
-            Kind.AMOUNT,
-            cost,
-            subject="math library functions",
-            form=Form.MANY,
-            whole=total(facts),
-            parts=[Part(name) for name in called[:4]],
-            how="time in libm below the program's code",
-        ),
+        facts.hot_place(math) if facts.above(float(math[facts.caller_label >= 0].sum()) / facts.total, least) else None
+    )
+
+
+def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace | None, called: list[str]) -> tuple[Fact, ...]:
+    cost = float(math.sum())
+    everywhere = fact(
+        facts,
+        Kind.AMOUNT,
+        cost,
+        subject="math library functions",
+        form=Form.MANY,
+        whole=total(facts),
+        parts=[Part(name) for name in called[:4]],
+        how="time in libm below the program's code" if hot is not None else "time in libm",
+    )
+    if hot is None:
+        return (everywhere,)
+    return (
+        everywhere,
         fact(
             facts,
             Kind.AMOUNT,
@@ -254,26 +263,32 @@ def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace, called: list[s
     )
 
 
-def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace) -> Draft:
+def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace | None) -> Draft:
     entry = cause("expensive-math")
     total = float(math.sum())
-    loop = facts.innermost_loop(hot.line)
-    in_loop = loop >= 0 or facts.below_loop(hot.node)
-    called = _called_math(facts, facts.in_function(hot.label, math))
+    loop = -1 if hot is None else facts.innermost_loop(hot.line)
+    in_loop = loop >= 0 or (hot is not None and facts.below_loop(hot.node))
+    called = _called_math(facts, math if hot is None else facts.in_function(hot.label, math))
     listed = ", ".join(called[:4]) or "math functions"
     loop_place = facts.profile.tree.place(loop) if loop >= 0 else ""
+    summary = (
+        f"Calls of {listed} take {share_here(facts, total, total)}; the stacks do not tell which function makes them."
+    )
+    if hot is not None:
+        summary = f"Calls of {listed} in {hot.place.function} take {share_here(facts, hot.weight, total)}" + (
+            f", in the loop at {loop_place}." if loop_place else "."
+        )
     return Draft(
         cause=entry.id,
-        where=hot.place,
-        summary=f"Calls of {listed} in {hot.place.function} take {share_here(facts, hot.weight, total)}"
-        + (f", in the loop at {loop_place}." if loop_place else "."),
+        where=Place() if hot is None else hot.place,
+        summary=summary,
         cost=total,
         share=total / facts.total,
         threshold=entry.threshold("min_share"),
         evidence=_math_evidence(facts, math, hot, called),
         signs=2 if in_loop else 1,
         against=() if in_loop else ("The calls were not seen inside a loop.",),
-        advice=_told_first(entry, called, hot.place.file),
+        advice=_told_first(entry, called, hot.place.file if hot else None),
     )
 
 
@@ -285,14 +300,20 @@ def _told_first(entry: Cause, called: list[str], file: str | None) -> tuple[str,
 
 
 def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
-    """Names of the public math functions called, the most costly first: `pow`, `exp`."""
+    """Names of the public math functions called, the most costly first: `pow`, `exp`. What else stands above them in a call (the loader,
+    where a stack is broken) is not what is called.
+    """
     tree, call = facts.profile.tree, facts.activities.call
-    counted = np.flatnonzero((weight > 0) & (call >= 0))
+    math = facts.activities.of(Activity.MATH)
+    above = np.maximum(tree.parent, 0)
+    first = tree.nearest(math & ((tree.parent < 0) | ~math[above] | (call[above] != call)))
+    counted = np.flatnonzero((weight > 0) & (call >= 0) & (first >= 0))
     sums: dict[str, float] = {}
-    for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
+    for node, value in zip(first[counted].tolist(), weight[counted].tolist(), strict=True):
         name = public_name(tree.function_name(node))
         sums[name] = sums.get(name, 0.0) + value
-    return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1])]
+    least = common()["hardly_any"].value * sum(sums.values())
+    return [name for name, value in sorted(sums.items(), key=lambda item: -item[1]) if name and value >= least]
 
 
 def unoptimised(facts: Facts) -> Iterable[Draft]:
