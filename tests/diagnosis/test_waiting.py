@@ -12,6 +12,7 @@ from tests.diagnosis.parts import (
     function,
     libc,
     main,
+    ranks,
     source,
     statements,
     sure,
@@ -48,6 +49,15 @@ def test_one_thread_alone_is_a_doubt() -> None:
     found = finding(diagnosis, "lock-contention")
     assert found.against == ("Only one thread was seen in lock functions.",)
     assert statements(diagnosis, "lock-contention")[0].startswith("Lock functions in 1 thread take 4.00 s")
+
+
+def test_a_process_of_one_thread_waits_for_no_other() -> None:
+    """Taking a lock that nobody else can hold costs time, too; each rank has locks of its own."""
+    lock = line("app.c:12", libc("pthread_mutex_lock", time=(4.0, 6.0)))
+    tree = build(main(function("push", lock, line("app.c:13", time=(8.0, 2.0)), at="app.c:10")))
+    assert "lock-contention" in causes(tree)
+    assert "lock-contention" not in causes(replace(tree, where=ranks(2)))
+    assert "lock-contention" in causes(replace(tree, where=ranks(1, 2)))
 
 
 def test_few_waits_or_locks_of_nobody_known_are_no_finding() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from chathpc.diagnosis import lacks
 from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import without_core
@@ -46,7 +47,8 @@ _UNEVEN = (
 def locks(facts: Facts) -> Iterable[Draft]:
     """Threads that wait for a mutex or spin lock, or for the lock of Python's interpreter."""
     weight = facts.of(Activity.LOCK)
-    if not weight.any():
+    # Whose process has no other thread never waits for one: that is what taking a lock costs.
+    if not weight.any() or (lacks.threads(facts) is None and _alone(facts)):
         return
     tree = facts.profile.tree
     of_interpreter = tree.nearest(interpreter_waits(tree)) >= 0
@@ -86,6 +88,13 @@ def locks(facts: Facts) -> Iterable[Draft]:
             if python
             else draft
         )
+
+
+def _alone(facts: Facts) -> bool:
+    """True if no process has two threads of the program."""
+    where = facts.profile.where
+    process = np.stack([where.node[facts.locations], where.rank[facts.locations]])
+    return len(np.unique(process, axis=1).T) == facts.thread_count
 
 
 def blocked(facts: Facts) -> Iterable[Draft]:
