@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.diagnosis.records import Diagnosis, Verdict
-from chathpc.fix.ledger import Ledger
+from chathpc.fix.history import Past
+from chathpc.fix.ledger import Ledger, read
 from chathpc.fix.original import begin, first_state
 from chathpc.fix.outcome import Outcome, outcome_of
 from chathpc.fix.profiling import Profiler, measured
@@ -46,9 +47,11 @@ def fix(
     inputs must not be known before. ChathpcError if the original itself does not build, run or agree with itself.
     """
     space = Workspace(work or work_folder(project.root))
-    if fresh:
-        _forget(space)
     with space.locked():
+        if (
+            fresh or not Past.of(read(space.ledger)[0]).measured
+        ):  # nothing is lost where the original was not even measured
+            _forget(space)
         space.prepare(project.root)
         ledger = Ledger(space.ledger)
         try:
@@ -62,10 +65,9 @@ def fix(
 
 
 def _forget(space: Workspace) -> None:
-    with space.locked():
-        for folder in (space.original, space.built, space.profiles, *space.root.glob(f"{space.stage.name}*")):
-            remove(folder)
-        space.ledger.unlink(missing_ok=True)
+    for folder in (space.original, space.built, space.profiles, *space.root.glob(f"{space.stage.name}*")):
+        remove(folder)
+    space.ledger.unlink(missing_ok=True)
 
 
 def may_gain(diagnosis: Diagnosis) -> bool:

@@ -17,7 +17,7 @@ from chathpc.fix.outputs import compare
 from chathpc.fix.project import Project
 from chathpc.fix.runner import Built, Case
 from chathpc.fix.session import Session, State
-from chathpc.fix.workspace import entries, tree_hash
+from chathpc.fix.workspace import entries, listing, tree_hash
 from chathpc.profile.text import clean
 
 #: Source files that a proposer is shown are no larger (bytes), and are so many in all.
@@ -48,9 +48,15 @@ def begin(session: Session) -> None:
     else:
         session.ledger.append("resume", {"sandbox": session.runner.sandbox.name})
     if tree_hash(session.project.root) != identity["tree"]:
-        raise ChathpcError(
-            f"Files in {session.project.root} have changed since the work started.", hint="Start over with --fresh."
-        )
+        changed = {each.path for each in {*listing(session.project.root)} ^ {*listing(space.original)}}
+        # What the user's own build has made since is no source.
+        changed -= session.runner.makes(sorted(changed - {*session.originals}), session.originals)
+        if changed:
+            shown = ", ".join(map(clean, sorted(changed)[:3])) + (", …" if len(changed) > 3 else "")
+            raise ChathpcError(
+                f"Files in {session.project.root} have changed since the work started: {shown}.",
+                hint="Start over with --fresh.",
+            )
 
 
 def first_state(session: Session, profile: Path | None) -> State:

@@ -156,6 +156,18 @@ class Runner:
         unfinished.rename(said)
         return Built(digest, folder, flags, completed, dict(files))
 
+    def makes(self, paths: Sequence[str], rewritten: Mapping[str, str]) -> set[str]:
+        """Those of `paths` that the original's build makes where they are missing: products of an earlier build, no sources.
+
+        `rewritten` are texts of the original; make(1) takes such files for new.
+        """
+        stage = self.sources(rewritten)
+        for path in paths:
+            remove(stage / path)
+        self._run(self.project.build, self._build_environment(self.flags(None)))
+        self.builds += 1
+        return {path for path in paths if os.path.lexists(stage / path)}
+
     def flags(self, flags: str | None, more: str = "") -> str | None:
         """The flags of a build; None where the project declares no place for them."""
         if self.project.flags is None:

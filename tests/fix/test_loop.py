@@ -205,6 +205,38 @@ def test_a_changed_tree_or_project_is_not_gone_on_with(tmp_path: Path) -> None:
     assert session(tmp_path, fresh=True, budget=Budget(rounds=1, timing=1, candidates=1)).attempts
 
 
+def test_a_project_that_was_corrected_before_anything_was_measured_begins_anew(tmp_path: Path) -> None:
+    with pytest.raises(ChathpcError, match="does not build"):
+        fix(broken(tmp_path, build="exit 3"), [], sandbox=Unguarded(), profiler=profiler)
+    assert session(tmp_path, budget=Budget(rounds=1, timing=1, candidates=1)).attempts
+
+
+def test_products_of_the_users_own_build_do_not_end_the_work(tmp_path: Path) -> None:
+    session(tmp_path, budget=Budget(rounds=1, timing=1, candidates=1))
+    (project(tmp_path).root / "app").write_text("made by the user's own build")
+    session(tmp_path, budget=Budget(rounds=1, timing=1, candidates=1))
+    (project(tmp_path).root / "work.txt").write_text(FAST)
+    with pytest.raises(ChathpcError, match=r"since the work started: work\.txt\."):
+        session(tmp_path)
+
+
+@pytest.mark.parametrize(("build", "verdict"), [
+    # Only a build that says which file it writes makes it where it is missing.
+    ("cp work.txt app && chmod +x app && (cmp -s work.txt old.mod || cp work.txt old.mod)", Verdict.ACCEPTED),
+    ("cp work.txt app && chmod +x app && test -e old.mod && cp work.txt old.mod", Verdict.CHEATED),
+])  # fmt: skip
+def test_a_product_of_an_earlier_build_may_change(tmp_path: Path, build: str, verdict: Verdict) -> None:
+    made = replace(project(tmp_path), build=build)
+    (made.root / "old.mod").write_text(SLOW)
+    found = fix(
+        made, [Scripted([candidate("right", {"work.txt": FAST})])], sandbox=Unguarded(), profiler=profiler,
+        budget=Budget(rounds=1, timing=5), baselines=False,
+    )  # fmt: skip
+    assert [
+        (each.verdict, each.gates[-1].statement if verdict == Verdict.CHEATED else "") for each in found.attempts
+    ] == [(verdict, "Building it changes old.mod." if verdict == Verdict.CHEATED else "")]
+
+
 def test_limits_end_the_work_and_keep_what_is_done(tmp_path: Path) -> None:
     found = session(tmp_path, budget=Budget(rounds=1, timing=1, candidates=1))
     assert not found.complete

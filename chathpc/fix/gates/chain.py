@@ -146,6 +146,12 @@ class Chain:
             by_original = set(changed_inputs(original, runner.workspace.original, ()))
             found = changed_inputs(changed, runner.workspace.original, tuple(self.files))
             touched = [path for path in found if path not in by_original]
+            if touched:  # a module or object file that an earlier build has left
+                rewritten = {
+                    path: self.session.originals[path] for path in self.files if path in self.session.originals
+                }
+                made = runner.makes(touched, rewritten)
+                touched = [path for path in touched if path not in made]
             touched += [path for path, text in self.files.items() if not _holds(changed.folder / path, text)]
             mine, theirs = imports(runner, original), imports(runner, changed)
             programs = None if mine is None or theirs is None else (mine, theirs)
