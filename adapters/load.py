@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
+
+import numpy as np
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.content import same_bytes
@@ -48,6 +50,7 @@ def load(path: str | Path, *more: str | Path, format: str | None = None, source:
         refuse_repeated(places)
         views = [load(place, format=format) for place in places]
         refuse_same(places, views)
+        _refuse_runs(places, views)
         return merge(views)
     place = Path(path)
     _look(place)
@@ -82,6 +85,34 @@ def refuse_same(places: Sequence[Path], views: Sequence[Profile]) -> None:
             raise UsageError(
                 f"{clean(str(one))} and {clean(str(other))} are the same recording.", hint="Give each recording once."
             )
+
+
+def _refuse_runs(places: Sequence[Path], views: Sequence[Profile]) -> None:
+    """UsageError if two of the views are of two runs: chathpc measure made each, or one tool timed a thread of the same rank in both."""
+    from chathpc.profile.merge import tool_of
+
+    seen: dict[tuple[object, ...], tuple[Path, Path]] = {}
+    for place, view in zip(places, views, strict=True):
+        for owner, mark in _marks(place, view):
+            known, other = seen.setdefault((tool_of(view), *mark), (owner, place))
+            if known != owner:
+                raise UsageError(
+                    f"{clean(str(other))} and {clean(str(place))} are two runs.",
+                    hint="A series is for chathpc scale, before and after for chathpc diff; else give the profiles of one run.",
+                )
+
+
+def _marks(place: Path, view: Profile) -> Iterator[tuple[Path, tuple[object, ...]]]:
+    """What only one recording of a run has: a host time in a folder of chathpc measure, and of a thread whose rank is known."""
+    above = (place.resolve(), *place.resolve().parents[:2])
+    made = next((folder for folder in above if (folder / "measure.json").is_file()), None)
+    where = view.where
+    known = ~where.is_gpu & (where.rank >= 0)
+    for name in (name for name, metric in view.metrics.items() if name.startswith("cpu.") and metric.has_values):
+        if made is not None:
+            yield made, (name,)
+        for at in np.flatnonzero(known & (np.nan_to_num(view.location_totals(name)) > 0)).tolist():
+            yield place, (name, int(where.node[at]), int(where.rank[at]), int(where.thread[at]))
 
 
 def named(format: str) -> Adapter:

@@ -12,7 +12,7 @@ import pytest
 
 import chathpc
 from chathpc.errors import UsageError
-from tests.synthetic.hpctoolkit_v4 import TIME, Database, entry, function, line, point, write
+from tests.synthetic.hpctoolkit_v4 import TIME, Database, Location, entry, function, line, point, write
 from tests.synthetic.perf_script import Fields, Sample, heat
 from tests.synthetic.perf_script import write as perf_text
 
@@ -83,3 +83,28 @@ def test_the_repetitions_of_a_side_of_a_comparison_are_different_recordings(tmp_
     with pytest.raises(UsageError, match="are the same recording"):
         chathpc.diff([one, copy], other)
     assert chathpc.diff(one, other).verdict == "unchanged"
+
+
+def test_two_runs_are_no_views_of_one(tmp_path: Path) -> None:
+    def ranked(name: str, *ranks: int) -> Path:
+        places = [Location(thread=0, rank=rank, core=rank) for rank in ranks]
+        row = line("src/a.c", 1, point(1, {TIME: dict.fromkeys(range(len(ranks)), 1.0)}))
+        return write(tmp_path / name, Database([entry(function("main", row))], places)).path
+
+    one, four, fifth = ranked("one", 0), ranked("four", 0, 1, 2, 3), ranked("fifth", 4)
+    with pytest.raises(UsageError, match="are two runs") as caught:
+        chathpc.load(one, four)
+    assert "chathpc scale" in caught.value.hint
+    assert chathpc.load(four, fifth).total("cpu.time") == 5.0  # files of the ranks of one run
+
+
+def test_two_measurements_of_one_tool_are_two_runs(tmp_path: Path) -> None:
+    def measured(name: str, later: float) -> Path:
+        folder = tmp_path / name
+        (folder / "profile").mkdir(parents=True)
+        recorded(folder / "profile" / "perf.txt", [replace(one, seconds=one.seconds + later) for one in heat()])
+        (folder / "measure.json").write_text('{"profile": "profile/perf.txt", "tool": "perf"}')
+        return folder
+
+    with pytest.raises(UsageError, match="are two runs"):
+        chathpc.load(measured("n=1", 0.0), measured("n=2", 1000.0))
