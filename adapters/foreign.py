@@ -9,7 +9,7 @@ from chathpc.adapters.glance import Glance
 
 _SAMPLES = "chathpc measure -- ./app"
 _NO_PROFILE = "Give the file or folder that a profiler wrote; supported formats: chathpc adapters list"
-_PARAMETERS = "It has totals of several runs but no times of functions: give the profile of one run."
+_PARAMETERS = "It holds measurements of several runs, for chathpc scale; else give the profile of one run."
 
 #: First bytes → what the file is, what to do.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
@@ -50,7 +50,8 @@ _TEXT: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*PARAMETERS? \w.*\n(?s:.{0,4000}?)^[ \t]*(?:POINTS|DATA)\b", re.MULTILINE),
      "an experiment of Extra-P (text)", _PARAMETERS),
     (re.compile(r'\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+\s*\{\s*"params"\s*:'), "an experiment of Extra-P (JSON lines)", _PARAMETERS),
-    (re.compile(r'\A\s*\{\s*"parameters"\s*:\s*\{[^{}]*\}\s*;'), "an experiment of Extra-P (Talpas)", _PARAMETERS),
+    (re.compile(r'\A\s*\{\s*"parameters"\s*:\s*\{[^{}]*\}\s*;'), "an experiment of Extra-P (Talpas)",
+     "Extra-P's other formats can be read by chathpc scale; else give the profile of one run."),
     (re.compile(r'\A\s*\{\s*"parameters"\s*:\s*\[(?s:.{0,20000}?)"(?:measurements|callpaths)"\s*:'),
      "an experiment of Extra-P (JSON)", _PARAMETERS),
     (re.compile(r"^[ \t]*Performance counter stats for ", re.MULTILINE),

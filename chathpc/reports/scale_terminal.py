@@ -103,14 +103,16 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     """Rows of the matrix: times, speed-up, and the efficiencies that are known, factors below their product."""
     points = _shown(record)
     summed = record.verdict == "cannot-tell"
-    unit = "" if record.unit == "s" else f", {record.unit}"
-    rows = [(("time of all" if summed else "time") + unit, *(_cell(point.elapsed, record.unit) for point in points))]
-    if summed:
-        return rows
-    if record.kind == "problem size":
+    name = "time of all" if summed else "time"
+    if record.unit != "s":
+        name = f"{name}, {record.unit}" if record.unit else record.metric or "cost"
+    rows = [(name, *(_cell(point.elapsed, record.unit) for point in points))]
+    if summed or record.kind == "problem size":
         rows.append(("growth", *(numbers.speedup(1 / point.speedup) for point in points)))
     else:
         rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
+    if summed:
+        return rows
     several = any(point.workers > 1 for point in points)
     for name, attribute, depth in _ROWS:
         if not several and "device" not in attribute:

@@ -143,7 +143,8 @@ def next_run(
     if unseen(series, costs) or whole.refusal(at):
         run, reached = _enabling(series, costs, whole, target, offered)
         purpose = "extrapolate" if reached == target else "approach"
-        question, advice = "whether it can be extrapolated", Advice(run, "no", 1.0)
+        question = "" if unseen(series, costs) else "whether it can be extrapolated"
+        advice = Advice(run, "no", 1.0)
     else:
         for asked, fits, decision in _questions(series, costs, whole, laws, target):
             question, advice = asked, advise(fits, at, offered, decision)

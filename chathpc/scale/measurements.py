@@ -24,7 +24,7 @@ from chathpc.scale.record import (
     Scaling,
     is_below,
 )
-from chathpc.scale.series import is_workers
+from chathpc.scale.series import is_workers, slice_along
 from chathpc.scale.thresholds import threshold
 
 #: Between the parts of a call path.
@@ -58,25 +58,22 @@ def scaling_of(
     if parameter not in names or any(not set(target) <= set(names) for target in at):
         raise UsageError(f"{path.name} has other parameters.", hint=f"It has: {', '.join(map(clean, names))}.")
     whole = _whole(places)
-    largest = {name: max(each.parameters[name] for each in whole) for name in names}
-    fixed = {name: value for name, value in largest.items() if name != parameter}
-    series = sorted(
-        (each for each in whole if all(each.parameters[name] == value for name, value in fixed.items())),
-        key=lambda each: each.parameters[parameter],
-    )
-    targets = [{**fixed, **target} for target in at] or [{**fixed, parameter: largest[parameter] * _FURTHER}]
+    along_it, fixed = slice_along(whole, parameter, [name for name in names if name != parameter])
+    series = sorted(along_it, key=lambda each: each.parameters[parameter])
+    targets = [{**fixed, **target} for target in at] or [
+        {**fixed, parameter: series[-1].parameters[parameter] * _FURTHER}
+    ]
     laws = {place: fit(found) for place, found in places.items()}
     law = fit(whole)
-    last = float(np.mean(series[-1].values)) if series else 0.0
+    last = float(np.mean(series[-1].values))
     findings = [] if last <= 0 else _findings(places, laws, law, parameter, series[-1].parameters, last, targets)
     shown = ", ".join(words.value(each.parameters[parameter]) for each in series)
     what = "the time" if chosen.lower() in _TIMES else chosen or "the cost"
     headline = f"No place grows much faster than it should along {parameter} ({shown})."
     if findings:
-        here = words.at_value(parameter, largest[parameter])
-        headline = (
-            f"{findings[0].name} {findings[0].why}; at {here} it has {numbers.percent(findings[0].share)} of {what}."
-        )
+        here = words.at_value(parameter, series[-1].parameters[parameter])
+        part = numbers.percent(findings[0].costs[-1] / last)
+        headline = f"{findings[0].name} {findings[0].why}; at {here} it has {part} of {what}."
     kind: Literal["unknown", "problem size"] = "unknown" if is_workers(parameter) else "problem size"
     from chathpc import __version__
 
@@ -121,24 +118,28 @@ def _findings(
     found = []
     for place, law in laws.items():
         growth = law.growth(parameter, last)
-        cost = law.predict(last).value
+        along = [
+            each
+            for each in places[place]
+            if all(each.parameters[name] == last[name] for name in last if name != parameter)
+        ]
+        along.sort(key=lambda each: each.parameters[parameter])
+        costs = [float(np.mean(each.values)) for each in along] or [0.0]
+        # Of the whole with workers; with the size of the problem what exceeds growth in proportion.
+        ideal = 0.0 if least == 0.0 else costs[0] * last[parameter] / along[0].parameters[parameter] if along else 0.0
+        cost = costs[-1] - ideal
         if (
             growth.low <= least - (0.0 if least == 0.0 else 0.2)
             or growth.value <= least
             or cost < threshold("min_loss") * total
         ):
             continue
-        along = [
-            each
-            for each in places[place]
-            if all(each.parameters[name] == last[name] for name in last if name != parameter)
-        ]
         found.append(
             FindingRecord(
                 loss="growth", name=clean(place.rsplit(_BELOW, 1)[-1] or "the whole"), where=PlaceRecord(path=[clean(each) for each in place.split(_BELOW)]),
                 why=f"grows {words.growth_words(law, parameter)}", cause=None if is_workers(parameter) else "quadratic-algorithm", advice="",
                 share=cost / total, seconds=cost, error=law.noise * cost,
-                costs=[float(np.mean(each.values)) for each in sorted(along, key=lambda each: each.parameters[parameter])],
+                costs=costs,
                 law=_law(law, parameter, {name: value for name, value in last.items() if name != parameter}, targets),
             )
         )  # fmt: skip
@@ -157,6 +158,6 @@ def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, f
     ranked = (
         (place.rsplit(_BELOW, 1)[-1], law.predict(target))
         for place, law in laws.items()
-        if not law.refusal(target) and not any(other.startswith(place + _BELOW) for other in laws)
+        if place and not law.refusal(target) and not any(other.startswith(place + _BELOW) for other in laws)
     )
     return PredictionRecord.of(target, whole.predict(target), ranked)

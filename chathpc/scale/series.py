@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 import yaml
@@ -46,7 +47,17 @@ _VALUE = re.compile(
         "|".join(name for name in _KNOWN if len(name) > 1)
     )
 )
+#: A word that holds several: `x100y1z1`, as Extra-P names folders.
+_PAIRS = re.compile(r"(?<![^-_.,+/])(?:[A-Za-z]\d+){2,}(?![^-_.,+/])")
 _PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+class _HasParameters(Protocol):
+    @property
+    def parameters(self) -> Mapping[str, float]: ...
+
+
+Sliced = TypeVar("Sliced", bound=_HasParameters)
 
 
 class Kind(StrEnum):
@@ -267,8 +278,9 @@ def values_from(file: Path) -> dict[str, dict[str, float]]:
 
 
 def named_values(text: str) -> dict[str, float]:
-    """Values that a name holds: `ranks=8`, `n1000`, `app-p4-n2k`, `64_cores`; those that number repetitions are left out."""
+    """Values that a name holds: `ranks=8`, `n1000`, `app-p4-n2k`, `x10y1`, `64_cores`; those that number repetitions are left out."""
     found = {}
+    text = _PAIRS.sub(lambda match: re.sub(r"(?<=\d)(?=[A-Za-z])", ",", match[0]), text)
     for name, separator, number, prefix, count, counted in _VALUE.findall(text):
         if count:
             found[known_name(counted)] = float(count)
@@ -363,7 +375,7 @@ def series_of(
                 f"The runs do not differ in '{clean(parameter)}'.", hint=f"They differ in: {', '.join(names)}."
             )
     chosen = parameter or max(names, key=lambda name: (is_workers(name), len({run.parameters[name] for run in runs})))
-    along, fixed = _slice(runs, chosen, [name for name in names if name != chosen])
+    along, fixed = slice_along(runs, chosen, [name for name in names if name != chosen])
     ordered = sorted(along, key=lambda run: run.parameters[chosen])
     points = tuple(
         Point(value, tuple(at for at, run in enumerate(ordered) if run.parameters[chosen] == value))
@@ -374,15 +386,15 @@ def series_of(
     return Series(chosen, found, reason, source, points, tuple(ordered), fixed, others, notes)
 
 
-def _slice(runs: Sequence[Run], parameter: str, others: Sequence[str]) -> tuple[list[Run], dict[str, float]]:
-    """The runs with the most values of the parameter while all others stay; of several such slices that of the largest values."""
-    slices: dict[tuple[float, ...], list[Run]] = {}
+def slice_along(runs: Sequence[Sliced], parameter: str, others: Sequence[str]) -> tuple[list[Sliced], dict[str, float]]:
+    """The runs or measurements with the most values of the parameter while all others stay; of several such slices that of the largest values."""
+    slices: dict[tuple[float, ...], list[Sliced]] = {}
     for run in runs:
         slices.setdefault(tuple(run.parameters[name] for name in others), []).append(run)
     best = max(slices, key=lambda key: (len({run.parameters[parameter] for run in slices[key]}), key))
     if len({run.parameters[parameter] for run in slices[best]}) < 2:
         raise UsageError(
-            f"No two runs differ in {parameter} alone.",
+            f"No two runs differ in {clean(parameter)} alone.",
             hint="Vary one parameter at a time, or give another with --along.",
         )
     return slices[best], dict(zip(others, best, strict=True))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import UsageError
+from chathpc.reports.scale_terminal import matrix
 from chathpc.scale.extrap import recognises
 from chathpc.scale.scaling import scale
 
@@ -53,6 +54,32 @@ def test_other_parameters_and_metrics_are_refused(tmp_path: Path) -> None:
         scale([path], metric="flops")
     with pytest.raises(UsageError, match="other parameters"):
         scale([path], at=[{"ranks": 64.0}])
+
+
+def test_the_share_of_a_place_is_what_exceeds_growth_in_proportion(tmp_path: Path) -> None:
+    path = written(tmp_path, {"main": lambda n: n * n})
+    path.write_text(path.read_text().replace("PARAMETER p", "PARAMETER n"))
+    (found,) = scale([path]).findings
+    assert found.share == pytest.approx((64**2 - 16 * 4**2) / 64**2)
+    assert scale([path]).headline.endswith("at n = 64 it has 100 % of the time.")
+
+
+def test_of_several_parameters_the_slice_with_most_points_is_looked_at(tmp_path: Path) -> None:
+    # x is varied at y = 1, y at x = 1: at the largest y there is one x alone.
+    points = [(x, 1) for x in range(1, 6)] + [(1, y) for y in range(2, 6)]
+    path = tmp_path / "cross.jsonl"
+    path.write_text("".join(f'{{"params":{{"x":{x},"y":{y}}},"metric":"metr","value":{x + y}}}\n' for x, y in points))
+    found = scale([path])
+    assert (found.parameter, found.fixed) == ("x", {"y": 1.0})
+    assert [(point.value, point.elapsed) for point in found.points] == [(x, x + 1) for x in range(1, 6)]
+    assert matrix(found)[0][0] == "metr"
+
+
+def test_parameters_that_grow_together_are_no_series(tmp_path: Path) -> None:
+    path = tmp_path / "together.jsonl"
+    path.write_text("".join(f'{{"params":{{"p":{p},"q":{p}}},"value":1}}\n' for p in (1, 2, 4, 8)))
+    with pytest.raises(UsageError, match="No two runs differ in p alone"):
+        scale([path])
 
 
 def test_other_files_are_not_taken_for_it(tmp_path: Path) -> None:

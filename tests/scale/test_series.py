@@ -24,6 +24,7 @@ from tests.synthetic.collapsed import write
         ("heat_n1000.json", {"n": 1000}),
         ("grid_size=1000", {"grid_size": 1000}),
         ("64_cores.cali", {"cores": 64}),
+        ("mm.x100y1z1.r1", {"x": 100, "y": 1, "z": 1}),
         ("2_pass", {}),
         ("heat2d", {}),
         ("app-3", {}),
