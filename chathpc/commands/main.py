@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import click
 
 from chathpc import __version__
 from chathpc.commands.help import Context, laid_out
-from chathpc.commands.streams import complain
+from chathpc.commands.streams import BROKEN_PIPE, complain
 from chathpc.errors import ChathpcError
 
 #: Exit codes beyond those of chathpc.errors: EX_SOFTWARE of sysexits.h, and 128 + SIGINT as shells have it.
@@ -136,10 +137,13 @@ def main(args: Sequence[str] | None = None) -> int:
     # What a start makes stays: to look through it for cycles again and again takes a twentieth of the time of a small report.
     gc.set_threshold(50_000, 20, 20)
     session = Session(debug=os.environ.get("CHATHPC_DEBUG", "") not in ("", "0"))
+    stdout = sys.stdout
     try:
         result = cli.main(args=args, prog_name="chathpc", standalone_mode=False, obj=session)
         return result if isinstance(result, int) else 0
     except SystemExit as error:
+        if sys.stdout is not stdout:  # as click leaves it, with 1, where the reader of --help went away
+            return BROKEN_PIPE
         return error.code if isinstance(error.code, int) else 1
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")

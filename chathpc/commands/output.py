@@ -13,13 +13,11 @@ from typing import Any, TypeVar
 
 import click
 
-from chathpc.commands.streams import drop
+from chathpc.commands.streams import BROKEN_PIPE, drop
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.reports.style import NARROWEST, WIDEST, Style
 from chathpc.reports.write import write_atomically
 
-#: Exit code of a program whose reader went away: 128 + SIGPIPE.
-BROKEN_PIPE = 141
 _PIPED_WIDTH = 80
 #: What the ending of a file's name says of its format.
 SUFFIXES = {

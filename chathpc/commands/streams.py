@@ -9,6 +9,8 @@ from contextlib import suppress
 
 from chathpc.profile.text import clean
 
+#: Exit code of a program whose reader went away: 128 + SIGPIPE.
+BROKEN_PIPE = 141
 #: What a command to copy begins with, behind what it does.
 _COMMAND = ": chathpc "
 
