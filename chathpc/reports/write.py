@@ -27,14 +27,15 @@ def write_atomically(path: str | Path, content: str | bytes, *, tag: str = "") -
     be written.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8")
-    target = Path(os.path.realpath(path))
+    # What the path of a pipe (/dev/stdout, >(command)) resolves to has no name by which it can be opened.
+    target = Path(path) if _is_special(_mode(Path(path))) else Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise UsageError(f"There is no folder {target.parent}.", hint="Create it, or name another file.")
     if target.is_dir():
         raise UsageError(f"{path} is a folder.", hint="Name a file in it.")
     try:
         mode = _mode(target)
-        if mode is not None and not stat.S_ISREG(mode):
+        if _is_special(mode):
             with target.open("wb") as stream:
                 stream.write(data)
             return
@@ -123,8 +124,13 @@ def _unfinished(name: str, tag: str) -> str:
 def _mode(target: Path) -> int | None:
     try:
         return target.stat().st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def _is_special(mode: int | None) -> bool:
+    """True for a device or pipe."""
+    return mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _replace(target: Path, unfinished: Path, data: bytes, mode: int | None) -> None:

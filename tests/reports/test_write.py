@@ -50,6 +50,15 @@ def test_a_device_is_written_to_not_replaced() -> None:
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
+def test_a_pipe_without_a_name_is_written_to() -> None:
+    """As /dev/stdout is one in a shell's pipe, and what >(command) stands for."""
+    reading, writing = os.pipe()
+    write_atomically(f"/dev/fd/{writing}", "x")
+    os.close(writing)
+    with open(reading) as stream:
+        assert stream.read() == "x"
+
+
 def test_a_folder_that_does_not_exist_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="There is no folder"):
         write_atomically(tmp_path / "no" / "report.txt", "x")
