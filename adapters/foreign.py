@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 
-from chathpc.adapters.glance import Glance
+from chathpc.adapters.glance import SQLITE, Glance
+from chathpc.adapters.sqlite import cut_off
 
 _SAMPLES = "chathpc measure -- ./app"
 _NO_PROFILE = "Give the file or folder that a profiler wrote; supported formats: chathpc adapters list"
@@ -107,6 +108,9 @@ def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
     for magic, what, how in _MAGIC:
         if content.startswith(magic):
             return what, how
+    if content.startswith(SQLITE):
+        cut = cut_off(content, glance.path.stat().st_size)
+        return f"an SQLite database{f' {cut}' if cut else ''}", "Copy or export it again." if cut else _NO_PROFILE
     if content.startswith(b"\x7fELF") and len(content) > 20:
         if int.from_bytes(content[18:20], "little") == _CUDA:
             return (

@@ -35,6 +35,8 @@ SECONDS, SECONDS_PER_BYTE = 20.0, 1 / 20e6
 INSTRUCTIONS = 100_000
 
 EXPORT_AGAIN = "Export it again."
+#: Bytes of a database's header.
+_HEADER = 100
 
 
 class Database:
@@ -116,6 +118,15 @@ def refuse_unfinished(path: Path) -> None:
             )
 
 
+def cut_off(head: bytes, size: int) -> str:
+    """That a database is shorter than its header says (https://www.sqlite.org/fileformat2.html, 1.3), as words; empty where it is not, or the
+    header's number of pages is not kept.
+    """
+    page, counter = int.from_bytes(head[16:18]), head[24:28]
+    pages = int.from_bytes(head[28:32]) * (65536 if page == 1 else page) if head[92:96] == counter else 0
+    return f"cut off at {size:,} of {pages:,} bytes" if pages > size else ""
+
+
 @contextmanager
 def open_database(path: Path, *, seconds: float | None = None) -> Iterator[Database]:
     """Open the database at `path` for reading only; AdapterError if it is none or damaged.
@@ -124,10 +135,13 @@ def open_database(path: Path, *, seconds: float | None = None) -> Iterator[Datab
     """
     try:
         with path.open("rb") as file:
-            if file.read(len(SQLITE)) != SQLITE:
+            head = file.read(_HEADER)
+            if not head.startswith(SQLITE):
                 raise AdapterError("not an SQLite database", path=path, hint=EXPORT_AGAIN)
             size = os.fstat(file.fileno()).st_size
         refuse_unfinished(path)
+        if what := cut_off(head, size):
+            raise AdapterError(f"the database is {what}", path=path, hint=EXPORT_AGAIN)
         connection = sqlite3.connect(
             f"file:{quote(os.fsencode(path.resolve()))}?mode=ro&immutable=1", uri=True, isolation_level=None,
             check_same_thread=False,

@@ -171,7 +171,14 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
         values=values,
         where=_where(list(assembly.locations)),
         sources=tuple(Source(part.path, TOOL) for part in parts),
-        caveats=tuple(caveats(launches, metrics, averaged=averaged, exported=exported)),
+        caveats=(
+            *(
+                f"{part.path.name} is cut off in the middle of a row: what followed is missing."
+                for part in parts
+                if part.report.cut_off
+            ),
+            *caveats(launches, metrics, averaged=averaged, exported=exported),
+        ),
         not_collected=lacking(metrics, launches, lines=assembly.lines, exported=exported),
         hardware=hardware_of(launches),
         timed=True,

@@ -109,7 +109,7 @@ def read_export(path: Path) -> Report:
     processes: dict[tuple[int, str], int] = {}
     wide: dict[int, _Wide] = {}
     numerals = Numerals()
-    headers = 0
+    headers, cut_off = 0, False
     for table, header, cells in rows(lines(path), path):
         headers = max(headers, table + 1)
         identifier, process = cell(cells, header, "ID"), cell(cells, header, "Process ID")
@@ -117,6 +117,10 @@ def read_export(path: Path) -> Report:
             wide[table] = _Wide(header, [] if identifier else cells)
         if not _is_row(cells, header, identifier):
             continue  # the units, or output of the program
+        # Rows of a long table may end early; in a wide one, what stands last may be half a number.
+        if header.wide and len(cells) <= max(header.columns.values()):
+            cut_off = True
+            continue
         key = (
             (table, process, identifier) if "ID" in header.columns else (table, process, *_configuration(cells, header))
         )
@@ -128,10 +132,12 @@ def read_export(path: Path) -> Report:
             wide[table].take(row, cells, numerals)
         else:
             _take_long(row, header, cells, numerals)
+    if cut_off and not found:
+        raise AdapterError("cut off in its first row", path=path, hint="Export the report again.")
     if not found:
         what = "a table of Nsight Compute without rows" if headers else "no table of Nsight Compute in it"
         raise AdapterError(what, path=path, hint=_without_table(path))
-    return Report(tuple(row.launch(numerals) for row in found.values()), exported=True)
+    return Report(tuple(row.launch(numerals) for row in found.values()), exported=True, cut_off=cut_off)
 
 
 def _without_table(path: Path) -> str:

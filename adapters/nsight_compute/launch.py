@@ -99,3 +99,4 @@ class Report:
     launches: tuple[Launch, ...]
     sources: Mapping[str, str] = field(default_factory=dict)
     exported: bool = False  #: from CSV: rounded values, no instructions
+    cut_off: bool = False  #: rows are shorter than the table

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.adapters import sqlite
+from chathpc.adapters.load import load
 from chathpc.adapters.sqlite import LIMITS, open_database, quoted, table_names
 from chathpc.errors import AdapterError
 
@@ -285,3 +286,15 @@ def test_limits_are_set_on_the_connection(plain: Path) -> None:
     with open_database(plain) as database:
         for limit, value in LIMITS.items():
             assert database.connection.getlimit(limit) == value
+
+
+def test_a_database_that_was_cut_off_is_told_with_its_sizes(tmp_path: Path) -> None:
+    path = write(tmp_path / "cut.db", "CREATE TABLE t (a TEXT)", "INSERT INTO t VALUES (printf('%.*c', 50000, 'x'))")
+    size = path.stat().st_size
+    os.truncate(path, size - 5000)
+    words = f"cut off at {size - 5000:,} of {size:,} bytes"
+    with pytest.raises(AdapterError, match=words), open_database(path):
+        pass
+    with pytest.raises(AdapterError, match=f"an SQLite database {words}, not a profile") as error:
+        load(path)
+    assert error.value.hint == "Copy or export it again."

@@ -343,3 +343,14 @@ def test_sizes_are_three_numbers() -> None:
     assert triple("(224, 1, 1)") == (224, 1, 1)
     for text in ("", "(1, 2)", "(a, b, c)", "(1, 2, 99999999999)", "(-1, 1, 1)"):
         assert triple(text) is None
+
+
+def test_an_export_that_was_cut_off_says_so_and_loses_the_broken_row(tmp_path: Path) -> None:
+    """Three launches in the table; the file ends in the third's row."""
+    rows = raw_page(RICH).splitlines(keepends=True)
+    whole, cut = read(tmp_path, "".join(rows)), read(tmp_path, "".join(rows)[: -len(rows[-1]) // 2])
+    assert not any("cut off" in caveat for caveat in whole.caveats)
+    assert cut.caveats[0] == "export.csv is cut off in the middle of a row: what followed is missing."
+    assert (whole.total("gpu.kernel.count"), cut.total("gpu.kernel.count")) == (3, 2)
+    with pytest.raises(AdapterError, match="cut off in its first row"):
+        read(tmp_path, "".join(rows[:2]) + rows[2][: len(rows[2]) // 2])
