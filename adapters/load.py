@@ -203,6 +203,8 @@ def _look(path: Path) -> None:
             raise AdapterError(
                 "neither a file nor a folder", path=path, hint="Give the file or folder that a profiler wrote."
             )
+        elif not os.access(path, os.R_OK):
+            raise AdapterError("the file cannot be read", path=path, hint="Check its permissions.")
     except FileNotFoundError:
         raise AdapterError("no such file or folder", path=path, hint="Check the path.") from None
     except ValueError:

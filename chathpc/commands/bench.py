@@ -9,6 +9,7 @@ import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
 from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import ChathpcError, UsageError
@@ -31,7 +32,7 @@ def bench() -> None:
 
 
 @bench.command("diagnosis")
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=PROFILE)
 @output_options(("text", "markdown", "json"))
 @click.option(
     "--split",
@@ -132,7 +133,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
 
 
 @bench.command("fix")
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=PROFILE)
 @output_options(("text", "markdown", "json"))
 @click.option(
     "--strategy",

@@ -13,6 +13,7 @@ import click
 from chathpc.chat.asker import CHAT
 from chathpc.commands.conversation import ConversationOptions, conversation_options
 from chathpc.commands.output import answer, style_for
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 
@@ -24,7 +25,7 @@ _LONGEST_LINE = 100_000
 
 
 @click.command("chat")
-@click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=PROFILE)
 @conversation_options
 @click.option(
     "--resume", metavar="FILE", type=click.Path(path_type=Path), help="Resume a conversation saved with /save."

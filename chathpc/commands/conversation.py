@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.source import source_option
 
 if TYPE_CHECKING:
@@ -88,7 +89,12 @@ def conversation_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's."),
         click.option("--llm", metavar="SPEC", help="Model: none, local[:MODEL], openai:MODEL, auto (default)."),
         click.option(
-            "--compare", "compared", metavar="PATH", multiple=True, type=place, help="Another profile to compare with."
+            "--compare",
+            "compared",
+            metavar="PATH",
+            multiple=True,
+            type=PROFILE,
+            help="Another profile to compare with.",
         ),
     ):
         command = option(command)

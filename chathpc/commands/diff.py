@@ -8,6 +8,7 @@ import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, output_options, style_for, view_option
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.share import Share
 from chathpc.commands.streams import complain
@@ -36,13 +37,9 @@ class RepeatedSides(click.Command):
 
 
 @click.command("diff", cls=RepeatedSides)
-@click.argument("paths", metavar="[BEFORE AFTER]", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--before", metavar="PATH...", multiple=True, type=click.Path(path_type=Path), help="Runs of the first side."
-)
-@click.option(
-    "--after", metavar="PATH...", multiple=True, type=click.Path(path_type=Path), help="Runs of the second side."
-)
+@click.argument("paths", metavar="[BEFORE AFTER]", nargs=-1, type=PROFILE)
+@click.option("--before", metavar="PATH...", multiple=True, type=PROFILE, help="Runs of the first side.")
+@click.option("--after", metavar="PATH...", multiple=True, type=PROFILE, help="Runs of the second side.")
 @click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
 @click.option(
     "--fail-on-regression",

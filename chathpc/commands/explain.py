@@ -10,6 +10,7 @@ import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, output_options, style_for, view_option
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=PROFILE)
 @output_options(REPORT_FORMATS)
 @click.option(
     "--llm",

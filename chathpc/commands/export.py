@@ -9,6 +9,7 @@ import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import all_threads_option, answer, check_output
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
 from chathpc.export import TARGETS
@@ -28,7 +29,7 @@ Formats:{_LIST}
 For example: chathpc export hpctoolkit-app-database --to speedscope -o app.speedscope.json
 """,
 )
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=PROFILE)
 @click.option("--to", "target", metavar="FORMAT", required=True, type=click.Choice(list(TARGETS)), help="See above.")
 @click.option("--metric", metavar="M", help="Weight by this metric (see 'chathpc metrics'). Default: the time.")
 @all_threads_option

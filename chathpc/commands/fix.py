@@ -11,6 +11,7 @@ import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
 from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import UsageError
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hypothesis", "ids", metavar="ID", multiple=True, help="With --report: only this one, such as H1; repeatable."
 )
-@click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the unmodified program.")
+@click.option("--profile", metavar="PATH", type=PROFILE, help="Profile of the unmodified program.")
 @trial_options(1800.0, "in all")
 @click.option(
     "--candidates",

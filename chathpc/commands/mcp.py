@@ -7,15 +7,14 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.source import source_option
 from chathpc.errors import ChathpcError, UsageError
 
 
 @click.command("mcp")
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--compare", metavar="PATH", multiple=True, type=click.Path(path_type=Path), help="A profile to compare with."
-)
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PROFILE)
+@click.option("--compare", metavar="PATH", multiple=True, type=PROFILE, help="A profile to compare with.")
 @click.option(
     "--root", "roots", metavar="DIR", multiple=True, type=click.Path(path_type=Path),
     help="Folder from which the client may open profiles. Default: none.",

@@ -10,6 +10,7 @@ import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import all_threads_option, answer, check_output, output_options, style_for
+from chathpc.commands.paths import PROFILE
 
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("metrics")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PROFILE)
 @all_threads_option
 @output_options(("text", "json"))
 def command(path: Path, all_threads: bool, form: str, output: str | None) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain, drop
 
@@ -30,7 +31,7 @@ class NeverFails(click.Command):
 
 
 @click.command("post", cls=NeverFails)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=PROFILE)
 @click.option(
     "-o",
     "--output",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
 from chathpc.reports import PREDICTION_FORMATS, RANKING_FORMATS
@@ -99,9 +100,7 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     show_default=True,
     help="Which launch of the kernel.",
 )
-@click.option(
-    "--profile", metavar="PATH", type=click.Path(path_type=Path), help="Take grid, block and kernel from this profile."
-)
+@click.option("--profile", metavar="PATH", type=PROFILE, help="Take grid, block and kernel from this profile.")
 @click.option(
     "--seconds", metavar="N", type=click.FloatRange(0.1, 600), default=3.0, show_default=True,
     help="How long a launch is followed before the rest is taken to go on alike.",

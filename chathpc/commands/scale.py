@@ -9,6 +9,7 @@ import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import UsageError
@@ -22,7 +23,7 @@ _KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
 
 
 @click.command("scale")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=PROFILE)
 @click.option(
     "--at",
     "targets",

@@ -10,6 +10,7 @@ import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import all_threads_option, answer, check_output, output_options, style_for
+from chathpc.commands.paths import PROFILE
 from chathpc.commands.share import Share
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _LEVELS = ("function", "loop", "line")
 
 
 @click.command("tree")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PROFILE)
 @click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
 @click.option("--by", type=click.Choice(_LEVELS), default="function", show_default=True, help="How fine.")
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.paths import PROFILE
 from chathpc.reports import FORMATS
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("view")
-@click.argument("file", metavar="REPORT", type=click.Path(path_type=Path))
+@click.argument("file", metavar="REPORT", type=PROFILE)
 @output_options(FORMATS)
 @click.option("-v", "--verbose", is_flag=True, help="Show everything.")
 def command(file: Path, form: str, output: str | None, verbose: bool) -> None:

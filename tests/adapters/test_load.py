@@ -155,6 +155,7 @@ def test_folders_that_the_system_does_not_open_to_us_are_told_apart(
     (tmp_path / "file").touch()
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "permissions" in refusal(tmp_path, "the folder cannot be read").hint
+    assert "permissions" in refusal(tmp_path / "file", "the file cannot be read").hint
 
 
 def test_an_adapter_recognises_only_what_is_its_own(database: Path) -> None:

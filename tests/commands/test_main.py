@@ -158,6 +158,28 @@ def test_a_path_that_is_no_profile_ends_with_3(run: Run, tmp_path: Path, verb: s
     assert "\x1b" not in result.err
 
 
+def test_a_profile_that_may_not_be_read_ends_with_3_and_an_empty_path_with_2(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed.json").write_text("{}")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.R_OK)
+    for args in (["explain"], ["metrics"], ["scale"], ["ranks"], ["diff", "closed.json"]):
+        result = run(*args, "closed.json")
+        assert (result.code, result.err) == (
+            3,
+            "chathpc: closed.json: the file cannot be read\nCheck its permissions.\n",
+        )
+    assert run("explain", "").code == 2
+
+
+def test_a_reader_of_help_that_goes_away_is_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process("-m", "chathpc", "--help", stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_a_reader_that_goes_away_ends_it_quietly() -> None:
     code = (
         "import sys, chathpc; from chathpc.commands.main import main; from tests.reports.sample import sample;"
