@@ -339,7 +339,7 @@ def _profile(reading: _Reading) -> Profile:
         for metric, thread, node, seconds in reading.clock.of_cores():
             reading.stacks.add(metric.id, node, seconds, reading.threads[thread])
             metrics[metric.id] = metric
-        samples = float(sum(found.samples for found in counted))
+        samples += reading.clock.blocks
     reading.inlined.settle(reading.stacks)
     tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
     title = reading.comms.most_common(1)[0][0]

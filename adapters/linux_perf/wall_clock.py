@@ -116,6 +116,7 @@ class WallClock:
     stacks: Stacks
     seen: bool = False
     whole: bool = False  #: some stack reaches back to the beginning
+    blocks: int = 0  #: switches by which a thread was blocked and that were sampled, so that they tell where it waited
     #: Processes that compute together, if such are known: a launcher may work much to start them.
     ranks: AbstractSet[int] = frozenset()
     beside: dict[tuple[str, Thread, int], float] = field(default_factory=dict)  #: seconds by metric, thread and context
@@ -189,6 +190,7 @@ class WallClock:
         self._goes(thread, known, away)
         known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH
         if known.exact:
+            self.blocks += 1
             known.blocks = known.node, known.cut
             self._settle(thread, known)
 

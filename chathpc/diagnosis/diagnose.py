@@ -46,7 +46,7 @@ from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
 from chathpc.diagnosis.unseen_work import elsewhere
-from chathpc.diagnosis.verdict import WAITING, headline_of, headroom, verdict_of
+from chathpc.diagnosis.verdict import headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.languages import language_of
@@ -387,11 +387,7 @@ def _removable(facts: Facts, draft: Draft, entry: Cause, at_place: float) -> flo
         return 0.0
     if draft.removable is not None:
         return draft.removable
-    return {
-        "cost": draft.share,
-        "place": at_place,
-        "waiting": max(draft.share, facts.share(*WAITING)),
-    }[entry.bound]
+    return at_place if entry.bound == "place" else draft.share
 
 
 def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:

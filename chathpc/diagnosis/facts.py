@@ -112,10 +112,16 @@ class Facts:
         counted = self.total / max(period, limit["shortest_period"].value if self.in_seconds else 1.0)
         if self.profile.sample_count is None:
             return counted
-        out = self.profile.helpers
-        traced = self.profile.sample_count * self.total / (self.total + out.time + out.joining)
+        if "cpu.time" in self.profile.metrics and self.metric != "cpu.time":  # the waiting beside it was not sampled
+            return self.profile.sample_count * self._kept("cpu.time")
+        traced = self.profile.sample_count * self._kept(self.metric)
         right = limit["traced_part"].value * counted
         return traced if traced < right or isclose(traced, right) else max(counted, traced)
+
+    def _kept(self, metric: str) -> float:
+        """The part of a metric (0..1) that no helper thread of a library has."""
+        own, everything = (float(each.exclusive(metric).values.sum()) for each in (self.profile, self.profile.everything))
+        return own / everything if everything else 1.0
 
     def error(self, share: float) -> float:
         """Standard error of a share from sampling: sqrt(p(1−p)/n)."""

@@ -10,6 +10,7 @@ from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.location import Locations
+from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.tree import NodeKind
 from tests.diagnosis.parts import function, libc, libm, main, mpi, ranks, thread
 from tests.profile.build import build, call, entry, line, loop
@@ -76,6 +77,16 @@ def test_the_samples_of_the_trace_count_for_the_programs_part_of_the_time() -> N
     assert Facts(replace(profile, sample_count=20)).samples == pytest.approx(15)
     # 100 samples a second, as those of Python take them, are half of what 5 ms would give.
     assert Facts(replace(profile, sample_count=400)).samples == pytest.approx(300)
+
+
+def test_waiting_that_was_not_sampled_does_not_decide_how_many_samples_are_the_programs() -> None:
+    """A helper thread waits for 50 s and has 40 of 1,040 samples of 1 ms."""
+    work = line("app.c:2", values={"cpu.time": (1.0, None), "cpu.time.wall": (6.0, None)})
+    helper = thread(libc("epoll_wait", values={"cpu.time": (None, 0.04), "cpu.time.wall": (None, 50.0)}))
+    profile = build(main(work), helper, sample_count=1040)
+    time = replace(profile.metrics["cpu.time.wall"], unit=Unit.SECONDS, clock=Clock.WALL)
+    facts = Facts(replace(profile, metrics=profile.metrics | {"cpu.time.wall": time}))
+    assert (facts.total, facts.samples) == (6.0, pytest.approx(1000))
 
 
 @pytest.mark.parametrize("smallest", [5e-324, 1e-300])

@@ -255,6 +255,21 @@ def test_waiting_for_a_thread_that_had_no_core_is_not_held_against_the_program()
     )
 
 
+def test_a_repair_frees_what_its_finding_costs_and_no_other_waiting() -> None:
+    """On free cores both are there for 4 s, of which the one waits 3 s; with even work that would be 2.5 s: 1.6 times as fast."""
+    gone, seen = "cpu.time.no-core", "cpu.time.others-without-core"
+    work = line("app.c:12", time=(4.0, 1.0), values={gone: (3.0, 3.0)})
+    body = function("forces._omp_fn.0", work, barrier(time=(3.0, 6.0), values={seen: (3.0, 3.0)}), at="app.c:10")
+    profile = build(main(function("forces", line("app.c:9", gomp("GOMP_parallel", body)), at="app.c:9")))
+    metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in profile.metrics.items()}
+    found = finding(diagnosed(replace(profile, metrics=metrics, sample_count=14e6)), "omp-load-imbalance")
+    assert (found.seconds, found.speedup_bound) == (3.0, pytest.approx(1.6, rel=0.01))
+    # Serial code of 1 s costs another thread 1 s, which even work does not free.
+    setup = function("setup", line("app.c:40", time=(1.0, None)), at="app.c:39")
+    both = build(main(setup, region("forces", (4.0, 1.0), (0.0, 4.0))), sample_count=1e7)
+    assert finding(diagnosed(both), "omp-load-imbalance").speedup_bound == pytest.approx(10 / (10 - 3), rel=0.01)
+
+
 def test_threads_that_share_a_core_are_not_uneven() -> None:
     """Each could work for 4 s and had the core for a part of it: the loop gives the next iterations to whoever runs."""
     gone = "cpu.time.no-core"

@@ -32,7 +32,7 @@ _CXX = frozenset({"cuda", "hip", "sycl"})
 MEASURES = ("allocation", "files", "mpi", "openmp", "threads")
 
 #: What a repair can remove at most.
-BOUNDS = ("none", "cost", "place", "waiting")
+BOUNDS = ("none", "cost", "place")
 
 #: Units of thresholds. A `share` is 0..1 of the whole; a `ratio` compares two other quantities.
 UNITS = frozenset(
@@ -131,7 +131,7 @@ class Cause:
 
     `headroom` is the part of the cost (0..1) that can typically go; a finding is ranked by its share × headroom.
     `bound` says what a repair can remove at most (one of BOUNDS), and `bound_source` why: "cost" what the finding costs, "place" all that its
-    function has with what it calls, "waiting" all waiting of the run, "none" where a repair may also remove work around it, so that no bound
+    function has with what it calls, "none" where a repair may also remove work around it, so that no bound
     is stated.
     `detected` is false while no rule finds this cause. `keywords` are words (lower case) by any of which a text may be
     taken to name this cause. `refuted_by` says what excludes it where it is measured.

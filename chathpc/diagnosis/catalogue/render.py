@@ -38,7 +38,6 @@ _BOUNDS = {
     "none": "not stated",
     "cost": "what the finding costs",
     "place": "the function's inclusive time",
-    "waiting": "all waiting of the run",
 }
 
 

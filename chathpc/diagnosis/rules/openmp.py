@@ -277,7 +277,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     ]
     against = doubt(facts)
     for draft in drafts:
-        yield replace(draft, against=(*draft.against, *against))
+        yield replace(draft, against=(*draft.against, *against), removable=draft.cost / (facts.total - for_a_core))
 
 
 def _waited(facts: Facts, waited: float) -> Fact:

@@ -94,10 +94,13 @@ def test_a_sample_of_the_switch_itself_is_the_place_where_the_thread_blocks() ->
     futex = ("__futex_wait (/lib/libc.so.6)",)
     recording = Recording().back(0).sample(1000, MAIN, WORK)
     recording.sample(1300, MAIN, *futex, event="context-switches").out(1310).back(5310).sample(6010, MAIN, WORK)
-    assert spent(recording.profile()) == {
+    recording.sample(6010, MAIN, WORK, event="page-faults")
+    profile = recording.profile()
+    assert spent(profile) == {
         "app/main/__futex_wait": 4000,
         "app/main/work": 1000 + 1010,
     }
+    assert profile.sample_count == 3  # two of the clock and one of waiting; page faults tell no time
 
 
 def test_a_thread_blocks_where_it_was_seen_to_block_and_not_in_the_loop_beside() -> None:
