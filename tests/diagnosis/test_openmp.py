@@ -281,6 +281,51 @@ def test_threads_that_share_a_core_are_not_uneven() -> None:
         assert [found.cause for found in diagnosed(replace(profile, metrics=metrics)).findings] == expected
 
 
+@pytest.mark.parametrize(("lacked", "expected"), [(4.0, "hot-compute"), (0.0, "omp-barrier-wait")])
+def test_threads_that_are_late_by_turns_for_want_of_a_core_do_not_meet_too_often(lacked: float, expected: str) -> None:
+    """Each stands still for as long as the other: while one catches up the other waits, whether or not it is without a core just then."""
+    work = line("app.c:12", time=(3.0, 3.0), values={"cpu.time.no-core": (lacked, lacked)})
+    body = function("forces._omp_fn.0", work, barrier(time=(2.0, 2.0)), at="app.c:10")
+    profile = build(main(function("forces", line("app.c:9", gomp("GOMP_parallel", body)), at="app.c:9")))
+    metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in profile.metrics.items()}
+    assert diagnosed(replace(profile, metrics=metrics)).findings[0].cause == expected
+
+
+LOOPED = """void one(int i)
+{
+  check(i);
+}
+void cluster(void)
+{
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    check(i);
+  for (int i = 0; i < n; i++)
+    one(i);
+}
+"""
+
+
+@pytest.mark.parametrize(("read", "place"), [(True, ("cluster", "app.c:11")), (False, ("one", "app.c:3"))])
+def test_the_serial_part_is_where_it_calls_what_runs_mostly_in_regions(read: bool, place: tuple[str, str]) -> None:
+    def check(*time: float | None) -> Node:
+        return function(
+            "check", line("app.c:31", function("count", line("app.c:41", time=time), at="app.c:40")), at="app.c:30"
+        )
+
+    body = function("cluster._omp_fn.0", line("app.c:9", check(3.0, 3.0)), barrier(time=(None, 2.0)), at="app.c:7")
+    one = line("app.c:11", function("one", line("app.c:3", check(2.0, None)), at="app.c:1"))
+    region = line("app.c:7", gomp("GOMP_parallel", body))
+    profile = build(main(line("app.c:60", function("cluster", region, one, at="app.c:5"))))
+    if read:
+        profile = replace(profile, read_source=source({"app.c": LOOPED}))
+    found = finding(diagnosed(profile), "omp-serial-fraction")
+    assert (found.where.function, found.where.short) == place
+    assert f"{place[0]} outside parallel regions takes 2.00 s of 10.0 s (20.0 %)." in statements(
+        diagnosed(profile), found.cause
+    )
+
+
 def test_serial_code_without_a_main_place_is_one_sign_only() -> None:
     parts = [function(f"f{number}", line(f"app.c:{number}", time=(1.0, None))) for number in range(40, 43)]
     found = finding(diagnosed(build(main(*parts, region("forces", (1.0, 1.0), (0.0, 3.0))))), "omp-serial-fraction")

@@ -270,10 +270,12 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     for_a_core = min(max(beside, threads.delay), max(waited - explained, 0.0))
     waited -= for_a_core
     common = min(threads.common_wait, max(waited - explained, 0.0))
+    # Who is late by turns, for want of a core, makes all wait about equally.
+    by_turns = of_others(threads.coreless.sum(axis=1), threads.process) - for_a_core
     drafts = [
         *_imbalance(facts, threads, waited, imbalance, scale),
         *_serial(facts, threads, waited, scale),
-        *_synchronisation(facts, threads, waited, common),
+        *_synchronisation(facts, threads, waited, common, by_turns),
     ]
     against = doubt(facts)
     for draft in drafts:
@@ -367,7 +369,8 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     hot = facts.hot_place(weight)
     if hot is None:
         return
-    place, in_function, where = hot.place, hot.weight, "outside parallel regions"
+    place, in_function = _called_outside(facts, threads, weight, hot.node) or (hot.place, hot.weight)
+    where = "outside parallel regions"
     serial = float(threads.serial.sum())
     if in_regions.sum() > common()["most"].value * weight.sum():
         # What the region's function hands to one thread, whatever function does it.
@@ -412,13 +415,46 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     )
 
 
-def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) -> Iterable[Draft]:
+def _called_outside(facts: Facts, threads: Team, weight: FloatArray, node: int) -> tuple[Place, float] | None:
+    """The line, in a loop as far as there is source, by which the serial part calls what runs mostly in regions, such as the function at the
+    node, and the time outside regions of the function that has the line; None where that at the node is serial itself.
+    """
+    tree, region, found = facts.profile.tree, threads.region_of_node, None
+    label, serial, line = tree.function_labels[0], tree.inclusive(weight), -1
+    while (function := int(tree.function[node]) if node >= 0 else -1) >= 0:
+        same = tree.outermost(np.flatnonzero(label == label[function]).astype(np.int32))
+        outside, called = same[region[same] < 0], same[(region[same] >= 0) & (region[tree.parent[same]] >= 0)]
+        alone = float(serial[outside].sum())
+        if alone >= facts.inclusive[called].sum():
+            if line < 0:
+                return None
+            found = found or (facts.place(function, line_node=line), alone)
+            if _loops(facts, line):
+                return facts.place(function, line_node=line), alone
+        line = node = int(tree.parent[function])
+    return found
+
+
+def _loops(facts: Facts, line: int) -> bool:
+    """True for a line in a loop of its function, as the source shows, and for any line where there is no source."""
+    if facts.profile.read_source is no_source:
+        return True
+    from chathpc.diagnosis.source.hot import Hot
+
+    number, file = int(facts.profile.tree.line[line]), Hot(facts).source(int(facts.profile.tree.file[line]))
+    function = file.function_at(number) if file is not None else None
+    return function is not None and any(loop.first <= number <= loop.last for loop in function.loops)
+
+
+def _synchronisation(facts: Facts, threads: Team, waited: float, common: float, by_turns: float) -> Iterable[Draft]:
     work = float(threads.work.sum())
     useful = work / (work + waited) if work + waited else 0.0
     fine = cause("omp-fine-grained-regions")
     entries = _entries(facts, threads, work + waited) if useful < fine.threshold("max_useful_share") else None
     is_fine = entries is not None
     entry = fine if is_fine else cause("omp-barrier-wait")
+    if not is_fine:
+        common = min(common, max(waited - by_turns, 0.0))
     share = common / facts.total
     if not facts.above(share, entry.threshold("min_share")) or common < entry.threshold("min_explained") * waited:
         return
