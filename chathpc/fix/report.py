@@ -48,6 +48,15 @@ class AttemptRecord(Record):
     gates: list[GateRecord]
 
 
+class UntriedRecord(Record):
+    """A finding for which no change was tried."""
+
+    finding: str = Field(description="Its title.")
+    place: str
+    why: str = Field(description="Why no change was tried.")
+    advice: str = Field(description="What to do by hand.")
+
+
 class BaselineRecord(Record):
     """The original with other flags of the compiler, and no change."""
 
@@ -81,6 +90,9 @@ class FixReport(Record):
         description="What a crash may cost more than before once it is applied; the verdict is improved-if unless that is allowed."
     )
     attempts: list[AttemptRecord]
+    untried: list[UntriedRecord] = Field(
+        default=[], description="Findings that remain and for which no change was tried."
+    )
     baselines: list[BaselineRecord]
     compiler_alone: bool | None = Field(
         description="Whether flags alone would have done as much; null where that is not known."

@@ -6,11 +6,14 @@ from math import isfinite
 from statistics import median
 from typing import Literal
 
+from chathpc.diagnosis.records import Finding
 from chathpc.diagnosis.records import Verdict as Health
 from chathpc.fix.outcome import Baseline, Outcome
 from chathpc.fix.patch import unified
+from chathpc.fix.recipes.analysis.program import program
+from chathpc.fix.recipes.table import recipes
 from chathpc.fix.records import Attempt, Speedup
-from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord
+from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord, UntriedRecord
 from chathpc.fix.session import State
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
@@ -42,6 +45,7 @@ def report(outcome: Outcome) -> FixReport:
         accepted=[each.candidate.id for each in outcome.accepted],
         given_up=list(outcome.given_up),
         attempts=[_attempt(each) for each in outcome.attempts],
+        untried=_untried(outcome),
         baselines=[_baseline(each) for each in outcome.baselines],
         compiler_alone=alone,
         patch=unified(outcome.originals, outcome.last.files) if outcome.accepted else "",
@@ -138,6 +142,36 @@ def _attempt(attempt: Attempt) -> AttemptRecord:
             for gate in attempt.gates
         ],
     )
+
+
+def _untried(outcome: Outcome) -> list[UntriedRecord]:
+    """Findings that remain, promise a gain and have advice, and for which no change of that kind was tried."""
+    meant = {recipe.name: recipe for recipe in recipes()}
+
+    def was_tried(finding: Finding) -> bool:
+        for each in (attempt.candidate for attempt in outcome.attempts):
+            aim = each.finding
+            if aim is None or (aim.cause, aim.where.function) != (finding.cause, finding.where.function):
+                continue
+            parts = [meant[name] for name in each.recipe.split("+") if name in meant]
+            if not parts or any(finding.cause in part.causes for part in parts):
+                return True
+        return False
+
+    languages = {source.language for source in program(outcome.originals).sources.values()}
+    known = {cause for recipe in meant.values() if languages & {*recipe.languages} for cause in recipe.causes}
+    found = []
+    for finding in outcome.last.diagnosis.findings:
+        if finding.weight <= 0 or not finding.advice or was_tried(finding):
+            continue
+        if not outcome.complete:
+            why = "the session ended before"
+        elif finding.cause in known:
+            why = "no recipe could prove that a change keeps the answers"
+        else:
+            why = "no recipe makes such a change"
+        found.append(UntriedRecord(finding=finding.title, place=finding.where.short, why=why, advice=finding.advice[0]))
+    return found
 
 
 def _speedup(speedup: Speedup | None) -> SpeedupRecord | None:

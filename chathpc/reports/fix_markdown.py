@@ -5,7 +5,7 @@ from __future__ import annotations
 from chathpc.fix.report import FixReport
 from chathpc.report import TreeRecord
 from chathpc.reports.calltree import tree_lines
-from chathpc.reports.fix_terminal import compiler, outcome, proof, times, verdict_words
+from chathpc.reports.fix_terminal import compiler, outcome, proof, times, untried, verdict_words
 from chathpc.reports.markdown import code, fenced, prose
 from chathpc.reports.style import Style
 
@@ -40,6 +40,7 @@ def render(report: FixReport, style: Style) -> str:
             f"| {_cell(each.title)} | {each.verdict.replace('-', ' ')} | {_cell(outcome(each))} |" for each in others
         ]
         blocks += ["## Tried and rejected", "\n".join(["| change | verdict | why |", "|---|---|---|", *rows])]
+    blocks += [f"**Not tried.** {prose(untried(each))}" for each in report.untried]
     if report.remarks:
         blocks += ["## Bear in mind", "\n".join(f"- {prose(each)}" for each in report.remarks)]
     blocks.append(f"---\n\nSandbox: {prose(report.sandbox)}. Ledger, builds and profiles: {code(report.work)}")

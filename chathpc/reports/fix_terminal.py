@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, SpeedupRecord
+from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, SpeedupRecord, UntriedRecord
 from chathpc.profile import numbers
 from chathpc.report import TreeRecord
 from chathpc.reports.calltree import legend, tree_lines
@@ -50,6 +50,10 @@ def render(report: FixReport, style: Style) -> str:
     if page.style.verbose:
         _trees(page, report)
     _tried(page, report)
+    if report.untried:
+        page.heading("Not tried")
+        for each in report.untried:
+            page.item(untried(each))
     if report.remarks:
         page.heading("Bear in mind")
         for remark in report.remarks:
@@ -152,6 +156,11 @@ def _tried(page: Page, report: FixReport) -> None:
         page.paragraph(f"{attempt.title}. {outcome(attempt)}", label=f"{attempt.verdict.replace('-', ' '):<14}")
     if len(others) > _ATTEMPTS and not page.style.verbose:
         page.paragraph(f"… and {len(others) - _ATTEMPTS} more (-v shows all).", style="dim")
+
+
+def untried(each: UntriedRecord) -> str:
+    """A finding for which no change was tried, why, and what to do."""
+    return f"{each.finding} ({each.place}): {each.why}. By hand: {each.advice}"
 
 
 def outcome(attempt: AttemptRecord) -> str:

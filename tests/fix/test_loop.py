@@ -424,6 +424,29 @@ def test_nothing_passed_ends_with_6(tmp_path: Path) -> None:
     assert "none passed all gates" in report(found).headline
 
 
+def test_advice_for_which_no_change_was_tried_is_told(outcome) -> None:  # type: ignore[no-untyped-def]
+    state = outcome.first
+    finding = replace(
+        state.diagnosis.findings[0], cause="strided-access", title="Large strides", share=0.9, headroom=0.8,
+        advice=("Interchange the loops.",),
+    )  # fmt: skip
+    diagnosis = replace(
+        state.diagnosis, findings=(finding, replace(finding, advice=()), replace(finding, headroom=0.0))
+    )
+    without = replace(outcome, last=replace(state, diagnosis=diagnosis), attempts=())
+    told = report(without)
+    assert [(each.finding, each.why, each.advice) for each in told.untried] == [
+        ("Large strides", "no recipe makes such a change", "Interchange the loops.")
+    ]
+    for name in ("text", "markdown"):
+        assert "By hand: Interchange the loops." in fix_renderers()[name](told, Style(width=200))
+    other = replace(outcome.attempts[0].candidate, finding=finding, recipe="keep-buffer", files={})
+    tried = replace(outcome.attempts[0], candidate=other)
+    assert report(replace(without, attempts=(tried,))).untried
+    meant = replace(tried, candidate=replace(other, recipe="interchange-loops"))
+    assert not report(replace(without, attempts=(meant,))).untried
+
+
 class Guessing:
     """Tries something wrong first, and what is right once it knows what became of that."""
 
