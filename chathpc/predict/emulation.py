@@ -12,6 +12,7 @@ from pathlib import Path
 
 from chathpc.errors import AdapterError
 from chathpc.predict.counts import Counts, Launch, Range
+from chathpc.predict.kernel_time import KEPT
 from chathpc.predict.lowering import Lowered
 
 SECTOR = 32
@@ -152,7 +153,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     by_instruction, warps_by_instruction = {}, {}
     all_warps = 0.0
     for index, *followed in one["counts"]:  # type: ignore[attr-defined]
-        warps, threads, sectors, passes = (scale * value for value in followed)
+        warps, threads, sectors, passes, asked = (scale * value for value in followed)
         word = words[index]
         by_instruction[index], warps_by_instruction[index] = threads, warps
         operations[word.kind] += word.operations * (warps if word.per_warp else threads)
@@ -160,12 +161,14 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         opcodes[word.opcode] += threads
         all_warps += warps
         if word.request:
-            requests[word.request] += warps
+            # Of those that all lanes are switched off for nothing asks memory.
+            requests[word.request] += asked if word.request.startswith(("global", "local", "shared")) else warps
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
             passes_of[word.request] += passes
     spread = _WHOLE if exact else _CUT if cut else _SAMPLED
-    traffic = _traffic(one, all_warps, l2_bytes, exact)
+    stored = sectors_of["global store"] + sectors_of["global atomic"]
+    traffic = _traffic(one, all_warps, stored, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
     over = _WHOLE_BYTES if exact else _CUT_BYTES if cut else _SAMPLED_BYTES
     warps_of_block = -(-block[0] * block[1] * block[2] // 32)
@@ -176,15 +179,22 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         arguments=tuple(str(each) for each in one["parameters"]),  # type: ignore[attr-defined]
     )  # fmt: skip
 
-    def about(value: float, factor: float) -> Range:
-        return Range(value, value, inf) if open_ and value else Range(value, value / factor, value * factor)
+    def about(value: float, factor: float, least: float = 0.0) -> Range:
+        low = min(max(value / factor, least), value)
+        return Range(value, value, inf) if open_ and value else Range(value, low, value * factor)
+
+    # Caches are cold, so all distinct bytes are read; of those that were not seen as many as counts are sure of.
+    seen = [SECTOR * float(one["touched"][at]) for at in (3, 4)]  # type: ignore[index]
+    least_read, least_written = (
+        known + (whole - known) / spread for known, whole in zip(map(min, seen, traffic[2:]), traffic[2:], strict=True)
+    )
 
     counts = Counts(
         operations={name: about(value, spread) for name, value in operations.items()},
         issued=dict(issued), requests=dict(requests), requested=dict(requested), sectors=dict(sectors_of),
         footprint_read=traffic[2], footprint_written=traffic[3],
-        dram_read=about(read, over),
-        dram_written=about(traffic[1], over),
+        dram_read=about(read, over, least_read),
+        dram_written=about(traffic[1], over, least_written - l2_bytes),
         longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
         warps=float(blocks * warps_of_block),
         most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),  # type: ignore[arg-type]
@@ -209,10 +219,13 @@ def _three(value: object) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _traffic(one: Mapping[str, object], warps: float, l2_bytes: int, exact: bool) -> tuple[float, float, float, float]:
+def _traffic(
+    one: Mapping[str, object], warps: float, stored: float, l2_bytes: int, exact: bool
+) -> tuple[float, float, float, float]:
     """Bytes read from and written to device memory, distinct bytes read and written, of all `warps` instructions.
 
-    What was not followed goes on at the rate of the second half of what was; nothing grows beyond its allocations.
+    What was not followed goes on at the rate of the second half of what was; nothing grows beyond its allocations. Kernels write last:
+    what they do is also told by those sectors of all `stored` ones that were distinct where single blocks were followed.
     """
     points = [[float(value) for value in point] for point in one["memory"]]  # type: ignore[attr-defined]
     last = points[-1]
@@ -228,10 +241,18 @@ def _traffic(one: Mapping[str, object], warps: float, l2_bytes: int, exact: bool
     def at_end(column: int) -> float:
         return SECTOR * (last[column] + rest * (last[column] - half[column]))
 
-    room = float(sum(size for size, *_ in one["allocations"]))  # type: ignore[attr-defined]
-    distinct_read = min(at_end(3), max(room, distinct_read))
-    distinct_written = min(at_end(4), max(room, distinct_written))
-    read = max(min(at_end(1), at_end(7)), distinct_read * 0.999)
+    room_read, room_written = (
+        float(sum(each[0] for each in one["allocations"] if each[at]))  # type: ignore[attr-defined]
+        for at in (1, 2)
+    )
+    again = at_end(1) - at_end(3)
+    touched = [float(value) for value in one["touched"]]  # type: ignore[attr-defined]
+    single = SECTOR * stored * touched[4] / touched[8] if touched[8] else 0.0
+    distinct_read = min(at_end(3), max(room_read, distinct_read))
+    distinct_written = min(max(at_end(4), single), max(room_written, distinct_written))
+    # Where all has been read once, what would have gone on is read again, and L2 has lost the part of it that it does not hold.
+    lost = max(1 - KEPT * l2_bytes / max(distinct_read + distinct_written, 1.0), 0.0)
+    read = max(min(distinct_read + again + lost * (at_end(3) - distinct_read), at_end(7)), distinct_read * 0.999)
     written = max(at_end(2), _written_back(distinct_written, l2_bytes))
     return read, written, distinct_read, distinct_written
 

@@ -180,11 +180,17 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
 
 
 def _least(counts: Counts, device: Device) -> float:
-    """Seconds that no execution beats: the bytes at the memory's peak, the operations at that of the highest clock, of both the least."""
-    highest = max(device.boost, device.clock) / device.clock
-    known = ((counts.operations.get(kind), device.peak(kind) * highest) for kind in ("fp32", "fp64", "fp16", "tensor"))
+    """Seconds that no execution beats: the bytes at the memory's peak, operations and passes of L1 at that of the highest clock; of all the
+    least.
+    """
+    highest = max(device.boost, device.clock)
+    computing = ("fp32", "fp64", "fp16", "tensor", "integer")
+    peaks = [(counts.operations.get(kind), device.peak(kind) * highest / device.clock) for kind in computing]
     moved = (counts.dram_read.low + counts.dram_written.low) / device.bandwidth
-    return max([moved, *(found.low / peak for found, peak in known if found and peak)])
+    passes = sum(value for name, value in counts.passes.items() if name != "global atomic")
+    sure = min((each.low / each.value for each in counts.operations.values() if each.value), default=1.0)
+    computed = (found.low / peak for found, peak in peaks if found and peak)
+    return max([moved, passes * sure / (device.units * highest), *computed])
 
 
 def error_group(seconds: float, limiter: str, counts: Counts) -> str:

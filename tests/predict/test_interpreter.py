@@ -54,7 +54,7 @@ def test_counts_sectors_and_passes_are_those_of_arithmetic(patterns: Interpreted
         opcode = {"banks": "LDS", "loaded": "LDG", "scattered": "LDG", "gathered": "RED"}.get(name, "FFMA")
         by_name.setdefault(name, []).extend(list(each) for each in patterns.counts(launch, opcode))
     # Three blocks of two warps do a hundred.
-    assert by_name["counted"] == [[600, 19200, 0, 0]]
+    assert by_name["counted"] == [[600, 19200, 0, 0, 0]]
     # 0 + 1 + … + 31 of two warps; a warp goes on as long as one of its lanes does.
     assert by_name["uneven"] == [[62, 992, 0, 0]]
     assert [each[1] for each in by_name["half_of"]] == [32]
@@ -70,6 +70,9 @@ def test_counts_sectors_and_passes_are_those_of_arithmetic(patterns: Interpreted
     # Atomic operations of three blocks: 32 lanes at one word, eight at each of four words of a sector, one at each of 32 words in four sectors;
     # eight at each of four words in four sectors. All but the last go to one slice of L2.
     assert [each[3] for each in by_name["gathered"]] == [3 * 32, 3 * 8, 3 * 4, 3 * 4 * 8]
+    # Each is one request, that reads and writes.
+    assert [each[2] for each in by_name["gathered"]] == [3, 3, 3 * 4, 3 * 4]
+    assert [each[4] for each in by_name["gathered"]] == [3, 3, 3, 3]
     meetings = [launch["meetings"] for launch in launches if "gathered" in launch["kernel"]]
     assert [(each[0], each[3]) for each in meetings] == [(96, 96), (24, 24), (12, 12), (96, 24)]
     assert not any(each[1] or each[2] or any(each[4:]) for each in meetings)
@@ -109,7 +112,7 @@ def test_a_loop_that_cannot_be_followed_is_counted_to_its_end(patterns: Interpre
     assert launches[0]["sampled"] == 1
     assert launches[0]["extrapolated"] > 0.99
     # Of one block of two warps: ten thousand millions of iterations, seven each.
-    (warps, threads, _, _), *_ = patterns.counts(launches[0], "FFMA")
+    (warps, threads, *_), *_ = patterns.counts(launches[0], "FFMA")
     assert warps == pytest.approx(2 * 7e10, rel=1e-3)
     assert threads == pytest.approx(64 * 7e10, rel=1e-3)
 
@@ -119,7 +122,7 @@ def test_of_a_launch_whose_input_was_not_finished_only_blocks_with_theirs_are_co
     assert done.returncode == 0
     assert 0 < first["finished"] < 1 << 22  # a machine that does more in a fifth of a second needs another number here
     assert 0 < second["sampled"] <= second["served"] <= first["finished"]
-    (warps, threads, _, _), *_ = patterns.counts(second, "FFMA")
+    (warps, threads, *_), *_ = patterns.counts(second, "FFMA")
     assert (warps, threads) == (second["sampled"] * 2 * 8, second["sampled"] * 64 * 8)
 
 

@@ -129,13 +129,20 @@ def test_half_a_device_takes_longer() -> None:
     assert predict_time(copying(65_536), launch(65_536, 256), half).seconds.value == pytest.approx(2 * whole, rel=0.05)
 
 
-@pytest.mark.parametrize(("kind", "operations"), [("fp64", 1.0737e9), ("fp32", 1e12)])
+@pytest.mark.parametrize(("kind", "operations"), [("fp64", 1.0737e9), ("fp32", 1e12), ("integer", 1e12)])
 def test_no_bound_of_a_time_beats_the_devices_peak(kind: str, operations: float) -> None:
     a100 = device("a100")
     work = replace(copying(4096), operations={kind: Range(operations, 0.95 * operations, 1.05 * operations)})
     found = predict_time(work, launch(4096, 256), a100)
-    # NVIDIA A100 datasheet: 9.7 TFLOPS of double and 19.5 of single precision, at the boost clock.
-    peak = {"fp64": 9.7e12, "fp32": 19.5e12}[kind]
+    # NVIDIA A100 datasheet: 9.7 TFLOPS of double and 19.5 of single precision, at the boost clock; as many integers are multiplied and added.
+    peak = {"fp64": 9.7e12, "fp32": 19.5e12, "integer": 19.5e12}[kind]
     least = 0.95 * operations / peak
     assert found.seconds.low >= min(0.99 * least, found.seconds.value)
     assert found.seconds.low <= found.seconds.value <= found.seconds.high
+
+
+def test_no_bound_of_a_time_beats_a_pass_a_cycle() -> None:
+    # 131,072 warps read a column of shared memory in 32 passes each; 108 multiprocessors at 1.41 GHz do one a cycle.
+    a100 = device("a100")
+    found = predict_time(replace(copying(16_384), passes={"shared load": 131_072.0 * 32}), launch(4096, 1024), a100)
+    assert 27.5e-6 <= found.seconds.low <= found.seconds.value

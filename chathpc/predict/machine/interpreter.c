@@ -238,7 +238,7 @@ struct block {
     u32 result;
     bool all, done;
 };
-struct count { u64 warps, threads, sectors, passes; };
+struct count { u64 warps, threads, sectors, passes, requests; };
 
 static struct count *counts;
 static u32 local_bytes, registers; /* of a thread */
@@ -576,19 +576,20 @@ static u32 lanes_of_a_bank(const struct access *x)
 }
 
 /* Count what a request takes: sectors, and passes of L1, which has one for each line, or of shared memory ("wavefronts" of Nsight Compute's Kernel
- * Profiling Guide: what one cycle serves). Those of atomic operations are counted where these meet. */
+ * Profiling Guide: what one cycle serves). Those of atomic operations are counted where these meet; they read and write in one request. */
 static void request(struct block *b, struct warp *w, const struct access *x, bool write, bool atomic)
 {
     struct lines lines;
     u8 space = x->space == SPACE_GENERIC ? space_of(x->at[__builtin_ctz(x->mask)]) : x->space;
     u32 sectors = 0;
+    if (!atomic || !write) counts[current_pc].requests++;
     if (space == SPACE_SHARED) {
         counts[current_pc].passes += atomic ? lanes_of_a_bank(x) : passes_of(x);
         return;
     }
     if (space == SPACE_GLOBAL && x->straight) {
         u64 from = x->low >> 5, to = (x->high - 1) >> 5;
-        counts[current_pc].sectors += to - from + 1;
+        if (!atomic || !write) counts[current_pc].sectors += to - from + 1;
         if (!atomic) counts[current_pc].passes += (to >> 2) - (from >> 2) + 1;
         for (u64 line = from >> 2; line <= to >> 2; line++) {
             u32 bits = 15;
@@ -611,7 +612,7 @@ static void request(struct block *b, struct warp *w, const struct access *x, boo
             if (!write) traffic.dram_read += missing;
         }
     }
-    counts[current_pc].sectors += sectors;
+    if (!atomic || !write) counts[current_pc].sectors += sectors;
     if (!atomic) counts[current_pc].passes += lines.count;
 }
 
@@ -799,7 +800,7 @@ static void load_matrix(struct block *b, struct warp *w, const struct instructio
     struct access x;
     row out;
     prepare(w, i, SPACE_SHARED, 16, ~0u, &x);
-    counts[current_pc].passes += i->sub;
+    counts[current_pc].passes += i->sub, counts[current_pc].requests++;
     for (u32 k = 0; k < i->sub; k++) {
         LANES out[l] = 0;
         for (u32 l = 0; l < 32; l++)
@@ -2047,6 +2048,7 @@ static double extrapolate(struct block *b, double seconds)
             added += factor * (double)(into->warps - was->warps);
             into->warps += (u64)(factor * (double)(into->warps - was->warps)), into->threads += (u64)(factor * (double)(into->threads - was->threads));
             into->sectors += (u64)(factor * (double)(into->sectors - was->sectors)), into->passes += (u64)(factor * (double)(into->passes - was->passes));
+            into->requests += (u64)(factor * (double)(into->requests - was->requests));
         }
         for (u32 k = j + 1; k < loop_count; k++)
             if (loops[k].pc == loops[j].pc) loops[k].seen = 0;
@@ -2445,7 +2447,7 @@ static void write_counts(const char *key, const struct count *all)
     for (u32 k = 0; k < code_count; k++)
         if (all[k].warps) {
             fputs(before, results), before = ",";
-            write_numbers((u64[]){k, all[k].warps, all[k].threads, all[k].sectors, all[k].passes}, 5);
+            write_numbers((u64[]){k, all[k].warps, all[k].threads, all[k].sectors, all[k].passes, all[k].requests}, 6);
         }
     fputs(*before == '[' ? "[]" : "]", results);
 }
@@ -2470,7 +2472,9 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
         if (k) fputc(',', results);
         write_numbers((const u64 *)&checkpoints[k], sizeof *checkpoints / 8);
     }
-    fprintf(results, "], \"allocations\": ");
+    fprintf(results, "], \"touched\": ");
+    write_numbers((const u64 *)&traffic, sizeof traffic / 8);
+    fprintf(results, ", \"allocations\": ");
     const char *before = "[";
     for (u32 k = 0; k < allocation_count; k++) {
         struct allocation *a = &allocations[k];
