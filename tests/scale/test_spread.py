@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from chathpc.adapters.load import load
 from chathpc.errors import UsageError
+from chathpc.profile.classification import classify
 from chathpc.profile.location import Locations
 from chathpc.reports import ranks_renderers
 from chathpc.reports.style import Style
@@ -44,6 +46,10 @@ def test_the_statistics_are_those_of_numpy(database: Path) -> None:
     found = spread([database])
     profile = load(database)
     dense = profile.values.per_location(found.metric, np.arange(len(profile.tree), dtype=np.int32), inclusive=False)
+    call = classify(profile.tree).call
+    for node in np.flatnonzero((call >= 0) & (call != np.arange(len(call)))):
+        dense[:, call[node]] += dense[:, node]  # no library of these calls the program
+        dense[:, node] = 0
     order = np.argsort(-dense.sum(axis=0), kind="stable")
     assert found.values == np.count_nonzero(dense)
     for place, at in zip(found.places, order, strict=False):
@@ -132,3 +138,29 @@ def test_what_all_ranks_share_is_no_rank() -> None:
     assert not Locations.single().is_shared.any()
     shared = build(entry("<program root>", call("main", time=(5.0, 1.0, 2.0))), locations=where)
     assert spread_of(shared, "cpu.time").locations == 2
+
+
+def test_what_a_library_does_is_told_as_its_call() -> None:
+    mpi = "/lib/libmpi.so.40"
+    ways = (
+        call(way, call("poll", module=mpi, time=time), module=mpi)
+        for way, time in (("spin", (1.0, 2.0)), ("sleep", (3.0, 4.0)))
+    )
+    below = call("MPI_Allreduce", *ways, module=mpi)
+    profile = build(entry("main", call("solve", below, at="a.c:1", time=(5.0, 5.0))))
+    found = spread_of(profile, "cpu.time")
+    assert [(each.name, each.least, each.most) for each in found.places] == [
+        ("solve", 5.0, 5.0),
+        ("MPI_Allreduce in solve", 4.0, 6.0),
+    ]
+
+
+def test_runs_are_not_taken_for_the_ranks_of_one(database: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(database, tmp_path / "other")
+    with pytest.raises(UsageError, match="several runs"):
+        spread([database, other])
+    for name in ("rep1", "rep2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "measure.json").write_text("{}")
+    with pytest.raises(UsageError, match="several runs"):
+        spread([tmp_path / "rep1", tmp_path / "rep2"])
