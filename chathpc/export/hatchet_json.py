@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from chathpc.errors import UsageError
+from chathpc.profile.hatchet_bridge import INCLUSIVE
 from chathpc.profile.profile import Profile
+
+#: hatchet's own default metric.
+_DEFAULT = "time"
 
 
 def export(profile: Profile, metric: str | None) -> str:
-    """All nodes with all metrics, as hatchet writes a GraphFrame; `metric` becomes its default metric."""
+    """All nodes with all metrics, as hatchet writes a GraphFrame; `metric`, or the time, is its default metric."""
     if not len(profile.tree):
         raise UsageError("This profile has no call tree.", hint="Export it as csv.")
     frame = profile.graphframe()
-    if metric is not None:
-        frame.default_metric = profile.metric(metric).id
+    default = frame.default_metric if metric is None else profile.metric(metric).id
+    # The file does not say which metric is the default one: whoever reads it takes this column.
+    for suffix in ("", INCLUSIVE):
+        if default + suffix in frame.dataframe:
+            frame.dataframe[_DEFAULT + suffix] = frame.dataframe[default + suffix]
     # Our own metadata holds records that JSON does not know; a reader of another tool has no use for them.
     frame.metadata = {"title": profile.title, "format": profile.format}
     text: str = frame.to_json()

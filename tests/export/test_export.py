@@ -85,6 +85,8 @@ def test_hatchet_reads_its_json_back_with_the_same_values():
     frame = hatchet.GraphFrame.from_json(exporter("hatchet-json")(SMALL, None))
     again = Profile.from_graphframe(frame)
     assert again.total("cpu.time") == SMALL.total("cpu.time")
+    assert frame.dataframe["time"].sum() == SMALL.total("cpu.time")
+    assert "main" in frame.tree()  # of its default metric, time
     ours, theirs = SMALL.table("function", "cpu.time"), again.table("function", "cpu.time")
     assert sorted(zip(ours["name"], ours["inclusive"], strict=True)) == sorted(
         zip(theirs["name"], theirs["inclusive"], strict=True)
