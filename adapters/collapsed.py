@@ -7,6 +7,7 @@ say what they are: `_[k]` in the kernel, `_[i]` inlined, `_[j]` compiled at run 
 from __future__ import annotations
 
 import re
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ _MARKUP = re.compile(r"<(?![^<>;]+>(?:;| \(| \d))")
 _KERNEL = "[kernel.kallsyms]"
 #: Lines looked at to recognise the format, and the parts of them that must be stacks, and stacks of several frames.
 _LINES, _VALID, _SEVERAL = 200, 0.6, 0.3
+#: The smallest count of many stacks is that of one which was seen a few times; times in microseconds and bytes are larger.
+_FEW = 100
 #: What tells threads apart, of other programs and of those of Python.
 _THREADS = (
     "perf script > samples.txt (pass it uncollapsed)",
@@ -61,7 +64,7 @@ def read(path: Path) -> Profile:
     from chathpc.profile.profile import Profile, Source
 
     stacks, known = Stacks(), dict[str, tuple[int, ...]]()
-    total, valid, invalid = 0.0, 0, 0
+    total, smallest, valid, invalid = 0.0, inf, 0, 0
     for line in lines(path):
         if _is_comment(line):
             continue
@@ -77,19 +80,21 @@ def read(path: Path) -> Profile:
             node = stacks.walk(numbers, node)
         stacks.add("cpu.samples", node, count)
         total += count
+        smallest = min(smallest, count or inf)
         valid += 1
     if not valid:
         raise AdapterError("contains no stack", path=path, hint=_HOW)
     if not total:
         raise AdapterError("all its stacks have count 0", path=path, hint=_HOW)
-    metric = Metric(
-        id="cpu.samples", unit=Unit.SAMPLES, description="samples (the format gives no unit)", source_name="samples"
-    )
+    sampled = smallest <= _FEW
+    metric = Metric("cpu.samples", Unit.SAMPLES, "samples (the format gives no unit)", "samples")
+    taken = "they are taken as samples of running threads, so shares"
+    if not sampled:
+        metric = Metric("cpu.share", Unit.COUNT, "weights (the format gives no unit)", "weights")
+        taken = "these are too large for samples of single stacks. Shares"
+        stacks.rename("cpu.samples", metric.id)
     tree, values = stacks.finish([metric])
-    caveats = [
-        "Collapsed stacks give numbers without a unit; they are taken as samples of running threads, so shares are "
-        "known but seconds are not."
-    ]
+    caveats = [f"Collapsed stacks give numbers without a unit; {taken} are known but seconds are not."]
     if invalid:
         caveats.append(f"{invalid:,} of {valid + invalid:,} lines are not stacks and were skipped.")
     return Profile(
@@ -102,12 +107,14 @@ def read(path: Path) -> Profile:
         sources=(Source(path, "collapsed stacks"),),
         caveats=tuple(caveats),
         not_collected={"threads": _THREADS[any(path.endswith(".py") for path in tree.files)]},
-        sample_count=total,
+        sample_count=total if sampled else None,
+        timed=not sampled,
     )
 
 
 def _frames(stacks: Stacks, text: str) -> tuple[int, ...]:
     """The frames that the text of one stands for: a function, and the line in it where that is told."""
+    from chathpc.adapters.stacks import library_in
     from chathpc.profile.tree import NodeKind
 
     if text.endswith("_[k]"):
@@ -123,7 +130,7 @@ def _frames(stacks: Stacks, text: str) -> tuple[int, ...]:
     module, tick, symbol = text.partition("`")  # as DTrace writes it
     if tick and symbol:
         return (stacks.frame(symbol, module=module),)
-    return (stacks.frame(text or "[unknown]"),)
+    return (stacks.frame(text or "[unknown]", module=library_in(text)),)
 
 
 ADAPTER = Adapter(

@@ -1,5 +1,7 @@
 """speedscope's own file format: one or several profiles, of events (a frame opens, a frame closes) or of samples.
 
+A file that chathpc exported has a profile for each metric instead, all of the same run.
+
 Layout: https://www.speedscope.app/file-format-schema.json. Frames are shared; each profile has a unit of its own. py-spy makes frames of
 processes and threads as well, and chathpc measure tells beside its samples the ranks and that the clock is the wall's.
 """
@@ -26,6 +28,8 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _NO_CODE, _RANK = re.compile(r'process \d+:"|thread \(\d+\)'), re.compile(r"rank (\d{1,9}): ")
 #: What py-spy calls the file of a native function without source lines.
 _LIBRARY = re.compile(r"\.so[\d.]*$")
+#: How chathpc names the profile of a metric: its id, and in brackets what it is called.
+_OWN = re.compile(r"([a-z0-9][\w.-]{0,99}) \(([^\n]{1,200})\)")
 _HOW = "Export it again from speedscope, or give the profile that it was made from."
 
 
@@ -52,21 +56,22 @@ def read(path: Path) -> Profile:
     exporter = document.get("exporter")
     made_by = exporter if isinstance(exporter, str) else ""
     reading = _Reading(path, Stacks(), _frames(document), wall=document.get("clock") == "wall")
+    reading.ours = made_by.startswith("chathpc ")
     if made_by.startswith("py-spy"):
         reading.no_code = {number for number, frame in enumerate(reading.frames) if _is_no_code(frame)}
         reading.python = {number for number, frame in enumerate(reading.frames) if _is_python(frame)}
     reading.numbers = [_frame(reading.stacks, frame) for frame in reading.frames]
-    for profile in profiles:
+    for number, profile in enumerate(profiles):
+        reading.location = 0 if reading.ours else number
         kind = profile.get("type") if isinstance(profile, dict) else None
         told = _RANK.match(str(profile.get("name"))) if isinstance(profile, dict) and reading.wall else None
-        reading.ranks.append(-1 if told is None else int(told[1]))
+        reading.ranks[reading.location :] = [-1 if told is None else int(told[1])]
         if kind == "evented":
             _evented(reading, profile)
         elif kind == "sampled":
             _sampled(reading, profile)
         else:
             reading.damage("a profile that is neither evented nor sampled")
-        reading.location += 1
     name = document.get("name")
     title = name if isinstance(name, str) and name else path.name.removesuffix(".json").removesuffix(".speedscope")
     return _profile(reading, title, made_by)
@@ -78,6 +83,7 @@ class _Reading:
     stacks: Stacks
     frames: list[Any]
     wall: bool = False  #: the clock is the wall's
+    ours: bool = False  #: each profile is a metric that chathpc wrote: sums of what was measured, not samples
     no_code: set[int] = field(default_factory=set)  #: frames that are no functions
     python: set[int] = field(default_factory=set)  #: functions of Python, below which native ones count
     ranks: list[int] = field(default_factory=list)  #: of each profile
@@ -92,11 +98,15 @@ class _Reading:
         """Remember what was passed over."""
         self.damaged.append(what)
 
-    def metric(self, unit: object, *, sampled: bool) -> Metric:
-        """The metric of a profile with that unit."""
+    def metric(self, profile: dict[str, Any], *, sampled: bool) -> Metric:
+        """The metric of a profile."""
         from chathpc.profile.metric import Clock, Metric, Unit
 
+        unit, name = profile.get("unit"), profile.get("name")
         text = unit if isinstance(unit, str) else "none"
+        if self.ours and isinstance(name, str) and (own := _OWN.fullmatch(name)):
+            known = {"seconds": Unit.SECONDS, "bytes": Unit.BYTES}.get(text, Unit.COUNT)
+            return self.metrics.setdefault(own[1], Metric(own[1], known, own[2], own[2]))
         if text in _SECONDS:
             words = ("wall-clock time of the thread" if self.wall else "time") + (" (sampled)" if sampled else "")
             clock = Clock.WALL if self.wall else None
@@ -122,6 +132,8 @@ def _frames(document: dict[str, Any]) -> list[Any]:
 
 
 def _frame(stacks: Stacks, frame: Any) -> int:
+    from chathpc.adapters.stacks import library_in
+
     facts = frame if isinstance(frame, dict) else {}
     name, file, line = facts.get("name"), facts.get("file"), facts.get("line")
     if not isinstance(name, str) or not name or _ADDRESS.fullmatch(name):
@@ -129,7 +141,7 @@ def _frame(stacks: Stacks, frame: Any) -> int:
     file = file if isinstance(file, str) and file != "?" else ""
     if _LIBRARY.search(file):
         return stacks.frame(name, module=file)
-    return stacks.frame(name, file=file, line=line if type(line) is int else 0)
+    return stacks.frame(name, file=file, line=line if type(line) is int else 0, module=library_in(name))
 
 
 def _code(reading: _Reading, sample: list[object]) -> list[object]:
@@ -168,7 +180,7 @@ def _evented(reading: _Reading, profile: dict[str, Any]) -> None:
     if not isinstance(events, list):
         reading.damage("a profile without events")
         return
-    metric = reading.metric(profile.get("unit"), sampled=False)
+    metric = reading.metric(profile, sampled=False)
     stacks = reading.stacks
     open_frames: list[tuple[int, int]] = []  # frame, context
     before = _number(profile.get("startValue")) or 0.0
@@ -207,7 +219,7 @@ def _sampled(reading: _Reading, profile: dict[str, Any]) -> None:
         return
     if len(samples) != len(weights):
         reading.damage("a profile whose numbers of samples and weights differ")
-    metric = reading.metric(profile.get("unit"), sampled=True)
+    metric = reading.metric(profile, sampled=True)
     for sample, weight in zip(samples, weights, strict=False):
         amount = _number(weight)
         chain = [reading.frame(index) for index in _code(reading, sample)] if isinstance(sample, list) else [None]
@@ -217,7 +229,7 @@ def _sampled(reading: _Reading, profile: dict[str, Any]) -> None:
         if amount < 0:
             reading.negative += 1
             continue
-        reading.samples += 1
+        reading.samples += not reading.ours
         if chain and amount:
             node = reading.stacks.walk(frame for frame in chain if frame is not None)
             reading.stacks.add(metric.id, node, amount * metric.scale, reading.location)
@@ -234,12 +246,13 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
     metrics = {name: metric for name, metric in reading.metrics.items() if reading.stacks.has(name)}
     if not metrics:
         raise AdapterError("its profiles contain no time and no weight", path=reading.path, hint=_HOW)
-    tree, values = reading.stacks.finish(metrics.values(), reading.location)
+    locations = len(reading.ranks)
+    tree, values = reading.stacks.finish(metrics.values(), locations)
     timed = not reading.samples
     caveats = []
-    if "cpu.time" in metrics and not reading.wall:
+    if "cpu.time" in metrics and not reading.wall and not reading.ours:
         caveats.append("The file does not say whether its time is wall-clock or CPU time.")
-    if "cpu.samples" in metrics:
+    if "cpu.samples" in metrics and not reading.ours:
         caveats.append("The weights have no unit; they are taken as samples, so shares are known but seconds are not.")
     if reading.negative:
         caveats.append(f"{reading.negative:,} samples with a negative weight were skipped.")
@@ -247,7 +260,7 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
         kinds = "; ".join(dict.fromkeys(reading.damaged))
         caveats.append(f"The file has {len(reading.damaged):,} faults that were ignored: {kinds}.")
     seconds = float(sum(values.exclusive("cpu.time").values)) if "cpu.time" in metrics else None
-    total = values.exclusive("cpu.samples").sum() if "cpu.samples" in metrics else 0.0
+    total = values.exclusive("cpu.samples").sum() if "cpu.samples" in metrics else None
     return Profile(
         format="py-spy" if exporter.startswith("py-spy") else "speedscope",
         title=title,
@@ -255,8 +268,8 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
         metrics=metrics,
         values=values,
         where=Locations.of(
-            reading.location,
-            thread=np.arange(reading.location, dtype=np.int64),
+            locations,
+            thread=np.arange(locations, dtype=np.int64),
             rank=np.array(reading.ranks, dtype=np.int64),
         ),
         sources=(Source(reading.path, exporter.partition("@")[0] or "speedscope", exporter.partition("@")[2]),),
@@ -267,7 +280,7 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
             )
         },
         sample_count=total if seconds is None else None if timed else float(reading.samples),
-        timed=timed and seconds is not None,
+        timed=timed and total is None,
         insufficient=too_short(seconds) if timed and seconds is not None and len(metrics) == 1 else "",
     )
 

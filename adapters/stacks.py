@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Mapping
 
@@ -18,6 +19,16 @@ from chathpc.profile.tree import CallTree, NodeKind, Relation
 MOST_CONTEXTS = 20_000_000
 #: Lines are numbered with 32 bits.
 _LAST_LINE = 2**31 - 1
+
+
+#: How profilers write a place in a library that has no name: `<unknown> 0x1e2d0 [libgomp.so.1.0.0]`, `[libm.so.6]`, `libgomp.so.1+0x1cd8d`.
+_IN_LIBRARY = re.compile(r"(?:.*[ /])?\[?([\w.+-]+\.so[\d.]*)(?:\]|\+0x[0-9a-f]+)")
+
+
+def library_in(name: str) -> str:
+    """The load module that the name of a frame tells where nothing else does; empty without one."""
+    found = _IN_LIBRARY.fullmatch(name) if ".so" in name[-300:] else None
+    return found[1] if found else ""
 
 
 class Stacks:
@@ -92,6 +103,10 @@ class Stacks:
         nodes.append(node)
         locations.append(location)
         values.append(value)
+
+    def rename(self, metric: str, other: str) -> None:
+        """Take what was added as `metric` for `other`."""
+        self._values[other] = self._values.pop(metric)
 
     def replace(self, frames: Mapping[int, int | None]) -> None:
         """Let other frames stand for some, which were not known when they were walked through; of one that nothing stands for, all below

@@ -378,7 +378,9 @@ def _ends_in_files(tree: CallTree, by_module: Frames, by_name: Frames, outside: 
     """True for functions on files by their names, in a tree that tells neither load modules nor files (collapsed stacks), where a path ends
     in them or in the kernel: no code of the program is called below `write`.
     """
-    if (by_module != _USER).any() or not outside.all():
+    # Collapsed stacks tell the load modules of places without names.
+    named = tree.where_name(lambda name: ".so" not in name)
+    if (by_module != _USER)[named].any() or not outside.all():
         return np.zeros(len(tree), dtype=bool)
     kernel = tree.nearest(tree.where_name(is_system_call)) >= 0
     found = (by_name == Activity.IO) | kernel
@@ -422,6 +424,8 @@ def _starters(tree: CallTree, is_frame: BoolArray, above: IntArray) -> BoolArray
     named = is_frame & tree.named(*STARTERS)
     found = np.zeros(len(tree), dtype=bool)
     top = (above < 0) | ((tree.kind == NodeKind.REGION) & (tree.parent < 0))[np.maximum(above, 0)]
+    # These names are the C library's alone: below the command that collapsed stacks begin with as well.
+    top |= tree.named(*(name for name in STARTERS if name.startswith("__libc_")))
     for _ in range(4):
         step = named & (top | found[np.maximum(above, 0)])
         if np.array_equal(step, found):

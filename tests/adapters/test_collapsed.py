@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chathpc.adapters.collapsed import ADAPTER, read
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
+from chathpc.pipeline import explain
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 from tests.adapters.opened import opened
@@ -20,7 +21,8 @@ from tests.synthetic.collapsed import HEAT, write
 
 
 def stacks(profile: Profile) -> dict[tuple[str, ...], float]:
-    tree, column = profile.tree, profile.exclusive("cpu.samples")
+    assert profile.time is not None
+    tree, column = profile.tree, profile.exclusive(profile.time.id)
     return {
         tuple(tree.label(step) for step in tree.path(node)): value
         for node, value in zip(column.nodes.tolist(), column.values.tolist(), strict=True)
@@ -45,6 +47,26 @@ def test_other_encodings_and_line_ends(encoding: str, end: str, tmp_path: Path) 
     assert opened(ADAPTER, tmp_path / "x").total("cpu.samples") == 504
     (tmp_path / "y").write_bytes(gzip.compress(write(HEAT).encode(encoding)))
     assert opened(ADAPTER, tmp_path / "y").total("cpu.samples") == 504
+
+
+def test_places_without_names_are_in_the_library_that_the_stack_tells(tmp_path: Path) -> None:
+    text = "main;step;<unknown> 0x1e2d0 [libgomp.so.1.0.0] 3\nlibgomp.so.1.0.0+0x1cd8d;f._omp_fn.0;[libm.so.6] 1\n"
+    (tmp_path / "x").write_text(text)
+    tree = read(tmp_path / "x").tree
+    modules = {tree.label(node).split()[0]: tree.module_name(node) for node in range(len(tree))}
+    assert (modules["main"], modules["<unknown>"]) == (None, "libgomp.so.1.0.0")
+    assert (modules["libgomp.so.1.0.0+0x1cd8d"], modules["[libm.so.6]"]) == ("libgomp.so.1.0.0", "libm.so.6")
+
+
+def test_waiting_in_a_runtime_without_names_is_not_told_as_computing(tmp_path: Path) -> None:
+    """In microseconds: 48 of 100 s are in libgomp, and no stack was seen so often."""
+    (tmp_path / "x").write_text(f"main;work {52 * 10**6}\nmain;<unknown> 0x1f780 [libgomp.so.1.0.0] {48 * 10**6}\n")
+    profile = read(tmp_path / "x")
+    assert profile.sample_count is None
+    assert profile.time is not None
+    assert profile.time.unit == "count"
+    report = explain(profile, llm="none")
+    assert "48.0 % of the time is waiting" in report.headline
 
 
 def test_lines_that_are_no_stacks_are_counted(tmp_path: Path) -> None:

@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.speedscope import ADAPTER, read
 from chathpc.errors import AdapterError
+from chathpc.export import exporter
 from chathpc.pipeline import explain
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import run_facts
 from tests.adapters.opened import opened
+from tests.profile.build import build, call
 from tests.synthetic.speedscope import HEAT, Stack, evented, sampled, write
 
 
@@ -54,6 +57,17 @@ def test_each_profile_is_a_location(tmp_path: Path) -> None:
     assert profile.location_totals("cpu.time")[:2] == pytest.approx([0.54, 0.32])
     assert profile.total("memory.allocated.bytes") == 540
     assert len(profile.where) == 3
+
+
+def test_what_we_exported_is_one_run_with_its_metrics(tmp_path: Path) -> None:
+    """3 s and 4,096 bytes: no samples, no threads of their own, and none of them added to another."""
+    run = build(call("main", call("f", values={"gpu.time": 2.0, "io.read.bytes": 4096.0}), values={"host.time": 3.0}))
+    profile = read(file(tmp_path, exporter("speedscope")(run, None)))
+    assert {name: profile.total(name) for name in profile.metrics} == {
+        name: run.total(name) for name in ("gpu.time", "host.time", "io.read.bytes")
+    }
+    assert (len(profile.where), profile.sample_count, profile.caveats) == (1, None, ())
+    assert [each.total for each in (run_facts(profile), run_facts(run))] == [2.0, 2.0]
 
 
 def test_the_hottest_function_is_named_and_short_runs_are_not_judged(tmp_path: Path) -> None:

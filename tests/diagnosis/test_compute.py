@@ -205,6 +205,12 @@ def test_math_whose_caller_no_stack_tells_is_told_without_a_place() -> None:
     ]
 
 
+def test_the_command_that_collapsed_stacks_begin_with_does_not_call_what_starts_main() -> None:
+    start = call("__libc_start_call_main", call("main", time=6.0), call("__ieee754_pow_fma", time=4.0))
+    found = finding(diagnosed(build(call("heat", start))), "expensive-math")
+    assert found.summary == "Calls of pow take 40.0 % of the time; the stacks do not tell which function makes them."
+
+
 def test_what_stands_above_a_math_function_in_a_library_is_not_what_is_called() -> None:
     wrapped = libc("run_exit_handlers", libm("__ieee754_exp_fma", time=4.0))
     found = finding(diagnosed(build(main(function("solve", line("app.c:4", wrapped, time=6.0))))), "expensive-math")
