@@ -15,7 +15,7 @@ from chathpc.commands.progress import Progress
 from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.reports import REPORT_FORMATS
+from chathpc.reports import REMARK_FORMATS, REPORT_FORMATS
 
 if TYPE_CHECKING:
     from chathpc.prompts.loader import Audience
@@ -118,6 +118,10 @@ def command(
             from chathpc.fix.recipes.exact import exact_changes
 
             report = chathpc.explain(profile, propose=exact_changes, view=view or form == "html", **asked)
+            if form in REMARK_FORMATS:
+                from chathpc.reports.remarks import in_repository
+
+                report = in_repository(report, source)
             whole = full or verbose or show_statements or form != "text"
             text = renderers()[form if whole else "screen"](report, style)
     if show_prompt:

@@ -210,6 +210,17 @@ def check_named(named: Iterable[Path]) -> None:
             raise UsageError(f"{clean(str(root))} is not a folder.", hint="Give a folder with source to --source.")
 
 
+def file_finder(named: Sequence[Path], below: Path) -> Callable[[str], Path | None]:
+    """A function that tells where the file with a recorded name is, sought as `with_sources` does."""
+    trees = (*([_Tree(tuple(named), NAMED_BOUNDS)] if named else []), _Tree((below,), FOUND_BOUNDS))
+
+    def find(file: str) -> Path | None:
+        found = next((at for tree in trees if (at := tree.find(file)) is not None), None)
+        return None if found is None else found[0] / found[1]
+
+    return find
+
+
 def only_shown(reader: SourceReader) -> SourceReader:
     """`reader` without what was only found."""
     return joined([SourceFiles(tuple(o for o in files_of(reader).origins if o.provenance != Provenance.FOUND))])
@@ -243,13 +254,18 @@ class _Tree:
         return found
 
     def text(self, file: str) -> str | None:
+        found = self.find(file)
+        return None if found is None else read_within(*found)
+
+    def find(self, file: str) -> tuple[Path, str] | None:
+        """The root and the path below it of a file by its recorded name; None without one, and where several could be it."""
         parts = recorded_parts(file)
         if not parts or kind_of(parts[-1]) is None or is_of_system(file):
             return None
         candidates = self.by_name.get(parts[-1], [])
         real = {(root, path): resolved for root, path in candidates if (resolved := _inside(root, path)) is not None}
         at = best_match(parts, [path.split("/") for _, path in real], [str(each) for each in real.values()])
-        return None if at is None else read_within(*list(real)[at])
+        return None if at is None else list(real)[at]
 
 
 def recorded_parts(file: str) -> list[str]:

@@ -70,7 +70,8 @@ PREDICTION_FORMATS = tuple(_PREDICTION_MODULES)
 FORMATS = tuple(name for name in _MODULES if name != "screen")
 #: Formats of a report alone: its findings as remarks on lines of source, for continuous integration.
 _REMARK_MODULES = {name: f"chathpc.reports.{name}" for name in ("sarif", "github", "gitlab")}
-REPORT_FORMATS = (*FORMATS, *_REMARK_MODULES)
+REMARK_FORMATS = tuple(_REMARK_MODULES)
+REPORT_FORMATS = (*FORMATS, *REMARK_FORMATS)
 
 
 def renderers() -> Mapping[str, Renderer]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from chathpc.profile.source_text import file_finder
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord, Report
 from chathpc.reports import wording
@@ -64,6 +67,24 @@ def _remark(cause: str, title: str, said: list[str], weight: Weight, where: Plac
         function=None
         if where.kernel is None and where.function is None
         else clean(where.kernel or where.function or ""),
+    )
+
+
+def in_repository(report: Report, named: Sequence[Path]) -> Report:
+    """The report with its places in the files that are in the folders `named` or below the current one, in place of the paths that the
+    program was compiled from.
+    """
+    find = file_finder(named, Path.cwd())
+
+    def moved(where: PlaceRecord) -> PlaceRecord:
+        found = find(where.file) if where.file else None
+        return where if found is None else where.model_copy(update={"file": os.path.abspath(found)})
+
+    return report.model_copy(
+        update={
+            "findings": [each.model_copy(update={"where": moved(each.where)}) for each in report.findings],
+            "hypotheses": [each.model_copy(update={"where": moved(each.where)}) for each in report.hypotheses],
+        }
     )
 
 

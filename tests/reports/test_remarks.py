@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.report import FindingRecord
 from chathpc.reports import renderers
-from chathpc.reports.remarks import remarks
+from chathpc.reports.remarks import in_repository, remarks
 from chathpc.reports.style import Style
 from tests.reports.sample import sample
 from tests.reports.test_hostile import HOSTILE, everywhere
@@ -67,6 +68,26 @@ def test_gitlab_gets_unique_fingerprints_that_do_not_depend_on_lines() -> None:
         renderers()["gitlab"](report.model_copy(update={"findings": [moved, *report.findings[1:]]}), Style())
     )
     assert [each["fingerprint"] for each in again] == [each["fingerprint"] for each in entries]
+
+
+def test_files_of_the_repository_are_found_by_the_paths_that_were_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in ("here/app/a.c", "here/app/twice.c", "here/lib/twice.c", "else/b.c"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("int x;\n")
+    monkeypatch.chdir(tmp_path / "here")
+    report = sample()
+    first = report.findings[0]
+
+    def at(file: str) -> FindingRecord:
+        return first.model_copy(update={"where": first.where.model_copy(update={"file": file})})
+
+    names = ["/build/tmp/a.c", "/build/twice.c", "/build/lib/twice.c", "/build/b.c"]
+    report = report.model_copy(update={"findings": [at(name) for name in names], "hypotheses": []})
+    found = [each.file for each in remarks(in_repository(report, [tmp_path / "else"]))]
+    assert found == ["app/a.c", "/build/twice.c", "lib/twice.c", str(tmp_path / "else" / "b.c")]
 
 
 def test_files_below_the_current_folder_are_named_as_a_repository_names_them(
