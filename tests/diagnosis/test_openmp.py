@@ -341,6 +341,31 @@ def test_time_in_mpi_or_asleep_is_not_serial_computing() -> None:
     assert "omp-serial-fraction" not in causes(profile)
 
 
+def test_a_line_of_python_gets_no_directives_but_the_number_of_threads_of_the_library() -> None:
+    """Its own time in exec_blas is OpenBLAS looking whether its other threads are ready; libgomp's worker waits for regions of a library."""
+    blas, packages = "/opt/numpy.libs/libscipy_openblas64_.so", "/usr/lib/python3.11/site-packages"
+    spins = call("exec_blas", call("daxpy_k", module=blas, time=(2.0, None)), module=blas, time=(5.0, None))
+    norm = call("norm", spins, at=f"{packages}/numpy/linalg.py:20")
+    body = call(
+        "lloyd._omp_fn.0",
+        gomp("gomp_team_barrier_wait", time=(1.0, 3.0)),
+        module=f"{packages}/sklearn/_k_means.so",
+        time=(2.0, 2.0),
+    )
+    fit = call("KMeans.fit", gomp("GOMP_parallel", body), at=f"{packages}/sklearn/cluster.py:30")
+    work = (line("app.py:26", fit), line("app.py:31", norm), line("app.py:32", time=(9.0, None)))
+    diagnosis = diagnosed(build(function("main", *work, at="app.py:21")))
+    found = diagnosis.findings[0]
+    assert (found.title, found.where.short, found.seconds, found.speedup_bound) == (
+        "Threads of a library with too little work", "app.py:31", 9.0, None,
+    )  # fmt: skip
+    assert statements(diagnosis, found.cause) == [
+        "Waiting of library threads in calls from main takes 9.00 s of 24.0 s (37.5 %): app.py:31 5.00 s, app.py:26 4.00 s."
+    ]
+    assert "OPENBLAS_NUM_THREADS=1" in found.advice[0]
+    assert all("omp " not in advice for each in diagnosis.findings for advice in each.advice)
+
+
 # -- synchronising -------------------------------------------------------------------------------------------
 
 

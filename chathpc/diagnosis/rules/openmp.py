@@ -8,6 +8,7 @@ is the price of synchronising at all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -26,12 +27,13 @@ from chathpc.diagnosis.draft import (
     total,
 )
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.profile import intervals, numbers
-from chathpc.profile.activity import DIRECTIVE, Activity, is_outlined
+from chathpc.profile.activity import DIRECTIVE, Activity, activity_of_module, base_name, is_outlined
 from chathpc.profile.intervals import Intervals
+from chathpc.profile.languages import language_of
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
@@ -257,8 +259,8 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     smallest = min(cause(name).threshold("min_share") for name in ("omp-load-imbalance", "omp-serial-fraction"))
     if facts.total == 0 or not facts.above(waited / facts.total, smallest):
         return
-    threads = team(facts)
-    if threads is None:
+    threads, place = team(facts), facts.hot_place(facts.of(*_WAITING))
+    if threads is None or (place is not None and _is_python(place)):
         return
     imbalance = threads.imbalance
     # A thread that is the busiest in one region waits in others: what unequal work and serial code explain comes first, and
@@ -505,6 +507,67 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float, 
     )
 
 
+#: In it a thread of OpenBLAS gives work to the others and then looks in a loop whether they are ready (driver/others/blas_server.c).
+_SPINS = "exec_blas"
+_LISTED = 3
+_FEWER = (
+    "Give the libraries fewer threads where a call has little work: OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1, or "
+    "`with threadpoolctl.threadpool_limits(1):` around these calls.",
+    "Do more in each call (larger arrays, several vectors at once), so that dividing it among threads is worth it.",
+)
+_WITH_ONE = (
+    "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 chathpc measure -- ./app (If the calls take no longer, their threads only waited "
+    "for each other.)"
+)
+
+
+def _is_python(hot: HotPlace) -> bool:
+    """True for a line of Python, beneath which the regions are a library's."""
+    return language_of(hot.place.file or "") == "python"
+
+
+def of_libraries(facts: Facts) -> Iterable[Draft]:
+    """Threads that libraries start beneath lines of Python, and that wait for each other: the program chooses no more than their number."""
+    entry, tree, site = cause("omp-fine-grained-regions"), facts.profile.tree, facts.activities.site
+    spins = tree.where_name(lambda name: base_name(name) == _SPINS)[np.maximum(tree.function, 0)]
+    runtime = tree.where_module(lambda path: activity_of_module(path) in _WAITING)  # what it calls in libraries is work
+    weight = np.where((facts.activities.of(*_WAITING) & runtime) | spins, facts.time, 0.0)
+    hot = facts.hot_place(weight)
+    if hot is None or not _is_python(hot) or not facts.above(hot.weight / facts.total, entry.threshold("min_share")):
+        return
+    lines, mine = Counter[str](), facts.in_function(hot.label, weight)
+    for node in np.flatnonzero(mine).tolist():
+        lines[facts.place(hot.node, line_node=int(site[node])).short] += mine[node]
+    yield Draft(
+        cause=entry.id,
+        where=hot.place,
+        title="Threads of a library with too little work",
+        summary=f"Threads of the libraries that {hot.place.function} calls wait for each other: {numbers.percent(hot.weight / facts.total)} of the "
+        "thread time.",
+        cost=hot.weight,
+        share=hot.weight / facts.total,
+        threshold=entry.threshold("min_share"),
+        removable=0.0,  # one thread alone has all the work
+        evidence=(
+            fact(
+                facts,
+                Kind.AMOUNT,
+                hot.weight,
+                subject=f"waiting of library threads in calls from {hot.place.function}",
+                whole=total(facts),
+                parts=[Part(place, spent, time_unit(facts)) for place, spent in lines.most_common(_LISTED)],
+                how="time in OpenMP runtimes and in OpenBLAS's own wait, by calling line",
+                where=hot.place,
+            ),
+        ),
+        signs=1,
+        against=doubt(facts),
+        advice=_FEWER,
+        own_advice=True,
+        next_measurement=_WITH_ONE,
+    )
+
+
 def _entries(facts: Facts, threads: Team, spent: float) -> Fact | None:
     """That regions are entered very often: by the number of their entries, or by a trace; None where nothing shows it."""
     entry, tree = cause("omp-fine-grained-regions"), facts.profile.tree
@@ -607,4 +670,4 @@ def critical(facts: Facts) -> Iterable[Draft]:
     )
 
 
-RULES = (waiting, critical)
+RULES = (waiting, of_libraries, critical)
