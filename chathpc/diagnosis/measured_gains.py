@@ -14,6 +14,8 @@ from chathpc.packaged import table
 FILE = Path(__file__).parent / "measured_gains.yaml"
 #: From so many cases on the middle half of them is told, else all: quartiles divide them into four.
 _QUARTERS = 4
+#: One case shows no range.
+_FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +28,11 @@ class TypicalGain:
 
 
 def typical_gain(cause: str, bound: float | None = None) -> TypicalGain | None:
-    """What measured repairs of a cause gave; None where none was measured, or none that this run allows: more than its `bound` was won
+    """What measured repairs of a cause gave; None where fewer than two were measured that this run allows: more than its `bound` was won
     where the place had more of the run.
     """
     found = sorted(each for each in _measured().get(cause, ()) if bound is None or each <= bound)
-    if not found:
+    if len(found) < _FEWEST:
         return None
     low, high = (
         (found[0], found[-1]) if len(found) < _QUARTERS else quantiles(found, n=_QUARTERS, method="inclusive")[::2]
