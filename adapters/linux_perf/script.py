@@ -21,11 +21,10 @@ from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
-from chathpc.profile import numbers
 from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS, THREAD_STARTERS
 from chathpc.profile.launcher import split
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import NO_CORE, Metric, slug
+from chathpc.profile.metric import Metric, slug
 from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.run import told_command
 from chathpc.profile.tree import NodeKind
@@ -406,8 +405,6 @@ def _locations(reading: _Reading, ranks: Mapping[int, int]) -> Locations:
     return Locations.of(len(thread), thread=thread, rank=rank, node=node)
 
 
-#: From this part of the threads' time on it is said that threads had no core.
-_MUCH_PREEMPTED = 0.05
 #: Of several events the first of these is what the time is explained by.
 _RANK = {"cpu.time": 0, "cpu.cycles": 1, "cpu.samples": 2, "cpu.instructions": 3}
 
@@ -442,9 +439,6 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
             f"Where no sample was taken, time is counted after the thread's last one: {BLOCKED} while it waited, {KERNEL} while it ran "
             "in the kernel. What the program was doing there is near that sample, not necessarily at it."
         )
-    preempted = sum(seconds for (name, *_), seconds in clock.beside.items() if name == NO_CORE)
-    if clock.seen and preempted >= _MUCH_PREEMPTED * reading.wall_seconds:
-        found.append(f"Runnable threads had no core for {numbers.seconds(preempted)}, which is excluded.")
     if reading.without_period:
         found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were skipped.")
     return tuple(found)

@@ -63,6 +63,14 @@ def doubt(facts: Facts) -> tuple[str, ...]:
     return (f"{threads} threads ran on {number} cores: part of the waiting may be for a core, not for work.",)
 
 
+def lack_of_cores(facts: Facts) -> str:
+    """That threads had no core, as a sentence; empty where it is not so, or not known."""
+    lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
+    if not lacked or lacked < cause("oversubscription").threshold("min_share") * (facts.total + lacked):
+        return ""
+    return starved(facts) or f"Runnable threads had no core for {numbers.seconds(lacked)}, which is excluded."
+
+
 def starved(facts: Facts) -> str:
     """That threads had no core, and why, as a sentence; empty where there is no waiting, or it is not so, or not known."""
     lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0

@@ -16,7 +16,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import DEVICE, LANGUAGES, OTHER, Cause
 from chathpc.diagnosis.command import filled, named
-from chathpc.diagnosis.cores import starved
+from chathpc.diagnosis.cores import lack_of_cores
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
@@ -101,6 +101,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     )
     if not why:
         why = findings[0].summary if diagnosis.blames else headline_of(facts, findings)
+        diagnosis = replace(diagnosis, notes=tuple(note for note in notes if note != why))
     return _for_program(profile, replace(diagnosis, headline=why))
 
 
@@ -528,7 +529,7 @@ def _notes(facts: Facts) -> tuple[str, ...]:
             f"Measuring made the run {numbers.number(1 + overhead)} times as long: what is short and frequent, such as system calls, looks larger than it is."
         )
     if facts.profile.time is not None and facts.total:
-        if no_core := starved(facts):
+        if no_core := lack_of_cores(facts):
             notes.append(no_core)
         setup = facts.spent(Activity.MPI_SETUP)
         if setup > common()["set_up_note"].value * facts.total:

@@ -120,7 +120,9 @@ class Facts:
 
     def _kept(self, metric: str) -> float:
         """The part of a metric (0..1) that no helper thread of a library has."""
-        own, everything = (float(each.exclusive(metric).values.sum()) for each in (self.profile, self.profile.everything))
+        own, everything = (
+            float(each.exclusive(metric).values.sum()) for each in (self.profile, self.profile.everything)
+        )
         return own / everything if everything else 1.0
 
     def error(self, share: float) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.draft import fact, part_of, time_unit
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, told
@@ -44,9 +45,13 @@ class Times:
 
 
 def parallel_evidence(facts: Facts) -> tuple[Fact, ...]:
-    """Efficiencies of MPI ranks and OpenMP threads where their times are known one by one, and who stands out."""
+    """Efficiencies of MPI ranks and OpenMP threads where their times are known one by one, and who stands out. Where threads waited for those
+    that had no core, efficiencies would be the machine's load, not the program's.
+    """
     if not facts.has_host_time or facts.share(*_DEVICE) > 0:
         return ()
+    if starved(facts):
+        return standing_out(facts)
     ranks, threads = rank_times(facts), thread_times(facts)
     found: list[Fact] = []
     if facts.messages is not None:

@@ -21,6 +21,7 @@ from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, 
 from chathpc.diagnosis.timeline_facts import TimelineFacts
 from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.metric import NO_CORE
 from chathpc.profile.timeline import Lane
 from chathpc.profile.tree import BoolArray
 
@@ -222,6 +223,11 @@ def _told(
         path.stretch is None and is_complete and where == _TRACE and left > common()["worth_a_line"].value * window
     )
     if is_much:
+        rest = (
+            rest.replace(" and collectives", ", collectives and time without a core")
+            if NO_CORE in facts.profile.metrics
+            else rest
+        )
         also = (*also, Part(rest, left, "s"))
     told = (
         fact(

@@ -10,6 +10,7 @@ import numpy as np
 from chathpc.diagnosis import lacks
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.concurrency import at_work
+from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.draft import Draft, is_worth
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Finding, Verdict
@@ -148,6 +149,8 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
         return healthy_headline(facts.traced)
     if findings and findings[0].cause in AT_THE_LIMIT:
         return f"{findings[0].summary} The machine does this as fast as it can; only doing less would be faster."
+    if facts.has_host_time and facts.share(*WAITING) >= common()["most"].value and (no_core := starved(facts)):
+        return no_core
     hot = next((finding for finding in findings if cause(finding.cause).where_only), None)
     if hot is None:
         return _largest(facts)

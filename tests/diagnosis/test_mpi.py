@@ -9,6 +9,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Finding
 from chathpc.diagnosis.rules import mpi as rule
 from chathpc.profile.location import Locations
+from chathpc.profile.metric import Unit
 from tests.diagnosis.parts import (
     barrier,
     causes,
@@ -207,6 +208,28 @@ def test_ranks_that_compute_equally_and_wait_for_messages_have_late_senders() ->
         "The computing time of the busiest rank is 1.00 times the mean.",
         "Copying and sending data takes 0 s of the 8.00 s of MPI time (0 %).",
     ]
+
+
+def test_where_missing_cores_may_explain_most_of_the_waiting_they_come_first() -> None:
+    """Each rank stands still for 3 s of its work, so that the other may wait so long: 6 of 8 s, or none if it had its core."""
+    gone = "cpu.time.no-core"
+    for lacked, cause in ((3.0, None), (0.0, "mpi-collective-wait")):
+        step = function("step", line("app.c:21", time=(2.0, 2.0), values={gone: (lacked, lacked)}))
+        profile = build(main(step, exchange("MPI_Allreduce", time=(4.0, 4.0))), locations=ranks(2))
+        metrics = profile.metrics | {gone: replace(profile.metrics[gone], unit=Unit.SECONDS)}
+        diagnosis = diagnosed(replace(profile, metrics=metrics))
+        efficiencies = [item for item in diagnosis.evidence if "(POP)" in item.subject]
+        if cause is None:
+            assert diagnosis.headline.startswith("Runnable threads had no core for 6.00 s: other programs were running")
+            assert diagnosis.headline not in diagnosis.notes
+            assert not diagnosis.blames
+            assert not efficiencies  # they would be the machine's load
+        else:
+            assert (diagnosis.findings[0].cause, diagnosis.findings[0].title) == (
+                cause,
+                "Ranks wait for each other in a collective",
+            )
+            assert efficiencies
 
 
 @pytest.mark.parametrize("name", ["MPI_Allreduce", "MPI_Barrier", "MPI_Ibcast", "mpi_alltoall_"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -165,16 +165,25 @@ def waiting(facts: Facts) -> Iterable[Draft]:
         ),
     )
     if cost >= unequal.threshold("min_explained") * waited and facts.above(cost / facts.total, smallest):
-        yield _unequal_work(facts, times, shared, cost, spent, messages)
+        yield _on_free_cores(facts, _unequal_work(facts, times, shared, cost, spent, messages), for_a_core)
         if messages is not None:
             yield from moving(facts, messages, shared)
         return
     if messages is not None:
         yield from traced(facts, messages, (*shared, _equal(facts, times)))
         return
+    if for_a_core >= common()["most"].value * spent:
+        return  # what the ranks wait for is another program's to tell
     transfer = _transfer(facts)
     collective = _share_of_calls(times, _COLLECTIVE)
-    yield from _equal_work(facts, times, shared, spent, transfer, collective, for_a_core)
+    for draft in _equal_work(facts, times, shared, spent, transfer, collective, for_a_core):
+        yield _on_free_cores(facts, draft, min(for_a_core, spent - draft.cost))
+
+
+def _on_free_cores(facts: Facts, draft: Draft, for_a_core: float) -> Draft:
+    """The finding with what a repair can remove of a run in which nobody waits for a core."""
+    bounded = cause(draft.cause).bound != "none"
+    return replace(draft, removable=draft.cost / (facts.total - for_a_core)) if bounded else draft
 
 
 def _main_calls(times: Ranks) -> list[Part]:
@@ -383,6 +392,7 @@ def _equal_work(
     yield Draft(
         cause=entry.id,
         where=place,
+        title="Ranks wait for each other in a collective" if alike and entry.id == "mpi-collective-wait" else "",
         summary=summary,
         cost=cost,
         share=share,
