@@ -40,7 +40,7 @@ _PIPES = ("fp32", "fp64", "integer", "fp16", "special")
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Blocks and warps that a multiprocessor can hold at once, `limiter`: what allows no more (blocks, warps, registers, shared memory,
+    """Blocks and warps that a multiprocessor holds at once, `limiter`: what allows no more (blocks, warps, registers, shared memory,
     grid), and `waves`: by how often the grid fills the device.
     """
 
@@ -74,15 +74,14 @@ def occupancy(launch: Launch, device: Device) -> Occupancy:
     if launch.shared and device.shared:
         rows["shared memory"] = device.shared // (launch.shared + _RESERVED_SHARED)
     limiter = min(rows, key=lambda name: rows[name])
-    blocks = max(int(rows[limiter]), 1)
-    if launch.blocks <= device.units * (blocks - 1):
-        limiter = "grid"
+    most = max(int(rows[limiter]), 1)
+    blocks = min(most, max(ceil(launch.blocks / device.units), 1))
     return Occupancy(
         blocks,
         blocks * warps,
         min(blocks * warps / device.max_warps, 1.0),
-        limiter,
-        launch.blocks / (device.units * blocks),
+        limiter if blocks == most else "grid",
+        launch.blocks / (device.units * most),
     )
 
 
@@ -101,7 +100,7 @@ def limits(
     per_block = warps / blocks
     # The fullest multiprocessor's share, by that of the average; and schedulers without a warp.
     uneven = units * ceil(blocks / units) / blocks
-    here = min(held.blocks, ceil(blocks / units)) * per_block
+    here = held.blocks * per_block
     slow = uneven * max(device.schedulers / here, 1.0)
     second = units * clock
     # Resident threads go through their own memory again and again: a cache keeps nothing of what it cannot keep all of, also where a launch was

@@ -101,9 +101,9 @@ class TimeRecord(Record):
     seconds: RangeRecord
     limiter: str
     parts: dict[str, float]
-    blocks: int = Field(description="Blocks that a multiprocessor holds at once.")
+    blocks: int = Field(description="Blocks that a multiprocessor holds at once in this launch.")
     warps: int
-    occupancy: float = Field(description="Warps of those that a multiprocessor can hold (0..1).")
+    occupancy: float = Field(description="Warps there, of those that a multiprocessor can hold (0..1).")
     occupancy_limiter: str
     waves: float = Field(description="By how often the grid fills the device.")
 

@@ -53,7 +53,11 @@ def test_occupancy_is_that_of_the_programming_guide(
 
 
 def test_a_small_grid_is_what_limits_occupancy() -> None:
-    assert occupancy(launch(10, 256), RTX).limiter == "grid"
+    # 272 blocks of eight warps on 68 multiprocessors are four each, of the six that fit: 32 of 48 warps.
+    found = occupancy(launch(272, 256), RTX)
+    assert (found.blocks, found.warps, found.limiter) == (4, 32, "grid")
+    assert (found.share, found.waves) == pytest.approx((2 / 3, 2 / 3))
+    assert (occupancy(launch(10, 256), RTX).blocks, occupancy(launch(1, 1024), RTX).limiter) == (1, "warps")
 
 
 def test_copying_takes_as_long_as_its_bytes_need() -> None:
