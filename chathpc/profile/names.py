@@ -69,9 +69,9 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
         short = "::".join(scopes)
         if len(short) <= width:
             return short
-        scopes = [ellipsis, *scopes[2:]] if scopes[0] == ellipsis else [ellipsis, *scopes[1:]]
-        if len(scopes) == 2 and len("::".join(scopes)) > width:
+        if scopes[0] == ellipsis and len(scopes) == 2:
             break
+        scopes = [ellipsis, *scopes[2:]] if scopes[0] == ellipsis else [ellipsis, *scopes[1:]]
     return middle(scopes[-1], width, ellipsis=ellipsis)
 
 

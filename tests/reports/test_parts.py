@@ -186,6 +186,8 @@ def test_wide_characters_do_not_shift_the_places_of_a_tree() -> None:
         ("[libhpcrun.so]", 10, "[libh….so]"),
         ("<unknown procedure> 0x1e2d0 [libgomp.so.1.0.0]", 36, "<unknown> 0x1e2d0 [libgomp.so.1.0.0]"),
         ("solve(int) const [app]", 18, "solve(int) const"),
+        # What was shortened before keeps its own name.
+        ("…::elementwise_grid_stride_kernel<…>", 18, "elementwi…ernel<…>"),
     ],
 )
 def test_of_a_name_that_is_too_long_the_load_module_goes_first(name: str, width: int, short: str) -> None:
