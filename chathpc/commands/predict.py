@@ -216,7 +216,7 @@ def command(
             progress("reading the profile")
         if profile is not None and targets:
             read = load(profile)
-            here, kernels = device_of(read, device), measured(read, kernel)
+            kernels, here = measured(read, kernel), device_of(read, device)
             there = chosen(targets, here)
             found = predicted(asked, here) if program else ()
             text: str | bytes = ranking_renderers()[form](

@@ -89,8 +89,10 @@ def across(measured: Measured, source: Device, target: Device) -> Moved:
     """The time of a kernel on `target`, given that on `source`."""
     own = source.key == target.key
     source = source.at(measured.clock) if measured.clock else source
-    launches, fixed = max(measured.launches, 1), constants()["launch"]
-    each = max(measured.seconds / launches, fixed * 1.05)
+    launches = max(measured.launches, 1)
+    each = measured.seconds / launches
+    # Profilers tell kernels without what the driver takes to launch them: the shortest are shorter than that.
+    fixed = min(constants()["launch"], each / 1.05)
     here, there = (_limits(measured, each, source, device) for device in (source, target))
     waiting = _waiting(measured.launch, target) / _waiting(measured.launch, source)
 
@@ -104,10 +106,10 @@ def across(measured: Measured, source: Device, target: Device) -> Moved:
         factor = exp(_EIGHTY * (_BRIEF_SPREAD if each < _BRIEF else _BLIND))
         found = Range(middle, moved(min(ratios)) / factor, moved(max(ratios)) * factor)
         return Moved(measured.launch.kernel, found, "", None)
-    before = combined(here, constants()) - fixed if here else 0.0
+    before = combined(here, constants()) - constants()["launch"] if here else 0.0
     explained = min(before / (each - fixed), 1.0)
     weight = explained**_TRUST
-    after = combined(there, constants()) - fixed if before > 0 else 1.0
+    after = combined(there, constants()) - constants()["launch"] if before > 0 else 1.0
     value = moved((after / (before or 1.0)) ** weight * waiting ** (1 - weight))
     limiter = max(there, key=lambda name: there[name]) if there and weight > 0.5 else "latency"
     if own:

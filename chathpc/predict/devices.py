@@ -20,7 +20,7 @@ import yaml
 from chathpc.errors import UsageError
 from chathpc.packaged import FastLoader, table
 
-__all__ = ["CLASSES", "Device", "device", "devices", "measure_own", "own_processor", "told"]
+__all__ = ["CLASSES", "Device", "device", "devices", "known_as", "measure_own", "own_processor", "told"]
 
 #: Classes of operations that a device has a rate for.
 CLASSES = ("fp16", "fp32", "fp64", "integer", "special", "conversion", "tensor")
@@ -127,10 +127,9 @@ def device(name: str) -> Device:
         return measure_own()
     if name.endswith((".yaml", ".yml")):
         return _from_file(Path(name))
-    known = _names()
-    wanted = _folded(name)
-    if wanted in known:
-        return known[wanted]
+    known, wanted = _names(), _folded(name)
+    if (found := known_as(name)) is not None:
+        return found
     near = list(dict.fromkeys(known[each].key for each in get_close_matches(wanted, known, n=8, cutoff=0.5)))[:4]
     near += [each.key for each in devices() if wanted and wanted in _folded(each.name) and each.key not in near]
     hint = f"Near it: {', '.join(near[:6])}. " if near else ""
@@ -138,6 +137,11 @@ def device(name: str) -> Device:
         f"No device is known as {name!r}.",
         hint=f"{hint}Known: {', '.join(each.key for each in devices())}; or a YAML file: docs/predict.md.",
     )
+
+
+def known_as(name: str) -> Device | None:
+    """The device of the catalogue that has this name or alias."""
+    return _names().get(_folded(name))
 
 
 @cache

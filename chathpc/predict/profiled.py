@@ -54,6 +54,10 @@ class Profiled:
         return replace(found, assumptions=(*found.assumptions, *said))
 
 
+def _communicates(kernel: Kernel) -> bool:
+    return _COMMUNICATES.match(base_key(kernel.name)) is not None
+
+
 def _is(kernel: Kernel, name: str) -> bool:
     return kernel_key(kernel.name) == kernel_key(name) or base_key(kernel.name) == base_key(name)
 
@@ -93,7 +97,7 @@ def measured(profile: Profile, only: str | None = None) -> tuple[Measured, ...]:
     """
     shapes: dict[Launch, list[Measured]] = {}
     for kernel in kernels(profile):
-        if _COMMUNICATES.match(base_key(kernel.name)) or (only is not None and not _is(kernel, only)):
+        if _communicates(kernel) or (only is not None and not _is(kernel, only)):
             continue
         for node in kernel.nodes.tolist():
             told = {
@@ -160,16 +164,35 @@ def device_of(profile: Profile, named: str | None) -> devices.Device:
     kinds = {each.name: each for each in profile.devices.values()}
     if len(kinds) != 1:
         what = f"was measured on {' and '.join(kinds)}" if kinds else "does not tell which GPU it was measured on"
-        raise UsageError(f"The profile {what}.", hint="Say it: --device a100")
+        raise UsageError(f"The profile {what}.", hint="Say it, for example --device a100")
     (found,) = kinds.values()
-    with suppress(UsageError):
-        return devices.device(found.name)
+    if (named_so := devices.known_as(found.name)) is not None:
+        return named_so
     if found.multiprocessors and found.clock and found.bandwidth and found.capability:
         with suppress(UsageError):
             return devices.told(
                 found.name, found.capability, found.multiprocessors, found.clock, found.bandwidth, found.memory or 0.0
             )
     raise UsageError(
-        f"The profile was measured on {found.name}, which the catalogue has not.",
-        hint="Name what it is like, or describe it in a YAML file: --device a100",
+        f"The profile was measured on {found.name!r}, which is no name of the catalogue.",
+        hint=f"Name what it is like, or a YAML file that describes it: --device {' or '.join(_alike(found.capability))}",
     )
+
+
+def _alike(capability: str) -> list[str]:
+    """Devices of that compute capability, or of the nearest that there is; all NVIDIA's where it is none."""
+    known = {each.key: int(each.architecture[3:]) for each in devices.devices() if each.architecture.startswith("sm_")}
+    digits = capability.replace(".", "")
+    away = {key: abs(each - int(digits)) if digits.isdecimal() else 0 for key, each in known.items()}
+    return [key for key in known if away[key] == min(away.values())]
+
+
+def unlike(profile: Profile, source: devices.Device) -> str:
+    """What the profile calls the GPU where the user says that it is like `source`; empty where that is its own name, or it tells none."""
+    names = dict.fromkeys(each.name for each in profile.devices.values())
+    return " and ".join(name for name in names if source.name != name and devices.known_as(name) != source)
+
+
+def untimed(profile: Profile) -> list[str]:
+    """Kernels that compute and whose time the profile does not tell."""
+    return [each.short for each in kernels(profile) if not each.seconds > 0 and not _communicates(each)]

@@ -15,6 +15,7 @@ from chathpc.predict.across import Measured, Ranked, ranked
 from chathpc.predict.counts import Range
 from chathpc.predict.devices import Device, device, devices
 from chathpc.predict.prediction import Prediction
+from chathpc.predict.profiled import unlike, untimed
 from chathpc.predict.record import DeviceRecord, RangeRecord
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key, kernel_title
@@ -69,6 +70,9 @@ class RankingRecord(Record):
     format: Literal["chathpc-devices/1"] = Field(default="chathpc-devices/1", alias="schema")
     profile: str
     measured_on: DeviceRecord
+    likened: str = Field(
+        description="What the profile calls that device where it is only taken to be like it, else empty."
+    )
     clock: float | None = Field(description="Hz of the multiprocessors while it was measured.")
     seconds: float = Field(description="Of all kernels, as measured.")
     other: float = Field(description="Seconds of the run that no kernel takes, and that are taken to stay.")
@@ -104,7 +108,7 @@ def ranking(
     found = ranked(kernels, source, {each.key: each for each in (source, *targets)}.values(), other)
     clock = sum(each.clock * each.seconds for each in kernels) / total or None
     return RankingRecord(
-        profile=title, measured_on=DeviceRecord.of(source), clock=clock, seconds=total, other=other,
+        profile=title, measured_on=DeviceRecord.of(source), likened=unlike(profile, source), clock=clock, seconds=total, other=other,
         devices=[
             RankedDeviceRecord(
                 device=DeviceRecord.of(each.device), seconds=RangeRecord.of(each.seconds), speedup=RangeRecord.of(each.speedup),
@@ -112,7 +116,7 @@ def ranking(
             )
             for each in found
         ],
-        kernels=_kernels(kernels, found), notes=[*_notes(kernels, source, clock, wall, other, gpus), *notes],
+        kernels=_kernels(kernels, found), notes=[*_notes(kernels, source, clock, wall, other, gpus), *_left_out(profile), *notes],
     )  # fmt: skip
 
 
@@ -173,6 +177,12 @@ def _on(found: Ranked, places: Sequence[int]) -> OnRecord:
 
 def _basis(each: Measured) -> Basis:
     return "source" if each.counts else "counters" if each.busy else "nothing"
+
+
+def _left_out(profile: Profile) -> Iterable[str]:
+    if names := untimed(profile):
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        yield f"Skipped, as the profile has no times for them: {', '.join(names[:3])}{more}."
 
 
 def _notes(

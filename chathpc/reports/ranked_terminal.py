@@ -74,8 +74,10 @@ def others(record: RankingRecord) -> list[RankedDeviceRecord]:
 def head(record: RankingRecord) -> str:
     """What was measured, in a line."""
     launches, several = sum(each.launches for each in record.kernels), len(record.kernels) > 1
+    on = record.measured_on.name
+    where = f"{record.likened}, taken to be like {on}" if record.likened else on
     return (
-        f"{record.profile} · measured on {record.measured_on.name} (*) · {len(record.kernels)} kernel{'s' if several else ''}, launched {launches:,.0f}x, "
+        f"{record.profile} · measured on {where} (*) · {len(record.kernels)} kernel{'s' if several else ''}, launched {launches:,.0f}x, "
         f"{numbers.seconds(record.seconds)} · times on other devices are predicted"
     )
 
@@ -88,6 +90,8 @@ def headline(record: RankingRecord) -> tuple[str, str]:
     if first.device.key == record.measured_on.key:
         return "FASTEST", f"{first.device.name}, on which it was measured: no other of these is faster."
     told = f"{ranged(first.seconds, numbers.seconds)}, {ranged(first.speedup, _times)} as fast as {record.measured_on.name}"
+    if first.speedup.low < 1:
+        return "UNSURE", f"Whether any of these is faster is not known. The first, {first.device.name}: {told}."
     most = f"; most of it for {limit(first.limiter)}" if first.limiter else ""
     return "FASTEST", f"{first.device.name}: {told}{most}."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -142,3 +143,41 @@ def test_the_source_tells_what_a_timeline_does_not(run: Run, tmp_path: Path) -> 
     assert saxpy["operations"]["fp32"] == 2 * 2048**2
     assert saxpy["bytes"] == pytest.approx(12 * 2048**2, rel=0.3)
     assert saxpy["on"]["rtx3080"]["seconds"]["value"] == pytest.approx(saxpy["seconds"] * 1555 / 760, rel=0.2)
+
+
+def test_a_device_that_is_only_alike_is_said_to_be_and_what_has_no_time_is_left_out_aloud(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.csv"
+    named = {"device__attribute_display_name": ("NVIDIA GeForce RTX 5070", "")}
+    attributes = {"device__attribute_compute_capability_major": (12.0, "")}
+    runs = [
+        Launched("copy(int)", {**named, **attributes, DURATION: (1e6, "ns")}),
+        Launched("flash(int)", {**named, **attributes, DURATION: (math.nan, "ns")}),
+    ]
+    path.write_text(raw_page(runs))
+    refused = run("predict", "--profile", str(path), "--on", "h100", "-q")
+    assert (refused.code, "--device rtx5060ti or rtx5080 or rtx5090" in refused.err, "a100" in refused.err) == (
+        2,
+        True,
+        False,
+    )
+    text = " ".join(run("predict", "--profile", str(path), "--on", "rtx5090", "--device", "rtx5080", "-q").out.split())
+    assert "measured on NVIDIA GeForce RTX 5070, taken to be like NVIDIA GeForce RTX 5080 (*)" in text
+    assert "no times for them: flash." in text
+
+
+def test_a_device_that_may_be_slower_as_well_is_not_called_the_fastest(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    busy = {DRAM: (98.0, "%")}
+    path.write_text(raw_page([Launched("copy(int)", counted(3e-3, **busy), grid=(54_000, 1, 1), block=(256, 1, 1))]))
+    # The memory of an A100-SXM4-80GB is 1.31 times as fast, that of an H200 3.1 times.
+    near, far = (run("predict", "--profile", str(path), "--on", name, "-q").out for name in ("a100-sxm-80", "h200"))
+    assert ("UNSURE" in near, "FASTEST" in near) == (True, False)
+    assert "FASTEST  NVIDIA H200" in far
+
+
+def test_times_are_asked_for_before_the_device(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(raw_page([Launched("flash(int)", {DURATION: (math.nan, "ns")})]))
+    assert "has no times of kernels" in run("predict", "--profile", str(path), "--on", "h100", "-q").err

@@ -25,6 +25,11 @@ def test_on_the_same_device_nothing_changes() -> None:
         assert found.seconds.low == pytest.approx(found.seconds.high)
 
 
+def test_a_kernel_shorter_than_a_launch_takes_what_it_took() -> None:
+    short = Measured(1.5e-6, 1, launch("short", 1, 64), busy={"l1": 0.02}, clock=RTX.clock / 1.3)
+    assert across(short, RTX, RTX).seconds.value <= 1.5e-6
+
+
 def test_a_kernel_at_the_memory_s_limit_moves_with_the_bandwidth() -> None:
     found = across(COPY, RTX, H100)
     assert found.limiter == "memory"
