@@ -9,8 +9,11 @@ from chathpc.predict.record import KINDS, PredictionRecord
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
-from chathpc.reports.predicted_roofline import COLOURS, MOST, rate
+from chathpc.reports.predicted_roofline import COLOURS, MOST, beside, rate
 from chathpc.reports.style import Style
+
+#: Width of a roof's label in points.
+_LABEL = 100
 
 
 def render(record: PredictionRecord, style: Style) -> bytes:
@@ -27,12 +30,17 @@ def render(record: PredictionRecord, style: Style) -> bytes:
     bandwidth = record.device.bandwidth
     across = [each for _, roof in points for each in (roof.intensity, roof.balance)] or [1.0]
     left, right = min(across) / 3, max(across) * 3
-    for kind in dict.fromkeys(roof.kind for _, roof in points):
-        peak, colour = record.device.peaks[kind], COLOURS.get(kind, "#7a7a85")
+    kinds = list(dict.fromkeys(roof.kind for _, roof in points))
+    peaks = [record.device.peaks[kind] for kind in kinds]
+    for number, (kind, peak) in enumerate(zip(kinds, peaks, strict=True)):
+        colour = COLOURS.get(kind, "#7a7a85")
         axes.plot([left, peak / bandwidth], [left * bandwidth, peak], color="#1b1b22", linewidth=1.2)
         axes.plot([peak / bandwidth, right], [peak, peak], color=colour, linewidth=1.2)
         label = f"{KINDS.get(kind, kind)} {numbers.quantity(peak, 'op/s')}"
-        axes.annotate(label, (right, peak), fontsize=8, ha="right", va="bottom", color=colour)
+        away = (-_LABEL * beside(peaks, number), 0)
+        axes.annotate(
+            label, (right, peak), away, textcoords="offset points", fontsize=8, ha="right", va="bottom", color=colour
+        )
     for kernel, roof in points:
         axes.scatter(roof.intensity, rate(kernel, roof), s=30, color=COLOURS.get(roof.kind, "#7a7a85"), zorder=3)
         if roof is kernel.roofs[0]:

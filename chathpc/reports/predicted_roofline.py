@@ -17,6 +17,8 @@ _WIDTH, _HEIGHT = 760, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 44, 52
 #: Colours that differ for readers with any colour vision (Okabe and Ito 2008), on light and dark ground.
 COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": "#cc79a7", "tensor": "#e69f00"}
+#: Labels of roofs are that wide (pixels), and would touch if one's peak is less than so many times the other's.
+_LABEL, _NEAR = 150, 2.0
 #: Kernels that are drawn.
 MOST = 12
 
@@ -73,20 +75,22 @@ class _Frame:
         for exponent in range(self.y0, self.y1 + 1):
             at = self.y(10.0**exponent)
             yield f'<path class="g" d="M{_LEFT} {at}H{_WIDTH - _RIGHT}"/>'
-            yield f'<text class="t" x="{_LEFT - 8}" y="{at + 4}" text-anchor="end">{escape(numbers.quantity(10.0**exponent, "op/s"))}</text>'
+            yield f'<text class="t" x="{_LEFT - 8}" y="{at + 4}" text-anchor="end">{numbers.count(10.0**exponent)}</text>'
+        yield f'<text class="t" x="8" y="{_TOP - 6}">operations per second</text>'
         middle = (_LEFT + _WIDTH - _RIGHT) / 2
         yield f'<text class="t" x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">operations per byte of device memory</text>'
 
     def roofs(self) -> Iterator[str]:
         """The memory's slope up to each class's peak."""
-        for kind in self.kinds:
-            peak = self.device.peaks[kind]
+        peaks = [self.device.peaks[kind] for kind in self.kinds]
+        for number, (kind, peak) in enumerate(zip(self.kinds, peaks, strict=True)):
             ridge = peak / self.device.bandwidth
             start = max(10.0**self.x0, 10.0**self.y0 / self.device.bandwidth)
             yield f'<path class="b" d="M{self.x(start)} {self.y(start * self.device.bandwidth)}L{self.x(ridge)} {self.y(peak)}"/>'
             yield f'<path class="r" stroke="{_colour(kind)}" d="M{self.x(ridge)} {self.y(peak)}H{_WIDTH - _RIGHT}"/>'
             label = escape(f"{KINDS.get(kind, kind)} {numbers.quantity(peak, 'op/s')}")
-            yield f'<text x="{_WIDTH - _RIGHT}" y="{self.y(peak) - 5}" text-anchor="end" fill="{_colour(kind)}">{label}</text>'
+            at = _WIDTH - _RIGHT - _LABEL * beside(peaks, number)
+            yield f'<text x="{at}" y="{self.y(peak) - 5}" text-anchor="end" fill="{_colour(kind)}">{label}</text>'
 
     def points(self, kernel: KernelRecord) -> Iterator[str]:
         """A kernel's point for each class, its range of rates, and its name at the first."""
@@ -109,6 +113,11 @@ class _Frame:
 def rate(kernel: KernelRecord, roof: RoofRecord) -> float:
     """Predicted operations of a class per second."""
     return roof.operations.value / kernel.time.seconds.value
+
+
+def beside(peaks: list[float], number: int) -> int:
+    """How many labels of roofs before this one stand at its height."""
+    return sum(max(each, peaks[number]) < _NEAR * min(each, peaks[number]) for each in peaks[:number])
 
 
 def _colour(kind: str) -> str:

@@ -96,6 +96,23 @@ def test_the_picture_has_a_roof_and_a_point_for_each_class() -> None:
     assert float(str(circles[0].get("cx"))) > ridge > float(str(circles[1].get("cx")))
 
 
+def test_no_label_of_the_picture_is_cut_or_hides_another() -> None:
+    record = sample()
+    same = record.device.model_copy(update={"peaks": {"fp32": 19.5e12, "integer": 19.5e12}})
+    svg = prediction_renderers()["svg"](record.model_copy(update={"device": same}), Style())
+    boxes = []
+    for each in ElementTree.fromstring(svg).iter():  # type: ignore[arg-type]
+        if each.tag.endswith("text") and float(each.get("font-size", 12)) == 12:
+            # Letters and digits of 12 pixels are 6.7 wide on average.
+            x, y, wide = float(each.attrib["x"]), float(each.attrib["y"]), 6.7 * len(each.text or "")
+            x -= {"end": wide, "middle": wide / 2}.get(each.get("text-anchor", ""), 0)
+            boxes.append((x, x + wide, y - 10, y))
+    assert all(left >= 0 and right <= 760 for left, right, _, _ in boxes)
+    for number, (left, right, top, bottom) in enumerate(boxes):
+        for other in boxes[:number]:
+            assert left >= other[1] or other[0] >= right or top >= other[3] or other[2] >= bottom
+
+
 def test_the_picture_is_drawn_as_png_as_well() -> None:
     pytest.importorskip("matplotlib")
     picture = prediction_renderers()["png"](sample(kernel(kernel="a$b$")), Style())
