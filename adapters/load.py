@@ -273,15 +273,17 @@ def _with_record(profile: Profile, path: Path) -> Profile:
             known = {key: measured[1].get(key) for key in (PAGE_FAULT, PEAK_MEMORY)}
             told = {key: str(value) for key, value in known.items() if isinstance(value, int | float)}
             events = measured[1].get("events")
-            if measured[1].get("tool") == "perf" and isinstance(events, list) and "cycles" not in events:
-                told[NO_COUNTERS] = "yes"  # perf is asked for them wherever there are some
+            machine = measured[1].get("machine")
+            machine = machine if isinstance(machine, dict) else {}
+            # perf is asked for them wherever there are some.
+            perf = measured[1].get("tool") == "perf" and isinstance(events, list) and "cycles" not in events
+            if perf or machine.get("counters") == "none":
+                told[NO_COUNTERS] = "yes"
             overhead = measured[1].get("overhead_interval") or [measured[1].get("overhead")]
             if isinstance(overhead, list) and isinstance(overhead[0], int | float):
                 told[OVERHEAD] = str(overhead[0])
             if type(code := measured[1].get("code")) is int and code:
                 told[EXIT_CODE] = str(code)
-            machine = measured[1].get("machine")
-            machine = machine if isinstance(machine, dict) else {}
             if isinstance(machine.get("cache"), str):
                 told[LAST_CACHE] = machine["cache"]
             # Most tools, HPCToolkit among them, do not tell how many cores the threads had.

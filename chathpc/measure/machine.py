@@ -16,15 +16,23 @@ from chathpc.measure.files import text_of
 
 _CPUINFO, _MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_COUNTERS = Path("/sys/bus/event_source/devices")
+#: How Linux calls the units that count what processors do: "cpu", those of hybrid ones "cpu_core", of Arm's "armv8_pmuv3_0".
+_OF_PROCESSORS = ("cpu", "arm")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
 def facts(
-    cpuinfo: Path = _CPUINFO, meminfo: Path = _MEMINFO, governor: Path = _GOVERNOR, caches: Path = _CACHES
+    cpuinfo: Path = _CPUINFO,
+    meminfo: Path = _MEMINFO,
+    governor: Path = _GOVERNOR,
+    caches: Path = _CACHES,
+    counters: Path = _COUNTERS,
 ) -> dict[str, str]:
-    """processor, cores that may be used, memory and last-level cache (bytes), system, frequency governor and load; what is not known is
-    left out.
+    """processor, cores that may be used, memory and last-level cache (bytes), system, frequency governor and load, and "none" for hardware
+    counters where there are none; what is not known is left out.
     """
+    units = [each.name for each in counters.glob("*")]
     processor = re.search(r"^model name\s*: (.+)$", text_of(cpuinfo), re.MULTILINE)
     memory = re.search(r"^MemTotal:\s*(\d+) kB", text_of(meminfo), re.MULTILINE)
     found = {
@@ -36,6 +44,7 @@ def facts(
         "system": f"{platform.system()} {platform.release()}",
         "governor": text_of(governor).strip()[:40],
         "load": f"{os.getloadavg()[0]:.2f}",
+        "counters": "none" if units and not any(each.startswith(_OF_PROCESSORS) for each in units) else "",
     }
     return {key: value for key, value in found.items() if value}
 

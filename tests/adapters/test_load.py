@@ -184,16 +184,19 @@ def test_a_folder_with_profiles_in_it_that_are_not_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "events", "told"),
+    ("tool", "events", "counters", "told"),
     [
-        ("perf", ["cpu-clock"], "this machine has none"),
-        ("perf", ["cpu-clock", "cycles"], "./app"),
-        ("py-spy", [], "./app"),
+        ("perf", ["cpu-clock"], "", "this machine has none"),
+        ("perf", ["cpu-clock", "cycles"], "", "./app"),
+        ("py-spy", [], "", "./app"),
+        ("py-spy", [], "none", "this machine has none"),
     ],
 )
-def test_a_machine_without_counters_is_known_as_such(tmp_path: Path, tool: str, events: list[str], told: str) -> None:
+def test_a_machine_without_counters_is_known_as_such(
+    tmp_path: Path, tool: str, events: list[str], counters: str, told: str
+) -> None:
     (tmp_path / "stacks.folded").write_text("main;work 900\nmain;rest 100\n")
-    record = {"tool": tool, "events": events, "profile": "stacks.folded", "code": 0}
+    record = {"tool": tool, "events": events, "profile": "stacks.folded", "code": 0, "machine": {"counters": counters}}
     (tmp_path / "measure.json").write_text(json.dumps(record))
     profile = load(tmp_path)
     assert (profile.run.get(NO_COUNTERS) == "yes") == (told == "this machine has none")

@@ -55,7 +55,33 @@ def test_facts_are_those_of_proc_and_name_nobody(tmp_path: Path) -> None:
     facts = machine.facts(tmp_path / "cpuinfo", tmp_path / "meminfo", tmp_path / "governor", tmp_path)
     assert facts["cache"] == str(32 << 20)
     assert (facts["processor"], facts["memory"], facts["governor"]) == ("Synthetic 9000", "2097152", "powersave")
-    assert set(facts) <= {"processor", "architecture", "cores", "memory", "cache", "system", "governor", "load"}
+    assert set(facts) <= {
+        "processor",
+        "architecture",
+        "cores",
+        "memory",
+        "cache",
+        "system",
+        "governor",
+        "load",
+        "counters",
+    }
+
+
+@pytest.mark.parametrize(
+    ("units", "told"),
+    [
+        (["software", "msr"], "none"),
+        (["software", "cpu"], None),
+        (["cpu_atom", "cpu_core"], None),
+        (["armv8_pmuv3_0"], None),
+        ([], None),
+    ],
+)
+def test_a_machine_without_hardware_counters_says_so(tmp_path: Path, units: list[str], told: str | None) -> None:
+    for unit in units:
+        (tmp_path / unit).mkdir()
+    assert machine.facts(counters=tmp_path).get("counters") == told
 
 
 def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
