@@ -52,7 +52,10 @@ def report(report: Report) -> Html:
     limits = [*report.profile.caveats, *report.notes]
     if limits:
         parts.append(folded("Bear in mind", listed(limits)))
-    missing = [joined((what, ": ", tag("code", how))) for what, how in report.profile.not_collected.items()]
+    missing = [
+        joined((what, ": ", tag("code", wording.command_of(how)), " ", wording.purpose_of(how)))
+        for what, how in report.profile.not_collected.items()
+    ]
     if missing:
         parts.append(folded("Not collected", listed(missing)))
     if report.evidence:

@@ -64,7 +64,7 @@ def render(report: Report, style: Style) -> str:
     if report.profile.caveats or report.notes:
         blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]
     if report.profile.not_collected:
-        missing = (f"{prose(what)}: {code(how)}" for what, how in report.profile.not_collected.items())
+        missing = (f"{prose(what)}: {_command(how)}" for what, how in report.profile.not_collected.items())
         blocks += ["## Not collected", _list(missing)]
     if not wording.looked_first(report):
         blocks.append(examined)
@@ -73,6 +73,12 @@ def render(report: Report, style: Style) -> str:
         blocks += ["## Where the evidence comes from", _list(sources)]
     blocks.append(f"---\n\n{prose(wording.checked(report))}")
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
+
+
+def _command(text: str) -> str:
+    """`command (what it tells)`, of which the command can be copied by itself."""
+    tells = wording.purpose_of(text)
+    return code(wording.command_of(text)) + (f" ({prose(tells)})" if tells else "")
 
 
 def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str], *, mends: bool) -> list[str]:
@@ -90,7 +96,7 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str], *,
     rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(doing)]
     rows.append(f"**Confidence** {prose(wording.sure(finding))}")
     if finding.next_measurement:
-        rows.append(f"**Next** {prose(finding.next_measurement)}")
+        rows.append(f"**Next** {_command(finding.next_measurement)}")
     change = fenced("\n".join(lines)) if lines else ""
     return [where, prose(wording.summary(finding, headline)), _list(rows), change]
 
@@ -105,7 +111,7 @@ def _suspected(report: Report) -> list[str]:
         rows = [f"**Confidence** {prose(wording.standing(each))}"]
         rows += [f"**Against** {prose(against)}" for against in each.against]
         if each.measurement:
-            rows.append(f"**Trial** {prose(each.measurement)}")
+            rows.append(f"**Trial** {_command(each.measurement)}")
         blocks += [
             f"### {each.id}. {prose(each.name)}",
             " at ".join(code(shorten(name, _NAME_WIDTH)) for name in names),

@@ -202,7 +202,9 @@ def _limits(page: Page, profile: ProfileRecord, notes: list[str]) -> None:
         page.heading("Not collected", "what would show it")
         for missing, command in profile.not_collected.items():
             page.paragraph(missing)
-            page.command(command, indent=INDENT + 2)
+            page.command(wording.command_of(command), indent=INDENT + 2)
+            if remark := wording.purpose_of(command):
+                page.paragraph(remark, indent=INDENT + 2)
 
 
 def _making(page: Page, report: Report) -> None:

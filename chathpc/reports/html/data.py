@@ -122,7 +122,7 @@ class PageData:
     evidence: list[FactData] = field(default_factory=list)
     uncited: list[str] = field(default_factory=list)
     limits: list[str] = field(default_factory=list)
-    missing: list[tuple[str, str]] = field(default_factory=list)
+    missing: list[tuple[str, str, str]] = field(default_factory=list)
     examined: list[str] = field(default_factory=list)
     making: list[tuple[str, str]] = field(default_factory=list)
     comparison: ComparisonData | None = None
@@ -176,7 +176,10 @@ def _of_report(report: Report) -> PageData:
         evidence=[_fact(one, several=several) for one in report.evidence],
         uncited=wording.uncited(report),
         limits=[clean(text) for text in (*report.profile.caveats, *report.notes)],
-        missing=[(clean(what), clean(how)) for what, how in report.profile.not_collected.items()],
+        missing=[
+            (clean(what), clean(wording.command_of(how)), clean(wording.purpose_of(how)))
+            for what, how in report.profile.not_collected.items()
+        ],
         examined=[clean(line) for line in wording.examined(report)],
         making=_making(report),
         view=report.view or (view_of_rows(report.tree) if report.tree is not None else None),

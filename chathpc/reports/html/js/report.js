@@ -109,7 +109,7 @@ function limits(page) {
   return section("limits", "Facts and limits",
     page.uncited.length ? [el("h3", {}, "Also measured"), el("ul", { cls: "plain facts" }, page.uncited.map(fact))] : "",
     page.limits.length ? [el("h3", {}, "Bear in mind"), el("ul", {}, page.limits.map((text) => el("li", {}, text)))] : "",
-    page.missing.length ? [el("h3", {}, "Not collected"), el("dl", { cls: "rows wide" }, page.missing.map(([what, how]) => el("div", {}, el("dt", {}, what), el("dd", {}, el("code", {}, how)))))] : "",
+    page.missing.length ? [el("h3", {}, "Not collected"), el("dl", { cls: "rows wide" }, page.missing.map(([what, how, why]) => el("div", {}, el("dt", {}, what), el("dd", {}, el("code", {}, how), " ", why))))] : "",
     page.examined.length ? [el("h3", {}, "Examined"), el("ul", { cls: "plain" }, page.examined.map((text) => el("li", {}, text)))] : "",
     el("details", {}, el("summary", {}, "How this was made"), el("dl", { cls: "rows" }, pairs(page.making))));
 }
