@@ -45,6 +45,8 @@ _LINES = (
     f"py-spy record --native -f speedscope -o lines.json -- {APP} (Which lines of the function, and which native functions below it, take the time: "
     "sampled, so calls cost nothing extra.)"
 )
+#: A command of Python's interpreter with options.
+_OPTIONS = re.compile(rf"python (-.+) {re.escape(APP)}")
 #: Tools that would count the interpreter's instructions or calls.
 _OF_PROCESSOR = ("perf stat -e ", "valgrind --tool=callgrind ", COUNT_CALLS)
 #: How HPCToolkit samples the threads' time, for which chathpc takes the best profiler that is installed.
@@ -78,11 +80,10 @@ class Program:
         )
         return self.words[at:]
 
-    @property
-    def counted_calls(self) -> str:
-        """The command that counts the calls of a program of Python."""
+    def with_options(self, *options: str) -> str:
+        """The command of a program of Python with options of the interpreter."""
         python = "python" if self.script == self.words else self.words[0]
-        return replace(self, words=(python, *_COUNTING, *self.script)).put(APP)
+        return replace(self, words=(python, *options, *self.script)).put(APP)
 
     @property
     def line(self) -> str:
@@ -119,9 +120,11 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
     program, shown = program_of(profile), function if function.isprintable() else ""
     if text.startswith(_OF_PROCESSOR) and program.script:
         if "calls.count" not in profile.metrics:
-            return f"{program.counted_calls} ({_CALLS})"
+            return f"{program.with_options(*_COUNTING)} ({_CALLS})"
         text = _LINES  # the calls are counted already
     commands, gap, words = text.partition(" (")
+    if program.script and (options := _OPTIONS.fullmatch(commands)):
+        return f"{program.with_options(*options[1].split())}{gap}{words}"
     if not profile.format.startswith("HPCToolkit"):
         commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
     if NO_COUNTERS in profile.run and _COUNTED.search(commands):

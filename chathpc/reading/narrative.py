@@ -44,7 +44,7 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Told]:
     first, *others = diagnosis.findings
     entry = cause(first.cause)
     told = [Told(first.summary, first.evidence)]
-    if audience == "expert":
+    if audience == "expert" and first.origin != "source":  # else the summary says what its source does
         told.append(Told(meaning(first.cause)))
     elif audience == "newcomer":
         told += [Told(" ".join(text.split())) for text in (entry.what, entry.why)]

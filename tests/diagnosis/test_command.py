@@ -80,6 +80,14 @@ def test_a_command_is_that_of_the_run(recorded: str, run: dict[str, str], templa
     assert filled(run_as(recorded, **run), template) == command
 
 
+def test_options_of_the_interpreter_stand_before_the_programs_own_script() -> None:
+    assert (
+        filled(run_as("python3 heat.py 9"), "python -X importtime ./app (What.)")
+        == "python3 -X importtime heat.py 9 (What.)"
+    )
+    assert filled(run_as(""), "python -X importtime ./app (What.)").startswith("python -X importtime ")
+
+
 @pytest.mark.parametrize(
     ("recorded", "command"),
     [
