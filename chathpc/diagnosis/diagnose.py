@@ -291,8 +291,14 @@ def _one_of_hot(ranked: list[Draft]) -> list[Draft]:
     if len(hot) < 2:
         return ranked
     first = hot[0]
+    others = (
+        f"{draft.where.short}: {draft.advice[0]}"
+        for draft in hot[1:]
+        if draft.advice and draft.advice[0] not in first.advice
+    )
     whole = replace(
         first,
+        advice=(*first.advice, *(others if first.own_advice else ())),
         evidence=(*first.evidence, *(item for draft in hot[1:] for item in draft.evidence)),
         summary=f"{first.summary} {' '.join(draft.summary for draft in hot[1:])}",
         against=tuple(dict.fromkeys(item for draft in hot for item in draft.against)),

@@ -356,3 +356,79 @@ def test_a_call_for_its_effects_or_through_an_object_is_not_invariant(statement:
     rows = function("rows", loop("app.cpp:3", line("app.cpp:4", callee, time=4.0)), at="app.cpp:1")
     profile = build(main(rows), read_source=source({"app.cpp": text}))
     assert "loop-invariant-work" not in causes(profile)
+
+
+# -- what helps a hot spot -------------------------------------------------------------------------------------
+
+
+def advised(name: str, *children, at: str = "app.cpp:1", text: str = "") -> tuple[str, ...]:
+    hot = function(name, *children, at=at)
+    (found,) = diagnosed(build(main(hot), read_source=source({at.split(":")[0]: text}))).findings
+    assert found.cause == "hot-compute"
+    return found.advice
+
+
+@pytest.mark.parametrize(
+    ("inner", "container"),
+    [
+        ("std::map<int, int, std::less<int> >::operator[](int const&)", True),
+        ("std::_Rb_tree<int, int>::_M_lower_bound(int)", True),
+        ("std::__1::unordered_map<int, int>::find(int const&)", True),
+        ("std::vector<std::map<int, int> >::operator[](unsigned long)", False),
+    ],
+)
+def test_look_ups_in_containers_of_nodes_are_advised_on_the_container(inner: str, container: bool) -> None:
+    called = inlined(
+        inner, line("/usr/include/c++/12/bits/stl_map.h:5", time=8.0), at="/usr/include/c++/12/bits/stl_map.h:5"
+    )
+    advice = advised("fill", line("app.cpp:3", called, time=2.0))
+    assert ("container" in advice[0]) == container
+    assert any("vectorised" in each for each in advice) != container
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "table"),
+    [
+        ("kh_get_cnt", "count.c", True), ("get_cnt", "htab.c", True), ("HashTable::find", "a.cpp", True), ("Table::findSlot", "hash_map.cpp", True),
+        ("hash_64", "bits.c", False), ("target_density", "hash.c", False), ("get_energy", "beam.c", False),
+    ],
+)  # fmt: skip
+def test_a_programs_own_tables_are_known_by_their_names(name: str, file: str, table: bool) -> None:
+    assert ("look-ups in a table" in advised(name, line(f"{file}:3", time=9.0), at=f"{file}:1")[0]) == table
+
+
+DOT = "double f(const double *a, const double *b, int n)\n{\n  double s = 0;\n  for (int i = 0; i < n; i++)\n    s += a[i] * b[i] * c;\n  return s;\n}\n"
+PARSED = "int f(const char *s)\n{\n  int n = 0;\n  while (*s) {\n    if (*s++ == 44) { put(n, s); break; }\n  }\n  return n;\n}\n"
+SCALED = "void f(double *a, int n)\n{\n  double k = 3;\n  for (int i = 0; i < n; i++)\n    a[i] = fabs(a[i]) * 3 + {more}k;\n}\n".replace(
+    "{more}", "a[i] * 2 + " * 9
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(DOT, "reduction(+:"), (PARSED, "No change is known"), (SCALED, "-O3 -march=native")]
+)
+def test_vectorising_is_advised_where_there_is_arithmetic_to_vectorise(text: str, said: str) -> None:
+    advice = advised("f", line("app.c:5", time=9.0), at="app.c:1", text=text)
+    assert said in advice[0]
+    assert ("-O3 -march" in advice[0]) == (text is SCALED)
+
+
+def test_a_sum_in_rust_is_told_as_one() -> None:
+    text = "fn f(a: &[f64]) -> f64 {\n  a.iter().fold(0f64, |s, x| s + x)\n}\n"
+    assert "chunks_exact" in advised("app::f", line("app.rs:2", time=9.0), at="app.rs:1", text=text)[0]
+
+
+def test_other_hot_places_have_their_own_advice() -> None:
+    tables = [
+        function(name, line(f"{name}.c:3", time=time), at=f"{name}.c:1")
+        for name, time in (("kh_get_a", 6.0), ("kh_put_b", 4.0))
+    ]
+    rows = call(
+        "f",
+        line("rows.py:3", call("f.<locals>.g", at="/lib/site-packages/pandas/frame.py:9", time=5.0)),
+        at="rows.py:1",
+    )
+    text = "def f(t):\n    s = 0\n    for _, r in t.iterrows():\n        s += r.a\n"
+    (found,) = diagnosed(build(main(*tables, rows), read_source=source({"rows.py": text}))).findings
+    assert sum("look-ups in a table" in each for each in found.advice) == 1
+    assert any(each.startswith("rows.py:3: pandas makes a Series") for each in found.advice)

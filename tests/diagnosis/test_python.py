@@ -9,7 +9,7 @@ import pytest
 
 import chathpc
 from chathpc.report import Report
-from tests.diagnosis.parts import diagnosed, finding
+from tests.diagnosis.parts import diagnosed, finding, source
 from tests.profile.build import build, call, line
 
 NUMPY = "/opt/lib/python3.11/site-packages/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so"
@@ -117,3 +117,48 @@ def test_advice_for_a_call_is_for_the_library_that_is_called(file: str, of_array
     found = finding(diagnosed(of_library("__call__", f"/usr/lib/python3.11/{file}:293")), "library-call")
     assert found.summary.startswith("__call__, called at app.py:3, ")
     assert any("numpy.exp" in advice for advice in found.advice) == of_arrays
+
+
+NETWORKX = "/opt/lib/python3.11/site-packages/networkx/centrality.py:9"
+ROWS = "def f(t):\n    s = 0\n    for _, r in t.iterrows():\n        s += r.a\n    return s\n"
+APPLIED = "def f(t):\n    t['d'] = t.apply(g, axis=1)\n\n\n\n"
+GROWN = "def f(x):\n    out = np.array([])\n    for v in x:\n        out = np.append(out, v)\n    return out\n"
+LISTED = "def f(x):\n    out = []\n    for v in x:\n        out.append(cost(v))\n    return out\n"
+ONCE = "def f(g):\n    return nx.betweenness(g)\n\n\n\n"
+OTHERS = ("library", "iterrows", "itertuples", "copies the whole array", "nx.betweenness spends")
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "said"),
+    [
+        (ROWS, 3, "pandas"), (ROWS, 4, "pandas"), (APPLIED, 2, "pandas"), (GROWN, 4, "copies the whole array"), (LISTED, 4, ""),
+        (ONCE, 2, "nx.betweenness spends the time inside the library"), ("def f(:\n", 1, ""),
+    ],
+)  # fmt: skip
+def test_advice_at_a_hot_line_of_python_is_for_what_it_calls(text: str, at: int, said: str) -> None:
+    hot = line(f"app.py:{at}", call("f.<locals>.g", at=NETWORKX, time=9.0), time=1.0)
+    profile = build(
+        call("<module>", call("f", hot, at="app.py:1"), at="app.py:9"), read_source=source({"app.py": text})
+    )
+    (found,) = diagnosed(profile).findings
+    assert said in found.advice[0]
+    assert bool(said) or not any(each in advice for each in OTHERS[1:] for advice in found.advice)
+    assert not said or not any("njit" in advice for advice in found.advice)
+
+
+def test_a_line_that_computes_itself_is_not_told_of_a_library() -> None:
+    hot = line("app.py:2", call("f.<locals>.g", at=NETWORKX, time=2.0), time=8.0)
+    profile = build(
+        call("<module>", call("f", hot, at="app.py:1"), at="app.py:9"), read_source=source({"app.py": ONCE})
+    )
+    assert not any("library" in advice for advice in diagnosed(profile).findings[0].advice)
+
+
+def test_strided_copies_of_numpy_are_a_matter_of_layout(tmp_path: Path) -> None:
+    FRAMES[3]["name"], name = "_aligned_contig_to_strided_size8", FRAMES[3]["name"]
+    try:
+        found = explained(tmp_path, {OWN: 50, UFUNC: 50, ADD: 200, NAMELESS: 700}).findings[0]
+    finally:
+        FRAMES[3]["name"] = name
+    assert "fixed index first" in found.advice[0]
+    assert "fixed index" not in explained(tmp_path, {OWN: 50, UFUNC: 50, ADD: 200, NAMELESS: 700}).findings[0].advice[0]

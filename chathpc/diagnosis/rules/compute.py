@@ -9,12 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import Cause, cause, common
+from chathpc.diagnosis.command import APP
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, share_here, time_unit, total
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.rules.python import array_advice
+from chathpc.diagnosis.rules.hot_spots import spot_advice
+from chathpc.diagnosis.rules.python import array_advice, line_advice
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_system, public_name
 from chathpc.profile.classification import in_python_libraries, template_library
@@ -50,12 +52,16 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         hot = facts.hot_place(computing, name)
         if hot is None:
             continue
-        called = _called_most(facts, facts.in_function(name, computing), cost)
-        if called is not None:
-            yield _calling(facts, library, hot, *called)
-            continue
-        advice = array_advice(facts, name, cost)
-        yield replace(_computing(facts, entry, readable, cost, hot), advice=advice, own_advice=bool(advice))
+        mine = facts.in_function(name, computing)
+        called = _called_most(facts, mine, cost)
+        at_line = line_advice(facts, hot)
+        draft = (
+            _computing(facts, entry, readable, cost, hot) if called is None else _calling(facts, library, hot, *called)
+        )
+        if called is None or at_line:
+            advice = at_line or array_advice(facts, name, cost) or spot_advice(facts, hot, readable, mine)
+            draft = replace(draft, advice=advice, own_advice=bool(advice))
+        yield draft
 
 
 def _is_system(facts: Facts) -> BoolArray:
@@ -135,7 +141,7 @@ _IMPORTING = (
     "function that uses it. Start one process for many cases, not one for each.",
 )
 _IMPORT_TIMES = (
-    "python -X importtime app.py (How long each import takes, with those that it makes itself, in microseconds.)"
+    f"python -X importtime {APP} (How long each import takes, with those that it makes itself, in microseconds.)"
 )
 _KEPT_RESULT = (
     "Check whether the same arguments come again, and keep the result (@functools.cache, or read a file once and hand on what was read); else ask "

@@ -4,8 +4,9 @@ operation.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,9 +16,12 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.command import COUNT_CALLS
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, total
 from chathpc.diagnosis.fact import Form, Kind
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
+from chathpc.diagnosis.source.evidence import shortened
+from chathpc.diagnosis.source.text import MOST_BYTES
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.languages import Language, language_of
 from chathpc.profile.tree import FloatArray
 
 _NUMPY = re.compile(r"(?:^|/)numpy(?:\.libs)?/")
@@ -68,13 +72,89 @@ def _numpy(facts: Facts) -> _Numpy | None:
     )
 
 
+#: NumPy's loops that copy between memory with and without gaps, by their names in its C source (lowlevel_strided_loops).
+_STRIDED = re.compile(r"_\w*strided_to|_\w*to_strided")
+_LAYOUT = (
+    "NumPy copies from or to memory with gaps here, as it does where the last indices of a slice are fixed (F[:, :, i]): give the array the fixed index "
+    "first (F[i]), so that each slice is contiguous.",
+)
+
+
 def array_advice(facts: Facts, label: int, cost: float) -> tuple[str, ...]:
     """What helps a function of Python for which NumPy works on whole arrays most of its time; nothing for another."""
     found = _numpy(facts)
     if found is None:
         return ()
-    on_elements = float(facts.in_function(label, found.below - found.starting).sum())
-    return _ARRAYS if on_elements >= common()["most"].value * cost else ()
+    on_elements = facts.in_function(label, found.below - found.starting)
+    if float(on_elements.sum()) < common()["most"].value * cost:
+        return ()
+    strided = on_elements[facts.profile.tree.where_name(lambda name: _STRIDED.match(name) is not None)]
+    return (*(_LAYOUT if float(strided.sum()) >= common()["worth_a_line"].value * cost else ()), *_ARRAYS)
+
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+#: Functions of NumPy and pandas that make a new array or table of an old one and more.
+_GROWING = frozenset({"append", "concatenate", "concat", "hstack", "vstack", "insert"})
+_BY_ROWS = (
+    "pandas makes a Series of each row here, which takes microseconds. Compute with whole columns (table.a * table.b, numpy.where, groupby, and merge or "
+    "map for look-ups).",
+    "Where a loop must stay, go through itertuples(), or through zip of the columns as arrays. Numba cannot compile pandas.",
+)
+_GROWN = (
+    "Each call copies the whole array to make it longer, so the work grows with the square of its length: append to a list and make the array once "
+    "after the loop, or allocate it before (numpy.empty) and fill it by index.",
+)
+_ONE_CALL = (
+    "{name} spends the time inside the library, and nothing around the call can save it. Ask it for less (fewer items, an approximation, a "
+    "coarser tolerance), keep its result where the same is asked again, or take a faster routine or backend: the library's documentation names them.",
+)
+
+
+def line_advice(facts: Facts, hot: HotPlace) -> tuple[str, ...]:
+    """What helps at a hot line of Python by what its source calls there; nothing where that does not tell."""
+    tree = facts.profile.tree
+    file, line = (tree.files[tree.file[hot.line]], int(tree.line[hot.line])) if hot.line >= 0 else ("", 0)
+    excerpt = facts.profile.read_source(file, 1, MOST_BYTES) if language_of(file) == Language.PYTHON else None
+    if excerpt is None or excerpt.first != 1:
+        return ()
+    try:
+        around = [
+            each for each in ast.walk(ast.parse("\n".join(excerpt.lines)))
+            if isinstance(each, ast.stmt | ast.expr) and each.lineno <= line <= (each.end_lineno or each.lineno)
+        ]  # fmt: skip
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    begin = max((each.lineno for each in around if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)), default=0)
+    around = [each for each in around if each.lineno >= begin]
+    loops = [each for each in around if isinstance(each, _LOOPS)]
+    calls = [each for each in around if isinstance(each, ast.Call)]
+    rows = [*calls, *(each.iter for each in loops if isinstance(each, ast.For) and isinstance(each.iter, ast.Call))]
+    if any(_called(each) == "iterrows" or (_called(each) == "apply" and _along_rows(each)) for each in rows):
+        return _BY_ROWS
+    if loops and any(_called(each) in _GROWING and _grows(each, around) for each in calls):
+        return _GROWN
+    own = facts.time[facts.at_line(hot.line) & (facts.activities.call < 0)].sum()
+    if loops or not calls or float(own) >= common()["most"].value * hot.at_line:
+        return ()
+    name = shortened(ast.unparse(max(calls, key=lambda each: len(ast.dump(each))).func), 60)
+    return tuple(each.format(name=name) for each in _ONE_CALL)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _along_rows(call: ast.Call) -> bool:
+    axes = (each.value for each in call.keywords if each.arg == "axis")
+    return any(isinstance(each, ast.Constant) and each.value in (1, "columns") for each in axes)
+
+
+def _grows(call: ast.Call, around: Sequence[ast.AST]) -> bool:
+    """True if what is called makes the new value of a variable from its old one."""
+    targets = {ast.unparse(one) for each in around if isinstance(each, ast.Assign) for one in each.targets}
+    return any(
+        isinstance(each, ast.expr) and ast.unparse(each) in targets for one in call.args for each in ast.walk(one)
+    )
 
 
 def elementwise(facts: Facts) -> Iterable[Draft]:
