@@ -259,9 +259,11 @@ def _at_line(
         sections.packed(function, (file, *(hot.others(line.file) if file.is_fortran else ())), line.line),
     )
     several = _has_threads(facts)
+    beside = []
     if several:
         yield from _some(parallel.region_in_loop(function, line.line))
-        yield from (sign for sign in sharing.false_sharing(function, file) if sign.first <= line.line <= sign.last)
+        beside = [sign for sign in sharing.false_sharing(function, file) if sign.first <= line.line <= sign.last]
+        yield from beside
     own = function.innermost(line.line)
     repeated = list(
         _some(
@@ -276,6 +278,9 @@ def _at_line(
     outer = called.loops[next((one.loop for one in called.statements if one.line == line.line), 0)] if called else None
     if facts.spent(Activity.MPI) and called is not None and outer is not None:
         yield from _some(messages.by_element(called, file.unit, outer, line.line))
+    # Places that threads have for themselves, one beside the other, are not fought for.
+    if several and not beside and (own is not None or _is_called_in_loop(hot, line.node)):
+        yield from _some(parallel.atomic(function, file.unit, own, line.line))
     if own is None:
         if called is not None and outer is not None:
             strided = strides.strided(accessors.expanded(called, file), file.unit, outer)
@@ -287,7 +292,6 @@ def _at_line(
         copies.allocation(function, own, line.line),
         calls.synchronous(function, own, line.line),
         pairs.library_search(function, file.unit, own, line.line),
-        parallel.atomic(function, own, line.line) if several else None,
         messages.by_element(function, file.unit, own, line.line) if facts.spent(Activity.MPI) else None,
         *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )

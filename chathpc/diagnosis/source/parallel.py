@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from chathpc.diagnosis.source.model import Function, Loop, Region
+import re
+
+from chathpc.diagnosis.source.layout import declaration_of
+from chathpc.diagnosis.source.model import Function, Kind, Loop, Region, Unit, expressions, root
 from chathpc.diagnosis.source.sharing import is_parallel
 from chathpc.diagnosis.source.sign import Sign
 
@@ -21,6 +24,7 @@ def is_alone(function: Function, line: int) -> bool:
     return bool(around) and _word(max(around, key=lambda region: region.first)) in _ALONE
 
 
+_ATOMIC_TYPE = re.compile(r"\b_?[Aa]tomic\b|\batomic_\w+|\b_Atomic\b")
 _ATOMIC = "Atomic updates in a shared loop"
 _WITHOUT_ATOMIC = (
     "Accumulate in a private variable or array of each thread and combine them once after the loop: reduction(+:sum), for an array "
@@ -30,23 +34,53 @@ _WITHOUT_ATOMIC = (
 )
 
 
-def atomic(function: Function, loop: Loop, line: int) -> Sign | None:
-    """An atomic update or a critical section at the line, in a loop that threads share."""
+#: Functions of C and C++ (11 and later) and of GCC that change a variable atomically.
+_ATOMIC_CALL = re.compile(
+    r"__(?:sync|atomic)_(?:\w*(?:fetch|exchange|swap)\w*)|(?:atomic_)?(?:fetch_(?:add|sub|and|or|xor)|compare_exchange_\w+)"
+)
+
+
+def atomic(function: Function, unit: Unit, loop: Loop | None, line: int) -> Sign | None:
+    """An atomic update or a critical section at the line, in a loop that threads share; without a `loop` in a function that is called in one."""
     for region in function.regions:
         word = _word(region)
-        if word not in ("atomic", "critical") or not region.first <= line <= region.last or loop.first > region.first:
+        if word not in ("atomic", "critical") or not region.first <= line <= region.last:
+            continue
+        if loop is not None and loop.first > region.first:
             continue
         if word == "atomic" and region.words.split()[1:2] in (["read"], ["write"]):
             continue
-        what = "an atomic update" if word == "atomic" else "a critical section"
-        return Sign(
-            "omp-critical-contention", line, region.first, region.last,
-            f"has {what} in the loop over {loop.variable or 'items'}: threads do it one after the other",
-            f"has {what} in a loop that threads share",
-            ("How long threads wait for each other there was not measured.",), alone=word == "atomic", calls=True,
-            title=_ATOMIC if word == "atomic" else "", advice=_WITHOUT_ATOMIC if word == "atomic" else (),
-        )  # fmt: skip
+        if word == "critical" and loop is None:
+            continue
+        return _one_by_one(
+            loop,
+            line,
+            region.first,
+            region.last,
+            word,
+            f"#pragma omp {word}" if not function.fortran else f"!$omp {word}",
+        )
+    for one in expressions(tuple(each for each in function.statements if each.line == line)):
+        if one.kind == Kind.CALL and _ATOMIC_CALL.fullmatch(one.short):
+            return _one_by_one(loop, line, line, line, "atomic", one.short)
+        declared = (
+            declaration_of(root(one.parts[0]), function, unit) if one.kind == Kind.ASSIGN and one.text != "=" else None
+        )
+        if declared is not None and _ATOMIC_TYPE.search(declared.type):
+            return _one_by_one(loop, line, line, line, "atomic", f"{declared.name}, an {declared.type}")
     return None
+
+
+def _one_by_one(loop: Loop | None, line: int, first: int, last: int, word: str, by: str) -> Sign:
+    what = f"{'an atomic update' if word == 'atomic' else 'a critical section'} ({by})"
+    where = f"the loop over {loop.variable or 'items'}" if loop is not None else "a function that is called in a loop"
+    return Sign(
+        "omp-critical-contention", line, first, last,
+        f"has {what} in {where}: threads do it one after the other where they meet",
+        f"has {what} in a loop that threads share",
+        ("How long threads wait for each other there was not measured.",), alone=word == "atomic", calls=True,
+        title=_ATOMIC if word == "atomic" else "", advice=_WITHOUT_ATOMIC if word == "atomic" else (),
+    )  # fmt: skip
 
 
 def region_in_loop(function: Function, line: int) -> Sign | None:

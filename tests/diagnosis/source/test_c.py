@@ -472,6 +472,26 @@ double f(const double *v, int n) {
   }
   return s;
 }"""),
+    case("an atomic built-in", CRITICAL, """
+void f(const int *v, int n, long *hist) { // in threads of omp
+  for (int i = 0; i < n; i++)
+    __sync_fetch_and_add(&hist[v[i]], 1); // HOT
+}"""),
+    case("an atomic update in a function that a loop calls", CRITICAL, """
+void f(double *tally, int x, int y, int nx, double energy) {
+#pragma omp atomic update
+  tally[y * nx + x] += energy; // HOT
+}"""),
+    case("an atomic read in a function that a loop calls", "", """
+void f(const long *tally, int x, long *out) {
+#pragma omp atomic read
+  *out = tally[x]; // HOT
+}"""),
+    case("a function of C that is atomic", CRITICAL, """
+void f(const int *v, int n, atomic_long *sum) { // in threads of omp
+  for (int i = 0; i < n; i++)
+    atomic_fetch_add(sum, v[i]); // HOT
+}"""),
     case("a reduction", STREAM, """
 double f(const double *v, int n) {
   double s = 0;

@@ -17,6 +17,11 @@ SHARING, CRITICAL, COPIES, CHURN = (
 BUILD, MATH = "unoptimised-build", "expensive-math"
 
 CASES = [
+    case("an atomic counter of C++", "omp-critical-contention", """
+void f(const std::vector<int>& v, std::atomic<long>& sum) { // in threads of omp
+  for (int i = 0; i < 9000; i++)
+    sum += v[i]; // HOT
+}"""),
     case("vectors of vectors in the wrong order", STRIDED, """
 void f(std::vector<std::vector<double>>& a, int n) {
   for (int j = 0; j < n; ++j)

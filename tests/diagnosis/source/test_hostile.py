@@ -98,7 +98,7 @@ def everything(name: str, text: bytes) -> int:
                 copies.rebuilt(one, number)
                 sections.packed(one, [file], number)
                 invariant.invariant(one, file, loop, number)
-                parallel.atomic(one, loop, number)
+                parallel.atomic(one, file.unit, loop, number)
                 calls.synchronous(one, loop, number)
         for number in (one.first, one.last):
             calls.simple_power(one, number)
