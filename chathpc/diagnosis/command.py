@@ -127,11 +127,16 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
         return f"{program.with_options(*options[1].split())}{gap}{words}"
     if not profile.format.startswith("HPCToolkit"):
         commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
-    if NO_COUNTERS in profile.run and _COUNTED.search(commands):
+    if NO_COUNTERS in profile.run and needs_counters(commands):
         gap, words = " (", f"{words.removesuffix(')')} {_ELSEWHERE})".lstrip()
     if cores := processors(profile):
         commands = commands.replace(_ALL_CORES, f"-C 0-{cores - 1}")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
+
+
+def needs_counters(command: str) -> bool:
+    """Whether a command reads hardware counters."""
+    return _COUNTED.search(command) is not None
 
 
 def named(profile: Profile, text: str) -> str:

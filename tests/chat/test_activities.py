@@ -13,6 +13,7 @@ from chathpc.chat.tools import Result, call
 from chathpc.chat.tools.activities import KINDS, PARTS
 from chathpc.diagnosis.fact import Kind
 from chathpc.profile.activity import Activity
+from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from tests.chat.profiles import calls
 from tests.chat.questions import session as example
@@ -162,6 +163,10 @@ def test_what_was_not_collected_is_told_where_a_problem_was_not_found() -> None:
     lines = call(example("omp"), "findings", {"words": "memory bound"}).lines
     assert any(line.startswith("Not collected: hardware counters") for line in lines)
     assert not any("ncu" in line for line in lines)
+    asked = Session(replace(example("omp").measured, run={NO_COUNTERS: "yes"}))  # a machine without any
+    for words, told in (("memory bound", True), ("memory leak", False)):
+        lines = call(asked, "findings", {"words": words}).lines
+        assert any(line.startswith("Not collected: hardware counters") for line in lines) == told
 
 
 def test_mpi_of_a_trace_is_the_lane_of_its_timeline_and_not_what_samples_hit() -> None:

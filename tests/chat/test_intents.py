@@ -11,7 +11,7 @@ from chathpc.chat.intents import Last, match
 from chathpc.chat.intents.match import examples
 from chathpc.chat.intents.nearest import Nearest, words_of
 from chathpc.chat.session import Session
-from chathpc.chat.tools import TOOLS
+from chathpc.chat.tools import TOOLS, call
 from tests.chat.profiles import calls
 from tests.chat.questions import FILE, FRESH, USED, left_out, questions, rates
 from tests.chat.questions import session as profile_of
@@ -219,3 +219,32 @@ def test_what_people_ask_of_a_report_is_understood(
 ) -> None:
     intent = match(question, session)
     assert (intent.tool, dict(intent.arguments)) == (tool, arguments)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "my job ran out of walltime what now",
+        "why does it say 79% overhead",
+        "is it pandas fault?",
+        "what does iterrows cost?",
+        "does OpenBLAS use threads?",
+    ],
+)
+def test_a_term_in_a_question_of_something_else_is_not_explained(question: str) -> None:
+    intent = match(question, Session(calls()))
+    assert intent.tool != "catalogue"
+    assert "words" not in intent.arguments
+
+
+def test_what_a_term_means_is_told_where_it_is_asked_for() -> None:
+    for question in ("what is walltime", "define walltime for a newbie"):
+        assert match(question, Session(calls())).tool == "catalogue"
+
+
+def test_a_program_without_a_gpu_is_told_no_cause_of_one() -> None:
+    host = Session(calls())
+    assert "histogram" not in match("how much would I gain if i fix the histogramm?", host).arguments.values()
+    omp = profile_of("omp")
+    assert "(omp-critical-contention)" in call(omp, "catalogue", {"words": "atomics", "part": "advice"}).text
+    assert "gpu" not in call(omp, "catalogue", {"words": "atomics"}).text

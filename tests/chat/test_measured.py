@@ -102,6 +102,10 @@ def test_a_problem_is_told_with_what_was_found_of_it_first() -> None:
     told = call(omp, "catalogue", {"words": "omp-load-imbalance"})
     assert told.text.startswith(f"Found here, as finding {number}: {found.summary}")
     assert told.lines[0] == f"Do: {found.advice[0]}"
+    assert [line for line in told.lines if line.startswith("Against it")] == [
+        f"Against it: {each}" for each in found.against
+    ]
+    assert told.lines[-1] == f"Next: {found.next_measurement}"
     assert " It was not found in this run." in call(omp, "catalogue", {"words": "false-sharing"}).text
     assert " This profile cannot show it." in call(omp, "catalogue", {"words": "gpu-low-occupancy"}).text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,10 @@ _TERMS, _LONGEST_TERM = (0.7, 0.5), 4
 _ARTICLES = frozenset({"a", "an", "the"})
 #: Letters from which on a slip of the pen is told from another word; shorter ones must be the same.
 _SHORTEST_SLIP, _SAME = 8, 0.99
+#: How alike (0..1) a word and another form of it are.
+_FORM = 0.7
+#: Cosine (0..1) below which a question that has a term asks something else than what the term means; by the labelled questions.
+_DEFINES = 0.6
 #: What is left of the likeness where a term is taken for the topic that could be words like others.
 _MEANT = 0.97
 #: What a word of the examples counts as a topic beside other words.
@@ -187,7 +192,7 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
                 scores = _index().likeness(marked) * fitting(what, marked, last) * (_MEANT if term else 1.0)
                 least = max(LEAST, best - bonus + _EQUAL)
                 at, sure = nearest(scores) if scores.max() >= least else (0, 0.0)
-                if scores[at] < least or sure < SURE:
+                if scores[at] < least or sure < SURE or (term and _other(marked, float(scores[at]), examples()[at])):
                     continue
                 meant = _intent(examples()[at], what, term, last, tools_of(session))
                 if bonus and last is not None and (meant.tool, meant.arguments) == (last.tool, last.arguments):
@@ -205,6 +210,16 @@ def nearest(scores: FloatArray) -> tuple[int, float]:
     wishes = _index().weighed(scores, _wishes())
     wish = int(np.argmax(wishes))
     return int(np.argmax(np.where(_wishes() == wish, scores, 0.0))), float(wishes[wish])
+
+
+def _other(marked: str, likeness: float, example: Example) -> bool:
+    """Whether a question with a term asks something else than the example that asks what a term is, or has nothing but the term."""
+    if example.tool != "catalogue":
+        return False
+    said = [word for word in words_of(marked) if word[0] != "@"]
+    if said and _MARK.fullmatch(example.ask):
+        return True
+    return "@term" in marked and likeness < _DEFINES and all(words().alike.get(word) != "means" for word in said)
 
 
 def _intent(example: Example, named: Named, term: str, last: Last | None, known: Mapping[str, Tool]) -> Intent:
@@ -255,6 +270,8 @@ def _with_topic(text: str, session: Session, alike: float) -> Iterator[tuple[str
             least = alike if sum(map(len, said[begin:end])) >= _SHORTEST_SLIP else _SAME
             likeness = known.likeness(" ".join(said[begin:end])) * (lengths == end - begin)
             at = int(np.argmax(likeness))
+            if not _slip(said[begin:end], known.texts[at]):
+                continue
             score = float(likeness[at]) ** 2 * (end - begin) ** 0.5  # of two terms that are as near the longer one
             if end - begin == 1 and said[begin] in _plain():
                 score *= _PLAIN
@@ -265,6 +282,11 @@ def _with_topic(text: str, session: Session, alike: float) -> Iterator[tuple[str
         plain = span[1] - span[0] == 1 and term in _plain()
         mark = "@problem" if is_problem(session, term) and not plain else "@term"
         yield " ".join([*said[: span[0]], mark, *said[span[1] :]]), term
+
+
+def _slip(said: Sequence[str], term: str) -> bool:
+    """Whether each of the words that no example has is one of the term's in another form, or nearly: `iterrows` is not `grows`."""
+    return all(word in _plain() or get_close_matches(word, words_of(term), n=1, cutoff=_FORM) for word in said)
 
 
 def _with_metric(found: Named, session: Session) -> Iterator[Named]:

@@ -13,6 +13,7 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import limit
 from chathpc.chat.tools.measured import in_short
 from chathpc.chat.tools.record import Arguments, Column, Result
+from chathpc.diagnosis.command import filled
 from chathpc.errors import UsageError
 from chathpc.prompts.untrusted import quote
 
@@ -51,12 +52,14 @@ def glossary() -> Mapping[str, tuple[str, str]]:
 
 
 def topics(session: Session) -> tuple[str, ...]:
-    """What a question can be about: terms of the glossary, and ids, titles and keywords of the catalogue."""
+    """What a question can be about: terms of the glossary, ids and titles of the catalogue, and keywords of what concerns the profile."""
     found: dict[str, None] = dict.fromkeys(glossary())
     for cause in _known(session):
         plain = cause.id.replace("-", " ")
         short = plain.partition(" ")[2] if plain.partition(" ")[0] in _FAMILIES else plain
-        found |= dict.fromkeys((plain, short, cause.title.casefold(), *(one.casefold() for one in cause.keywords)))
+        concerns = _concerns(session, cause)  # a histogram on the host has no atomics of a GPU
+        keywords = [one for one in cause.keywords if concerns or " " in one]
+        found |= dict.fromkeys((plain, short, cause.title.casefold(), *(one.casefold() for one in keywords)))
     return tuple(found)
 
 
@@ -77,16 +80,19 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     names = {name.replace("-", " "): told for name, told in glossary().items()}
     term = names.get(wanted) or names.get(wanted.removesuffix("s"))
     exact = [one for one in known if wanted in (one.id.replace("-", " "), one.title.casefold().replace("-", " "))]
-    near = exact or _nearest_first(session, about(wanted, known, keywords=False) or about(wanted, known))
+    meant = about(wanted, known, keywords=False) or about(wanted, known)
+    if not any(_concerns(session, one) for one in meant):
+        meant = tuple(one for one in about(wanted, known) if _concerns(session, one)) or meant
+    near = exact or _nearest_first(session, meant)
     if near and asked.part == "advice":
         return _advice(session, near[0])
     if term is not None and not exact:
-        titled = about(wanted, known, keywords=False)[:2]
+        titled = [one for one in about(wanted, known, keywords=False) if _concerns(session, one)][:2]
         also = f" In the catalogue: {', '.join(f'{one.title} ({one.id})' for one in titled)}." if titled else ""
         here = f"{told} " if (told := in_short(session, wanted)) else ""
         return Result(f"{here}{term[0][:1].upper()}{term[0][1:]}: {term[1]}{also}")
     if near:
-        others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit]]
+        others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit] if _concerns(session, one)]
         return _entry(session, near[0], others)
     hits = search([asked.words], known)
     if not hits:
@@ -128,28 +134,44 @@ def _entry(session: Session, cause: Cause, others: list[str]) -> Result:
     found = [(at, one) for at, one in enumerate(session.diagnosis.findings, 1) if one.cause == cause.id]
     here = "".join(f"Found here, as finding {at}: {_flat(one.summary)} " for at, one in found[:1])
     text = f"{here}{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
-    text += (
-        ""
-        if found
-        else " It was not found in this run."
-        if _concerns(session, cause)
-        else " This profile cannot show it."
-    )
+    text += "" if found else _not_here(session, cause)
     text += f" Related: {', '.join(others)}." if others else ""
-    lines = [f"Do: {_flat(one)}" for one in (found[0][1].advice if found else [one.do for one in cause.advice])]
-    lines += [f"Against it: {_flat(one)}" for one in cause.speaks_against]
-    lines.append(f"Next: {_flat(cause.next_measurement.command)} ({_flat(cause.next_measurement.tells)})")
+    lines = [f"Do: {_flat(one)}" for one in _to_do(session, cause)]
+    lines += [f"Against it: {_flat(one)}" for one in (found[0][1].against if found else cause.speaks_against)]
+    lines.append(f"Next: {to_check(session, cause)}")
     return Result(text, lines=tuple(lines))
 
 
 def _advice(session: Session, cause: Cause) -> Result:
     """What to do about a problem, and whether this run has it."""
     found = next((number for number, one in enumerate(session.diagnosis.findings, 1) if one.cause == cause.id), 0)
-    here = f" This run has it: finding {found}." if found else " It was not found in this run."
-    advice = session.diagnosis.findings[found - 1].advice if found else [one.do for one in cause.advice]
-    lines = [f"Do: {_flat(one)}" for one in advice]
+    here = f" This run has it: finding {found}." if found else _not_here(session, cause)
+    lines = [f"Do: {_flat(one)}" for one in _to_do(session, cause)]
     lines.append(f"To check: {_flat(cause.next_measurement.command)} ({_flat(cause.next_measurement.tells)})")
     return Result(f"{cause.title} ({cause.id}): {_flat(cause.what)}{here}", lines=tuple(lines))
+
+
+def _not_here(session: Session, cause: Cause) -> str:
+    return " It was not found in this run." if _concerns(session, cause) else " This profile cannot show it."
+
+
+def _to_do(session: Session, cause: Cause) -> tuple[str, ...]:
+    """What the finding of a problem advises, else the catalogue for programs of this language and kind, else all that it does."""
+    from chathpc.diagnosis.diagnose import models_of
+
+    found = next((one for one in session.diagnosis.findings if one.cause == cause.id), None)
+    if found is not None:
+        return found.advice
+    return cause.advice_for(*models_of(session.facts)) or tuple(one.do for one in cause.advice)
+
+
+def to_check(session: Session, cause: Cause) -> str:
+    """What to measure for a problem, with the program of the profile, and what that tells."""
+    from chathpc.diagnosis.gpu_tools import fitted
+
+    found = next((one for one in session.diagnosis.findings if one.cause == cause.id), None)
+    told = found and found.next_measurement
+    return _flat(told or filled(session.measured, fitted(session.measured, cause.next_measurement)))
 
 
 def _flat(text: str) -> str:

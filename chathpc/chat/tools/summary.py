@@ -11,16 +11,17 @@ from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
+from chathpc.chat.tools.catalogue import to_check
 from chathpc.chat.tools.of_run import of_run
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
-from chathpc.diagnosis.command import filled
+from chathpc.diagnosis.command import needs_counters
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
-from chathpc.profile.run import run_facts, run_words
+from chathpc.profile.run import NO_COUNTERS, run_facts, run_words
 from chathpc.prompts.untrusted import quote
 
 _LONGEST = 600
@@ -156,13 +157,14 @@ def _whether(session: Session, words: str) -> Result:
         if beside
         else f" Found instead: {quote(session.diagnosis.headline, longest=_LONGEST)}"
     )
-    lines = dict.fromkeys(
-        f"To check: {quote(filled(session.measured, one.next_measurement.command))} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
-        for one in meant[:_NAMED]
+    lines = dict.fromkeys(f"To check: {to_check(session, one)}" for one in meant[:_NAMED])
+    counted = NO_COUNTERS not in session.measured.run or any(
+        needs_counters(one.next_measurement.command) for one in meant[:_NAMED]
     )
     lacking = [
         f"Not collected: {quote(what)}: {quote(how, longest=_LONGEST)}"
         for what, how in list(session.diagnosis.not_collected.items())[:_NAMED]
+        if counted or not needs_counters(how)  # what this machine cannot count is told where the problem needs it
     ]
     lines |= dict.fromkeys(lacking)
     return Result(text, facts=_of_findings(session, [one for _, one in told]), lines=tuple(lines), complete=True)
