@@ -306,6 +306,12 @@ class Session:
         tree = self.measured.tree
         return not line or not numbers or bool(np.any(np.isin(tree.file, numbers) & (tree.line == line)))
 
+    @cached_property
+    def own_lines(self) -> tuple[IntArray, FloatArray]:
+        """Lines of the program's own source (as nodes) and the host's time there, libraries included; the one with most first."""
+        facts = self.facts
+        return facts.by_line(facts.time if facts.has_host_time else np.zeros(len(self.measured.tree)))
+
     def file_of_line(self, line: int) -> str:
         """The base name of the file that a line without one means: the one with most time at it, else with most time; empty for none."""
         try:
@@ -315,6 +321,10 @@ class Session:
         tree = self.measured.tree
         bases = [path.rsplit("/", 1)[-1] for path in tree.files]
         known = [base if base.casefold() in self.files else "" for base in bases]
+        own = self.own_lines[0]
+        for node in own[tree.line[own] == line].tolist():  # with what libraries do for it, as the report counts
+            if name := known[int(tree.file[node])]:
+                return name
         of_file = tree.file[table.node]
         for rows in (np.flatnonzero((tree.line[table.node] == line) & (of_file >= 0)), np.flatnonzero(of_file >= 0)):
             for row in rows.tolist():  # those with most time first

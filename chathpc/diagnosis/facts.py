@@ -295,28 +295,29 @@ class Facts:
         caller = self.activities.caller
         counted = np.flatnonzero(mine > 0)
         node = int(np.argmax(np.bincount(caller[counted], weights=mine[counted])))
-        line, at_line = self._hot_line(mine, counted)
+        lines, at_lines = self.by_line(mine)
+        line, at_line = (int(lines[0]), float(at_lines[0])) if len(lines) else (-1, 0.0)
         return HotPlace(self.place(node, line_node=line), node, line, at_line, chosen, float(sums[0]))
 
-    def _hot_line(self, weight: FloatArray, counted: Int64Array) -> tuple[int, float]:
-        """The line (as a node) with most of `weight` at the nodes `counted`, and its weight; (−1, 0) without lines.
+    def by_line(self, weight: FloatArray) -> tuple[IntArray, FloatArray]:
+        """`weight` (exclusive, per node) added up by source line of the program: (lines as nodes, sums), largest first.
 
         Lines are compared by file and number over the whole tree, so the same line in several contexts counts as one.
         """
         tree = self.profile.tree
+        counted = np.flatnonzero((weight > 0) & (self.activities.site >= 0))
         site = self.activities.site[counted]
         usable = (tree.line[site] > 0) & (tree.file[site] >= 0)
         if self.profile.timed:  # instrumented functions bear the line that they begin at, which is not hot for that
             usable &= ~np.isin(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
         counted, site = counted[usable], site[usable]
-        if not len(counted):
-            return -1, 0.0
+        heaviest = np.argsort(-weight[counted], kind="stable")  # the context that stands for a line
+        counted, site = counted[heaviest], site[heaviest]
         key = tree.file[site].astype(np.int64) * 2**32 + tree.line[site]
-        inverse = np.unique(key, return_inverse=True)[1]
-        sums = np.bincount(inverse, weights=weight[counted])
-        best = int(np.argmax(sums))
-        members = np.flatnonzero(inverse == best)
-        return int(site[members[int(np.argmax(weight[counted[members]]))]]), float(sums[best])
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        sums = np.bincount(inverse, weights=weight[counted], minlength=len(first)).astype(np.float64)
+        order = np.argsort(-sums, kind="stable")
+        return site[first[order]].astype(np.int32), sums[order]
 
     def at_line(self, line_node: int) -> BoolArray:
         """True for nodes that count for the source line of `line_node`, in whatever context."""

@@ -16,6 +16,8 @@ from chathpc.chat.tools.catalogue import glossary, topics
 from chathpc.diagnosis.catalogue import causes
 from tests.chat.profiles import calls, ranks
 from tests.chat.questions import EXAMPLES
+from tests.diagnosis.parts import libc, libm, main
+from tests.profile.build import build, line
 
 
 @cache
@@ -216,3 +218,15 @@ def test_who_calls_it_after_a_line_means_the_function_that_the_line_is_in() -> N
 def test_imbalance_is_explained_as_that_of_load_and_unknown_flags_are_not_guessed() -> None:
     assert ask(example("omp-triangle"), "what is imbalance").startswith("Load balance: Mean divided by largest")
     assert not match("what compiler flags were used", example("omp-triangle")).tool
+
+
+def test_a_line_of_the_programs_own_source_is_told_where_libraries_take_its_time() -> None:
+    # Line 7 takes 3 s in libm and 4 s in libc, line 5 takes 6 s itself; libc has a line 7 of its own.
+    copy = libc("memcpy", line("/build/string.c:7", time=4.0))
+    profile = build(main(line("app.c:5", time=6.0), line("app.c:7", libm("exp", time=3.0), copy)))
+    asked = Session(profile)
+    text = call(asked, "top", {"by": "line"}).text
+    assert (
+        "Of the program's own source app.c:7 in main has most, with what libraries do for it: 7.00 s (53.8 %)." in text
+    )
+    assert match("what is slow in line 7?", asked).arguments["place"] == "app.c:7"

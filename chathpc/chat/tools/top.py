@@ -7,13 +7,15 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, held, limit, run_total, share_of, source_of
+from chathpc.chat.tools.amounts import METRIC, amount, held, limit, run_total, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
 from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
+from chathpc.profile.metric import Metric
 from chathpc.prompts.untrusted import quote
 
 
@@ -71,7 +73,20 @@ def top(session: Session, asked: TopArguments) -> Result:
     most = "themselves" if asked.order == "itself" else "with all they call"
     text = f"The {kind} with most {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
     facts.add(Kind.COUNT, "the run", len(order), kind, form=Form.ONE, metric=metric.id)
+    if asked.by == "line" and not asked.file and metric.id == session.facts.metric:
+        text += _own(session, int(table.node[order[0]]), metric)
     columns = (
         Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), Column("inclusive", unit), Column("incl.share", SHARE),
     )  # fmt: skip
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(order) - len(rows))
+
+
+def _own(session: Session, hottest: int, metric: Metric) -> str:
+    """The line of the program's own source with most time where libraries take it, so that no other line shows it."""
+    lines, sums = session.own_lines
+    tree = session.measured.tree
+    if not len(lines) or tree.place(int(lines[0])) == tree.place(hottest):
+        return ""
+    at = f"{quote(tree.place(int(lines[0])))} in {quote(short_name(tree.function_name(int(lines[0]))))}"
+    took = amount(float(sums[0]), session.total(metric), metric)
+    return f" Of the program's own source {at} has most, with what libraries do for it: {took}."
