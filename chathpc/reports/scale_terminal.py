@@ -135,9 +135,10 @@ def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:
 
 def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]:
     """Sentences about larger scales, each in two parts: what it is about, and the rest."""
-    for each in record.predictions:
-        yield f"At {target_words(each)}:", _prediction(record, each, ranked)
-    if record.next_run is not None and record.next_run.question:
+    measured = [_measured(record, each) for each in record.predictions]
+    for each, point in zip(record.predictions, measured, strict=True):
+        yield f"At {target_words(each)}:", _prediction(record, each, ranked) if point is None else _told(record, point)
+    if record.next_run is not None and record.next_run.question and measured[0] is None:
         yield "Next run:", next_run(record, record.next_run)
     if record.crossing is not None and not record.crossing.refusal:
         yield "Waiting", _crossing(record, record.crossing)
@@ -257,6 +258,23 @@ def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
         f"{each.name} {_ranged(each.cost, time)}" for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole
     ]
     return said + (f". Most of it: {'; '.join(parts)}." if parts else ".")
+
+
+def _measured(record: Scaling, found: PredictionRecord) -> PointRecord | None:
+    """The point of the series at a target, if it is one."""
+    return next(
+        (
+            each
+            for each in record.points
+            if {**record.fixed, **found.at} == {**record.fixed, record.parameter: each.value}
+        ),
+        None,
+    )
+
+
+def _told(record: Scaling, point: PointRecord) -> str:
+    efficiency = "" if point.overall is None else f", global efficiency {numbers.percent(point.overall)}"
+    return f"{numbers.quantity(point.elapsed, record.unit)}{efficiency}, as measured."
 
 
 def _crossing(record: Scaling, found: CrossingRecord) -> str:

@@ -175,7 +175,10 @@ def _enabling(
     """
     last = series.values[-1]
     itself = _candidate(series, costs, whole, target)
-    ordered = sorted([*offered, itself], key=lambda each: each.core_hours) if not unseen(series, costs) else []
+    # Where there are as many runs already, more would tell the same again.
+    known = {point.value for point in series.points if len(point.runs) >= itself.repetitions}
+    new = (each for each in (*offered, itself) if each.parameters[series.parameter] not in known)
+    ordered = sorted(new, key=lambda each: each.core_hours) if not unseen(series, costs) else []
     while True:
         found = (run for run in ordered if _enables(series, costs, whole, run, {series.parameter: target}))
         if (run := next(found, None)) is not None or target <= _STEP * last:

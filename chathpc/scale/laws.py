@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from chathpc.errors import UsageError
 from chathpc.predict.counts import Range
+from chathpc.profile import numbers
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -246,8 +247,8 @@ class Fitted:
         low, value, high = np.quantile(exponents, (_LOW, 0.5, _HIGH))
         return Range(float(value), float(low), float(high))
 
-    def refusal(self, parameters: Mapping[str, float]) -> str:
-        """Why the cost at a point cannot be extrapolated from these runs, as the end of a sentence; empty if it can."""
+    def refusal(self, parameters: Mapping[str, float], unit: str = "") -> str:
+        """Why the cost (in `unit`) at a point cannot be extrapolated from these runs, as the end of a sentence; empty if it can."""
         largest = self.points.max(axis=0)
         for name, column, most in zip(self.hypotheses.parameters, self.points.T, largest.tolist(), strict=True):
             different, asked = len(set(column.tolist())), parameters[name]
@@ -257,7 +258,8 @@ class Fitted:
                 return f"{name} = {asked:,.12g} is more than {_FARTHEST:g} times the largest measured, {most:,.12g}"
         found = self.predict(parameters)
         if found.high > _WIDEST * max(found.low, 0.0):
-            return f"laws that fit these runs about equally well give from {found.low:.3g} to {found.high:.3g} there"
+            low, high = (numbers.quantity(each, unit) for each in (found.low, found.high))
+            return f"laws that fit these runs about equally well give from {low} to {high} there"
         if self.error > _WORST:
             return (
                 f"no law describes these runs: a point is predicted from the others with an error of {self.error:.0%}"

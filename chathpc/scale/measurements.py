@@ -75,14 +75,16 @@ def scaling_of(
         part = numbers.percent(findings[0].costs[-1] / last)
         headline = f"{findings[0].name} {findings[0].why}; at {here} it has {part} of {what}."
     kind: Literal["unknown", "problem size"] = "unknown" if is_workers(parameter) else "problem size"
+    unit = "s" if chosen.lower() in _TIMES else ""
     from chathpc import __version__
 
     return Scaling(
         title=clean(path.name), formats=["Extra-P"], verdict="grows" if findings else "scales", headline=clean(headline),
         parameter=clean(parameter),
         kind=kind, kind_reason="a file of Extra-P holds costs alone", source="as the file tells", worker="worker", fixed=fixed, metric=clean(chosen),
-        unit="s" if chosen.lower() in _TIMES else "", points=[_point(each, parameter, series[0]) for each in series],
-        loss=None, hot_path=[], findings=findings, law=_law(law, parameter, fixed, targets), predictions=[_predicted(laws, law, target) for target in targets],
+        unit=unit, points=[_point(each, parameter, series[0]) for each in series],
+        loss=None, hot_path=[], findings=findings, law=_law(law, parameter, fixed, targets),
+        predictions=[_predicted(laws, law, target, unit) for target in targets],
         crossing=None, next_run=None, spread=None, tree=[], notes=[], versions={"chathpc": __version__},
     )  # fmt: skip
 
@@ -152,8 +154,8 @@ def _law(law: Fitted, parameter: str, fixed: Mapping[str, float], targets: Seque
     return LawRecord.of(law, parameter, max([float(column.max()), *(target[parameter] for target in targets)]), fixed)
 
 
-def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, float]) -> PredictionRecord:
-    if refusal := whole.refusal(target):
+def _predicted(laws: Mapping[str, Fitted], whole: Fitted, target: Mapping[str, float], unit: str) -> PredictionRecord:
+    if refusal := whole.refusal(target, unit):
         return PredictionRecord.of(target, None, refusal=refusal)
     ranked = (
         (place.rsplit(_BELOW, 1)[-1], law.predict(target))

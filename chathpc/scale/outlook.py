@@ -59,7 +59,8 @@ def predict(
     time and those of places.
     """
     at = {series.parameter: target}
-    refused = unseen(series, costs) or ("nothing was measured" if whole is None else whole.refusal(at))
+    unit = series.runs[0].measured.metric.unit.value
+    refused = unseen(series, costs) or ("nothing was measured" if whole is None else whole.refusal(at, unit))
     if whole is None or refused:
         return PredictionRecord.of(at, None, refusal=refused)
     elapsed = whole.predict(at)

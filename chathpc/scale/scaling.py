@@ -254,7 +254,7 @@ def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[Pre
     found = []
     for target in targets:
         at = {**series.fixed, **target}
-        refusal = law.refusal(at)
+        refusal = law.refusal(at, series.runs[0].measured.metric.unit.value)
         found.append(PredictionRecord.of(at, None if refusal else law.predict(at), refusal=refusal))
     return found
 
@@ -289,11 +289,24 @@ def _verdict(
     if worst is not None:
         return "loses", f"At {last}, {lost} {whole} is lost against {first}; most in {worst.name}: it {worst.why}."
     if losses.total > 1 - threshold("scales_well"):
-        return "loses", f"At {last}, {lost} {whole} is lost against {first}, at no single place."
+        factor = _least_factor(efficiencies[-1])
+        return "loses", f"At {last}, {lost} {whole} is lost against {first}{factor}, at no single place that is sure."
     overall = efficiencies[-1].overall
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
     unjudged = "; waiting in OpenMP was not judged, as threads had no core" if costs.starved.any() else ""
     return "scales", f"From {first} to {last} {lost} of the time is lost{said}{unjudged}."
+
+
+def _least_factor(point: PointRecord) -> str:
+    """What most of a loss is due to, by the smallest of POP's factors; empty if none is small."""
+    factors = {
+        "load balance": point.balance,
+        "communication": point.communication,
+        "computation scaling": point.computation,
+    }
+    known = {name: value for name, value in factors.items() if value is not None and value < threshold("scales_well")}
+    name = min(known, key=known.__getitem__, default="")
+    return f", mostly by {name} ({numbers.percent(known[name])})" if name else ""
 
 
 def _notes(series: Series, costs: Costs) -> list[str]:

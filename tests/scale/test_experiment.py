@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from chathpc.comparison.run import Run as Measured
+from chathpc.reports.scale_terminal import outlook_sentences
 from chathpc.scale.experiment import Candidate, advise, costs_most, keeps, needed, repetitions
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
 from chathpc.scale.scaling import scaling_of
-from chathpc.scale.series import Run, Series, series_of
+from chathpc.scale.series import Kind, Run, Series, series_of
 from tests.scale.made import alone, even, profile, repeated, series, strong
+from tests.scale.made import each as each_of
 
 
 def timed(times: dict[float, list[float]]) -> Series:
@@ -87,6 +89,38 @@ def test_where_one_run_is_not_enough_the_first_of_several_is_named() -> None:
     assert found.purpose == "approach"
     assert found.at is not None
     assert 2000 < found.at < 1e6
+
+
+def test_runs_that_are_there_already_are_not_advised_again() -> None:
+    # Three runs at each scale, as many as give ± 5 % there: more of them would be the cheapest, and change nothing.
+    times = {1: (0.406, 0.406, 0.472), 2: (0.275, 0.276, 0.292), 4: (0.165, 0.173, 0.168)}
+    profiles = {n: [profile(n, {"solve": even(time * n)}) for time in every] for n, every in times.items()}
+    found = repeated("ranks", profiles, Kind.STRONG)
+    assert needed(found, costs_of(found)) <= 3
+    record = scaling_of(found, [{"ranks": 256.0}])
+    assert "ms there" in record.predictions[0].refusal
+    assert record.next_run is not None
+    assert record.next_run.at is not None
+    assert record.next_run.at > 4
+
+
+def test_what_was_measured_is_told_instead_of_a_prediction() -> None:
+    found = series("ranks", {count: profile(count, {"solve": even(8.0)}, each_of(0.25)) for count in (1, 2, 4, 8)})
+    (sentence,) = (told for told in outlook_sentences(scaling_of(found, [{"ranks": 4.0}])) if "overtake" not in told)
+    # 2 s of computing and 0.25 s of messages.
+    assert sentence == "At 4 ranks: 2.25 s, global efficiency 88.9 %, as measured."
+
+
+def test_a_loss_at_no_single_place_is_told_with_the_factor_that_is_small() -> None:
+    # Uneven in two of three runs: 1.3 ± 0.7 s is no finding.
+    four = [
+        profile(4, {"work": lambda _, each=each: each})
+        for each in ((4.0, *(2 / 3,) * 3), (1.5,) * 4, (3.0, *(1.0,) * 3))
+    ]
+    record = scaling_of(repeated("ranks", {1: [profile(1, {"work": even(6.0)})] * 3, 4: four}, Kind.STRONG))
+    assert record.verdict == "loses"
+    assert record.findings == []
+    assert "mostly by load balance (62.5 %), at no single place" in record.headline  # (1.5/4 + 1 + 1.5/3) / 3
 
 
 def test_no_run_shows_workers_that_the_profiler_does_not() -> None:
