@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from rich.text import Text
 
@@ -217,9 +218,15 @@ def _findings(page: Page, record: Scaling) -> None:
         page.paragraph(f"{len(record.findings) - len(shown)} more: -v", indent=INDENT + 11, style="dim")
     if record.hot_path and record.findings and page.style.verbose:
         page.paragraph(
-            " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path),
+            " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path)
+            + (". What grows downwards is made up for by other places." if _grows(record) else ""),
             label="Hot path",
         )
+
+
+def _grows(record: Scaling) -> bool:
+    """True if some place of the hot path loses more than the one above it, since others below that cost less than they should."""
+    return any(below.loss > above.loss for above, below in pairwise(record.hot_path))
 
 
 def _outlook(page: Page, record: Scaling) -> None:

@@ -223,7 +223,7 @@ class Cause:
     """A place that loses: `node` of the joint tree and all below it.
 
     `share` is its part of the loss as a share of all workers' time at the largest scale, `seconds` the same for one worker, `error` one
-    standard error of that; `cost` (by run) what it costs a worker there. `general`: all computing has slowed down about as much.
+    standard error of that; `cost` (by run) what it costs a worker there, where uneven the busiest. `general`: all computing has slowed down about as much.
     `repeated`: of computing that strong scaling should divide, what a worker's is at the largest scale of that at the smallest.
     """
 
@@ -387,7 +387,7 @@ def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
     general = loss == Loss.COMPUTING and is_workers(series.parameter) and _is_general(series, costs, inside)
     if general and _Excess(series, costs, Loss.COMPUTING).at().sum() < (1 - threshold("scales_well")) * way.last:
         return None
-    cost = values.sum(axis=1)
+    cost = (costs.of(Loss.GROWTH)[:, inside] if loss == Loss.UNEVEN else values).sum(axis=1)
     divided = loss == Loss.COMPUTING and series.kind == Kind.STRONG
     first, last = (float(series.mean(cost, at)) for at in (0, -1))
     return Cause(

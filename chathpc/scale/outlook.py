@@ -33,14 +33,6 @@ def measurements(series: Series, cost: FloatArray) -> list[Measurement]:
     ]
 
 
-def cost_at(costs: Costs, node: int, loss: Loss | None = None) -> FloatArray:
-    """What a place with all below it costs a worker, by run: its mean computing, or the busiest worker's whole time."""
-    inside = slice(node, int(costs.joint.tree.end[node]))
-    table = costs.computing if loss == Loss.COMPUTING else costs.of(Loss.GROWTH)
-    found: FloatArray = table[:, inside].sum(axis=1)
-    return found
-
-
 def laws_of_places(series: Series, costs: Costs, causes: Sequence[Cause]) -> dict[int, Fitted]:
     """The laws of what the largest places cost, those of the causes first; a place inside another is not counted in that one too."""
     places = _places(series, costs, causes)

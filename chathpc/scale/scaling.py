@@ -173,10 +173,7 @@ def _rest(found: Scaling, growing: Sequence[FindingRecord]) -> float | None:
 
 
 def _finding(series: Series, costs: Costs, cause: Cause, farthest: float) -> FindingRecord | None:
-    cost = outlook.cost_at(costs, cause.node, cause.loss)
-    if cause.loss == Loss.WAITING:
-        cost = cause.cost
-    law = outlook.law_of(series, cost)
+    law = outlook.law_of(series, cause.cost)
     if cause.loss == Loss.GROWTH and (law is None or law.growth(series.parameter).value < threshold("superlinear")):
         return None
     where = PlaceRecord.of(place_of(series, costs, cause.node))
@@ -190,7 +187,7 @@ def _finding(series: Series, costs: Costs, cause: Cause, farthest: float) -> Fin
         share=cause.share,
         seconds=cause.seconds,
         error=cause.error,
-        costs=[float(series.mean(cost, at)) for at in range(len(series.points))],
+        costs=[float(series.mean(cause.cost, at)) for at in range(len(series.points))],
         law=_law(series, law, farthest),
     )
 

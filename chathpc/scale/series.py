@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import yaml
@@ -24,6 +24,7 @@ from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 from chathpc.scale import devices
 from chathpc.scale.activities import is_useful
+from chathpc.scale.laws import Measurement
 from chathpc.scale.thresholds import threshold
 
 #: Folders are searched for profiles so deep.
@@ -50,14 +51,6 @@ _VALUE = re.compile(
 #: A word that holds several: `x100y1z1`, as Extra-P names folders.
 _PAIRS = re.compile(r"(?<![^-_.,+/])(?:[A-Za-z]\d+){2,}(?![^-_.,+/])")
 _PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-
-
-class _HasParameters(Protocol):
-    @property
-    def parameters(self) -> Mapping[str, float]: ...
-
-
-Sliced = TypeVar("Sliced", bound=_HasParameters)
 
 
 class Kind(StrEnum):
@@ -111,6 +104,9 @@ class Run:
     def values(self) -> FloatArray:
         """The metric at each node itself."""
         return self.profile.dense(devices.ALL) if self.workers == Workers.DEVICES else self.measured.values
+
+
+Sliced = TypeVar("Sliced", Run, Measurement)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from chathpc.adapters.load import load
 from chathpc.diagnosis.facts import readable_function
 from chathpc.errors import UsageError
 from chathpc.measure.record import RECORD
-from chathpc.profile.classification import classify
+from chathpc.profile.call_values import call_of, call_values
 from chathpc.profile.profile import RANKS_ADDED, Profile
 from chathpc.profile.text import clean
-from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
+from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 from chathpc.scale.engines import Make, computed
 from chathpc.scale.groups import Members, groups_of, odd_ones
 from chathpc.scale.record import SpreadPlaceRecord, SpreadRecord
@@ -49,8 +49,6 @@ def spread(
     """
     if not paths:
         raise UsageError("No profile given.")
-    if sum((path / RECORD).is_file() for path in paths) > 1:
-        raise _several_runs("These are measurements")
     first = _opened(str(paths[0]))
     id = metric or (first.time.id if first.time is not None else None)
     if id is None or id not in first.metrics:
@@ -112,7 +110,7 @@ def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
         said = first.where.label(int(host[at])).removeprefix(f"node {node[at]} ")
         return said.removesuffix(f" thread {thread[at]}") if alone else said
 
-    vectors = np.ascontiguousarray(_values(first, id, heavy)[host])
+    vectors = np.ascontiguousarray(call_values(first, id, heavy)[host])
     return _told(first, id, table, lambda at: _path(first, at), heavy, vectors, label, node)
 
 
@@ -122,37 +120,9 @@ def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
 
 
 def _in_block(profile: Profile, metric: str, begin: int, end: int) -> FloatArray:
-    values = _values(profile, metric, np.arange(begin, end, dtype=np.int32))
+    values = call_values(profile, metric, np.arange(begin, end, dtype=np.int32))
     host = _host(profile)
     return _statistics(values if len(host) == len(values) else values[host])
-
-
-def _several_runs(what: str) -> UsageError:
-    return UsageError(f"{what} of several runs.", hint="Give one run; chathpc scale compares several.")
-
-
-def _values(profile: Profile, metric: str, nodes: IntArray) -> FloatArray:
-    """Values by location of nodes themselves; a call of a library has those of all that the library does for it, which have none: the many
-    ways through a library to one call of the system tell a reader nothing.
-    """
-    call = _call(profile.tree)
-    standing = np.where(call >= 0, call, np.arange(len(call), dtype=np.int32))
-    column = np.full(len(standing), -1, dtype=np.int32)
-    column[nodes] = np.arange(len(nodes), dtype=np.int32)
-    members = np.flatnonzero(column[standing] >= 0).astype(np.int32)
-    found = np.zeros((len(profile.where), len(nodes)))
-    for part in np.array_split(members, -(-len(members) // max(len(nodes), 1))) if len(members) else ():
-        values = profile.values.per_location(metric, part, inclusive=False)
-        order = np.argsort(column[standing[part]], kind="stable")
-        columns, begins = np.unique(column[standing[part]][order], return_index=True)
-        found[:, columns] += np.add.reduceat(values[:, order], begins, axis=1)
-    return found
-
-
-@lru_cache(maxsize=2)
-def _call(tree: CallTree) -> IntArray:
-    """The call of a library that each node is part of, −1 in the program's code."""
-    return classify(tree).call
 
 
 def _host(profile: Profile) -> IntArray:
@@ -189,16 +159,16 @@ def _of_place(column: FloatArray) -> list[float]:
     return [len(used), float(used.sum()), deviation, at(0), at(count - 1), *quantiles]
 
 
-def _file(path: str, metric: str) -> tuple[list[tuple[str, ...]], FloatArray, list[str], IntArray, IntArray]:
-    """The places of one file by their call paths, their values (locations × places), and what their locations are called, their nodes and ranks."""
+def _file(path: str, metric: str) -> tuple[list[tuple[str, ...]], FloatArray, list[str], IntArray]:
+    """The places of one file by their call paths, and their values (locations × places)."""
     profile = _opened(path)
     host = _host(profile)
     nodes = np.arange(len(profile.tree), dtype=np.int32)
-    values = _values(profile, metric, nodes)[host]
+    values = call_values(profile, metric, nodes)[host]
     used = np.flatnonzero((values != 0).any(axis=0))
     return (
         [_path(profile, int(node)) for node in used], values[:, used], [profile.where.label(int(each)) for each in host],
-        profile.where.node[host].astype(np.int32), profile.where.rank[host].astype(np.int32),
+        profile.where.node[host].astype(np.int32),
     )  # fmt: skip
 
 
@@ -208,17 +178,16 @@ def _of_files(paths: Sequence[Path], make: Make | None, metric: str, progress: C
     rows: list[tuple[list[int], FloatArray]] = []
     labels: list[str] = []
     nodes: list[int] = []
-    ranks: set[int] = set()
-    for path, (names, values, each, places, numbered) in zip(
-        paths, computed(_file, tasks, make, progress), strict=True
-    ):
+    ranks: set[str] = set()
+    for path, (names, values, each, places) in zip(paths, computed(_file, tasks, make, progress), strict=True):
+        # chathpc measure keeps all ranks of a run in one folder.
+        own = {RECORD} if (path / RECORD).is_file() else {label for label in each if "rank" in label}
+        if own & ranks:
+            raise UsageError("These are several runs.", hint="Give one; chathpc scale compares several.")
+        ranks |= own
         rows.append(([numbers.setdefault(name, len(numbers)) for name in names], values))
         labels += [f"{clean(path.name)} {label}" if len(values) > 1 else clean(path.name) for label in each]
         nodes += places.tolist()
-        own = {rank for rank in numbered.tolist() if rank >= 0}
-        if own & ranks:
-            raise _several_runs("These are ranks")
-        ranks |= own
     if not numbers:
         raise UsageError(f"None of the files has a value of {clean(metric)}.")
     whole = np.zeros((len(labels), len(numbers)))
@@ -272,6 +241,6 @@ def _path(profile: Profile, node: int) -> tuple[str, ...]:
     tree = profile.tree
     inner = tree.kind[node] in (NodeKind.LINE, NodeKind.LOOP, NodeKind.INSTRUCTION)
     own = f"{tree.label(node)} in {tree.function_name(node)}" if inner else tree.label(node)
-    if _call(tree)[node] == node and (above := int(tree.parent[node])) >= 0:
+    if call_of(tree)[node] == node and (above := int(tree.parent[node])) >= 0:
         own = f"{tree.names[tree.name[node]].partition(' [')[0]} in {readable_function(tree.function_name(above))}"
     return (*(clean(tree.label(int(each))) for each in tree.path(node)[:-1]), clean(own))

@@ -161,6 +161,7 @@ def test_runs_are_not_taken_for_the_ranks_of_one(database: Path, tmp_path: Path)
         spread([database, other])
     for name in ("rep1", "rep2"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "measure.json").write_text("{}")
+        (tmp_path / name / "a.txt").write_text(collapsed([(("main", "work"), 10)]))
+        (tmp_path / name / "measure.json").write_text('{"profile": "a.txt"}')
     with pytest.raises(UsageError, match="several runs"):
         spread([tmp_path / "rep1", tmp_path / "rep2"])
