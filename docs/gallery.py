@@ -111,8 +111,9 @@ def page() -> str:
     """docs/gallery.md."""
     parts = [HEAD]
     for each, text in answers("text"):
+        where = "" if each.folder == "exports" else f" In `{each.folder}`:"
         parts.append(
-            f"## {each.title}\n\n{each.says}\n\n```text\n$ {each.command}\n\n{text}```\n\n"
+            f"## {each.title}\n\n{each.says}{where}\n\n```text\n$ {each.command}\n\n{text}```\n\n"
             f"![The page of {each.name}](gallery/{each.name}.png)\n"
         )
     return "\n".join(parts)

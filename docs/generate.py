@@ -70,7 +70,7 @@ def cli_page() -> str:
 def formats_page() -> str:
     """docs/formats.md: what the built-in adapters read, in the order in which they are asked."""
     adapters = import_module("chathpc.adapters.registry").built_in().adapters
-    rows = [f"| `{adapter.name}` | {adapter.reads} |" for adapter in adapters]
+    rows = [f"| `{adapter.name}` | {adapter.reads.replace(chr(124), chr(92) + chr(124))} |" for adapter in adapters]
     lead = (
         "What chathpc reads, in the order in which formats are recognised; files packed by gzip, xz or zstd as well. "
         "Made by `make docs`; more in [adapters.md](adapters.md)."

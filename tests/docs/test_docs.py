@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import itertools
 import re
 import shlex
@@ -13,6 +14,8 @@ from pathlib import Path
 import click
 import pytest
 
+from chathpc.chat.tools import TOOLS
+from chathpc.commands.main import INTERNAL_ERROR, INTERRUPTED
 from chathpc.errors import ChathpcError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,9 +94,24 @@ def test_commands_and_options_that_are_shown_exist(page: Path) -> None:
 
 def test_the_readme_lists_the_exit_code_of_every_error() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    listed = {int(code) for code in re.findall(r"^\| (\d) \|", text, re.MULTILINE)}
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
     kinds: set[type[ChathpcError]] = {ChathpcError, *ChathpcError.__subclasses__()}
-    assert listed == {0} | {kind.exit_code for kind in kinds}
+    assert listed == {0, INTERNAL_ERROR, INTERRUPTED} | {kind.exit_code for kind in kinds}
+
+
+def test_the_readme_lists_every_extra_of_users() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("| extra | brings |")[1].split("\n\n")[0]
+    listed = re.findall(
+        r"`([\w-]+)`", "".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `"))
+    )
+    assert sorted(listed) == sorted(settings["options.extras_require"])
+
+
+def test_the_page_on_mcp_lists_the_tools_that_the_server_offers() -> None:
+    told = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8").split("**Tools**")[1].split(". Each answers")[0]
+    assert set(re.findall(r"`(\w+)`", told)) == {*TOOLS, "open_profile"}
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:
