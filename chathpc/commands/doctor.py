@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata, util
@@ -20,8 +22,22 @@ from chathpc.errors import ChathpcError
 
 #: Distributions that chathpc needs.
 _PACKAGES = ("click", "numpy", "pandas", "llnl-hatchet", "networkx", "openai", "pydantic", "PyYAML", "rich")
-#: Distributions of optional parts: the extra that brings each, and what needs it.
-_OPTIONAL = {"mcp": ("mcp", "chathpc mcp"), "ipython": ("jupyter", "%load_ext chathpc in notebooks")}
+#: What needs the optional parts that an extra brings.
+_EXTRAS = {
+    "keyring": "keys of hosted models in a keyring",
+    "gpu": "kernels run in a harness",
+    "ncu": "reports of Nsight Compute (.ncu-rep)",
+    "predict": "chathpc predict",
+    "darshan": "logs of Darshan",
+    "otf2": "traces of OTF2",
+    "zstd": "files packed by zstd",
+    "mcp": "chathpc mcp",
+    "jupyter": "%load_ext chathpc in notebooks",
+    "engines": "chathpc ranks on several nodes",
+    "plot": "pictures: chathpc export --to flame-png",
+}
+#: A requirement of an extra, as the metadata of a distribution has it: `dask[distributed]<2027; extra == "engines"`.
+_BROUGHT = re.compile(r'([\w.-]+)[^;]*;(.*)extra == "([\w-]+)"')
 #: Programs that chathpc knows how to use the results of, and where they come from.
 _TOOLS = {
     "hpcrun": "HPCToolkit (hpctoolkit.org); on a cluster often: module load hpctoolkit",
@@ -85,9 +101,16 @@ def _packages() -> Iterator[Check]:
 
 
 def _optional() -> Iterator[Check]:
-    for name, (extra, what) in _OPTIONAL.items():
+    try:
+        requirements = metadata.requires("chathpc") or []
+    except metadata.PackageNotFoundError:  # run from its source
+        requirements = []
+    for found in filter(None, map(_BROUGHT.match, requirements)):
+        name, condition, extra = found.groups()
+        if extra not in _EXTRAS or ("python_version" in condition and sys.version_info >= (3, 14)):
+            continue
         version = _version(name)
-        remedy = f"optional: pip install 'chathpc[{extra}]', for {what}"
+        remedy = f"optional: pip install 'chathpc[{extra}]', for {_EXTRAS[extra]}"
         yield Check("optional parts", name, version is not None, version or "", "" if version else remedy)
 
 
@@ -95,8 +118,11 @@ def _engines() -> Iterator[Check]:
     """Engines for local models; one is enough, and none is fine for reports without a model."""
     from chathpc.llm.engine import ENGINES, INSTALL_HINT
 
+    there = {module for module in ENGINES if util.find_spec(module) is not None}
     for module, distribution in ENGINES.items():
-        found = util.find_spec(module) is not None
+        found = module in there
+        if there and not found:
+            continue
         version = (_version(distribution) or "unknown version") if found else ""
         yield Check("local models", distribution, found, version, "" if found else f"optional: {INSTALL_HINT}")
 

@@ -167,7 +167,9 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _usage(error: click.ClickException) -> int:
     context = getattr(error, "ctx", None)
-    complain(error.format_message(), f"See '{context.command_path} --help'." if context is not None else "")
+    complain(
+        " ".join(error.format_message().split()), f"See '{context.command_path} --help'." if context is not None else ""
+    )
     return error.exit_code
 
 

@@ -303,8 +303,26 @@ def test_doctor_tells_how_optional_parts_are_installed(run: Run, monkeypatch: py
 
     monkeypatch.setattr(doctor, "_version", lambda name: None if name == "mcp" else "1.0")
     checks = {check["name"]: check for check in json.loads(run("doctor", "--format", "json").out)}
+    assert checks["mpi4py"]["detail"] == checks["nvidia-cuda-nvcc"]["detail"] == "1.0"
     assert checks["mcp"]["remedy"] == "optional: pip install 'chathpc[mcp]', for chathpc mcp"
     assert (checks["ipython"]["ok"], checks["ipython"]["detail"], checks["ipython"]["remedy"]) == (True, "1.0", "")
+
+
+def test_doctor_misses_no_second_engine(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.commands import doctor
+
+    def engines(*present: str) -> dict[str, bool]:
+        monkeypatch.setattr(doctor.util, "find_spec", lambda name: name if name in present else None)
+        return {check.name: check.ok for check in doctor._engines()}
+
+    assert engines("xllamacpp") == {"xllamacpp": True}
+    assert engines() == {"xllamacpp": False, "llama-cpp-python": False}
+
+
+def test_a_missing_option_is_told_on_one_line(run: Run) -> None:
+    result = run("export", "db")
+    assert (result.code, result.err.count("\n")) == (2, 2)
+    assert "Missing option '--to'. Choose from: hatchet-json, speedscope" in result.err
 
 
 def test_doctor_tells_a_broken_settings_file(run: Run, tmp_path: Path) -> None:
