@@ -80,7 +80,7 @@ class Conversation:
 
             new_answer(self.backend)
         if question.startswith("/"):
-            typed = slash.parse(question)
+            typed = slash.parse(question, self.session.asker.commands)
             if not typed.command.tool:
                 raise UsageError(
                     f"/{typed.command.name} asks nothing of the profile.", hint=self.session.asker.commands

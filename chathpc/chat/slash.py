@@ -74,13 +74,15 @@ class Typed:
     arguments: Mapping[str, object]
 
 
-def parse(line: str) -> Typed:
-    """The command in `line`, which begins with a slash; UsageError, with the nearest command, if there is none."""
+def parse(line: str, commands: str = "See /help.") -> Typed:
+    """The command in `line`, which begins with a slash; UsageError, with the nearest command or where all `commands` are listed, if there is
+    none.
+    """
     name, _, rest = line.strip()[1:].partition(" ")
     command = COMMANDS.get(name.casefold())
     if command is None:
         near = get_close_matches(name.casefold(), COMMANDS, n=3, cutoff=0.6)
-        hint = f"Nearest: {', '.join(f'/{one}' for one in near)}." if near else "See /help."
+        hint = f"Nearest: {', '.join(f'/{one}' for one in near)}." if near else commands
         raise UsageError(f"There is no command '/{clean(name)[:40]}'.", hint=hint)
     if command.tool == "query":  # JSON, as it stands
         return Typed(command, (rest.strip(),), {"query": rest.strip()})

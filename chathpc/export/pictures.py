@@ -138,10 +138,12 @@ def imbalance(profile: Profile, metric: str | None) -> bytes:
 def roofline(profile: Profile, metric: str | None) -> bytes:
     """Kernels by operations per second over operations per byte of device memory traffic, under the roofs of their device."""
     view = _view(profile)
-    if not view.roofline or metric is not None:
+    if metric is not None:
+        raise UsageError("A roofline is of no single metric.", hint="Use it without --metric.")
+    if not view.roofline:
         raise UsageError(
-            "No roofline to draw: no kernel counters of operations and memory traffic.",
-            hint="Collect them: ncu --set roofline ./app (and no --metric here).",
+            "No roofline to draw: no counters of operations and memory traffic of kernels on a GPU.",
+            hint="Collect them: ncu --set roofline ./app",
         )
     figure, axes = _figure(5.5)
     kernels = view.roofline

@@ -77,7 +77,11 @@ def _content(file: Path) -> object:
     try:
         with file.open("rb") as stream:
             data = stream.read(_LARGEST_FILE + 1)
-    except (FileNotFoundError, NotADirectoryError):
+    except NotADirectoryError:
+        raise UsageError(
+            f"{file.parent} is not a folder.", hint="Name the folder with the program's sources."
+        ) from None
+    except FileNotFoundError:
         raise UsageError(
             f"{file}: no such file.", hint=f"Create a first one with: chathpc fix --init {file.parent}"
         ) from None

@@ -88,7 +88,10 @@ def turn(environ: Mapping[str, str], *, on: bool) -> None:
         else:
             os.close(os.open(folder / _OFF, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise UsageError(f"{folder}: cannot be written: {error.strerror}.") from error
+        raise UsageError(
+            f"{folder}: cannot be written: {error.strerror}.",
+            hint="Set XDG_STATE_HOME to a folder that can be written.",
+        ) from error
 
 
 def find(log: Log, wanted: str) -> Entry:

@@ -182,7 +182,10 @@ def _writable(folder: Path | None) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{folder}: cannot be written: {error.strerror}.", hint="Set CHATHPC_MODELS.") from error
+        raise UsageError(
+            f"{folder}: cannot be written: {error.strerror}.",
+            hint="Set CHATHPC_MODELS to a folder that can be written.",
+        ) from error
     return folder
 
 

@@ -57,7 +57,10 @@ def spread(
             hint="Name one: --metric (see 'chathpc metrics').",
         )
     if first.where.is_gpu.all():
-        raise UsageError(f"{clean(first.title)} shows devices alone, no ranks or threads.")
+        raise UsageError(
+            f"{clean(first.title)} shows devices alone, no ranks or threads.",
+            hint="Give a profile of the program's threads: chathpc measure -- ./app",
+        )
     if len(paths) == 1:
         _check(first, id)
     if len(paths) > 1:

@@ -9,6 +9,7 @@ from chathpc.chat.conversation import Conversation
 from chathpc.chat.render import answer_text
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, call
+from chathpc.chat.tools.record import refused
 from chathpc.errors import UsageError
 from chathpc.reports.style import Style
 from tests.chat.profiles import calls
@@ -58,6 +59,18 @@ def test_a_question_that_nothing_matches_gets_commands_of_its_own_kind(asker: As
 def test_a_command_that_asks_nothing_is_refused_where_it_cannot_run() -> None:
     with pytest.raises(UsageError, match="/model asks nothing"):
         Conversation(Session(calls())).ask("/model none")
+
+
+@pytest.mark.parametrize(("asker", "way"), [(CHAT, "/help"), (ASK, "chathpc chat PATH"), (NOTEBOOK, "%chathpc.")])
+def test_a_command_that_there_is_not_gets_the_same_way_to_all(asker: Asker, way: str) -> None:
+    with pytest.raises(UsageError, match="no command '/zzz'") as error:
+        Conversation(Session(calls(), asker=asker)).ask("/zzz")
+    assert way in error.value.hint
+
+
+def test_an_error_and_what_to_do_are_two_sentences() -> None:
+    assert refused("x: no such file", "Check the path.").as_text() == "x: no such file. Check the path."
+    assert refused("No profile.", "Call it.").as_text() == "No profile. Call it."
 
 
 def test_the_one_other_profile_is_compared_before_anybody_asks() -> None:

@@ -115,7 +115,8 @@ class Result:
     def as_text(self) -> str:
         """Plain text with an aligned table, for programs without a renderer of their own."""
         if self.error:
-            return f"{self.error} {self.hint}".rstrip()
+            end = "" if self.error.endswith((".", "?", "!")) else "."
+            return f"{self.error}{end} {self.hint}".rstrip()
         parts = [self.text] if self.text else []
         if self.rows:
             parts.append("\n".join(_aligned(self.columns, self.rows)))

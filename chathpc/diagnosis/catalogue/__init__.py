@@ -90,7 +90,10 @@ def cause(id: str) -> Cause:
     from difflib import get_close_matches
 
     close = get_close_matches(id, ids())
-    raise UsageError(f"The catalogue has no cause {id!r}.", hint=f"Did you mean {' or '.join(close)}?" if close else "")
+    raise UsageError(
+        f"The catalogue has no cause {id!r}.",
+        hint=f"Did you mean {' or '.join(close)}?" if close else "List them: chathpc patterns list",
+    )
 
 
 def causes() -> tuple[Cause, ...]:
