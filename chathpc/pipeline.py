@@ -20,6 +20,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.flat_profile import flat_profile
 from chathpc.diagnosis.gpu_tools import fitted
 from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
+from chathpc.errors import UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
 from chathpc.profile.source_text import check_named
@@ -57,12 +58,14 @@ TREE_TOKENS = 1500
 LONGEST_SOURCE_LINE = 200
 
 Progress = Callable[[str], None]
+#: A profile, its path, or the paths of several views of one run.
+Given = Profile | str | Path | Sequence[str | Path]
 #: Makes changes of the source, by the number of the finding that each answers.
 Propose = Callable[[Profile, Diagnosis], Mapping[int, ChangeRecord]]
 
 
 def explain(
-    profile: Profile | str | Path,
+    profile: Given,
     *,
     llm: str = "none",
     base_url: str | None = None,
@@ -75,7 +78,7 @@ def explain(
     view: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
+    """Explain what costs time in `profile` (or the profile at that path, or at those paths if they are views of one run), why, and what to do.
 
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto, or several with commas, tried in turn. The verdict, the findings and
     the numbers do not depend on it. `base_url` is the server of openai:MODEL; `confidential` (none, default, all) says what it gets
@@ -97,7 +100,7 @@ def explain(
 
 
 def prompt(
-    profile: Profile | str | Path,
+    profile: Given,
     *,
     llm: str,
     base_url: str | None = None,
@@ -131,7 +134,7 @@ def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> Report:
 
 
 def _explain(
-    profile: Profile | str | Path,
+    profile: Given,
     *,
     llm: str,
     settings: Settings,
@@ -156,13 +159,16 @@ def _explain(
     )
 
 
-def _diagnosed(profile: Profile | str | Path, settings: Settings, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
+def _diagnosed(profile: Given, settings: Settings, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
     check_named(settings.source)
     if not isinstance(profile, Profile):
         from chathpc.adapters.load import load
 
         with stages("load"):
-            profile = load(profile)
+            paths = [profile] if isinstance(profile, str | Path) else profile
+            if not isinstance(paths, Sequence) or not paths or not all(isinstance(each, str | Path) for each in paths):
+                raise UsageError("Give a profile, its path, or the paths of several views of one run.")
+            profile = load(*paths)
     profile = profile.with_sources(settings.source, below=Path())
     with stages("diagnose"):
         facts = Facts(profile)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chathpc.diagnosis.fact import Fact, Kind, sentence
 from chathpc.profile.run import RunFacts
+from chathpc.profile.text import clean
 from chathpc.view.records import View
 
 if TYPE_CHECKING:
@@ -355,6 +356,21 @@ class Report(Record):
     )
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def __repr__(self) -> str:
+        """What it is about, not all of it."""
+        return f"<Report on {self.profile.title}: {self.verdict}, {len(self.findings)} findings>"
+
+    def __str__(self) -> str:
+        """The verdict and a line for each finding; all of it is in the fields, and in what the renderers make of them."""
+        lines = [f"{self.verdict.upper()}: {self.headline}"]
+        for number, each in enumerate(self.findings, 1):
+            where = (
+                each.where.kernel or each.where.function,
+                each.where.file and f"{each.where.file}:{each.where.line}",
+            )
+            lines.append(f"{number}. {', '.join((each.title, *filter(None, where)))}")
+        return "\n".join(clean(" ".join(line.split())) for line in lines)
 
     @property
     def suspected(self) -> list[HypothesisRecord]:

@@ -134,6 +134,26 @@ def test_a_path_is_loaded_first(tmp_path: Path) -> None:
     assert again.tree == report.tree
 
 
+def test_several_paths_are_views_of_one_run_and_anything_else_is_wrong_usage(tmp_path: Path) -> None:
+    write(tmp_path / "db", small())
+    assert chathpc.explain([tmp_path / "db"]).findings == chathpc.explain(tmp_path / "db").findings
+    with pytest.raises(chathpc.UsageError, match="is given twice"):
+        chathpc.explain([tmp_path / "db", str(tmp_path / "db")])
+    for wrong in ([], None, 3):
+        with pytest.raises(chathpc.UsageError, match="Give a profile"):
+            chathpc.explain(wrong)
+
+
+def test_profiles_and_reports_print_shortly() -> None:
+    report = chathpc.explain(uneven())
+    assert len(repr(uneven())) < 200
+    assert f"{len(uneven().tree)} contexts" in repr(uneven())
+    assert len(repr(report)) < 200
+    first, *rest = str(report).splitlines()
+    assert first == f"{report.verdict.upper()}: {report.headline}"
+    assert len(rest) == len(report.findings)
+
+
 def test_a_device_profile_makes_a_report(tmp_path: Path) -> None:
     write(tmp_path / "db", gpu())
     report = chathpc.explain(tmp_path / "db")

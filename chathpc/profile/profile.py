@@ -16,6 +16,7 @@ from chathpc.profile.helper_threads import HelperThreads, ProgramValues, no_help
 from chathpc.profile.location import LocationCounts, Locations
 from chathpc.profile.metric import Aggregation, Clock, Column, Metric, Unit
 from chathpc.profile.source_text import SourceExcerpt, SourceReader, files_of, no_source, only_shown, with_sources
+from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
 from chathpc.profile.values import Values
 
@@ -125,6 +126,11 @@ class Profile:
         if not self.all_threads:
             values = ProgramValues(values, self.tree, self.where, self.metrics, self.time)
         object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        """What it is of, not its arrays."""
+        sizes = f"{len(self.tree):,} contexts, {len(self.where):,} locations"
+        return f"<Profile {clean(self.title)}: {clean(self.format)}, {sizes}, metrics {', '.join(map(clean, self.metrics))}>"
 
     # -- threads -------------------------------------------------------------------------------------------
 
