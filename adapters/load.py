@@ -18,8 +18,18 @@ from chathpc.adapters.content import same_bytes
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.packed import packing_of, plain_file
 from chathpc.errors import AdapterError, ChathpcError, UsageError
+from chathpc.profile.compiler import Build
 from chathpc.profile.profile import Profile
-from chathpc.profile.run import EXIT_CODE, LAST_CACHE, NO_COUNTERS, OVERHEAD, PAGE_FAULT, PEAK_MEMORY, told_command
+from chathpc.profile.run import (
+    EXIT_CODE,
+    LAST_CACHE,
+    NO_COUNTERS,
+    OVERHEAD,
+    PAGE_FAULT,
+    PEAK_MEMORY,
+    PRODUCERS,
+    told_command,
+)
 from chathpc.profile.source_text import beside, check_named, no_source
 from chathpc.profile.text import clean
 
@@ -291,8 +301,21 @@ def _with_record(profile: Profile, path: Path) -> Profile:
             command = measured[1].get("command")
             if isinstance(command, list) and all(isinstance(word, str) for word in command):
                 told |= told_command(command)
-            return replace(profile, run={**profile.run, **told}, hardware={**cores, **profile.hardware})
+            return replace(
+                profile, run={**profile.run, **told}, hardware={**cores, **profile.hardware},
+                build=profile.build or _compiled(folder / PRODUCERS),
+            )  # fmt: skip
     return profile
+
+
+def _compiled(producers: Path) -> Build | None:
+    """How the program was compiled, as far as its debug information told chathpc measure; None where it has no options."""
+    from chathpc.adapters.compiler_records import read
+
+    try:
+        return read(producers).build if producers.is_file() else None
+    except ChathpcError:
+        return None
 
 
 def _known(folder: Path) -> list[Path]:

@@ -75,8 +75,8 @@ def _of_producer(line: str) -> CompiledUnit | None:
     text = found["text"]
     options, optimised = _level(f" {text}")
     name = " ".join(text.split()[:3])
-    if "clang" in text and not options:
-        return None  # Clang records its options only with -grecord-command-line
+    if not options and ("clang" in text or " -" not in text):
+        return None  # no options are recorded: by Clang without -grecord-command-line, by GCC with -gno-record-gcc-switches
     return CompiledUnit("", clean(name)[:60], optimised, options, "the producer in its debug information")
 
 

@@ -11,6 +11,8 @@ from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
 from chathpc.profile.activity import Activity
+from chathpc.profile.classification import template_library
+from chathpc.profile.languages import Language, language_of
 from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import IntArray, NodeKind
@@ -48,6 +50,29 @@ def counters(facts: Facts) -> Lack | None:
     if NO_COUNTERS in facts.profile.run:
         return Lack("no hardware counters", "this machine has none")
     return Lack("no hardware counters", _command(facts, "hardware counters", "perf record -e cache-misses ./app"))
+
+
+def remarks(facts: Facts) -> Lack | None:
+    """Nothing that a compiler says of loops or calls; interpreted code has no compiler to say any."""
+    if (facts.profile.build is not None and facts.profile.build.records) or _is_interpreted(facts):
+        return None
+    return Lack("no remarks of a compiler", "gcc -O2 -g -fopt-info-vec-missed -fopt-info-inline-missed … 2> build.log")
+
+
+def options(facts: Facts) -> Lack | None:
+    """Neither how files were compiled nor small functions of C++'s library, inlined or not, which show it as well."""
+    build, tree = facts.profile.build, facts.profile.tree
+    if (build is not None and any(unit.optimised is not None for unit in build.units)) or _is_interpreted(facts):
+        return None
+    if template_library(tree)[facts.time > 0].any():
+        return None
+    return Lack("compiler options unknown", "readelf --debug-dump=info ./app | grep -A2 DW_AT_producer > producers.txt")
+
+
+def _is_interpreted(facts: Facts) -> bool:
+    """Whether the costliest line is one of Python."""
+    tree = facts.profile.tree
+    return any(language_of(tree.files[tree.file[node]]) == Language.PYTHON for node in hot_lines(facts)[:1])
 
 
 def waiting(facts: Facts) -> Lack | None:

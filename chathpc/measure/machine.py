@@ -19,6 +19,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _COUNTERS = Path("/sys/bus/event_source/devices")
 #: How Linux calls the units that count what processors do: "cpu", those of hybrid ones "cpu_core", of Arm's "armv8_pmuv3_0".
 _OF_PROCESSORS = ("cpu", "arm")
+_STAT = Path("/proc/stat")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
@@ -47,6 +48,26 @@ def facts(
         "counters": "none" if units and not any(each.startswith(_OF_PROCESSORS) for each in units) else "",
     }
     return {key: value for key, value in found.items() if value}
+
+
+def idle_seconds(stat: Path = _STAT) -> float | None:
+    """Seconds for which the cores that may be used had nothing to do since the machine started, of all cores together; None where the
+    system does not tell (proc(5): idle and iowait of each core, in ticks).
+    """
+    usable = os.sched_getaffinity(0)
+    rows = re.findall(r"^cpu(\d+) \d+ \d+ \d+ (\d+) (\d+)", text_of(stat), re.MULTILINE)
+    ticks = [int(idle) + int(waiting) for core, idle, waiting in rows if int(core) in usable]
+    return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
+
+
+def without_core(seconds: float, cpu_seconds: float, before: float | None, after: float | None) -> float:
+    """Seconds of a run in which it lacked a core, at least: while it neither computed nor any core was idle, by `idle_seconds` before and
+    after. One that waits for a disk or a device leaves a core idle.
+    """
+    if before is None or after is None:
+        return 0.0
+    coarse = len(os.sched_getaffinity(0)) / os.sysconf("SC_CLK_TCK")
+    return max(seconds - cpu_seconds - (after - before) - coarse, 0.0)
 
 
 def _cache(caches: Path) -> int:

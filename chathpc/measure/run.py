@@ -21,8 +21,9 @@ from chathpc.measure.profiler import NoSampleError, Plan, Profiler, ProfilerErro
 from chathpc.measure.py_spy import PySpy, imports_gpu, runs_python
 from chathpc.measure.rate import sampling_rate
 from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Runner, Step, Tool
-from chathpc.measure.sources import copy_sources
+from chathpc.measure.sources import copy_sources, put_producers
 from chathpc.profile import numbers
+from chathpc.profile.run import PRODUCERS
 from chathpc.sandbox import Completed, Limits, Request
 
 #: Making a profile of what was recorded takes no longer (wall seconds).
@@ -104,13 +105,14 @@ def measure(
             plain = run.program("plain run", (*start, *program), runner)
         if plain is not None and not plain.succeeded:
             run.remarks.append(f"Without the profiler, the program ended with {_ending(plain)}.")
-        chosen = sampling_rate(None) if plain is None else sampling_rate(_cpu_seconds(plain, start), plain.seconds)
+        chosen = sampling_rate(None) if plain is None else sampling_rate(_cpu_seconds(plain, start), _served(plain))
         plan = replace(plan, rate=rate or chosen)
         measured = _first_that_works(_candidates(tool, plan, uses_gpu), plan, run, plain)
         if measured.tool in ("perf", "py-spy"):
             copy_sources(measured.path, folder if sources is None else sources, measured.path.parent)
         if not raw:
             _drop_raw(work, measured.path)
+        put_producers(file, work / PRODUCERS)
         _write_record(work, measured, (*start, *program), folder)
         final = _settle(work, target, folder, file.name)
     except BaseException:
@@ -139,7 +141,10 @@ class _Run:
     ) -> Completed:
         """A run of the program, with its standard input."""
         environment = {**self.request.environment, **(more or {})}
-        return self._keep(name, command, runner(replace(self.request, command=command, environment=environment)))
+        idle = machine.idle_seconds()
+        done = runner(replace(self.request, command=command, environment=environment))
+        lacked = machine.without_core(done.seconds, done.cpu_seconds, idle, machine.idle_seconds())
+        return self._keep(name, command, replace(done, without_core=lacked))
 
     def __call__(self, name: str, command: tuple[str, ...], more: Mapping[str, str]) -> Completed:
         """A step of a profiler."""
@@ -158,6 +163,11 @@ class _Run:
 def _cpu_seconds(plain: Completed, launcher: tuple[str, ...]) -> float:
     """Of all threads; what a launcher's ranks on other machines used is not known, but the run took that long."""
     return max(plain.cpu_seconds, plain.seconds) if launcher else plain.cpu_seconds
+
+
+def _served(done: Completed) -> float:
+    """Wall seconds of a run without those in which it lacked a core: what other programs took is neither waiting nor the profiler's."""
+    return done.seconds - done.without_core
 
 
 def _candidates(tool: Tool, plan: Plan, gpu: bool) -> list[Profiler]:
@@ -239,7 +249,12 @@ def _overhead(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None
     """Of the profiler, from these two runs, and where they are short from more of either in turns."""
     if plain is None or plain.code != done.code or not plain.seconds:
         return None
-    turns = [(plain.seconds, profiler.ran(plan, run), done.seconds)]
+
+    def turn(plan: Plan, alone: Completed, under: Completed) -> tuple[float, float | None, float]:
+        ran = profiler.ran(plan, run)
+        return _served(alone), None if ran is None else ran * _served(under) / under.seconds, _served(under)
+
+    turns = [turn(plan, plain, done)]
     again = replace(plan, work=plan.work / "overhead")
     if run.takes_turns and (_TURNS - 1) * (plain.seconds + done.seconds) <= _MOST_TURNS:
         for _ in range(_TURNS - 1):
@@ -248,7 +263,7 @@ def _overhead(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None
             under = run.program("run", profiler.record(again), run.runner, _NO_CONFIG)
             if (alone.code, under.code) != (plain.code, done.code):
                 break
-            turns.append((alone.seconds, profiler.ran(again, run), under.seconds))
+            turns.append(turn(again, alone, under))
         remove(again.work)
     known = [whole - ran for _, ran, whole in turns if ran is not None]
     start_up = sum(known) / len(known) if len(known) == len(turns) else None

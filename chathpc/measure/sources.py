@@ -1,9 +1,11 @@
-"""The sources that a profile names, put beside it, so that its report shows them wherever it is read."""
+"""The sources that a profile names and how the program was compiled, put beside it, so that its report has them wherever it is read."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +21,10 @@ _NAMED = re.compile(
     rb'^  (?:[^\n:]{0,4000}/)?([^\n:/]{1,255}):\d{1,9}\b|"file": "(?:[^\n"]{0,4000}/)?([^\n"/]{1,255})"', re.MULTILINE
 )
 _STEP = 16 << 20
+#: readelf may take so long (seconds); so many compiled files are told of.
+_READING, _MOST_UNITS = 20.0, 5_000
+#: A compiled file of readelf's: what compiled it, with its options where the compiler records them, and its name.
+_UNIT = re.compile(r"^ .*(DW_AT_producer *:.*)\n(?:(?! <0>).*\n)*?.*(DW_AT_name *:.*)$", re.MULTILINE)
 
 
 def copy_sources(text: Path, root: Path, target: Path) -> int:
@@ -41,6 +47,21 @@ def copy_sources(text: Path, root: Path, target: Path) -> int:
         if copied >= _MOST_FILES:
             break
     return copied
+
+
+def put_producers(program: Path, target: Path) -> None:
+    """Write to `target` what the debug information of a program tells of its compilation; nothing if there is none, or no readelf."""
+    readelf = shutil.which("readelf")
+    if readelf is None:
+        return
+    asked = [readelf, "--debug-dump=info", "--dwarf-depth=1", str(program)]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        said = subprocess.run(
+            asked, capture_output=True, timeout=_READING, env={"LC_ALL": "C"}, stdin=subprocess.DEVNULL, check=False
+        ).stdout
+        units = dict.fromkeys(_UNIT.findall(said.decode("utf-8", "replace")))
+        if units:
+            put(target, "".join(f"{line}\n" for unit in list(units)[:_MOST_UNITS] for line in unit).encode())
 
 
 def _named(text: Path) -> set[str]:

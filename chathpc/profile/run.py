@@ -22,6 +22,8 @@ PAGE_FAULT, PEAK_MEMORY, LAST_CACHE = "page_fault", "peak_memory", "last_level_c
 NO_COUNTERS = "no_counters"
 #: What measuring added to the run's time at least, as a part of that without it.
 OVERHEAD = "overhead"
+#: The file of a folder of `chathpc measure` with what the program's debug information tells of its compilation.
+PRODUCERS = "compiler.txt"
 #: How the program ended, where that was not well: its exit status, or minus the signal that ended it.
 EXIT_CODE = "exit_code"
 #: Longer commands (in characters) are none to paste, and arguments that look like these are nobody else's business.

@@ -61,7 +61,8 @@ class Completed:
     moment when the command itself begins. `reason` says in words why it was ended where the limit is none of time or output.
     `written` are the bytes that all its processes together handed to calls that write, whatever they wrote to, as the kernel counted
     them (wchar of proc(5)); None where the kernel does not count, or the command was ended. `peak` is what any one of them held at once at
-    most (bytes; it counts what the one that started it held); 0 where that is not known.
+    most (bytes; it counts what the one that started it held); 0 where that is not known. `without_core` are seconds in which, at least, it
+    lacked a core; counted by `chathpc measure` alone.
     """
 
     status: Status
@@ -73,6 +74,7 @@ class Completed:
     reason: str = ""
     written: int | None = None
     peak: int = 0
+    without_core: float = 0.0
 
     @property
     def succeeded(self) -> bool:

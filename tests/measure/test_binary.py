@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chathpc.adapters.load import load
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules import examined
 from chathpc.measure.binary import Binary, binary
+from chathpc.measure.sources import put_producers
+from chathpc.profile.run import PRODUCERS
 
 GCC = shutil.which("gcc") or shutil.which("cc")
 
@@ -77,3 +82,24 @@ def test_damage_is_survived(tmp_path_factory: pytest.TempPathFactory, data: st.D
     file = tmp_path_factory.mktemp("damaged") / "a"
     file.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
     assert isinstance(binary(file), Binary)
+
+
+@pytest.mark.parametrize(
+    ("options", "optimised"),
+    [(["-g"], False), (["-g", "-O2"], True), (["-g", "-O2", "-gno-record-gcc-switches"], None), (["-O2"], None)],
+)
+def test_how_it_was_compiled_is_told_where_the_file_says_so(
+    tmp_path: Path, options: list[str], optimised: bool | None
+) -> None:
+    if shutil.which("readelf") is None:
+        pytest.skip("needs readelf")
+    told = tmp_path / PRODUCERS
+    put_producers(built(tmp_path, *options), told)
+    (tmp_path / "profile").write_text("main;slow 100\n")
+    (tmp_path / "measure.json").write_text('{"profile": "profile"}')
+    build = load(tmp_path).build
+    known = [] if build is None else [(unit.file, unit.optimised) for unit in build.units]
+    assert known == ([] if optimised is None else [("a.c", optimised)])
+    checks = examined(Facts(load(tmp_path)))
+    assert ("unoptimised" in checks.run) == (optimised is not None)
+    assert any("unoptimised" in each.checks for each in checks.skipped) == (optimised is None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,23 @@ def test_a_program_that_hardly_computes_is_looked_at_more_often() -> None:
     assert sampling_rate(0.02, 1.0) == HIGHEST_WAITING - 1
     assert sampling_rate(2.0, 100.0) == 5001
     assert sampling_rate(2.0, 5.9) == HIGHEST - 1
+
+
+def test_what_neither_computes_nor_leaves_a_core_idle_lacks_one(tmp_path: Path) -> None:
+    tick = len(os.sched_getaffinity(0)) / os.sysconf("SC_CLK_TCK")
+    assert machine.without_core(3.0, 1.0, 50.0, 50.0) == pytest.approx(2.0 - tick)
+    assert machine.without_core(3.0, 1.0, 50.0, 50.5) == pytest.approx(1.5 - tick)
+    assert machine.without_core(3.0, 0.0, 50.0, 53.0) == 0.0  # asleep
+    assert machine.without_core(3.0, 6.0, 50.0, 50.0) == 0.0  # two threads
+    assert machine.without_core(3.0, 1.0, None, None) == 0.0
+    lacked = machine.without_core(4.0, 0.6, 50.0, 50.2)
+    assert sampling_rate(0.6, 4.0) > HIGHEST
+    assert sampling_rate(0.6, 4.0 - lacked) == HIGHEST - 1
+    lines = [f"cpu{core} 9 9 9 {100 * (core + 1)} 50 9 9" for core in range(max(os.sched_getaffinity(0)) + 2)]
+    (tmp_path / "stat").write_text("cpu 9 9 9 9999 9 9\n" + "\n".join(lines) + "\nintr 1\n")
+    expected = sum(100 * (core + 1) + 50 for core in os.sched_getaffinity(0)) / os.sysconf("SC_CLK_TCK")
+    assert machine.idle_seconds(tmp_path / "stat") == expected
+    assert machine.idle_seconds(tmp_path / "none") is None
 
 
 def test_without_a_time_the_usual_rate() -> None:

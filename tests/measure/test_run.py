@@ -16,7 +16,7 @@ import chathpc
 from chathpc.adapters.nsight_compute import native
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import AdapterError, ChathpcError, MeasurementError, UsageError
-from chathpc.measure import Measured, measure
+from chathpc.measure import Measured, machine, measure
 from chathpc.measure.live import Direct
 from chathpc.measure.overhead import Overhead
 from chathpc.measure.rate import HIGHEST_WAITING
@@ -145,7 +145,10 @@ def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Benc
     assert str(measured.folder) in measured.steps[-1].command[-1]
 
 
-def test_runs_alone_and_measured_take_turns_and_the_start_of_the_profiler_is_no_overhead(bench: Bench) -> None:
+def test_runs_alone_and_measured_take_turns_and_the_start_of_the_profiler_is_no_overhead(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "idle_seconds", lambda: None)  # whatever else keeps the cores busy here
     (bench.folder / "app").write_text("#!/bin/sh\necho ran\necho run >> runs\n")
     measured = bench.tools("perf").measure()
     assert (bench.folder / "runs").read_text() == "run\n" * 6
@@ -160,6 +163,14 @@ def test_runs_alone_and_measured_take_turns_and_the_start_of_the_profiler_is_no_
     assert cost.start_up == pytest.approx(whole - sum(cost.under) / 3, abs=1e-5)
     assert 0 < cost.start_up < whole
     assert "overhead" not in [entry.name for entry in measured.folder.iterdir()]
+
+
+def test_a_wait_for_a_core_is_no_overhead(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bench.folder / "app").write_text("#!/bin/sh\nsleep 0.5\n")  # computes for milliseconds
+    monkeypatch.setattr(machine, "idle_seconds", lambda: 100.0)  # no core is idle meanwhile
+    measured = bench.tools("perf").measure()
+    assert measured.overhead is not None
+    assert max(measured.overhead.alone) < 0.4
 
 
 def test_a_run_that_is_not_short_is_made_once_alone_and_once_measured(bench: Bench) -> None:

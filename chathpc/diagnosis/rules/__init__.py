@@ -103,7 +103,6 @@ def host_checks() -> tuple[Checks, ...]:
 
     return (
         Checks(compute.RULES),
-        Checks(compiler.RULES),
         Checks(
             (*openmp.RULES, *threads.RULES, *mpi.RULES, *oversubscription.RULES, *mpi_sums.RULES, *mpi_messages.RULES),
             lacks.threads,
@@ -115,6 +114,8 @@ def host_checks() -> tuple[Checks, ...]:
         Checks(gpu_host.RULES),
         Checks(lack=lacks.source, also=source.CAUSES),
         Checks(lack=lacks.counters, also=source.COUNTED),
+        Checks((compiler.unoptimised,), lacks.options),
+        Checks(compiler.REMARKED, lacks.remarks),
     )
 
 

@@ -308,4 +308,4 @@ _MISSED = "not-vectorised"
 _FIRST = ("expensive-math", "loop-invariant-work", "strided-access")
 #: Causes about computing, to which it matters whether the loop was vectorised.
 _IN_LOOPS = (*_FIRST, "hot-compute", "memory-bandwidth", "memory-latency")
-RULES = (not_vectorised, not_inlined, unoptimised)
+REMARKED = (not_vectorised, not_inlined)
