@@ -22,6 +22,8 @@ from chathpc.profile.text import clean
 
 #: Source files that a proposer is shown are no larger (bytes), and are so many in all.
 _LARGEST_SOURCE, _ALL_SOURCES = 2 << 20, 32 << 20
+#: Changed files that are named.
+_SHOWN = 3
 
 
 def begin(session: Session) -> None:
@@ -52,7 +54,7 @@ def begin(session: Session) -> None:
         # What the user's own build has made since is no source.
         changed -= session.runner.makes(sorted(changed - {*session.originals}), session.originals)
         if changed:
-            shown = ", ".join(map(clean, sorted(changed)[:3])) + (", …" if len(changed) > 3 else "")
+            shown = ", ".join(map(clean, sorted(changed)[:_SHOWN])) + (", …" if len(changed) > _SHOWN else "")
             raise ChathpcError(
                 f"Files in {session.project.root} have changed since the work started: {shown}.",
                 hint="Start over with --fresh.",

@@ -130,6 +130,9 @@ def _baselines(session: Session, first: State, last: State) -> tuple[Baseline, .
         session.remarks.append("The effect of -O3 alone is unknown: chathpc.yaml declares no `flags`.")
         return ()
     flags = optimised(declared.value)
+    if session.taken > session.budget.seconds and f"original {flags}" not in session.past.measured:
+        session.remarks.append("The effect of -O3 alone is unknown: the time limit was reached.")
+        return ()
     session.progress(f"building the original with {flags}")
     built = runner.build({}, flags)
     if not built.completed.succeeded or built.digest == last.built.digest:

@@ -86,6 +86,8 @@ def _headline(outcome: Outcome) -> str:
     if outcome.first.diagnosis.verdict.value == "insufficient-data":
         return "Nothing is proposed: the profile has too little data to show what is slow."
     tried = len(outcome.attempts)
+    if not tried and not outcome.complete:
+        return "The session ended before a change was fully tried."
     if not tried:
         return "No strategy has a change for the findings."
     reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from chathpc.fix.gates.chain import attempt
 from chathpc.fix.history import candidate_data, candidate_of
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 from chathpc.fix.session import Session, State
+from chathpc.profile.text import clean
 
 
 def best_of_round(
@@ -26,14 +28,15 @@ def best_of_round(
     try:
         for key, candidate in _candidates(session, number, base):
             begun = session.clock()
-            tried = attempt(session, key, candidate, base)
+            with _within_the_limit(session, candidate):
+                tried = attempt(session, key, candidate, base)
             session.longest = max(session.longest, session.clock() - begun)
             session.attempts.append(tried)
             if session.takes(tried):
                 passed.append((tried, key))
     except BudgetSpentError as error:
         spent = error
-    best = max(passed, key=lambda each: each[0].speedup.low if each[0].speedup else 0.0, default=None)
+    best = _best(passed)
     if spent is None and number not in session.past.rounds:
         session.ledger.append("round", {"round": number, "accepted": None if best is None else best[1]})
     if best is None:
@@ -41,6 +44,23 @@ def best_of_round(
     tried, key = best
     files, flags = base.changed_by(tried.candidate)
     return (session.state(files, flags, session.runner.build(files, flags), key), tried), spent
+
+
+def _best(passed: Sequence[tuple[Attempt, str]]) -> tuple[Attempt, str] | None:
+    """The one with the highest lower end; of changes of nothing but flags that cannot be told from it the one with the fewest flags."""
+    best = max(passed, key=lambda each: each[0].speedup.low if each[0].speedup else 0.0, default=None)
+    if best is None or best[0].candidate.files or best[0].speedup is None:
+        return best
+    top = best[0].speedup
+    alike = [
+        each
+        for each in passed
+        if not each[0].candidate.files
+        and each[0].speedup is not None
+        and top.low <= each[0].speedup.estimate
+        and top.estimate <= each[0].speedup.high
+    ]
+    return min(alike, key=lambda each: len((each[0].candidate.flags or "").split()))
 
 
 def best_if(session: Session) -> Attempt | None:
@@ -116,6 +136,24 @@ def time_for_another(limit: float, taken: float, longest: float, *, accepted: bo
     """
     closing = longest if accepted else 0.0
     return taken + longest + closing <= limit
+
+
+@contextmanager
+def _within_the_limit(session: Session, candidate: Candidate) -> Iterator[None]:
+    """End the trial of a candidate, by a BudgetSpentError, before the first build or run that would begin after the time limit."""
+
+    def check() -> None:
+        if session.taken > session.budget.seconds:
+            raise BudgetSpentError(
+                f"The time limit of {session.budget.seconds:g} s was reached while this was tried: {clean(candidate.title)}.",
+                hint="The same command with a higher --time-limit resumes it.",
+            )
+
+    session.runner.before_each = check
+    try:
+        yield
+    finally:
+        session.runner.before_each = lambda: None
 
 
 def _key(session: Session, candidate: Candidate, base: State) -> str:

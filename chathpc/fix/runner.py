@@ -6,12 +6,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from chathpc.errors import ChathpcError
+from chathpc.errors import BudgetSpentError, ChathpcError
 from chathpc.fix.effects import Effects, Kind, Record
 from chathpc.fix.lanes import Lanes, cores
 from chathpc.fix.left_files import LeftFile, left_files, state
@@ -120,6 +120,8 @@ class Runner:
         self.lanes = Lanes(several=sandbox.relocates and not project.gpu)
         #: How the run that is timed ended when it was last alone, by the digest of the build.
         self.alone: dict[str, Completed] = {}
+        #: Asked before each build and run; it may raise what ends the work.
+        self.before_each: Callable[[], None] = lambda: None
         #: Builds and runs made, for whoever counts.
         self.builds = self.runs = 0
 
@@ -215,6 +217,8 @@ class Runner:
         self.workspace.stage.mkdir(parents=True)
         try:
             done = self._run(f"echo {_TRACED} > traced", self._environment(), record=record)
+        except BudgetSpentError:
+            raise
         except ChathpcError:
             return False
         return (
@@ -293,6 +297,7 @@ class Runner:
         sanitized: bool = False,
         record: Record | None = None,
     ) -> Completed:
+        self.before_each()
         limits = self.project.limits
         if seconds is not None:
             limits = replace(limits, seconds=min(limits.seconds, seconds))

@@ -39,7 +39,7 @@ def render(report: FixReport, style: Style) -> str:
         rows = [
             f"| {_cell(each.title)} | {each.verdict.replace('-', ' ')} | {_cell(outcome(each))} |" for each in others
         ]
-        blocks += ["## Tried and rejected", "\n".join(["| change | verdict | why |", "|---|---|---|", *rows])]
+        blocks += ["## Tried and not taken", "\n".join(["| change | verdict | why |", "|---|---|---|", *rows])]
     blocks += [f"**Not tried.** {prose(untried(each))}" for each in report.untried]
     if report.remarks:
         blocks += ["## Bear in mind", "\n".join(f"- {prose(each)}" for each in report.remarks)]

@@ -89,6 +89,8 @@ def interval(speedup: SpeedupRecord | None) -> str:
 
 def compiler(report: FixReport, baseline: BaselineRecord) -> str:
     """What the compiler alone would have done."""
+    if not report.patch and report.accepted:
+        return f"Nothing but flags changes; for comparison, the original with {baseline.flags} is {interval(baseline.speedup)}."
     alone = (
         "Compiler flags alone achieve as much" if report.compiler_alone else "Compiler flags alone do not achieve this"
     )
@@ -151,7 +153,7 @@ def _tried(page: Page, report: FixReport) -> None:
     others = report.not_taken
     if not others:
         return
-    page.heading("Tried and rejected")
+    page.heading("Tried and not taken")
     for attempt in others if page.style.verbose else others[:_ATTEMPTS]:
         page.paragraph(f"{attempt.title}. {outcome(attempt)}", label=f"{attempt.verdict.replace('-', ' '):<14}")
     if len(others) > _ATTEMPTS and not page.style.verbose:
@@ -166,7 +168,7 @@ def untried(each: UntriedRecord) -> str:
 def outcome(attempt: AttemptRecord) -> str:
     """What became of an attempt that is no part of the result."""
     if attempt.verdict == "accepted":
-        return f"Passed all gates with {interval(attempt.speedup)}, less than a better change."
+        return f"Passed all gates with {interval(attempt.speedup)}, no more than the change that was taken."
     if attempt.verdict == "improved-if":
         given_up = next((gate.statement for gate in attempt.gates if gate.gate == "effects"), "")
         return f"Passed all gates with {interval(attempt.speedup)}, but weakens durability (--allow durability). {given_up}"

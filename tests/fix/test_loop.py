@@ -75,7 +75,7 @@ def test_a_change_that_was_refused_before_it_passed_is_told_as_both(outcome) -> 
     assert again.taken == [taken]
     assert again.not_taken == [first, *whole.not_taken]
     shown = fix_renderers()["text"](again, Style(width=80))
-    assert shown.index("Moved") < shown.index("Tried and rejected") < shown.index("It was noise.")
+    assert shown.index("Moved") < shown.index("Tried and not taken") < shown.index("It was noise.")
 
 
 def test_each_profile_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +243,35 @@ def test_limits_end_the_work_and_keep_what_is_done(tmp_path: Path) -> None:
     assert exit_code(found) == 5
     assert report(found).verdict == "unfinished"
     assert exit_code(session(tmp_path, budget=Budget(rounds=1, timing=5))) == 0
+
+
+def test_a_change_that_is_being_tried_ends_at_the_time_limit_and_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [candidate("right", {"work.txt": FAST})]
+    monkeypatch.setattr(rounds, "time_for_another", lambda *given, **more: True)
+    found = session(tmp_path, changes, budget=Budget(rounds=1, timing=60, seconds=1.0))
+    assert (found.complete, found.attempts, exit_code(found)) == (False, (), 5)
+    assert any("limit of 1 s was reached while this was tried: right" in remark for remark in found.remarks)
+    resumed = session(tmp_path, changes, budget=Budget(rounds=1, timing=5))
+    assert [each.verdict for each in resumed.attempts] == [Verdict.ACCEPTED]
+
+
+@pytest.mark.parametrize(
+    ("other", "taken"),
+    [
+        ((4.93, 4.37, 5.52), "-O2"),
+        ((4.93, 4.37, 4.95), "-O3 -march=native"),  # what the best gives lies above its interval
+        ((4.60, 4.37, 5.52), "-O3 -march=native"),
+    ],
+)
+def test_of_flags_that_gain_alike_the_fewest_are_taken(other: tuple[float, float, float], taken: str) -> None:
+    def passed(flags: str, *speedup: float) -> tuple[Attempt, str]:
+        return Attempt(candidate(flags, {}, flags), Verdict.ACCEPTED, (), Speedup(*speedup, 7)), flags
+
+    best = rounds._best([passed("-O3 -march=native", 5.00, 4.67, 5.77), passed("-O2", *other)])
+    assert best is not None
+    assert best[1] == taken
 
 
 @pytest.mark.parametrize(

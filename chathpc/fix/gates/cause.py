@@ -63,7 +63,7 @@ def judge(
         return GateResult(
             "cause",
             True,
-            f"The run went from {_amount(total.before, found)} to {_amount(total.after, found)}.",
+            f"Under the profiler, the run went from {_amount(total.before, found)} to {_amount(total.after, found)}.",
             None,
             figures,
         )
