@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import count
-from pathlib import Path
 
 #: The folder of one report is called so, with the job's id or a number behind it.
 PREFIX = "report-"
@@ -14,7 +13,6 @@ LATEST = "latest"
 #: Where batch systems put the job's id: Slurm, PBS, LSF, Flux, Cobalt, OAR, Grid Engine.
 _JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "OAR_JOB_ID", "JOB_ID")
 _LONGEST = 60
-_NUMBERED = re.compile(rf"{PREFIX}(\d{{1,9}})\Z")
 
 
 def job_id(environ: Mapping[str, str]) -> str:
@@ -23,11 +21,12 @@ def job_id(environ: Mapping[str, str]) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", given.partition(".")[0]).strip("-")[:_LONGEST]
 
 
-def names(folder: Path, environ: Mapping[str, str]) -> Iterator[str]:
-    """Names for a new report in `folder`, the best first: `report-4711`, `report-4711-2`, …, or the next number, `report-3`, …"""
+def names(environ: Mapping[str, str]) -> Iterator[str]:
+    """Names for a new report, the best first: `report-4711`, `report-4711-2`, …, or numbers from 1 on: the next one after another job's id would
+    look like that of a job.
+    """
     id = job_id(environ)
     if id:
         yield f"{PREFIX}{id}"
         yield from (f"{PREFIX}{id}-{number}" for number in count(2))
-    found = [_NUMBERED.match(entry.name) for entry in folder.glob(f"{PREFIX}*")]
-    yield from (f"{PREFIX}{number}" for number in count(1 + max((int(one[1]) for one in found if one), default=0)))
+    yield from (f"{PREFIX}{number}" for number in count(1))

@@ -88,7 +88,7 @@ def _explain(job: Job, tag: str) -> str:
         raise UsageError(
             f"Cannot create {job.folder}: {error.strerror}.", hint="Name another folder with -o."
         ) from error
-    written = write_folder(job.folder, texts, names(job.folder, job.environ), tag=tag)
+    written = write_folder(job.folder, texts, names(job.environ), tag=tag)
     with suppress(OSError):  # file systems without links
         link_atomically(job.folder / LATEST, written.name, tag=tag)
     return f"{VERDICTS[report.verdict]} {report.headline} See {written / FILES['text']}"

@@ -174,7 +174,7 @@ def test_a_current_folder_that_is_gone_does_not_fail_the_job(tmp_path: Path) -> 
 
 def test_earlier_reports_stay_and_latest_leads_to_the_newest(database: Path) -> None:
     slurm, pbs = {"SLURM_JOB_ID": "4711"}, {"PBS_JOBID": "12[3].server.example.org"}
-    for env, name in (({}, "1"), ({}, "2"), (slurm, "4711"), (slurm, "4711-2"), (pbs, "12-3"), ({}, "4712")):
+    for env, name in (({}, "1"), ({}, "2"), (slurm, "4711"), (slurm, "4711-2"), (pbs, "12-3"), ({}, "3")):
         before = names(database.parent)
         assert post("fine", str(database), env=env).stderr == ""
         assert names(database.parent) - before - {"latest"} == {f"report-{name}"}
@@ -197,7 +197,7 @@ def test_what_is_called_latest_and_is_no_link_stays(database: Path) -> None:
 
 def test_reports_that_are_written_at_the_same_time_all_stay(tmp_path: Path) -> None:
     """Each has looked for a free name before the others wrote."""
-    wanted = [iter(jobs_names(tmp_path, {})) for _ in range(3)]
+    wanted = [iter(jobs_names({})) for _ in range(3)]
     written = [write_folder(tmp_path, {"report.txt": str(n)}, each) for n, each in enumerate(wanted)]
     assert [folder.name for folder in written] == ["report-1", "report-2", "report-3"]
     assert [(folder / "report.txt").read_text() for folder in written] == ["0", "1", "2"]
