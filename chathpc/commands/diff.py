@@ -46,7 +46,7 @@ class RepeatedSides(click.Command):
     "limit",
     metavar="P",
     type=Share(),
-    help="Exit with code 7 if the run (or metric M) has grown by more than P (5%), beyond noise.",
+    help="Exit with code 7 if the run (or metric M) has grown by more than P (5%), beyond noise; with 0 if noise leaves that open.",
 )
 @output_options(FORMATS)
 @view_option

@@ -50,6 +50,8 @@ def _what_would(total: TotalRecord, limit: float, kind: NoiseKind) -> str:
     distance = abs(math.log1p(limit) - math.log(total.ratio))
     width = math.log(total.ratio_high / total.ratio)
     more = (width / distance) ** 2 if distance > 0 else math.inf
+    if (width / math.log1p(limit)) ** 2 > threshold("worthwhile"):
+        return " The noise is too large for such a limit: measure on an idle machine, or allow more."
     if more > threshold("worthwhile"):
         return " The growth is too close to the limit to decide."
     what = "runs" if kind == NoiseKind.REPETITIONS else "samples"

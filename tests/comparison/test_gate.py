@@ -51,6 +51,8 @@ def test_how_much_more_would_decide_is_told() -> None:
     assert "--before and --after" in gate(total(1.0, 1.1), 0.05, NoiseKind.ASSUMED).statement
     assert "too close" in gate(total(1.0499, 1.1), 0.05, NoiseKind.SAMPLING).statement
     assert "too close" in gate(total(1.05, 1.1), 0.05, NoiseKind.SAMPLING).statement
+    # (log 1.88 / log 1.05)² = 167: also without any growth more than 100 times as many runs would be needed.
+    assert "noise is too large" in gate(total(1.02, 1.88), 0.05, NoiseKind.REPETITIONS).statement
 
 
 def test_without_anything_to_tell_it_by_the_gate_refuses() -> None:
