@@ -61,8 +61,13 @@ _LONGEST_VALUE, _LONGEST_WORD = 80, 100
 
 
 def first_problem(error: ValidationError) -> ErrorDetails:
-    """The first problem; its `loc` is where it is."""
-    return error.errors(include_url=False)[0]
+    """The first problem; its `loc` is where it is. A key that nobody knows and that is spelt like the one that is missing explains that."""
+    first, *others = error.errors(include_url=False)
+    above, key = first["loc"][:-1], str(first["loc"][-1]) if first["loc"] else ""
+    for other in others if first["type"] == "missing" else ():
+        if other["type"] == "extra_forbidden" and other["loc"][:-1] == above and nearest(str(other["loc"][-1]), [key]):
+            return other
+    return first
 
 
 def expected(problem: ErrorDetails, *, show: bool = True) -> str:

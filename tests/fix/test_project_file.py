@@ -224,6 +224,17 @@ def test_a_key_at_the_top_level_that_belongs_to_the_project_is_told_where(tmp_pa
     assert error.hint.startswith("It belongs below 'project', indented: project: {build: …}")
 
 
+def test_a_tab_and_a_misspelt_key_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "chathpc.yaml"
+    file.write_text("project:\n\tbuild: make\n")
+    with pytest.raises(UsageError, match="line 2 is indented by a tab; use spaces"):
+        read(tmp_path)
+    file.write_text("project: {build: make, run: ./app, edits: ['*.c']}\n")
+    with pytest.raises(UsageError, match=r"unknown key 'project\.edits'") as error:
+        read(tmp_path)
+    assert error.value.hint == "Did you mean 'edit'?"
+
+
 @pytest.mark.parametrize("text", ["", "llm: none\n", "project:\n"])
 def test_a_file_without_a_project_leads_to_init(tmp_path: Path, text: str) -> None:
     assert "chathpc fix --init" in refused(folder_with(tmp_path, text)).hint

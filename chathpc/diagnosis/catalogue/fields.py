@@ -47,9 +47,20 @@ def parse(data: bytes, file: Path) -> object:
         value: object = yaml.load(data, Loader=_Loader)  # noqa: S506, TID251 (derived from CSafeLoader)
     except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
         # PyYAML lets through what Python says of keys that are lists, days that no month has and numbers without end.
-        text = " ".join(str(error).split())
-        raise ChathpcError(f"{file.name}: not valid YAML: {text[:_LONGEST_REASON]}.", hint=HINT) from error
+        raise ChathpcError(f"{file.name}: not valid YAML: {_reason(error, data)}.", hint=HINT) from error
     return value
+
+
+def _reason(error: Exception, data: bytes) -> str:
+    """What the parser says, and where: of a tab before a key it says only that some character is wrong."""
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    if mark is None or not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())[:_LONGEST_REASON]
+    line = data.splitlines()[mark.line : mark.line + 1]
+    if line and b"\t" in line[0][: len(line[0]) - len(line[0].lstrip())]:
+        return f"line {mark.line + 1} is indented by a tab; use spaces"
+    said = ", ".join(part for part in (error.context, error.problem) if part)
+    return f"{' '.join(said.split())[:_LONGEST_REASON]} (line {mark.line + 1})"
 
 
 def check_plain(data: bytes, file: Path) -> None:
@@ -63,7 +74,7 @@ def check_plain(data: bytes, file: Path) -> None:
                 line = 0 if event.start_mark is None else event.start_mark.line + 1
                 raise ChathpcError(f"{file.name}: line {line}: {what}, which no entry needs.")
     except (yaml.YAMLError, ValueError) as error:
-        raise ChathpcError(f"{file.name}: not valid YAML: {' '.join(str(error).split())}.") from error
+        raise ChathpcError(f"{file.name}: not valid YAML: {_reason(error, data)}.") from error
 
 
 class Fields:
