@@ -12,7 +12,7 @@ from typing import ClassVar
 from zlib import crc32
 
 from chathpc.adapters.linux_perf import addr2line, annotate, images
-from chathpc.measure.files import fresh_folder, put
+from chathpc.measure.files import fresh_folder, put, remove
 from chathpc.measure.machine import facts
 from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
 from chathpc.measure.rate import ENOUGH, FEWEST, HIGHEST, HIGHEST_WAITING, LOWEST, kernel_limit
@@ -122,6 +122,8 @@ class Perf:
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """The text of perf script of all ranks in their order, with source lines if they are found in reasonable time."""
+        for earlier in plan.work.glob("perf*.data.old"):  # perf keeps what it would overwrite
+            remove(earlier)
         folder = fresh_folder(plan.work / "profile")
         text = folder / "perf.txt"
         header = _header(version.removeprefix("perf version "))
