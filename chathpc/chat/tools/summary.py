@@ -20,6 +20,7 @@ from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
+from chathpc.profile.languages import Language, language_of
 from chathpc.profile.metric import Metric
 from chathpc.profile.run import NO_COUNTERS, run_facts, run_words
 from chathpc.prompts.untrusted import quote
@@ -203,8 +204,11 @@ def fix(session: Session, number: int, one: Finding) -> Result:
     code = [f"Code: {quote(line.strip(), longest=_LONGEST)}" for line in (excerpt.lines if excerpt else ())]
     changes = [f"{'Change' if not at else 'or'}: {quote(text, longest=_LONGEST)}" for at, text in enumerate(one.advice)]
     to_try = [f"To check: {quote(one.next_measurement, longest=_LONGEST)}"] if one.next_measurement else []
-    shell = "chathpc fix FOLDER    (the source folder; changes are built, checked and timed in a copy)"
-    return Result(text, lines=(*code, *changes, *to_try, f"Or let chathpc try: {shell}"))
+    shell = (
+        "Or let chathpc try: chathpc fix FOLDER    (the source folder; changes are built, checked and timed in a copy)"
+    )
+    tried = [] if language_of(where.file or "") == Language.PYTHON else [shell]  # which it does not change
+    return Result(text, lines=(*code, *changes, *to_try, *tried))
 
 
 def confidence(session: Session, number: int, one: Finding) -> Result:
