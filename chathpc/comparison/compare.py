@@ -95,6 +95,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     judged = sides.noise.judge(functions.own)
     level = critical(judged.p[large])
     changed = (judged.p <= level) & (judged.change != 0)
+    doubted = large & ~changed & (np.abs(judged.change) > judged.error)
     tell("attributing the difference")
     pairs = _pairs(sides, diagnoses, functions, changed)
     shares, rest = share_records(sides, joint, attribute(joint, sides.noise, level, ~changed), pairs, level)
@@ -115,7 +116,9 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         metric_name=sides.metric.source_name,
         before=before,
         after=after,
-        noise=NoiseRecord(kind=sides.noise.kind.value, statement=words.noise(sides), level=level),
+        noise=NoiseRecord(
+            kind=sides.noise.kind.value, statement=words.noise(sides, level if doubted.any() else None), level=level
+        ),
         total=sides.total,
         elapsed=sides.elapsed,
         shares=shares,

@@ -40,6 +40,10 @@ class ShareRecord(ChangeRecord):
     where_before: PlaceRecord | None = Field(description="The place with most of the time, where any is known.")
     where_after: PlaceRecord | None
     contexts: list[list[str]] = Field(description="Call paths, from the entry point down.")
+    mostly_in: str | None = Field(
+        default=None,
+        description="The function below that has most of the change: told here, as by itself it did not change beyond noise.",
+    )
     merged_before: list[str] = Field(
         description="Functions that only the side before has and that were weighed with this one: inlined or renamed since."
     )

@@ -14,6 +14,7 @@ from chathpc.comparison.function_names import loose_key
 from chathpc.comparison.matching import Joint, Part, path_of
 from chathpc.comparison.record import ChangeRecord, ShareRecord
 from chathpc.comparison.sides import Sides, change_record, figures
+from chathpc.comparison.thresholds import threshold
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
 from chathpc.profile.tree import BoolArray
 from chathpc.report import PlaceRecord
@@ -31,11 +32,26 @@ def share_records(
     others = [share.values for share in attribution.shares[MOST:]]
     rest = attribution.rest + np.sum(others, axis=0, initial=0.0)
     rest[np.abs(rest) <= _ROUNDING * joint.own.sum(axis=1)] = 0.0
-    told = [_record(sides, joint, share, pairs) for share in attribution.shares[:MOST]]
+    at = np.zeros(len(joint.tree), dtype=bool)
+    at[[0, *(node for share in attribution.shares for node in share.nodes)]] = True
+    told = [_record(sides, joint, share, pairs, at) for share in attribution.shares[:MOST]]
     return told, change_record(sides.noise.judge(rest[:, None]), level)
 
 
-def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair]) -> ShareRecord:
+def _mostly_in(sides: Sides, joint: Joint, share: Share, told: BoolArray, change: float) -> str | None:
+    """The function with most of a share's change that is not the share's own and not `told` (by context) elsewhere."""
+    home = joint.tree.nearest(told)
+    below = np.flatnonzero(np.isin(home, share.nodes) & ~told & ~np.isin(np.arange(len(home)), share.merged))
+    own = joint.own[:, below]
+    moved = own[sides.count :].mean(axis=0) - own[: sides.count].mean(axis=0)
+    by_name = np.bincount(joint.tree.name[below], weights=moved, minlength=1)
+    most = int(np.argmax(by_name * np.sign(change)))
+    if not change or by_name[most] / change <= threshold("mostly"):
+        return None
+    return joint.name(int(below[joint.tree.name[below] == most][0]))
+
+
+def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair], told: BoolArray) -> ShareRecord:
     node = share.nodes[0]
     call = joint.part[node] == Part.CALL
     function = joint.name(int(joint.tree.parent[node]) if call else node) or words.THE_RUN
@@ -56,6 +72,7 @@ def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair]) -> 
         where_before=_place(sides, 0, seen[0]),
         where_after=_place(sides, 1, seen[1]),
         contexts=[path_of(joint, each) for each in share.nodes],
+        mostly_in=_mostly_in(sides, joint, share, told, float(judged.change[0])),
         merged_before=_merged(joint, share, slice(sides.count)),
         merged_after=_merged(joint, share, slice(sides.count, None)),
         findings=list(dict.fromkeys(pair.finding.cause for pair in about)),

@@ -211,7 +211,10 @@ def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
             break
     if not chosen:
         return lead
-    parts = " and ".join(f"{subject(each)} ({signed(each.change, unit)})" for each in chosen)
+    parts = " and ".join(
+        f"{subject(each)} ({signed(each.change, unit)}{f', most in {each.mostly_in}' if each.mostly_in else ''})"
+        for each in chosen
+    )
     most = sum(each.change for each in chosen) / decisive.change > threshold("mostly")
     return f"{lead} {'Mostly' if most else 'The largest parts:'} {parts}."
 
@@ -226,13 +229,18 @@ def _cause(decisive: TotalRecord, pairs: Sequence[Pair]) -> str:
     return ""
 
 
-def noise(sides: Sides) -> str:
-    """How noise is told from change, in a sentence or two."""
+def noise(sides: Sides, doubted: float | None) -> str:
+    """How noise is told from change, in a sentence or two; `doubted` is the level that some function missed whose change is beyond its ±."""
     kind, before, after = sides.noise.kind, sides.count, len(sides.runs) - sides.count
     level = f"{round(threshold('confidence') * 100)} %"
     if kind == NoiseKind.REPETITIONS:
+        many = (
+            ""
+            if doubted is None
+            else f" Of several functions, one counts as changed only if chance is below {numbers.percent(doubted)}: more than its ± asks for."
+        )
         more = " Three or more per side would show more." if min(before, after) < threshold("few_runs") else ""
-        return f"± holds {level}, from {before} run{'s' if before > 1 else ''} before and {after} after.{more}"
+        return f"± holds {level}, from {before} run{'s' if before > 1 else ''} before and {after} after.{more}{many}"
     if kind == NoiseKind.SAMPLING:
         counted = " and ".join(numbers.count(round(run.samples or 0)) for run in sides.runs)
         assumed = numbers.percent(threshold("assumed_difference"))
@@ -301,6 +309,8 @@ def aside(share: ShareRecord) -> str:
     if callers:
         shown = [shorten(name, _NAME) for name in callers[-_STEPS:]]
         said.append(f"below {' > '.join(shown if len(callers) <= _STEPS else ['…', *shown])}")
+    if share.mostly_in is not None:
+        said.append(f"with what it calls, most in {shorten(share.mostly_in, _NAME)}")
     if len(share.contexts) > 1:
         said.append(f"and {len(share.contexts) - 1} more path{'s' if len(share.contexts) > 2 else ''}")
     if share.only is not None:

@@ -396,6 +396,24 @@ def test_runs_that_agree_show_a_small_difference() -> None:
     assert len(found.before.runs) == 3
 
 
+def test_what_is_told_for_the_caller_names_where_most_of_it_is() -> None:
+    """No part by itself is sure to have changed, the caller with all that it calls is: the runs deal the same seconds out otherwise."""
+    sides = [
+        [replace(build(main(function("f", time=f), function("g", time=total - f))), timed=True) for f in side]
+        for total, side in ((4.0, (1.0, 2.0, 1.5)), (8.0, (6.24, 3.96, 5.1)))
+    ]
+    found = chathpc.diff(*sides)
+    assert found.noise is not None
+    assert [each.function for each in found.shares] == ["main"]
+    share = found.shares[0]
+    assert share.mostly_in == "f"  # 3.6 of 4 s; standard error 0.72 s, two degrees of freedom: p = 0.038
+    assert share.change == pytest.approx(4.0)
+    f = next(row for row in found.functions if row.name == "f")
+    # Beyond its own ±, and yet not called changed: that is said.
+    assert (abs(f.change) > f.error, f.beyond_noise) == (True, False)
+    assert found.noise.statement.endswith("only if chance is below 2.50 %: more than its ± asks for.")
+
+
 def test_one_run_against_several_uses_the_variation_of_these() -> None:
     found = chathpc.diff(runs(5.0), runs(5.9, 6.0, 6.1))
     check(found)
