@@ -72,16 +72,15 @@ def lack_of_cores(facts: Facts) -> str:
 
 
 def starved(facts: Facts) -> str:
-    """That threads had no core, and why, as a sentence; empty where there is no waiting, or it is not so, or not known."""
+    """That threads had no core, and why, as a sentence; empty where it is not so, or not known."""
     lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
     waits = facts.share(Activity.MPI, Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
     least = cause("oversubscription").threshold("min_share")
-    if waits < least or lacked < least * (facts.total + lacked):
+    if lacked < least * (facts.total + lacked):
         return ""
     start, threads = f"Runnable threads had no core for {numbers.seconds(lacked)}", crowd(facts)
     if threads:
         return f"{start}: {threads} of the program share {told(cores(facts), 'cores')}."
-    return (
-        f"{start}: other programs were running, or the threads are bound to too few cores. Waiting that this may explain is not counted against "
-        "the program; measure again on an idle machine."
-    )
+    excused = " Waiting that this may explain is not counted against the program;" if waits >= least else ""
+    again = " measure again on an idle machine."
+    return f"{start}: other programs were running, or the threads are bound to too few cores{'.' if excused else ';'}{excused}{again}"

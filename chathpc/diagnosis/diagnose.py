@@ -529,14 +529,16 @@ def _notes(facts: Facts) -> tuple[str, ...]:
         notes.append(window_note(facts.traced))
     if facts.profile.helpers.sentence:
         notes.append(facts.profile.helpers.sentence)
+    no_core = lack_of_cores(facts) if facts.profile.time is not None and facts.total else ""
+    if no_core:
+        notes.append(no_core)
     overhead = positive(facts.profile.run.get(OVERHEAD, ""))
-    if overhead is not None and overhead >= common()["overhead_note"].value:
+    # Where threads had no core, what made the run longer is not known to be the profiler.
+    if overhead is not None and overhead >= common()["overhead_note"].value and not no_core:
         notes.append(
             f"Measuring made the run {numbers.number(1 + overhead)} times as long: what is short and frequent, such as system calls, looks larger than it is."
         )
     if facts.profile.time is not None and facts.total:
-        if no_core := lack_of_cores(facts):
-            notes.append(no_core)
         setup = facts.spent(Activity.MPI_SETUP)
         if setup > common()["set_up_note"].value * facts.total:
             notes.append(

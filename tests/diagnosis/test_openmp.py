@@ -270,6 +270,17 @@ def test_a_repair_frees_what_its_finding_costs_and_no_other_waiting() -> None:
     assert finding(diagnosed(both), "omp-load-imbalance").speedup_bound == pytest.approx(10 / (10 - 3), rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("lacked", "told"), [(1.5, "had no core for 1.50 s"), (0.0, "Measuring made the run 1.50 times")]
+)
+def test_what_other_programs_took_is_not_called_the_profilers(lacked: float, told: str) -> None:
+    work = function("step", line("app.c:12", time=2.0, values={"cpu.time.no-core": lacked}), at="app.c:10")
+    profile = replace(build(main(work)), run={"overhead": "0.5"})
+    metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in profile.metrics.items()}
+    notes = diagnosed(replace(profile, metrics=metrics)).notes
+    assert [told in note for note in notes] == [True]
+
+
 def test_threads_that_share_a_core_are_not_uneven() -> None:
     """Each could work for 4 s and had the core for a part of it: the loop gives the next iterations to whoever runs."""
     gone = "cpu.time.no-core"
