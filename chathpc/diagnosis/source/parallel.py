@@ -52,31 +52,24 @@ def atomic(function: Function, unit: Unit, loop: Loop | None, line: int) -> Sign
             continue
         if word == "critical" and loop is None:
             continue
-        return _one_by_one(
-            loop,
-            line,
-            region.first,
-            region.last,
-            word,
-            f"#pragma omp {word}" if not function.fortran else f"!$omp {word}",
-        )
+        return _one_by_one(loop, line, region.first, region.last, word)
     for one in expressions(tuple(each for each in function.statements if each.line == line)):
         if one.kind == Kind.CALL and _ATOMIC_CALL.fullmatch(one.short):
-            return _one_by_one(loop, line, line, line, "atomic", one.short)
+            return _one_by_one(loop, line, line, line, "atomic", f" ({one.short})")
         declared = (
             declaration_of(root(one.parts[0]), function, unit) if one.kind == Kind.ASSIGN and one.text != "=" else None
         )
         if declared is not None and _ATOMIC_TYPE.search(declared.type):
-            return _one_by_one(loop, line, line, line, "atomic", f"{declared.name}, an {declared.type}")
+            return _one_by_one(loop, line, line, line, "atomic", f" ({declared.name} is an {declared.type})")
     return None
 
 
-def _one_by_one(loop: Loop | None, line: int, first: int, last: int, word: str, by: str) -> Sign:
-    what = f"{'an atomic update' if word == 'atomic' else 'a critical section'} ({by})"
-    where = f"the loop over {loop.variable or 'items'}" if loop is not None else "a function that is called in a loop"
+def _one_by_one(loop: Loop | None, line: int, first: int, last: int, word: str, by: str = "") -> Sign:
+    what = f"{'an atomic update' if word == 'atomic' else 'a critical section'}{by}"
+    where = f"the loop over {loop.variable or 'items'}" if loop is not None else "what a loop calls"
     return Sign(
         "omp-critical-contention", line, first, last,
-        f"has {what} in {where}: threads do it one after the other where they meet",
+        f"has {what} in {where}: threads do it one after the other",
         f"has {what} in a loop that threads share",
         ("How long threads wait for each other there was not measured.",), alone=word == "atomic", calls=True,
         title=_ATOMIC if word == "atomic" else "", advice=_WITHOUT_ATOMIC if word == "atomic" else (),
