@@ -7,15 +7,19 @@ Counts and offsets are checked against the file's size; what is no ELF file tell
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 _MAGIC = b"\x7fELF"
 #: Bytes of the header of 64-bit files.
 _HEADER = 64
 _DYNAMIC, _NOBITS, _NEEDED, _COMPRESSED = 6, 8, 1, 0x800
+#: A text with a slash and without blanks, brackets and commas, which names of templates and options have.
+_PATH = re.compile(rb"(?<=\0)[^\0/ <(,]{0,255}/[^\0 <(,]{0,4000}(?=\0)")
 _MOST_SECTIONS, _MOST_ENTRIES = 10_000, 10_000
 #: Of the strings of the debug information that are searched for the compiler's options (bytes).
 _MOST_STRINGS = 256 << 20
@@ -25,11 +29,14 @@ _KEEPS_FRAMES = frozenset({183})
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """A program's file. `frame_pointers`: whether its code keeps them, as far as the compiler's options in it say."""
+    """A program's file. `frame_pointers`: whether its code keeps them, as far as the compiler's options in it say. `paths`: what its debug
+    information names with a slash: sources as the compiler was given them, and the folders that it ran in.
+    """
 
     libraries: tuple[str, ...] = ()
     device_code: bool = False
     frame_pointers: bool = False
+    paths: tuple[str, ...] = ()
 
     def links(self, *names: str) -> bool:
         """Whether it needs one of these libraries, by the beginning of their names (`libmpi`)."""
@@ -79,12 +86,15 @@ def _read(data: mmap.mmap) -> Binary:
     machine = struct.unpack_from(f"{order}H", data, 18)[0]
     sections = _sections(data, order)
     names = {section.name for section in sections}
-    debug = next((one for one in sections if one.name == b".debug_str" and not one.flags & _COMPRESSED), None)
-    options = b"" if debug is None else data[debug.offset : debug.offset + min(debug.size, _MOST_STRINGS)]
+    texts = [one for one in sections if one.name in (b".debug_str", b".debug_line_str") and not one.flags & _COMPRESSED]
+    options = b"\0".join(data[one.offset : one.offset + min(one.size, _MOST_STRINGS)] for one in texts)
     return Binary(
         libraries=tuple(dict.fromkeys(_needed(data, order, sections))),
         device_code=any(name.startswith((b".nv_fatbin", b".nvFatBin", b"__nv_relfatbin")) for name in names),
         frame_pointers=machine in _KEEPS_FRAMES or b"-fno-omit-frame-pointer" in options,
+        paths=tuple(
+            found.group().decode("utf-8", "replace") for found in islice(_PATH.finditer(options), _MOST_ENTRIES)
+        ),
     )
 
 

@@ -6,13 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from chathpc.measure.files import put
 from chathpc.profile.languages import kind_of
-from chathpc.profile.source_text import LARGEST_SOURCE, Bounds, source_files
+from chathpc.profile.source_text import LARGEST_SOURCE, Bounds, best_match, is_of_system, recorded_parts, source_files
 
 #: What of the folder is visited, files that are copied, and their bytes.
 _BOUNDS, _MOST_FILES, _MOST_BYTES = Bounds(50_000, 5.0), 500, 64 << 20
@@ -20,6 +20,8 @@ _BOUNDS, _MOST_FILES, _MOST_BYTES = Bounds(50_000, 5.0), 500, 64 << 20
 _NAMED = re.compile(
     rb'^  (?:[^\n:]{0,4000}/)?([^\n:/]{1,255}):\d{1,9}\b|"file": "(?:[^\n"]{0,4000}/)?([^\n"/]{1,255})"', re.MULTILINE
 )
+#: A path has more parts where it is none of the system's (`/bin/sh`).
+_SYSTEM = 2
 _STEP = 16 << 20
 #: readelf may take so long (seconds); so many compiled files are told of.
 _READING, _MOST_UNITS = 20.0, 5_000
@@ -27,22 +29,23 @@ _READING, _MOST_UNITS = 20.0, 5_000
 _UNIT = re.compile(r"^ .*(DW_AT_producer *:.*)\n(?:(?! <0>).*\n)*?.*(DW_AT_name *:.*)$", re.MULTILINE)
 
 
-def copy_sources(text: Path, root: Path, target: Path) -> int:
-    """Copy to `target` the source files below `root` whose name is in the text of perf script or of speedscope; how many.
+def copy_sources(text: Path, roots: Sequence[Path], target: Path, paths: Sequence[str] = ()) -> int:
+    """Copy to `target` the source files below `roots` whose name is in the text of perf script or of speedscope; how many.
 
-    A name that two different files have is left out: which of them was measured is not known.
+    Of two different files of a name the program's debug information may tell by its `paths` which was compiled; else both are left out.
     """
     named = _named(text)
     found: dict[str, list[Path]] = {}
-    for file in _files(root, target):
+    for file in dict.fromkeys(file.resolve() for root in roots for file in _files(root, target)):
         if file.name in named:
             found.setdefault(file.name, []).append(file)
     copied = size = 0
     for _, files in sorted(found.items()):
+        file = files[0] if len(files) == 1 else _compiled(files, paths)
         with suppress(OSError):
-            if len(files) > 1 or (length := files[0].stat().st_size) > LARGEST_SOURCE or size + length > _MOST_BYTES:
+            if file is None or (length := file.stat().st_size) > LARGEST_SOURCE or size + length > _MOST_BYTES:
                 continue
-            put(target / files[0].name, files[0].read_bytes())
+            put(target / file.name, file.read_bytes())
             copied, size = copied + 1, size + length
         if copied >= _MOST_FILES:
             break
@@ -62,6 +65,26 @@ def put_producers(program: Path, target: Path) -> None:
         units = dict.fromkeys(_UNIT.findall(said.decode("utf-8", "replace")))
         if units:
             put(target, "".join(f"{line}\n" for unit in list(units)[:_MOST_UNITS] for line in unit).encode())
+
+
+def folders_of(program: Sequence[str], file: Path, folder: Path) -> list[Path]:
+    """Where a program's sources may lie: in the folder that it is run in, and in those of its own file and of its script."""
+    own = [file.resolve(), *((folder / word).resolve() for word in program if word.endswith(".py"))]
+    beside = [each.parent for each in own if not each.is_relative_to(folder) and not is_of_system(f"{each}")]
+    return [folder, *dict.fromkeys(each for each in beside if len(each.parts) > _SYSTEM and each.name != "bin")]
+
+
+def _compiled(files: Sequence[Path], paths: Sequence[str]) -> Path | None:
+    """The one of several files of a name that a program was compiled of, as its debug information names sources and folders."""
+    named = [each for each in paths if each.rsplit("/", 1)[-1] == files[0].name] or [files[0].name]
+    whole = {os.path.normpath(os.path.join(at, each)) for at in paths if at.startswith("/") for each in named}
+    exact = [file for file in files if str(file) in whole]
+    if exact:
+        return exact[0] if len(exact) == 1 else None
+    known = [str(file) for file in files]
+    best = {best_match(recorded_parts(each), [file.parts for file in files], known) for each in named}
+    at = best.pop() if len(best) == 1 else None
+    return None if at is None else files[at]
 
 
 def _named(text: Path) -> set[str]:

@@ -16,7 +16,7 @@ from chathpc.adapters.load import load
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules import examined
 from chathpc.measure.binary import Binary, binary
-from chathpc.measure.sources import put_producers
+from chathpc.measure.sources import copy_sources, put_producers
 from chathpc.profile.run import PRODUCERS
 
 GCC = shutil.which("gcc") or shutil.which("cc")
@@ -103,3 +103,20 @@ def test_how_it_was_compiled_is_told_where_the_file_says_so(
     checks = examined(Facts(load(tmp_path)))
     assert ("unoptimised" in checks.run) == (optimised is not None)
     assert any("unoptimised" in each.checks for each in checks.skipped) == (optimised is None)
+
+
+def test_of_two_sources_of_a_name_the_compiled_one_is_copied(tmp_path: Path) -> None:
+    if GCC is None:
+        pytest.skip("needs gcc")
+    for name in ("mpi", "omp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.c").write_text(f'int main(void) {{ return sizeof "{name}"; }}\n')
+    (tmp_path / "perf.txt").write_text("  a.c:1\n")
+    for number, (name, folder) in enumerate((("omp/a.c", "."), ("a.c", "omp"))):
+        subprocess.run([GCC, "-g", name, "-o", tmp_path / "app"], cwd=tmp_path / folder, check=True)
+        target = tmp_path / "out" / str(number)
+        target.mkdir(parents=True)
+        paths = binary(tmp_path / "app").paths
+        assert copy_sources(tmp_path / "perf.txt", [tmp_path], target, paths) == 1
+        assert (target / "a.c").read_text() == (tmp_path / "omp" / "a.c").read_text()
+        assert copy_sources(tmp_path / "perf.txt", [tmp_path], target) == 0

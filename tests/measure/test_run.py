@@ -560,6 +560,17 @@ def test_two_sources_of_one_name_are_not_guessed_between(bench: Bench) -> None:
     assert not (bench.tools("perf").measure().path.parent / "heat.c").exists()
 
 
+def test_sources_beside_a_program_elsewhere_are_found(bench: Bench, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "run"
+    other.mkdir(parents=True)
+    program = os.path.relpath(bench.folder / "app", other)
+    bench.tools("perf")
+    measured = measure(
+        (program,), other, runner=bench.runner, environment=bench.environment, tool="perf", output=tmp_path / "m"
+    )
+    assert (measured.path.parent / "heat.c").read_text() == (bench.folder / "heat.c").read_text()
+
+
 @pytest.mark.parametrize("command", [("./absent",), ("absent",), ("./heat.c",), ()])
 def test_what_cannot_be_run_is_told_before_anything_is_run(bench: Bench, command: tuple[str, ...]) -> None:
     with pytest.raises(UsageError) as caught:
