@@ -14,11 +14,13 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.run import NO_COUNTERS
-from chathpc.profile.source_text import no_source
+from chathpc.profile.source_text import files_of, no_source
 from chathpc.profile.tree import IntArray, NodeKind
 
 #: Lines whose files are looked for, the costliest first.
 _LINES = 10
+#: So many files that a source may be are named.
+_RIVALS = 4
 
 
 def source(facts: Facts) -> Lack | None:
@@ -29,6 +31,11 @@ def source(facts: Facts) -> Lack | None:
         return None
     if not facts.profile.tree.has(NodeKind.LINE, NodeKind.LOOP) and not (facts.profile.tree.line > 0).any():
         return Lack("no source lines recorded", _command(facts, "source lines", "compile with -g and measure again"))
+    hottest = next((facts.profile.tree.file_name(node) for node in hot_lines(facts)), None)
+    rivals = files_of(facts.profile.read_source).rivals(hottest or "")
+    if rivals:
+        listed = f"{', '.join(rivals[:_RIVALS])}{', …' if len(rivals) > _RIVALS else ''}"
+        return Lack(f"several files are called {hottest} ({listed})", "--source DIR")
     return Lack("source not found", "--source DIR")
 
 

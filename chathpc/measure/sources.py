@@ -41,11 +41,11 @@ def copy_sources(text: Path, roots: Sequence[Path], target: Path, paths: Sequenc
             found.setdefault(file.name, []).append(file)
     copied = size = 0
     for _, files in sorted(found.items()):
-        file = files[0] if len(files) == 1 else _compiled(files, paths)
+        chosen = files[0] if len(files) == 1 else _compiled(files, paths)
         with suppress(OSError):
-            if file is None or (length := file.stat().st_size) > LARGEST_SOURCE or size + length > _MOST_BYTES:
+            if chosen is None or (length := chosen.stat().st_size) > LARGEST_SOURCE or size + length > _MOST_BYTES:
                 continue
-            put(target / file.name, file.read_bytes())
+            put(target / chosen.name, chosen.read_bytes())
             copied, size = copied + 1, size + length
         if copied >= _MOST_FILES:
             break

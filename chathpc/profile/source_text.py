@@ -79,6 +79,7 @@ class SourceOrigin:
 
     provenance: Provenance
     text: Callable[[str], str | None]
+    rivals: Callable[[str], list[str]] = lambda file: []  #: files of which nothing tells which is meant
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -104,6 +105,10 @@ class SourceFiles:
             if text is not None:
                 return origin.provenance, [clean(line) for line in lines_of_source(file, text)]
         return None
+
+    def rivals(self, file: str) -> list[str]:
+        """The paths of several files that a file may be, where nothing tells which of them; none where it was found."""
+        return [] if self._read.get(file) else [path for origin in self.origins for path in origin.rivals(file)]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -196,7 +201,8 @@ def with_sources(reader: SourceReader, named: Sequence[Path] = (), *, below: Pat
     check_named(named)
     origins = list(files_of(reader).origins)
     if named:
-        origins.append(SourceOrigin(Provenance.NAMED, _Tree(tuple(named), NAMED_BOUNDS).text))
+        tree = _Tree(tuple(named), NAMED_BOUNDS)
+        origins.append(SourceOrigin(Provenance.NAMED, tree.text, tree.rivals))
     if below is not None:
         origins.append(SourceOrigin(Provenance.FOUND, _Tree((below,), FOUND_BOUNDS).text))
     # The user's word comes before what merely lies about; the profile's own is what was measured.
@@ -266,6 +272,12 @@ class _Tree:
         real = {(root, path): resolved for root, path in candidates if (resolved := _inside(root, path)) is not None}
         at = best_match(parts, [path.split("/") for _, path in real], [str(each) for each in real.values()])
         return None if at is None else list(real)[at]
+
+    def rivals(self, file: str) -> list[str]:
+        """The files of its name, by their paths below the folders, where there are several and none was taken."""
+        parts = recorded_parts(file)
+        known = [path for _, path in self.by_name.get(parts[-1], [])] if parts and not is_of_system(file) else []
+        return known if len(known) > 1 else []
 
 
 def recorded_parts(file: str) -> list[str]:

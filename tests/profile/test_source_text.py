@@ -15,6 +15,7 @@ from chathpc.profile.source_text import (
     Provenance,
     beside,
     best_match,
+    files_of,
     lines_of_source,
     no_source,
     recorded_parts,
@@ -145,3 +146,15 @@ def test_what_others_are_shown_has_no_arguments_of_the_program() -> None:
         build(entry("<program root>", line("a.c:1", time=1.0))), run={"command": "./solve --user me", "seconds": "2"}
     )
     assert profile.only_shown().run == {"seconds": "2"}
+
+
+def test_files_of_one_name_are_told_where_none_of_them_can_be_chosen(tmp_path: Path) -> None:
+    for name in ("mpi", "omp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.c").write_text("int a;\n")
+    (tmp_path / "b.c").write_text("int b;\n")
+    files = files_of(with_sources(no_source, [tmp_path]))
+    assert (files("a.c", 1, 0), files.rivals("a.c")) == (None, ["mpi/a.c", "omp/a.c"])
+    for known in ("src/omp/a.c", "b.c"):
+        assert files(known, 1, 0) is not None
+        assert files.rivals(known) == []
