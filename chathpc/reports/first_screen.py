@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.profile import numbers
@@ -222,11 +222,7 @@ def _change(page: Page, change: ChangeRecord | None, advice: Sequence[str], deta
 
 def _diff(page: Page, title: str, lines: Sequence[str]) -> None:
     page.paragraph(title, label="Change")
-    room = page.style.width - INDENT - LABEL
-    for line in lines:
-        text = page.style.name(line)
-        text = text if cell_len(text) <= room else set_cell_size(text, room - 1) + page.style.fit("…")
-        page.row(Text(" " * (INDENT + LABEL) + text, style="cyan", no_wrap=True))
+    page.diff(lines)
 
 
 def _verify(page: Page, measurement: str | None, detail: _Detail) -> None:

@@ -25,6 +25,8 @@ _LINK = re.compile(r"//|www\.|@|#|_|^https?:|^mailto:", re.IGNORECASE)
 #: A line that begins like this would become a list or a heading.
 _LINE_START = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=~>#*])")
 #: Brackets and quotation marks, and how many marks around a word are looked at.
+#: A word; an index or a call with blanks in it (`a[i * n + j]`, `f(x, y)`) is one.
+_EXPRESSION = re.compile(r"\w[\w.:>-]*(?:[\[(][^\[\]()`]{1,80}[\])])+\S*|\S+")
 _PAIRS = {"(": ")", "[": "]", "“": "”", "‘": "’"}
 _OPENED = {closing: opening for opening, closing in _PAIRS.items()}
 _STOPS = ".,;:?!"
@@ -90,8 +92,7 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str], *,
         rows.append("**Path** " + " → ".join(code(shorten(name, _NAME_WIDTH)) for name in finding.where.path))
     if finding.source:
         rows.append("**Code** " + code(finding.source))
-    says, lines = wording.proposed(finding.change if mends else None)
-    doing = [says, *finding.advice[1:]] if lines else finding.advice if mends else []
+    doing, lines = wording.doing(finding) if mends else ([], [])
     rows += [f"**Gain** {prose(wording.gain(finding))}"] if mends else []
     rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(doing)]
     rows.append(f"**Confidence** {prose(wording.sure(finding))}")
@@ -175,7 +176,7 @@ def prose(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [_word(word) for word in text.split()]
+    return [_word(word) for word in _EXPRESSION.findall(text)]
 
 
 def _escape_start(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -87,6 +87,14 @@ class Page:
         for line in text.rstrip().splitlines():
             shown = self.style.name(line.rstrip().expandtabs(_TAB))
             self.lines.append(Text(f"{' ' * indent}{shown}" if shown else "", style="cyan", no_wrap=True))
+
+    def diff(self, lines: Sequence[str]) -> None:
+        """Lines of a change, each cut to the width of the page."""
+        room = self.style.width - INDENT - LABEL
+        for line in lines:
+            text = self.style.name(line)
+            text = text if cell_len(text) <= room else set_cell_size(text, room - 1) + self.style.fit("…")
+            self.lines.append(Text(" " * (INDENT + LABEL) + text, style="cyan", no_wrap=True))
 
     def ends(self, left: Text, right: Text) -> None:
         """Two texts at the two ends of a line; if they do not fit together, the right one goes below."""

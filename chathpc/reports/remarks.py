@@ -36,7 +36,10 @@ def remarks(report: Report) -> list[Remark]:
     for finding in report.findings:
         said = [finding.summary]
         if wording.mends(report):
-            said += [f"Gain: {wording.gain(finding)}.", *(f"Do: {each}" for each in finding.advice[:1])]
+            said += [
+                f"Gain: {wording.gain(finding)}.",
+                *(f"Do: {each.rstrip('.')}." for each in wording.doing(finding)[0][:1]),
+            ]
         found.append(
             _remark(
                 finding.cause,

@@ -96,8 +96,11 @@ def _finding(
         page.paragraph(finding.source, label="Code", style="cyan")
     if mends:
         page.paragraph(wording.gain(finding), label="Gain")
-    for position, advice in enumerate(finding.advice if mends else ()):
+    doing, lines = wording.doing(finding) if mends else ([], [])
+    for position, advice in enumerate(doing):
         page.paragraph(advice, label="Do" if position == 0 else "or")
+        if position == 0:
+            page.diff(lines)
     page.paragraph(wording.sure(finding), label="Confidence")
     if finding.next_measurement:
         page.paragraph(finding.next_measurement, label="Next")

@@ -247,6 +247,12 @@ def proposed(change: ChangeRecord | None) -> tuple[str, list[str]]:
     return f"{changed_at(change)}: {change.says} (untested)", diff(change.edits)
 
 
+def doing(finding: FindingRecord) -> tuple[list[str], list[str]]:
+    """What to do about a finding, the change that its source needs in the place of the first piece of advice; and that change as a diff."""
+    says, lines = proposed(finding.change)
+    return ([says, *finding.advice[1:]] if lines else [*finding.advice]), lines
+
+
 def changed_at(change: ChangeRecord) -> str:
     """`heat.c:12`, where a change begins."""
     return place(PlaceRecord(file=change.file, line=change.line))

@@ -23,6 +23,8 @@ from tests.chat.questions import EXAMPLES
         ("it waits [E1, heat_omp.c:47].", "it waits \\[E1, `heat_omp.c:47`\\]."),
         ("“waits in heat_omp.” [E1]", "“waits in `heat_omp`.” \\[E1\\]"),
         ("an array a[i_0] and f(x_0)", "an array `a[i_0]` and `f(x_0)`"),
+        ("steps through g.k[i * g.ny + j] by g.ny", "steps through `g.k[i * g.ny + j]` by g.ny"),
+        ("advect reads u(i, j) (twice)", "advect reads `u(i, j)` (twice)"),
         ("(see [E2])", "(see \\[E2\\])"),
     ],
 )

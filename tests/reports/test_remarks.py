@@ -33,6 +33,12 @@ def test_a_sarif_log_has_what_the_specification_asks_for() -> None:
     assert place["region"]["startLine"] == 47  # 3.30.5: from 1 on
 
 
+@pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "text"])
+def test_every_format_tells_the_change_that_the_source_needs(form: str) -> None:
+    text = " ".join(renderers()[form](sample(), Style(width=200, verbose=True)).split())
+    assert "stencil_omp.c:46: Give the loop schedule(guided) (untested)" in text.replace("%3A", ":")
+
+
 def test_what_a_model_suspects_is_a_note() -> None:
     report = sample(reader="big at models.example.org")
     log = json.loads(renderers()["sarif"](report, Style()))
