@@ -399,10 +399,10 @@ def _removable(facts: Facts, draft: Draft, entry: Cause, at_place: float) -> flo
 
 def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:
     """The part of the run (0..1) that the function of a finding's place has with all that it calls, recursion counted once; that of the
-    cost where the place has no host time.
+    cost where the place has no host time, or is one call in the function.
     """
     tree, node = facts.profile.tree, draft.where.node
-    if on_device or node < 0 or tree.function[node] < 0 or not facts.has_host_time:
+    if on_device or node < 0 or draft.cause == "library-call" or tree.function[node] < 0 or not facts.has_host_time:
         return draft.share
     label, _ = tree.function_labels
     inside = tree.outermost(np.flatnonzero(label == label[tree.function[node]]).astype(np.int32))

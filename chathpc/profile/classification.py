@@ -168,12 +168,26 @@ def classify(tree: CallTree) -> Activities:
     # What the C library and the kernel alone do with a thread is its beginning and its end.
     around = (kind == Activity.LIBRARY) & (tree.nearest(tree.named(*THREAD_STARTERS)) >= 0) & _in_c_library(tree)
     kind[orphan & ~around] = Activity.HELPER
+    _format(tree, kind, call, frame, caller)
     found = Activities(kind=kind, call=call, site=site, caller=caller)
     _refine_behind(tree, found)
     device = np.isin(tree.kind, _DEVICE)
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return found
+
+
+def _format(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, caller: IntArray) -> None:
+    """Tell, in place, that streams of C++ only format in functions that use string streams, as far as nothing is written below."""
+    strings = tree.where_name(lambda name: "stringstream" in name or "stringbuf" in name)
+    functions = np.unique(caller[strings & (caller >= 0)])
+    if not len(functions):
+        return
+    labels, _ = tree.function_labels
+    same = np.isin(labels[np.maximum(caller, 0)], labels[functions]) & (caller >= 0)
+    stream = tree.where_name(lambda name: "stream" in name)[np.maximum(call, 0)] & (call >= 0)
+    written = tree.nearest((frame == Activity.IO) & ~tree.where_name(lambda name: "stream" in name)) >= 0
+    kind[same & stream & ~written & (kind == Activity.IO)] = Activity.LIBRARY
 
 
 def _in_c_library(tree: CallTree) -> BoolArray:

@@ -306,3 +306,20 @@ def test_what_a_function_does_with_a_copy_is_no_part_of_what_the_copy_costs(copy
     assert ("redundant-copies" in causes(profile)) is found
     if found:
         assert finding(diagnosed(profile), "redundant-copies").share == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(("inner", "step"), [("j", "a column"), ("k", "a plane")])
+def test_steps_by_planes_are_not_called_columns(inner: str, step: str) -> None:
+    text = f"""subroutine f(u, n)
+  integer :: n, i, j, k
+  real(8) :: u(n, n, n)
+  do i = 1, n
+    do {inner} = 1, n
+      u(i, j, k) = 0.5 * u(i, j, k)
+    end do
+  end do
+end subroutine
+"""
+    hot = function("f_", line("a.f90:6", time=9.0), at="a.f90:1")
+    found = finding(diagnosed(build(main(hot), read_source=source({"a.f90": text}))), "strided-access")
+    assert f"by {step} in" in found.summary

@@ -505,3 +505,23 @@ def test_processes_of_python_wait_for_messages_and_do_no_file_operations() -> No
     received = call("Connection._recv", pipe, at=package)
     tree = tree_of(entry("<program root>", own("main", call("Connection._recv_bytes", received, at=package))))
     assert kind_of(tree, "read") == A.BLOCKED
+
+
+def test_a_string_stream_formats_and_a_file_stream_writes() -> None:
+    insert = "std::ostream& std::ostream::_M_insert<double>(double)"
+    tree = program(
+        own(
+            "describe",
+            line(
+                "app.cpp:2",
+                call("std::basic_ostringstream<char>::basic_ostringstream()", module=STDCXX),
+                call(insert, module=STDCXX),
+            ),
+        ),
+        own(
+            "save",
+            line("app.cpp:9", call("std::ostream::_M_insert<long>(long)", call("write", module=LIBC), module=STDCXX)),
+        ),
+    )
+    assert kind_of(tree, insert) == A.LIBRARY
+    assert (kind_of(tree, "std::ostream::_M_insert<long>(long)"), kind_of(tree, "write")) == (A.IO, A.IO)

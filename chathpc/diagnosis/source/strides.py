@@ -73,7 +73,8 @@ def _walk(expr: Expr, function: Function, unit: Unit, scope: affine.Scope, moves
     length = rows[moving] if rows is not None else None
     if distance is not None and length is not None:
         return _by(expr, {(): distance * length})
-    return Walk(expr, Step.ROWS, "a column" if function.fortran else "a row")
+    by = ("a column" if function.fortran else "a row") if moving == len(steps) - 2 else "a plane"
+    return Walk(expr, Step.ROWS, by)
 
 
 def _by(expr: Expr, terms: affine.Sum) -> Walk:
