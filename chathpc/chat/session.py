@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 #: Between the names of a call path, as the tools write and read it.
 PATH_SEPARATOR = " > "
 
+#: A function that has so much of the time with all that it calls is the program.
+_WHOLE = 0.99
+
 Progress = Callable[[str], None]
 Made = TypeVar("Made")
 
@@ -401,6 +404,11 @@ class Session:
         hit[inside] = values.nodes[position[inside]] == outer[inside]
         inclusive = float(values.values[position[hit]].sum())
         return float(own.values[mine].sum()), max(inclusive, float(own.values[mine].sum()))
+
+    def is_whole(self, target: Target, metric: Metric) -> bool:
+        """Whether a place is the program itself: all of the time lies below it, in what it calls."""
+        own, inclusive = self.value_at(target, metric)
+        return inclusive > _WHOLE * self.total(metric) and own < inclusive / 2
 
 
 def split_place(text: str) -> tuple[str, int]:

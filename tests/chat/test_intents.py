@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -248,3 +249,31 @@ def test_a_program_without_a_gpu_is_told_no_cause_of_one() -> None:
     omp = profile_of("omp")
     assert "(omp-critical-contention)" in call(omp, "catalogue", {"words": "atomics", "part": "advice"}).text
     assert "gpu" not in call(omp, "catalogue", {"words": "atomics"}).text
+
+
+def test_a_part_of_the_program_is_meant_where_the_whole_is_named_beside_it() -> None:
+    # main has all of the 20 seconds with what it calls and 1 of its own; solve with all below it 18.
+    asked = Session(calls(("heat", "solve", "exchange", "io_write")))
+    intent = match("how much faster if heat exchange was free", asked)
+    assert (intent.tool, intent.arguments["place"]) == ("what_if", "exchange")
+    assert "is the whole program" in call(asked, "what_if", {"place": "heat", "factor": 1e9}).error
+    assert "2.00x" in call(asked, "what_if", {"place": "exchange", "factor": 1e9}).text  # it has 10 of 20 seconds
+
+
+def test_a_word_of_a_finding_means_it() -> None:
+    told = match("how much would I gain if I fix the triangullar", profile_of("omp"))  # triangular_work, of finding 1
+    assert (told.tool, told.arguments["place"]) == ("what_if", "triangular_work")
+    asked = Session(profile_of("omp").measured)
+    imports = replace(asked.diagnosis.findings[1], title="Imports have 15.0 % of the time")
+    found = (asked.diagnosis.findings[0], imports)
+    asked.__dict__["diagnosis"] = replace(asked.diagnosis, findings=found)  # as if a Python program's
+    intent = match("how long do the imports take", asked)
+    assert (intent.tool, intent.arguments) == ("findings", {"number": 2})
+
+
+def test_which_function_grows_is_a_question_of_scaling() -> None:
+    assert match("which function grows fastest?", Session(calls())).tool == "scaling"
+    assert (
+        match("should I use std::map or an array?", Session(calls(("main", "std::map<int>::at", "dot", "io")))).tool
+        == ""
+    )

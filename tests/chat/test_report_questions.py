@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,8 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools import call
 from chathpc.chat.tools.catalogue import glossary, topics
 from chathpc.diagnosis.catalogue import causes
+from chathpc.profile.metric import NO_CORE
+from chathpc.profile.profile import COMMAND
 from tests.chat.profiles import calls, ranks
 from tests.chat.questions import EXAMPLES
 from tests.diagnosis.parts import libc, libm, main
@@ -142,7 +145,7 @@ def test_one_run_does_not_tell_how_it_scales_but_what_would() -> None:
     result = call(example("mpi-imbalance"), "scaling")
     assert result.text.startswith("One run cannot show how the program scales")
     assert "parallel efficiency of 4 ranks (POP) is 69.5 %" in result.text
-    assert "chathpc diff" in result.lines[-1]
+    assert "chathpc scale" in result.lines[-1]
     assert "srun -n 8 " in result.lines[2]
 
 
@@ -230,3 +233,16 @@ def test_a_line_of_the_programs_own_source_is_told_where_libraries_take_its_time
         "Of the program's own source app.c:7 in main has most, with what libraries do for it: 7.00 s (53.8 %)." in text
     )
     assert match("what is slow in line 7?", asked).arguments["place"] == "app.c:7"
+
+
+def test_the_runs_that_would_tell_how_it_scales_are_started_as_this_one_was() -> None:
+    started = {COMMAND: "mpirun --oversubscribe -n 4 ./mpi_imb 200"}
+    known = Session(replace(example("mpi-imbalance").measured, run=started))
+    lines = call(known, "scaling").lines
+    assert lines[1].endswith("mpirun --oversubscribe -n 4 hpcrun -e REALTIME -t ./mpi_imb 200")
+    assert lines[2].endswith("mpirun --oversubscribe -n 8 hpcrun -e REALTIME -t ./mpi_imb 200")
+
+
+def test_how_long_threads_had_no_core_is_told_with_the_time() -> None:
+    profile = build(main(line("app.c:5", time=6.0, values={NO_CORE: 2.5})))
+    assert "had no core for 2.50 s" in ask(Session(profile), "how busy was the machine?")

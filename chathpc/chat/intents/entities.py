@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chathpc.chat.index import short_name
-from chathpc.chat.session import PATH_SEPARATOR, Session
+from chathpc.chat.session import PATH_SEPARATOR, Session, Target
 from chathpc.chat.tools.one_location import AGAINST
 from chathpc.chat.tools.what_if import NO_TIME
 
@@ -48,6 +48,7 @@ _COUNT = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w@.])\d+(?:\.\d+)?(?!\w)")
 _CODE = re.compile(r"[A-Za-z]_|_[A-Za-z]|::|\w\(|[a-z][A-Z]|\.\w|^[~<]|\w\d")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BEFORE_NAMES = ("calls", "callers", "callees", "calling", "launches", "invokes", "of", "below", "under", "inside")
 #: Names that are no words of English: with underscores, scopes, brackets of a call, or the ending of a source file.
 _SURELY_CODE = re.compile(
@@ -223,9 +224,37 @@ def _names(found: Named, session: Session, known: Words, plain: frozenset[str]) 
             out.append(token)
     if not found.functions and not found.file:
         _unknown(found, out)
+    if not found.functions and not found.file:
+        _of_finding(found, out, session, plain | known.plain)
     found.text = " ".join(out)
     if len(found.functions) > 1 and f" {PATH_SEPARATOR.strip()} " in found.text:
         found.functions = [PATH_SEPARATOR.join(found.functions)]
+    elif len(found.functions) > 1:  # a part rather than the whole: `halo exchange` in the program halo
+        found.functions.sort(key=lambda name: _is_whole(name, session))
+
+
+def _of_finding(found: Named, out: list[str], session: Session, plain: frozenset[str]) -> None:
+    """A word that names nothing else, and that a finding's function or title has: `histogram` of `Histogram::fill`."""
+    for at, token in enumerate(out):
+        bare = token.strip(_EDGES).rstrip(".").casefold()
+        if len(bare) < _LONG_ENOUGH or bare in plain or bare.startswith("@"):
+            continue
+        for number, one in enumerate(session.diagnosis.findings, 1):
+            name = one.where.function or ""
+            words_of = re.findall(r"[a-z]+", _CAMEL.sub(" ", name).casefold())
+            if name in session.index.names and get_close_matches(bare, words_of, n=1, cutoff=_VERY_ALIKE):
+                found.functions.append(name)
+                out[at] = "@function"
+                return
+            if bare in one.title.casefold().split():  # a slip is left to the terms of the catalogue
+                found.number = number
+                out[at] = "@finding"
+                return
+
+
+def _is_whole(name: str, session: Session) -> bool:
+    metric = session.measured.time
+    return metric is not None and session.is_whole(Target(name, session.nodes_named([name])), metric)
 
 
 def _unknown(found: Named, out: list[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from pydantic import Field
 
 from chathpc.chat.session import Session
@@ -10,6 +12,8 @@ from chathpc.chat.tools.record import Arguments, FactList, NoArguments, Result, 
 from chathpc.diagnosis.command import APP, program_of
 from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.profile import numbers
+from chathpc.profile.metric import NO_CORE
+from chathpc.profile.profile import COMMAND
 from chathpc.profile.run import RunFacts, run_facts
 from chathpc.prompts.untrusted import quote
 
@@ -24,7 +28,7 @@ def of_run(session: Session, about: str) -> Result:
     if about == "size":
         return Result(_size(session, run, facts), facts=facts.all())
     if about == "time":
-        return Result(_time(run, facts), facts=facts.all())
+        return Result(_time(session, run, facts), facts=facts.all())
     return Result(_tool(session, run, facts), facts=facts.all())
 
 
@@ -45,7 +49,7 @@ def _size(session: Session, run: RunFacts, facts: FactList) -> str:
     return f"{text} {helpers}" if helpers else text
 
 
-def _time(run: RunFacts, facts: FactList) -> str:
+def _time(session: Session, run: RunFacts, facts: FactList) -> str:
     parts = []
     if run.wall_seconds is not None:
         parts.append(f"The run took {numbers.seconds(run.wall_seconds)} of wall-clock time.")
@@ -60,6 +64,14 @@ def _time(run: RunFacts, facts: FactList) -> str:
         facts.add(Kind.VALUE, f"{run.metric} of the run{over}", run.total, run.unit.value, metric=run.metric)
         if run.mean is not None:
             facts.add(Kind.VALUE, f"{run.metric} of a rank on average", run.mean, "s", form=Form.ONE, metric=run.metric)
+    lacked = session.measured.total(NO_CORE) if NO_CORE in session.measured.metrics else 0.0
+    if lacked > 0:
+        parts.append(
+            f"Beside that, threads that could run had no core for {numbers.seconds(lacked)}: other programs or threads had it."
+        )
+        facts.add(
+            Kind.VALUE, "the time that threads could run and had no core", lacked, "s", form=Form.ONE, metric=NO_CORE
+        )
     return " ".join(parts)
 
 
@@ -132,21 +144,27 @@ def _to_measure(session: Session, run: RunFacts) -> list[str]:
     """How to run the program on its number of ranks or threads and on twice as many; without a command where it is not known."""
     profile, ranked = session.measured, run.ranks > 1
     count = run.ranks if ranked else max(run.threads, 1)
-    program = program_of(profile).words[0]
-    if program == APP:
+    program = program_of(profile)
+    again = "    chathpc scale FIRST SECOND"
+    if program.words[0] == APP:
         unit = "ranks" if ranked else "threads"
         same = f"Measure the same problem on {numbers.count(count)} and on {numbers.count(2 * count)} {unit} as this run was measured, and compare:"
-        return [same, "    chathpc diff FIRST SECOND"]
+        return [same, again]
     sampled = profile.format.startswith("HPCToolkit")
+    known = COMMAND in profile.run
     starts = []
     for many in (count, 2 * count):
-        before, after = (f"srun -n {many} ", "") if ranked else ("", f"OMP_NUM_THREADS={many} ")
+        launched = tuple(str(many) if word == str(count) else word for word in program.launcher)
+        if not known or (launched == program.launcher and many != count):  # how it was started is not known
+            launched = ("srun", "-n", str(many))
+        before, after = (f"{shlex.join(launched)} ", "") if ranked else ("", f"OMP_NUM_THREADS={many} ")
         measured = (
             f"{after}{before}hpcrun -e REALTIME -t" if sampled else f"{after}chathpc measure -- {before}".rstrip()
         )
-        starts.append(f"    {measured} {quote(program)}")
-    first = "Measure the same problem twice, with the program's own arguments, and compare:"
-    return [first, *starts, "    chathpc diff FIRST SECOND"]
+        words = shlex.join(program.words) if known else program.words[0]
+        starts.append(f"    {measured} {quote(words, longest=_LONGEST)}")
+    own = "" if known else ", with the program's own arguments"
+    return [f"Measure the same problem twice{own}, and compare:", *starts, again]
 
 
 def at_scale(session: Session, asked: ScalingArguments) -> Result:

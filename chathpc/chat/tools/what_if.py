@@ -38,6 +38,11 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     if not 0 <= part <= 1 + 1e-9:
         raise UsageError(f"{target.title} has no part of {whole(metric)}.")
     part = min(part, 1.0)
+    if asked.factor >= NO_TIME and not asked.itself and session.is_whole(target, metric):
+        raise UsageError(
+            f"{target.title} is the whole program: nothing would be left.",
+            hint=session.asker.see("findings", "which part of it to change"),
+        )
     left = 1 - part + part / asked.factor
     speedup = 1 / left
     bound = 1 / (1 - part) if part < 1 else float("inf")
