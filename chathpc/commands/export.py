@@ -33,7 +33,7 @@ For example: chathpc export hpctoolkit-app-database --to speedscope -o app.speed
 @click.option("--to", "target", metavar="FORMAT", required=True, type=click.Choice(list(TARGETS)), help="See above.")
 @click.option("--metric", metavar="M", help="Weight by this metric (see 'chathpc metrics'). Default: the time.")
 @all_threads_option
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout, replacing it.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE, replacing it. Default: stdout (-).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def command(
     paths: tuple[Path, ...], target: str, metric: str | None, all_threads: bool, output: str | None, quiet: bool

@@ -35,7 +35,7 @@ def output_options(formats: Collection[str]) -> Callable[[Function], Function]:
     """
     choice = click.Choice(list(formats))
     form = click.option("--format", "form", type=choice, help="Default: by the extension of -o, else text.")
-    file = click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout, replacing it.")
+    file = click.option("-o", "--output", metavar="FILE", help="Write to FILE, replacing it. Default: stdout (-).")
 
     def decorated(function: Function) -> Function:
         @wraps(function)

@@ -37,10 +37,15 @@ def timeline(session: Session, asked: NoArguments) -> Result:
         rows.append(_lane(recorded, kind, device, facts))
     rows += _sampled(session, recorded, facts)
     columns = (Column("lane"), Column("time", "s"), Column("share", SHARE), Column("events", "count"))
-    text = (
-        f"The recording is {whole} long, with {len(recorded.devices)} GPU{'s' if len(recorded.devices) != 1 else ''}."
+    gpus = len(recorded.devices)
+    with_gpus = f", with {gpus} GPU{'s' if gpus != 1 else ''}" if gpus else ""
+    return Result(
+        f"The recording is {whole} long{with_gpus}.",
+        columns,
+        tuple(rows[:MOST_ROWS]),
+        facts.all(),
+        omitted=max(0, len(rows) - MOST_ROWS),
     )
-    return Result(text, columns, tuple(rows[:MOST_ROWS]), facts.all(), omitted=max(0, len(rows) - MOST_ROWS))
 
 
 def _lane(recorded: Timeline, kind: LaneKind, device: int, facts: FactList) -> tuple[str, float, float, int]:
