@@ -261,9 +261,11 @@ def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
     if found.efficiency is not None:
         said += f", efficiency {_ranged(found.efficiency, numbers.percent)}"
     whole = found.elapsed.value
-    parts = [
-        f"{each.name} {_ranged(each.cost, time)}" for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole
-    ]
+    shown = [each for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole]
+    parts = [f"{each.name} {_ranged(each.cost, time)}" for each in shown]
+    rest = whole - sum(each.cost.value for each in shown)
+    if shown and rest > shown[-1].cost.value:
+        parts.append(f"elsewhere {time(rest)}")
     return said + (f". Most of it: {'; '.join(parts)}." if parts else ".")
 
 

@@ -111,6 +111,16 @@ def test_what_was_measured_is_told_instead_of_a_prediction() -> None:
     assert sentence == "At 4 ranks: 2.25 s, global efficiency 88.9 %, as measured."
 
 
+def test_what_the_places_named_do_not_hold_is_told() -> None:
+    sizes = (1000, 2000, 4000, 8000, 16000)
+    # One function has a third of the time, many others the rest.
+    many = {n: {"third": even(n / 1e3), **{f"f{at}": even(n / 25e3) for at in range(50)}} for n in sizes}
+    found = series("n", {n: profile(1, functions) for n, functions in many.items()})
+    (told, *_) = outlook_sentences(scaling_of(found, [{"n": 32000.0}]))
+    assert "Most of it: third 32.0 s" in told
+    assert "elsewhere 64.0 s" in told
+
+
 def test_a_loss_at_no_single_place_is_told_with_the_factor_that_is_small() -> None:
     # Uneven in two of three runs: 1.3 ± 0.7 s is no finding.
     four = [
