@@ -27,7 +27,7 @@ _KERNEL = "[kernel.kallsyms]"
 #: Lines looked at to recognise the format, and the parts of them that must be stacks, and stacks of several frames.
 _LINES, _VALID, _SEVERAL = 200, 0.6, 0.3
 #: The smallest count of many stacks is that of one which was seen a few times; times in microseconds and bytes are larger.
-_FEW = 100
+_FEW = 1000
 #: What tells threads apart, of other programs and of those of Python.
 _THREADS = (
     "perf script > samples.txt (pass it uncollapsed)",
@@ -87,12 +87,11 @@ def read(path: Path) -> Profile:
     if not total:
         raise AdapterError("all its stacks have count 0", path=path, hint=_HOW)
     sampled = smallest <= _FEW
+    # One metric for all of them: a run of a series that took long has large counts, too.
     metric = Metric("cpu.samples", Unit.SAMPLES, "samples (the format gives no unit)", "samples")
     taken = "they are taken as samples of running threads, so shares"
     if not sampled:
-        metric = Metric("cpu.share", Unit.COUNT, "weights (the format gives no unit)", "weights")
-        taken = "these are too large for samples of single stacks. Shares"
-        stacks.rename("cpu.samples", metric.id)
+        taken = "such large ones may be microseconds or bytes and are no basis for error bars. Shares"
     tree, values = stacks.finish([metric])
     caveats = [f"Collapsed stacks give numbers without a unit; {taken} are known but seconds are not."]
     if invalid:

@@ -104,10 +104,6 @@ class Stacks:
         locations.append(location)
         values.append(value)
 
-    def rename(self, metric: str, other: str) -> None:
-        """Take what was added as `metric` for `other`."""
-        self._values[other] = self._values.pop(metric)
-
     def replace(self, frames: Mapping[int, int | None]) -> None:
         """Let other frames stand for some, which were not known when they were walked through; of one that nothing stands for, all below
         belongs to the context above it.
