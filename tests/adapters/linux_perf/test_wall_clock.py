@@ -197,7 +197,9 @@ def test_a_thread_that_could_run_waits_for_nothing_of_the_program() -> None:
     recording = Recording().back(0).sample(1000, MAIN).out(1500, preempt=True).back(7500).sample(8000, MAIN).out(8000)
     profile = recording.profile()
     assert spent(profile) == {"app/main": 2000}
-    assert any("had no core for 6.00 ms" in caveat for caveat in profile.caveats)
+    assert [note for note in (*profile.caveats, *diagnose(profile).notes) if "had no core" in note] == [
+        "Runnable threads had no core for 6.00 ms, which is excluded."
+    ]
     assert profile.total("cpu.time.no-core") == pytest.approx(0.006)
     assert profile.dense("cpu.time.no-core")[profile.tree.named("main")].sum() == pytest.approx(0.006)
 
