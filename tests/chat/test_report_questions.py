@@ -104,7 +104,7 @@ def test_ranks_threads_and_times_of_a_run_are_told_alone() -> None:
 def test_how_to_fix_a_finding_says_where_what_and_how_to_try_it() -> None:
     result = call(example("omp-triangle"), "findings", {"number": 1, "part": "fix"})
     assert "triangular_work at stencil_omp.c:61" in result.text
-    assert "2.03x" in result.text
+    assert "1.31x" in result.text  # without 1.95 s of 9.01 s, 21.6 %, and two standard errors of 1 % more
     begins = [line.split(":")[0] for line in result.lines]
     assert begins[:2] == ["Code", "Change"]
     assert begins[-2:] == ["To check", "Or let chathpc try"]
