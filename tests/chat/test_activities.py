@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools import Result, call
+from chathpc.chat.tools import Result, call, summary
 from chathpc.chat.tools.activities import KINDS, PARTS
 from chathpc.diagnosis.fact import Kind
 from chathpc.profile.activity import Activity
@@ -116,8 +116,18 @@ def test_a_problem_that_was_not_found_says_what_was_and_what_would_show_it() -> 
 def test_a_problem_that_only_the_keywords_name_is_told_as_near() -> None:
     answer = call(example("omp"), "findings", {"words": "vectorised"})
     assert answer.text.startswith(
-        "No finding of 'Hot loop without vector instructions'. Related: 3. Hot spot: 43.4 % of the time in one place"
+        "No finding of 'Hot loop without vector instructions'. That was not examined (no remarks of a compiler). Related: 3. Hot spot: 43.4 % of the time in one place"
     )
+
+
+def test_fix_is_offered_only_for_languages_that_it_changes() -> None:
+    asked = example("omp")
+    first = asked.diagnosis.findings[0]
+    offers = [
+        any("chathpc fix FOLDER" in row for row in summary.fix(asked, 1, replace(first, where=replace(first.where, file=file))).lines)
+        for file in ("app.c", "app.f90", None, "app.py")
+    ]  # fmt: skip
+    assert offers == [True, True, True, False]
 
 
 def test_words_that_name_no_problem_are_refused() -> None:

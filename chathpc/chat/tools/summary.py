@@ -151,6 +151,13 @@ def _whether(session: Session, words: str) -> Result:
         return replace(first, text=" ".join((f"Found: {first.text}", *others)), facts=evidence)
     titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
     text = f"No finding of {' or '.join(list(titles)[:_NAMED])}."
+    # A check is named by the first words of its cause.
+    unseen = [
+        each
+        for each in session.diagnosis.examined.skipped
+        if all(one.id.replace("-", " ").startswith(each.checks) for one in meant)
+    ]
+    text += "".join(f" That was not examined ({quote(each.reason)})." for each in unseen)
     beside = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in near}]
     told = beside or numbered[:1]
     text += (
