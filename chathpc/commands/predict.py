@@ -64,7 +64,9 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 )
 @click.option(
     "--device",
+    "named_devices",
     metavar="NAME",
+    multiple=True,
     help="GPU of the catalogue, a YAML file, or own: this machine's. Default: rtx3080; with --on that of the profile.",
 )
 @click.option(
@@ -117,7 +119,7 @@ def command(
     program: tuple[Path, ...],
     kernel: str | None,
     arguments: str | None,
-    device: str | None,
+    named_devices: tuple[str, ...],
     targets: tuple[str, ...],
     definitions: tuple[str, ...],
     includes: tuple[str, ...],
@@ -165,9 +167,12 @@ def command(
         )
     if targets and (profile is None or form not in RANKING_FORMATS):
         raise UsageError(
-            "--on needs --profile, and writes text, Markdown or JSON.",
+            "--on needs --profile." if profile is None else f"--on writes text, Markdown or JSON, not {form}.",
             hint="For example: --profile run.ncu-rep --on all -o gpus.md",
         )
+    if len(named_devices) > 1:
+        raise UsageError(f"{len(named_devices)} devices are named, and one is predicted for.", hint="Run it for each.")
+    device = named_devices[0] if named_devices else None
     if len(program) > 1 and any(each.is_dir() for each in program):
         raise UsageError("A folder is given alone.", hint="Name sources, or one folder with a Makefile.")
     with Progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(prefix="chathpc-predict-") as work:

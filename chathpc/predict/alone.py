@@ -98,7 +98,7 @@ def described(
             continue
         value = _value(given[each.name], {}, each.name) if each.name in given else _default(each, grid, block)
         if each.name not in given:
-            assumptions.append(f"{each.name} was not given: {value:,g}.")
+            assumptions.append(f"{each.name} was not given: {value:,.0f}.")
         values[each.name] = value
     for each in known:
         if not each.pointer:

@@ -20,7 +20,7 @@ import yaml
 from chathpc.errors import UsageError
 from chathpc.packaged import FastLoader, table
 
-__all__ = ["CLASSES", "Device", "device", "devices", "known_as", "measure_own", "own_processor", "told"]
+__all__ = ["CLASSES", "Device", "device", "devices", "known_as", "own_processor", "told"]
 
 #: Classes of operations that a device has a rate for.
 CLASSES = ("fp16", "fp32", "fp64", "integer", "special", "conversion", "tensor")
@@ -121,10 +121,10 @@ _L2_PER_UNIT = 32.0
 
 def device(name: str) -> Device:
     """The device of a name or alias of the catalogue, of a YAML file (`like: NAME` and what differs, or all fields), or "own":
-    this machine, measured. UsageError with near names where there is none, or with what is wrong in the file.
+    this machine's first GPU. UsageError with near names where there is none, or with what is wrong in the file.
     """
     if name == "own":
-        return measure_own()
+        return _own_gpu()
     if name.endswith((".yaml", ".yml")):
         return _from_file(Path(name))
     known, wanted = _names(), _folded(name)
@@ -148,13 +148,6 @@ def known_as(name: str) -> Device | None:
 def devices() -> tuple[Device, ...]:
     """All devices of the catalogue, in its order."""
     return tuple(_made(key, values, "devices.yaml") for key, values in _catalogue()["devices"].items())
-
-
-def measure_own(repeats: int = 5) -> Device:
-    """This machine: its first GPU, as pycuda's driver tells it, if there is one, else its processor, measured within seconds:
-    bandwidth by a triad, peaks by matrix products of 32 and 64 bits, both with as many threads as numpy's BLAS takes.
-    """
-    return _own_gpu() or own_processor(repeats)
 
 
 def _folded(name: str) -> str:
@@ -227,20 +220,17 @@ def _number(value: object, key: str, name: str, where: str, zero: bool = False) 
     return float(str(value))
 
 
-def _own_gpu() -> Device | None:
+def _own_gpu() -> Device:
+    """This machine's first GPU, as pycuda's driver tells it. UsageError where there is none."""
     try:
         driver = import_module("pycuda.driver")
         driver.init()
-        if not driver.Device.count():
-            return None
         found = driver.Device(0)
-    except ImportError:
-        return None
     except Exception as error:
         # pycuda's own errors are only known once its module was imported.
-        if type(error).__module__.startswith("pycuda"):
-            return None
-        raise
+        if not isinstance(error, ImportError) and not type(error).__module__.startswith("pycuda"):
+            raise
+        raise UsageError("pycuda finds no GPU on this machine.", hint="Name one: --device rtx3080") from error
     asked = driver.device_attribute
     major, minor = found.compute_capability()
     return told(
@@ -267,7 +257,9 @@ def told(
 
 
 def own_processor(repeats: int = 5) -> Device:
-    """The cores at hand, measured."""
+    """The cores at hand, measured within seconds: bandwidth by a triad, peaks by matrix products of 32 and 64 bits, both with as many threads
+    as numpy's BLAS takes.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Three arrays of 64 MiB: larger than the caches of most processors together.
     a, b, c = (np.full(1 << 23, value) for value in (0.0, 1.0, 2.0))

@@ -74,7 +74,6 @@ class Followed:
     counts: Counts
     by_instruction: Mapping[int, float]
     mangled: str
-    opcodes: Mapping[str, float]
     warps_by_instruction: Mapping[int, float]
 
 
@@ -133,13 +132,13 @@ def read(path: Path, lowered: Lowered, l2_bytes: int) -> tuple[list[Followed], t
             if "missing" in one:
                 missing.append(str(one["missing"]))
             else:
-                found.append(_followed(one, words, lowered, l2_bytes))
+                found.append(_followed(one, words, l2_bytes))
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         raise AdapterError(f"is no list of launches ({error})", path=path, hint="Run the prediction again.") from error
     return found, tuple(missing)
 
 
-def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowered, l2_bytes: int) -> Followed:
+def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) -> Followed:
     grid, block = _three(one["grid"]), _three(one["block"])
     blocks = grid[0] * grid[1] * grid[2]
     begun, sampled = int(str(one["begun"])), int(str(one["sampled"]))
@@ -147,9 +146,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
     # Cut off, and no counter tells the end of what it does: this and more.
     open_ = cut and not float(str(one["extrapolated"]))
     scale = 1.0 if exact else blocks / (sampled or begun or blocks)
-    operations, issued, requests, requested, sectors_of, passes_of, opcodes = (
-        defaultdict[str, float](float) for _ in range(7)
-    )
+    operations, issued, requests, requested, sectors_of, passes_of = (defaultdict[str, float](float) for _ in range(6))
     by_instruction, warps_by_instruction = {}, {}
     all_warps = 0.0
     for index, *followed in one["counts"]:  # type: ignore[attr-defined]
@@ -158,7 +155,6 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         by_instruction[index], warps_by_instruction[index] = threads, warps
         operations[word.kind] += word.operations * (warps if word.per_warp else threads)
         issued[word.pipe] += warps
-        opcodes[word.opcode] += threads
         all_warps += warps
         if word.request:
             # Of those that all lanes are switched off for nothing asks memory.
@@ -200,7 +196,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], lowered: Lowere
         most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),  # type: ignore[arg-type]
         passes=dict(passes_of), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
-    return Followed(launch, counts, by_instruction, str(one["kernel"]), dict(opcodes), warps_by_instruction)
+    return Followed(launch, counts, by_instruction, str(one["kernel"]), warps_by_instruction)
 
 
 def _most(meetings: Sequence[float], passes: float, followed: int) -> float:

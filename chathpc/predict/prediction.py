@@ -115,6 +115,11 @@ def predict(
                 f"There are {len(kernels)} kernels and no main.", hint=f"Name one as --kernel: {listed(kernels)}"
             )
         assumed += _describe(prepared, chosen, asked, estimate)
+    elif asked.values or asked.shared:
+        raise UsageError(
+            "The program has a main, which gives its kernels their parameters and shared memory.",
+            hint="Give the program's arguments (--args), or a source without main.",
+        )
     shape = (None, None) if prepared.alone else (asked.grid, asked.block)
     wanted = Wanted(("*",) if chosen is None else (chosen,), *shape, asked.occurrence, asked.seconds)
     progress("following its launches")
@@ -243,9 +248,13 @@ def _about_run(done: Completed, missing: Sequence[str], prepared: Prepared, devi
     if prepared.lowered.unknown:
         found.append(f"Instructions that are not known do nothing: {', '.join(sorted(prepared.lowered.unknown)[:8])}.")
     if device.architecture != prepared.architecture:
-        found.append(
-            f"The machine code is that for {prepared.architecture}; the compiler's for {device.name} differs somewhat."
+        same = device.architecture.startswith("sm_")
+        other = (
+            f"the compiler's for {device.name} differs somewhat"
+            if same
+            else f"{device.name} runs other code: a rough guess"
         )
+        found.append(f"The machine code is that for {prepared.architecture}; {other}.")
     return found
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from chathpc.predict.counts import Range
 from chathpc.predict.devices import Device
 from chathpc.predict.prediction import Prediction
-from chathpc.predict.roofline import sentences
+from chathpc.predict.roofline import change
 from chathpc.profile import numbers
 from chathpc.report import Record
 
@@ -25,6 +25,15 @@ LIMITS = {
     "core": "the cores", "branches": "mispredicted branches", "caches": "the caches", "launch": "the launch",
     "latency": "waiting (latency)", "atomic": "atomics", "atomics": "atomics", "mapped": "host memory over PCIe",
 }  # fmt: skip
+#: What shortens a limit, where its name does not say it.
+_LESS = {
+    "l2": "It would take less time with fewer sectors: neighbouring threads at neighbouring addresses, tiles in shared memory.",
+    "issue": "It would take less time with fewer instructions: wider loads and stores, less arithmetic for addresses.",
+    "latency": "It would take less time with more to do while it waits: more warps, or several independent elements a thread.",
+    "atomic": "It would take less time with fewer atomics at the same addresses: combine in registers or shared memory first (a private copy a block).",
+}
+#: By how many times the average a warp is long for itself, and passes are more than what is asked for needs.
+_LONE = 2.0
 
 
 class RangeRecord(Record):
@@ -133,7 +142,9 @@ class KernelRecord(Record):
     bytes: BytesRecord
     time: TimeRecord
     lines: list[LineRecord]
-    change: list[str] = Field(description="What would change the class, in sentences.")
+    change: list[str] = Field(
+        description="What would take less of the time's limiter, and what would change the class, in sentences."
+    )
     assumptions: list[str]
     followed: float = Field(description="Part (0..1) of the blocks that were followed.")
 
@@ -189,7 +200,7 @@ def _kernel(found: Prediction) -> KernelRecord:
             occupancy=held.share, occupancy_limiter=held.limiter, waves=held.waves,
         ),
         lines=[LineRecord(file=each.file, line=each.line, share=each.share, text=each.text) for each in found.lines],
-        change=list(sentences(roofline)[1:]), assumptions=list(found.assumptions), followed=counts.emulated,
+        change=[each for each in (_less(found), change(roofline)) if each], assumptions=list(found.assumptions), followed=counts.emulated,
     )  # fmt: skip
 
 
@@ -200,16 +211,35 @@ def _ranges(found: Mapping[str, Range]) -> dict[str, RangeRecord]:
 def _headline(found: Prediction) -> str:
     """The verdict in one sentence."""
     roofline, time = found.roofline, found.time
-    by = (
-        "memory bandwidth"
-        if roofline.bound == "bandwidth"
-        else f"{KINDS.get(roofline.limiter, roofline.limiter)} arithmetic"
-    )
+    by = "" if roofline.bound == "bandwidth" else f"{KINDS.get(roofline.limiter, roofline.limiter)} arithmetic, "
     return (
-        f"{found.kernel} on {found.device.name}: {roofline.bound}-bound, by {by} ({likely(roofline.probability)} likely); "
-        f"{numbers.ranged(time.seconds.value, time.seconds.low, time.seconds.high, numbers.seconds)}, most of it for "
-        f"{limit(time.limiter)}."
+        f"{found.kernel} on {found.device.name}: {numbers.ranged(time.seconds.value, time.seconds.low, time.seconds.high, numbers.seconds)}, "
+        f"most of it for {limit(time.limiter)}; {roofline.bound}-bound by the roofline ({by}{likely(roofline.probability)} likely)."
     )
+
+
+def _less(found: Prediction) -> str:
+    """What would shorten what limits the time, other than the roofline says; empty where nothing is known."""
+    counts, limiter = found.counts, found.time.limiter
+    places = min(found.time.occupancy.warps * found.device.units, counts.warps)
+    average = sum(counts.issued.values()) / (counts.warps or 1.0)
+    if limiter == "latency" and places and counts.longest > average * max(counts.warps / places, _LONE):
+        return (
+            f"The longest warp has {numbers.number(counts.longest / average)}x the instructions of the average one, and the others do not fill "
+            "its time: share its work among more threads and blocks."
+        )
+    near = {name: value for name, value in counts.passes.items() if name != "global atomic"}
+    if limiter != "l1" or not near:
+        return _LESS.get(limiter, "")
+    most = max(near, key=lambda name: near[name])
+    # What threads ask for needs a pass for each 128 bytes, and each request one.
+    times = near[most] / max(counts.requests.get(most, 0.0), counts.requested.get(most, 0.0) / 128, 1.0)
+    apart = "avoid bank conflicts (pad the array, or let neighbours take neighbouring words)"
+    far = "let neighbouring threads take neighbouring addresses"
+    near_by = "keep values in registers and use each several times"
+    many = "" if times < _LONE else f" ({numbers.number(times)} where 1 is possible)"
+    what = near_by if times < _LONE else apart if most.startswith("shared") else far
+    return f"It would take less time with fewer passes, most of which are for {most}s{many}: {what}."
 
 
 def likely(probability: float) -> str:

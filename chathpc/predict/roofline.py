@@ -13,7 +13,7 @@ from math import erf, exp, inf, log, pi, sqrt
 from chathpc.predict.counts import Counts, Range
 from chathpc.predict.devices import Device
 
-__all__ = ["LABELLED", "Roof", "Roofline", "classify", "sentences"]
+__all__ = ["LABELLED", "Roof", "Roofline", "change", "classify"]
 
 #: Classes that the public labels look at.
 LABELLED = ("fp32", "fp64", "integer")
@@ -102,24 +102,18 @@ def classify(counts: Counts, device: Device, kinds: Collection[str] = _CLASSES) 
     )  # fmt: skip
 
 
-def sentences(found: Roofline) -> tuple[str, ...]:
-    """What the class is, why, and what would change it."""
+def change(found: Roofline) -> str:
+    """What would change the class; empty where it has no arithmetic that counts."""
     if not found.roofs:
-        return ("Bandwidth-bound: the kernel does no arithmetic that counts.",)
+        return ""
     first = found.roofs[0]
-    said = [
-        f"{found.bound.capitalize()}-bound ({found.probability:.0%}): {_number(first.intensity)} {_WORDS[first.kind]} operations per byte "
-        f"of device memory, {_number(first.ratio)}x the balance point of {_number(first.balance)}."
-    ]
     if found.bound == "bandwidth":
-        said.append(
-            f"It would be compute-bound with {_number(found.margin)}x fewer bytes, or as many times more {_WORDS[first.kind]} operations."
-        )
-    else:
-        above = [roof for roof in found.roofs if roof.ratio >= 1]
-        each = " and ".join(f"{_number(roof.ratio)}x fewer {_WORDS[roof.kind]} operations" for roof in above)
-        said.append(f"It would be bandwidth-bound with {each}, or {_number(first.ratio)}x more bytes.")
-    return tuple(said)
+        return f"It would be compute-bound with {_number(found.margin)}x fewer bytes, or as many times more {_WORDS[first.kind]} operations."
+    if found.traffic.value <= _LEAST_TRAFFIC:
+        return "It would be bandwidth-bound with more data than the caches hold: nothing comes from memory."
+    above = [roof for roof in found.roofs if roof.ratio >= 1]
+    each = " and ".join(f"{_number(roof.ratio)}x fewer {_WORDS[roof.kind]} operations" for roof in above)
+    return f"It would be bandwidth-bound with {each}, or {_number(first.ratio)}x more bytes."
 
 
 def _number(value: float) -> str:

@@ -146,7 +146,8 @@ def _overview(page: Page, record: PredictionRecord) -> None:
 def _kernel(page: Page, kernel: KernelRecord) -> None:
     page.blank()
     page.flow(
-        [Text(kernel.bound.upper(), style="bold green"), Text(), page.sentence(kernel.headline, "bold")], indent=0
+        [Text(limit(kernel.time.limiter).upper(), style="bold green"), Text(), page.sentence(kernel.headline, "bold")],
+        indent=0,
     )
     page.blank()
     for line in table_lines(ROOFS, roof_rows(kernel), page.style, right=" ".join(ROOFS[1:])):
@@ -162,7 +163,7 @@ def _kernel(page: Page, kernel: KernelRecord) -> None:
         text = text if len(text) <= room else text[: max(room - 1, 0)].rstrip() + page.style.fit("…")
         page.row(Text.assemble(first, page.style.fit(where), "  ", (text, "cyan")))
     for number, text in enumerate(kernel.change):
-        page.paragraph(text, label="" if number else "Changes")
+        page.paragraph(text, label="" if number else "Changes", indent=INDENT + LABEL if number else INDENT)
     for number, text in enumerate(kernel.assumptions):
         page.paragraph(text, label="" if number else "Assumed", indent=INDENT if not number else INDENT + LABEL)
 

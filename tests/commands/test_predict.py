@@ -27,9 +27,9 @@ TEXT = """\
 gemm.cu · NVIDIA GeForce RTX 3080 · compiled by nvcc 13.5.37 · predicted,
 nothing was measured
 
-COMPUTE  gemm<float> on NVIDIA GeForce RTX 3080: compute-bound, by FP32
-arithmetic (92 % likely); 12.0 µs (10.0 µs to 15.0 µs), most of it for L1 and
-shared memory.
+L1 AND SHARED MEMORY  gemm<float> on NVIDIA GeForce RTX 3080: 12.0 µs (10.0 µs
+to 15.0 µs), most of it for L1 and shared memory; compute-bound by the roofline
+(FP32 arithmetic, 92 % likely).
 
    operations    count  intensity  balance   ratio  of-peak
    FP32         4.19 M       64.0     32.0   2.00x   1.25 %
@@ -48,7 +48,9 @@ shared memory.
               0.157 waves
    Lines       75.4 % gemm.cu:21  for (int j = 0; j < tile; j++) sum += left[y]…
                 6.8 % gemm.cu:18  left[y][x] = a[row * n + k + x];
-   Changes    It would be bandwidth-bound with 2x fewer single-precision
+   Changes    It would take less time with fewer passes, most of which are for
+              shared loads: keep values in registers and use each several times.
+              It would be bandwidth-bound with 2x fewer single-precision
               operations, or 2x more bytes.
    Assumed    The program's arguments are those of `make run`: 128.
 """
@@ -138,6 +140,8 @@ def test_the_page_holds_picture_and_text_and_no_script() -> None:
         (("a.cu", "--device", "rtx3081"), 2, "rtx3080"),
         (("a.cl", "--grid", "1"), 2, "without a sandbox"),
         (("a.cu", "--grid", "0"), 2, "0 is no size"),
+        (("a.cu", "--device", "a100", "--device", "h100"), 2, "2 devices are named"),
+        ((str(PROGRAMS / "three.cu"), "--kernel", "saxpy", "--param", "n=1000"), 2, "The program has a main"),
         (("a.cu", "--param", "n"), 2, "n is not NAME=VALUE."),
         (("a.cu", "--args", "'"), 2, "--args: No closing quotation."),
         (("a.cu", "-o", "p.xyz"), 2, "unknown extension"),

@@ -106,7 +106,7 @@ def test_a_device_that_no_catalogue_has_is_what_its_driver_tells(run: Run, tmp_p
         ((), "There is nothing to predict."),
         (("--on", "h100"), "There is nothing to predict."),
         (("a.cu", "--on", "h100"), "--on needs --profile"),
-        (("--profile", "run.csv", "--on", "all", "--format", "svg"), "--on needs --profile"),
+        (("--profile", "run.csv", "--on", "all", "--format", "svg"), "not svg"),
         (("--profile", "run.csv", "--on", "epyc-7742"), "Kernels do not move to processors"),
         (("--profile", "run.csv", "--on", "all", "--kernel", "other"), "has no times of other"),
     ],

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.predict.devices import CLASSES, device, devices, measure_own
+from chathpc.predict.devices import CLASSES, device, devices, own_processor
 
 
 def test_the_peaks_of_the_public_labels_are_those_of_the_rtx_3080() -> None:
@@ -85,7 +85,7 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, text: str, message: str
 
 
 def test_this_machine_is_measured() -> None:
-    found = measure_own(1)
+    found = own_processor(1)
     # Any machine that runs this moves 0.2 to 10,000 GB/s.
     assert 2e8 < found.bandwidth < 1e13
     assert found.peak("fp32") > 1e8
