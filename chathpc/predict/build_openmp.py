@@ -49,7 +49,6 @@ def build_openmp(
     clang: Clang,
     architecture: str = "sm_86",
     machine: Sequence[Path] | None = None,
-    cache: Path | None = None,
 ) -> Built:
     """Compile and link the program below `work`, with `machine` (C sources; None: all that OpenMP needs) in the place of libomptarget.
 
@@ -58,7 +57,7 @@ def build_openmp(
     work.mkdir(parents=True, exist_ok=True)
     offload = _offload(clang, toolkit, architecture)
     with ThreadPoolExecutor(JOBS) as pool:
-        ours = pool.submit(machine_objects, machine or openmp_machine(), toolkit, cache or cache_of(work))
+        ours = pool.submit(machine_objects, machine or openmp_machine(), toolkit, cache_of(work))
         numbered = list(enumerate(recipe.units))
         objects = list(pool.map(lambda unit: _object(unit[1], work / f"{unit[0]}.o", clang, offload), numbered))
     executable = _link([*objects, *ours.result()], recipe, work, clang, offload)

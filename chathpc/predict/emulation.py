@@ -61,7 +61,7 @@ _LAUNCH_BYTES, _INSTRUCTION_BYTES = 2700, 16
 #: (32 development kernels of the labels that write between 60 kB and 130 MB).
 _DIRTY, _EARLY = 0.1, 0.08
 #: Factors by which counts may be off: nothing left out but another compiler's code; single blocks for all; cut off.
-_WHOLE, _SAMPLED, _CUT = 1.05, 1.25, 4.0
+WHOLE, SAMPLED, _CUT = 1.05, 1.25, 4.0
 #: The same for bytes that reach device memory: the model of the cache is one.
 _WHOLE_BYTES, _SAMPLED_BYTES, _CUT_BYTES = 1.3, 1.6, 4.0
 
@@ -79,9 +79,8 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """Opcode of an instruction, its class and pipe, operations of a thread, kind of request, bytes of a thread."""
+    """Class of an instruction and pipe, operations of a thread, kind of request, bytes of a thread."""
 
-    opcode: str
     kind: str
     operations: float
     pipe: str
@@ -116,7 +115,7 @@ def _word(text: str) -> _Word:
     if opcode == "HADD2" and "F32" in modifiers:
         kind, count, pipe = "conversion", 1, "fp16"
     width = next((_WIDTHS[each] for each in modifiers if each in _WIDTHS), 4)
-    return _Word(opcode, kind, count, pipe, _MEMORY.get(opcode, ""), width, kind == "tensor")
+    return _Word(kind, count, pipe, _MEMORY.get(opcode, ""), width, kind == "tensor")
 
 
 def read(path: Path, lowered: Lowered, l2_bytes: int) -> tuple[list[Followed], tuple[str, ...]]:
@@ -162,7 +161,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) 
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
             passes_of[word.request] += passes
-    spread = _WHOLE if exact else _CUT if cut else _SAMPLED
+    spread = WHOLE if exact else _CUT if cut else SAMPLED
     stored = sectors_of["global store"] + sectors_of["global atomic"]
     traffic = _traffic(one, all_warps, stored, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)

@@ -341,7 +341,10 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None, se
             timeout=seconds,
             env=dict(environment) if environment else None,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired as error:
+        hint = "Is the machine busy with other work? Run it again when it is not."
+        raise ChathpcError(f"{Path(command[0]).name} took more than {seconds:.0f} s.", hint=hint) from error
+    except OSError as error:
         raise ChathpcError(f"{Path(command[0]).name} could not be run: {error}") from error
     if done.returncode:
         raise ChathpcError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-500:]}")

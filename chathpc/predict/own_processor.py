@@ -14,6 +14,7 @@ from chathpc.predict import host_time
 from chathpc.predict.alone import Parameter, described
 from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.devices import own_processor
+from chathpc.predict.emulation import SAMPLED, WHOLE
 from chathpc.predict.host_code import Work
 from chathpc.predict.kernel_time import Occupancy, Time
 from chathpc.predict.opencl import Argument, Local, NDRange, work
@@ -31,8 +32,6 @@ _QUALIFIER = re.compile(
 _SAME = {"uchar": "unsigned char", "ushort": "unsigned short", "uint": "unsigned int", "ulong": "unsigned long"}
 _WIDTHS = {"char": 1, "short": 2, "half": 2, "int": 4, "float": 4, "long": 8, "double": 8, "size_t": 8}
 _LINE = 64.0
-#: Factors by which counts may be off: every work-group followed; some for all. As of launches on a GPU (emulation.py).
-_WHOLE, _SAMPLED = 1.05, 1.25
 _LEVELS = 3
 
 
@@ -139,7 +138,7 @@ def _caches() -> tuple[tuple[int, int], ...]:
 
 def _counts(found: Work, launch: Launch) -> Counts:
     def about(value: float) -> Range:
-        factor = _WHOLE if found.followed >= 1 else _SAMPLED
+        factor = WHOLE if found.followed >= 1 else SAMPLED
         return Range(value, value / factor, value * factor)
 
     touched, written = found.footprint

@@ -53,7 +53,7 @@ class Roof:
 @dataclass(frozen=True, slots=True)
 class Roofline:
     """`bound`: "bandwidth" or "compute"; `probability` that this is the class; `limiter`: "memory" or the class of operations that
-    is farthest above its balance point. `seconds`: the longest of all roofs, which no execution beats. `roofs`: by ratio, greatest
+    is farthest above its balance point. `roofs`: by ratio, greatest
     first.
     """
 
@@ -62,8 +62,6 @@ class Roofline:
     limiter: str
     traffic: Range
     roofs: tuple[Roof, ...]
-    seconds: float
-    device: str
 
     @property
     def name(self) -> str:
@@ -97,9 +95,9 @@ def classify(counts: Counts, device: Device, kinds: Collection[str] = _CLASSES) 
         bound="bandwidth" if bandwidth else "compute",
         probability=below if bandwidth else 1 - below,
         limiter="memory" if first is None or bandwidth else first.kind,
-        traffic=traffic, roofs=tuple(roofs), seconds=max([traffic.value / device.bandwidth, *(roof.seconds for roof in roofs)]),
-        device=device.name,
-    )  # fmt: skip
+        traffic=traffic,
+        roofs=tuple(roofs),
+    )
 
 
 def change(found: Roofline) -> str:

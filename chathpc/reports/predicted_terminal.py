@@ -102,11 +102,12 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
 
 
 def roof_rows(kernel: KernelRecord) -> list[tuple[str, ...]]:
-    """Cells of the table of roofs."""
+    """Cells of the table of roofs; where no bytes move there is no intensity."""
+    moved = kernel.bytes.memory_read.value + kernel.bytes.memory_written.value
     return [
         (
-            KINDS.get(roof.kind, roof.kind), _counted(roof.operations), numbers.number(roof.intensity),
-            numbers.number(roof.balance), f"{numbers.number(roof.intensity / roof.balance)}x" if roof.balance else "", numbers.percent(roof.of_peak),
+            KINDS.get(roof.kind, roof.kind), _counted(roof.operations), numbers.number(roof.intensity) if moved else "", numbers.number(roof.balance),
+            f"{numbers.number(roof.intensity / roof.balance)}x" if roof.balance and moved else "", numbers.percent(roof.of_peak),
         )
         for roof in kernel.roofs
     ]  # fmt: skip

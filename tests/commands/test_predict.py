@@ -17,7 +17,7 @@ from chathpc.predict.profiled import Profiled
 from chathpc.reports import PREDICTION_FORMATS, prediction_renderers
 from chathpc.reports.style import Style
 from tests.commands.conftest import Result
-from tests.predict.predicted import kernel, sample
+from tests.predict.predicted import kernel, sample, spread
 
 Run = Callable[..., Result]
 PROGRAMS = Path(__file__).parents[1] / "predict" / "programs"
@@ -75,6 +75,11 @@ def test_several_kernels_stand_in_a_table_and_the_first_in_full() -> None:
         "saxpy." in rendered("text", kernel(), other),
         "saxpy." in rendered("text", kernel(), other, verbose=True),
     ) == (False, True)
+
+
+def test_where_no_bytes_move_there_is_no_intensity() -> None:
+    still = kernel()["bytes"] | {"memory_read": spread(0), "memory_written": spread(0)}
+    assert "64.0" not in rendered("text", kernel(bytes=still))
 
 
 def test_markdown_shows_names_as_they_are() -> None:
