@@ -10,7 +10,6 @@ import ctypes
 import functools
 import json
 import multiprocessing
-import os
 import re
 import shutil
 import subprocess
@@ -417,54 +416,6 @@ def apart(work: Callable[[], T], seconds: float) -> T:
         process.kill()
         process.join()
     return result
-
-
-def program(
-    sources: Sequence[Path],
-    arguments: Sequence[str],
-    caches: Sequence[tuple[int, int]],
-    core: Core,
-    options: Sequence[str] = ("-O2",),
-) -> Work:
-    """Follow a whole program in C, from `main`, with its command line. What its libraries do is not followed."""
-    compiler = tool("clang", LLVM[::-1])
-    with tempfile.TemporaryDirectory() as name:
-        folder, texts = Path(name), []
-        for k, source in enumerate(sources):
-            run([compiler, *options, "-S", "-fPIC", "-o", str(folder / "part.s"), str(source)])
-            texts.append(re.sub(r"\.L(?=\w)", f".L{k}_", (folder / "part.s").read_text()))
-        code = traced("\n".join(texts))
-        library = build(code, folder, compiler)
-
-        def follow() -> Seen:
-            follower = Follower(library, code, caches)
-            follower.library.trace_limit(ctypes.c_uint64(FOLLOWED))
-            values = [str(sources[0]).encode(), *(a.encode() for a in arguments)]
-            with open(os.devnull, "w") as nowhere:
-                os.dup2(nowhere.fileno(), 1)
-            follower.library.main(len(values), (ctypes.c_char_p * (len(values) + 1))(*values, None))
-            return follower.seen()
-
-        seen = apart(follow, 600)
-    instructions = count(code, seen, "")
-    scale = 1 / max(1e-9, seen.followed)
-    lines = tuple(tuple(n * scale for n in level) for level in seen.lines)
-    return Work(
-        instructions,
-        core_cycles(code, seen, core),
-        seen.mispredicted * scale,
-        missed_waits(code, seen, core) * scale,
-        count(code, seen, "lock"),
-        count(code, seen, "call"),
-        lines,
-        seen.conflicts * scale,
-        seen.written_back * scale,
-        (seen.pages[0] * scale, seen.pages[1] * scale),
-        (0.0, 0.0),
-        seen.followed,
-        operations=operations(code, seen),
-        new_pages=seen.new_pages,
-    )
 
 
 def count(code: Traced, seen: Seen, start: str | tuple[str, ...]) -> float:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import ctypes
 import dataclasses
 import importlib
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -277,21 +279,68 @@ def table(detail: bool = False) -> None:
     print("fitted:", ", ".join(f"{name}={value:.3g}" for name, value in dataclasses.asdict(fitted).items()))
 
 
+def program(
+    sources: Sequence[Path],
+    arguments: Sequence[str],
+    caches: Sequence[tuple[int, int]],
+    core: host_code.Core,
+) -> host_code.Work:
+    """Follow a whole program in C, from `main`, with its command line. What its libraries do is not followed."""
+    compiler = host_code.tool("clang", host_code.LLVM[::-1])
+    with tempfile.TemporaryDirectory() as name:
+        folder, texts = Path(name), []
+        for k, source in enumerate(sources):
+            host_code.run([compiler, "-O2", "-S", "-fPIC", "-o", str(folder / "part.s"), str(source)])
+            texts.append(re.sub(r"\.L(?=\w)", f".L{k}_", (folder / "part.s").read_text()))
+        code = host_code.traced("\n".join(texts))
+        library = host_code.build(code, folder, compiler)
+
+        def follow() -> host_code.Seen:
+            follower = host_code.Follower(library, code, caches)
+            follower.library.trace_limit(ctypes.c_uint64(host_code.FOLLOWED))
+            values = [str(sources[0]).encode(), *(a.encode() for a in arguments)]
+            with open(os.devnull, "w") as nowhere:
+                os.dup2(nowhere.fileno(), 1)
+            follower.library.main(len(values), (ctypes.c_char_p * (len(values) + 1))(*values, None))
+            return follower.seen()
+
+        seen = host_code.apart(follow, 600)
+    instructions = host_code.count(code, seen, "")
+    scale = 1 / max(1e-9, seen.followed)
+    lines = tuple(tuple(n * scale for n in level) for level in seen.lines)
+    return host_code.Work(
+        instructions,
+        host_code.core_cycles(code, seen, core),
+        seen.mispredicted * scale,
+        host_code.missed_waits(code, seen, core) * scale,
+        host_code.count(code, seen, "lock"),
+        host_code.count(code, seen, "call"),
+        lines,
+        seen.conflicts * scale,
+        seen.written_back * scale,
+        (seen.pages[0] * scale, seen.pages[1] * scale),
+        (0.0, 0.0),
+        seen.followed,
+        operations=host_code.operations(code, seen),
+        new_pages=seen.new_pages,
+    )
+
+
 def loops() -> None:
     """Times of the programs in tests/predict/loops, beside what is predicted; the constants were not fitted to them."""
     host = host_time.host(MACHINE.read_text(), CPU, CACHES)
     truth, predicted = [], []
     with tempfile.TemporaryDirectory() as folder:
         for source in sorted((DATA.parent / "loops").glob("*.c")):
-            program = f"{folder}/{source.stem}"
-            host_code.run([host_code.tool("clang", host_code.LLVM[::-1]), "-O2", "-o", program, str(source), "-lm"])
+            built = f"{folder}/{source.stem}"
+            host_code.run([host_code.tool("clang", host_code.LLVM[::-1]), "-O2", "-o", built, str(source), "-lm"])
             taken = []
             for _ in range(9):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                subprocess.run([program], check=False)
+                subprocess.run([built], check=False)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 taken.append(after.ru_utime - before.ru_utime)
-            work = host_code.program([source], [], CACHES, host.core)
+            work = program([source], [], CACHES, host.core)
             truth.append(min(taken))
             predicted.append(host_time.seconds(work, host, host_time.FITTED))
             ratio = predicted[-1] / truth[-1]

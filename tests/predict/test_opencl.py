@@ -14,6 +14,7 @@ from chathpc.errors import ChathpcError
 from chathpc.predict import host_code, host_time, opencl
 from chathpc.predict.host_code import Core, Follower, Seen, longest_chain, names
 from tests.bench import opencl as bench
+from tests.bench.opencl import program
 from tests.predict.opencl import launches
 
 CORE = Core("native", 6.0, (9.0, 50.0, 130.0, 7.0, 400.0))
@@ -199,7 +200,7 @@ def test_a_kernel_that_is_not_there_is_said() -> None:
 @needs_mca
 def test_a_program_in_c_is_followed_from_main(tmp_path: Path) -> None:
     source = Path(__file__).parent / "loops" / "product.c"
-    work = host_code.program([source], ["40"], SMALL, CORE)
+    work = program([source], ["40"], SMALL, CORE)
     assert work.instructions > 40**3 * 3
     assert work.followed == 1
     assert shutil.which("valgrind") is None or work.instructions == pytest.approx(_valgrind(source, tmp_path), rel=0.1)
