@@ -308,6 +308,21 @@ def test_what_a_function_does_with_a_copy_is_no_part_of_what_the_copy_costs(copy
         assert finding(diagnosed(profile), "redundant-copies").share == pytest.approx(0.4)
 
 
+def test_structures_are_advised_on_where_there_are_some() -> None:
+    plain = finding(diagnosed(profile_of(STRIDED)), "strided-access").advice
+    assert "nterchange" in plain[0]
+    assert not any("structures" in each for each in plain)
+
+
+def test_math_called_from_a_loop_of_the_source_is_in_a_loop() -> None:
+    text = "double f(double x)\n{\n  return sin(x);\n}\nvoid g(double *a, int n)\n{\n  for (int i = 0; i < n; i++)\n    a[i] = f(a[i]);\n}\n"
+    inner = function("f", line("a.c:3", libm("sin", time=4.0), time=1.0), at="a.c:1")
+    tree = main(function("g", line("a.c:8", inner), at="a.c:5"))
+    assert finding(diagnosed(build(tree)), "expensive-math").against == ("The calls were not seen inside a loop.",)
+    found = finding(diagnosed(build(tree, read_source=source({"a.c": text}))), "expensive-math")
+    assert (found.against, "2 independent signs" in found.confidence_reason) == ((), True)
+
+
 @pytest.mark.parametrize(("inner", "step"), [("j", "a column"), ("k", "a plane")])
 def test_steps_by_planes_are_not_called_columns(inner: str, step: str) -> None:
     text = f"""subroutine f(u, n)

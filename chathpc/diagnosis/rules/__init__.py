@@ -64,8 +64,9 @@ def examined(facts: Facts) -> Examined:
                 skipped.setdefault(lack, []).extend(checks.names)
             elif applies:
                 run += checks.names
+    once = {name.replace(" ", "-"): name for name in run}  # some are sought in the values and in the source
     return Examined(
-        tuple(run), tuple(Skipped(tuple(names), lack.reason, lack.remedy) for lack, names in skipped.items())
+        tuple(once.values()), tuple(Skipped(tuple(names), lack.reason, lack.remedy) for lack, names in skipped.items())
     )
 
 

@@ -269,6 +269,10 @@ def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace | None, called:
     )
 
 
+#: A doubt that the source may dispel, where the profile tells no loops.
+UNSEEN_LOOP = "The calls were not seen inside a loop."
+
+
 def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace | None) -> Draft:
     entry = cause("expensive-math")
     total = float(math.sum())
@@ -293,7 +297,7 @@ def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace | None) -> Dra
         threshold=entry.threshold("min_share"),
         evidence=_math_evidence(facts, math, hot, called),
         signs=2 if in_loop else 1,
-        against=() if in_loop else ("The calls were not seen inside a loop.",),
+        against=() if in_loop else (UNSEEN_LOOP,),
         advice=_told_first(entry, called, hot.place.file if hot else None),
     )
 

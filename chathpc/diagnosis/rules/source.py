@@ -14,6 +14,7 @@ from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, total
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.compute import UNSEEN_LOOP
 from chathpc.diagnosis.rules.source_build import with_accessors
 from chathpc.diagnosis.source import (
     accessors,
@@ -89,7 +90,7 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     of the time that the catalogue asks for, and that stands far enough above the sampling error.
     """
     hot = Hot(facts)
-    result = list(drafts)
+    result = [_seen_in_loop(hot, draft) for draft in drafts]
     signs = _unique(_signs(hot))
     explained = {found.where.function for found in signs if found.sign.alone}
     explained |= {draft.where.function for draft in drafts if draft.cause not in UNEXPLAINED}
@@ -104,6 +105,18 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
         ):
             result = _suspecting(hot, result, found)
     return with_accessors(hot, result)
+
+
+def _seen_in_loop(hot: Hot, draft: Draft) -> Draft:
+    """The finding without the doubt that its calls are in no loop, where its source or that of its callers has one."""
+    tree, where = hot.facts.profile.tree, draft.where
+    if UNSEEN_LOOP not in draft.against or where.node < 0 or where.file not in tree.files:
+        return draft
+    file = hot.source(tree.files.index(where.file))
+    function = file.function_at(where.line) if file is not None else None
+    if not (function is not None and function.innermost(where.line)) and not _is_called_in_loop(hot, where.node):
+        return draft
+    return replace(draft, against=tuple(each for each in draft.against if each != UNSEEN_LOOP), signs=draft.signs + 1)
 
 
 def _elsewhere(signs: Sequence[_Found], found: _Found) -> float:

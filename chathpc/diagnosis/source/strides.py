@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.source import affine
-from chathpc.diagnosis.source.layout import array_bytes, declaration_of, element, size_of, trips, value
+from chathpc.diagnosis.source.layout import array_bytes, declaration_of, element, size_of, trips, type_size, value
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Statement, Unit
 from chathpc.diagnosis.source.sign import Sign, body
 
@@ -128,10 +129,14 @@ def strided(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     )
     if better is not None:
         says += f"; the loop over {better.variable} around it would access contiguous elements"
+    declared = declaration_of(walk.access.base, function, unit) if walk.access.base is not None else None
+    advice = cause("strided-access").advice_for("fortran" if function.fortran else "c")
+    if declared is not None and type_size(element(declared).type, Unit()) is not None:  # of numbers, not of structures
+        advice = tuple(each for each in advice if "structures" not in each)
     return Sign(
         "strided-access", walk.access.line or loop.first, loop.first, loop.last, says,
         f"steps through {function.show(walk.access.base)} by {by} in its innermost loop",
-
+        advice=advice,
     )  # fmt: skip
 
 
