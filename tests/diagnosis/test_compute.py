@@ -404,8 +404,17 @@ SCALED = "void f(double *a, int n)\n{\n  double k = 3;\n  for (int i = 0; i < n;
 )
 
 
+LANES = "void f(const float *p, const float *end)\n{\n  while (p < end) {\n    v = _mm512_loadu_ps(p);\n    p += 16;\n    use(v);\n  }\n}\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "said"), [(DOT, "reduction(+:"), (PARSED, "No change is known"), (SCALED, "-O3 -march=native")]
+    ("text", "said"),
+    [
+        (LANES, "No change is known"),
+        (DOT, "reduction(+:"),
+        (PARSED, "No change is known"),
+        (SCALED, "-O3 -march=native"),
+    ],
 )
 def test_vectorising_is_advised_where_there_is_arithmetic_to_vectorise(text: str, said: str) -> None:
     advice = advised("f", line("app.c:5", time=9.0), at="app.c:1", text=text)

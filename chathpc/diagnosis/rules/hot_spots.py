@@ -33,7 +33,7 @@ _TABLES = (
     "keys in the order of the table.",
 )
 _SUM = (
-    "The loop adds floating-point numbers to one variable: each addition waits for the one before, and compilers may not reorder them. {how}, if the "
+    "The loop adds floating-point numbers to one variable: each addition waits for the one before, as compilers do not reorder them (without -ffast-math). {how}, if the "
     "last digits of the result may differ.",
 )
 _SUMS = {
@@ -99,7 +99,13 @@ def _adds_up(one: Statement, function: Function, unit: Unit) -> bool:
     target, value = assigned.parts
     again = value.kind == Kind.BINARY and value.text in ("+", "-") and str(value.parts[0]) == str(target)
     declared = declaration_of(target, function, unit)
-    if declared is None or declared.loop == one.loop or _REAL.search(declared.type) is None:
+    if (
+        declared is None
+        or declared.loop == one.loop
+        or declared.pointers
+        or declared.dims
+        or _REAL.search(declared.type) is None
+    ):
         return False
     return assigned.text in ("+=", "-=") or again
 

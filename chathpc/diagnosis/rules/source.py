@@ -112,9 +112,9 @@ def _seen_in_loop(hot: Hot, draft: Draft) -> Draft:
     tree, where = hot.facts.profile.tree, draft.where
     if UNSEEN_LOOP not in draft.against or where.node < 0 or where.file not in tree.files:
         return draft
-    file = hot.source(tree.files.index(where.file))
-    function = file.function_at(where.line) if file is not None else None
-    if not (function is not None and function.innermost(where.line)) and not _is_called_in_loop(hot, where.node):
+    file, line = hot.source(tree.files.index(where.file)), where.line or 0
+    function = file.function_at(line) if file is not None else None
+    if (function is None or function.innermost(line) is None) and not _is_called_in_loop(hot, where.node):
         return draft
     return replace(draft, against=tuple(each for each in draft.against if each != UNSEEN_LOOP), signs=draft.signs + 1)
 
