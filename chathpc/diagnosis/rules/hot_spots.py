@@ -33,8 +33,8 @@ _TABLES = (
     "keys in the order of the table.",
 )
 _SUM = (
-    "The loop adds floating-point numbers to one variable: each addition waits for the one before, as compilers do not reorder them (without -ffast-math). {how}, if the "
-    "last digits of the result may differ.",
+    "The loop adds floating-point numbers to one variable: each addition waits for the one before, as compilers keep their order unless told "
+    "otherwise. {how}, if the last digits of the result may differ.",
 )
 _SUMS = {
     Language.FORTRAN: "Write !$omp simd reduction(+:…) before it (-fopenmp-simd), or compile it with -ffast-math",
