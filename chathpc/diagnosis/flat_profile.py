@@ -9,7 +9,7 @@ import numpy as np
 
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.profile.activity import ACTIVITY_WORDS, Activity
+from chathpc.profile.activity import ACTIVITY_WORDS, KERNEL, Activity
 from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, FloatArray, IntArray
@@ -96,7 +96,9 @@ def _libraries(tree: CallTree, nodes: IntArray) -> tuple[IntArray, list[str]]:
         for paths in (tree.files, tree.modules)
     )
     found = by_file[tree.file[nodes]]
-    return np.where(found > 0, found, by_module[tree.module[nodes]]), list(names)
+    found = np.where(found > 0, found, by_module[tree.module[nodes]])
+    kernel = names.setdefault("the kernel", len(names))
+    return np.where(tree.named(KERNEL)[nodes], kernel, found), list(names)
 
 
 def _doing(

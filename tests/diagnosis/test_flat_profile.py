@@ -7,7 +7,7 @@ import pytest
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.flat_profile import flat_profile
 from tests.diagnosis.parts import function, main, ranks
-from tests.profile.build import build, call, entry, line
+from tests.profile.build import build, call, entry, line, placeholder
 
 
 def test_what_a_programs_thread_does_in_libraries_without_its_stack_has_its_share_too() -> None:
@@ -20,3 +20,9 @@ def test_what_a_programs_thread_does_in_libraries_without_its_stack_has_its_shar
     )
     rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
     assert rows == {"step": pytest.approx(3 / 8), "libcuda": pytest.approx(1 / 8), "other": pytest.approx(4 / 8)}
+
+
+def test_the_kernel_is_not_called_a_library() -> None:
+    profile = build(main(function("step", line("app.c:2", placeholder("<kernel>", time=1.0), time=3.0))))
+    rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
+    assert rows == {"step": pytest.approx(3 / 4), "the kernel in step": pytest.approx(1 / 4)}
