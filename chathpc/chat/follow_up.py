@@ -8,6 +8,7 @@ from chathpc.chat.index import short_name
 from chathpc.chat.intents import Last
 from chathpc.chat.record import StepRecord
 from chathpc.chat.session import Session, split_place
+from chathpc.chat.tools.summary import ABSENT
 from chathpc.errors import UsageError
 
 #: Arguments that say what a question was about, and how a question names that.
@@ -36,7 +37,10 @@ def last_of(step: StepRecord, session: Session) -> Last:
     rows = [_ROWS[step.tool].format(str(row[0]).strip()) for row in step.rows if step.tool in _ROWS]
     if step.tool == "top" and step.arguments.get("by") in ("line", "loop"):
         rows = [f"`{row[1] or row[0]}`" for row in step.rows]  # the name of these is their function's
-    named = [form.format(step.arguments[name]) for name, form in _SUBJECTS.items() if step.arguments.get(name)]
+    absent = step.text.startswith(ABSENT)  # a problem that there is not is nothing to fix
+    named = [
+        form.format(step.arguments[name]) for name, form in _SUBJECTS.items() if step.arguments.get(name) and not absent
+    ]
     subject = " on ".join(named[:2]) if {"place", "who"} <= set(step.arguments) else next(iter([*named, *rows]), "")
     known = bool(named) or step.tool == "locations"
     return Last(step.tool, step.arguments, subject, rows, named=known, inside=_inside(session, subject.strip("`")))
@@ -56,7 +60,8 @@ def _inside(session: Session, place: str) -> str:
 
 def askable(session: Session) -> Sequence[str]:
     """Three questions that this profile answers."""
-    named = session.index.names[0] if session.index.names else ""
+    found = [one.where.function for one in session.diagnosis.findings if one.where.function in session.index.names]
+    named = next(iter([*filter(None, found), *session.index.names]), "")  # rather than what the system does
     hot = short_name(named) if named in session.index.find(short_name(named)) else named
     hot = hot if len(hot) <= _LONGEST else ""
     several = session.measured.counts

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chathpc.chat.conversation import Conversation
 from chathpc.chat.intents import Last, match
 from chathpc.chat.intents.match import examples
 from chathpc.chat.intents.nearest import Nearest, words_of
@@ -277,3 +278,25 @@ def test_which_function_grows_is_a_question_of_scaling() -> None:
         match("should I use std::map or an array?", Session(calls(("main", "std::map<int>::at", "dot", "io")))).tool
         == ""
     )
+
+
+def test_what_goes_on_from_an_answer_is_not_that_answer_again() -> None:
+    mpi, omp = profile_of("mpi"), profile_of("omp")
+    against = Last("locations", {"who": "rank 0 against rank 1"}, "rank 0 against rank 1")
+    told = match("what fraktion is mpi", mpi, against)
+    assert (told.tool, told.arguments) == ("activities", {"kind": "mpi"})
+    shown = Last("source", {"place": "work_item"}, "`work_item`")
+    assert match("show its source", omp, shown).arguments == {"place": "work_item"}  # asked for in these words, it is
+    conversation = Conversation(omp)
+    conversation.ask("is it cache misses?")  # of which there is no finding
+    assert match("what is the speedup if I fix it", omp, conversation.last).arguments == {"number": 1, "part": "fix"}
+
+
+def test_messages_that_were_not_counted_are_not_answered_by_a_time() -> None:
+    told = Conversation(profile_of("mpi")).ask("how many messages did it send")
+    assert told.steps[0].error == "This profile has no metric 'messages'."
+
+
+def test_functions_of_the_system_are_no_example_of_a_question() -> None:
+    suggested = Conversation(profile_of("omp")).ask("thx bye").suggestions
+    assert f"who calls {profile_of('omp').diagnosis.findings[0].where.function}?" in suggested

@@ -139,7 +139,7 @@ def read(question: str, session: Session, plain: frozenset[str] = frozenset()) -
     known = words()
     found = Named(" ".join(question[:LONGEST_QUESTION].replace("’", "'").split()))
     if locations := [location[0].casefold() for location in _LOCATION.finditer(found.text)]:
-        found.who = AGAINST.join(locations[:2])
+        found.who = AGAINST.join(location.removeprefix("mpi ") for location in locations[:2])
         found.text = _LOCATION.sub("@rank", found.text)
     _places(found, session)
     _names(found, session, known, plain)

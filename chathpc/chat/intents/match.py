@@ -36,7 +36,7 @@ _SHORTEST_SLIP, _SAME = 8, 0.99
 #: How alike (0..1) a word and another form of it are.
 _FORM = 0.7
 #: Cosine (0..1) below which a question that has a term asks something else than what the term means; by the labelled questions.
-_DEFINES = 0.6
+_DEFINES = 0.7
 #: What is left of the likeness where a term is taken for the topic that could be words like others.
 _MEANT = 0.97
 #: What a word of the examples counts as a topic beside other words.
@@ -181,6 +181,7 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
     """The tool that answers `question`, which may go on from the `last` answer."""
     if question.lstrip()[:1] == "[":  # a query as it stands
         return Intent("query", {"query": question.strip()})
+    repeated = Intent("")
     for alike in _TERMS:  # words that are only near to a term are taken for it where nothing else is meant
         best, intent = 0.0, Intent("")
         for text, bonus in _readings(question, session, last):
@@ -196,11 +197,12 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
                     continue
                 meant = _intent(examples()[at], what, term, last, tools_of(session))
                 if bonus and last is not None and (meant.tool, meant.arguments) == (last.tool, last.arguments):
-                    continue  # nobody asks for the answer that was just given
+                    repeated = meant if _PRONOUN.search(question) else repeated
+                    continue  # nobody asks for the answer that was just given, unless it can be nothing else: `show its source`
                 best, intent = float(scores[at]) + bonus, meant
         if intent.tool:
             return intent
-    return Intent("")
+    return repeated
 
 
 def nearest(scores: FloatArray) -> tuple[int, float]:

@@ -26,6 +26,8 @@ from chathpc.profile.run import NO_COUNTERS, run_facts, run_words
 from chathpc.prompts.untrusted import quote
 
 _LONGEST = 600
+#: How an answer begins that a problem was not found.
+ABSENT = "No finding of"
 
 
 class SummaryArguments(Arguments):
@@ -150,7 +152,7 @@ def _whether(session: Session, words: str) -> Result:
         evidence = _of_findings(session, [one for _, one in found])
         return replace(first, text=" ".join((f"Found: {first.text}", *others)), facts=evidence)
     titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
-    text = f"No finding of {' or '.join(list(titles)[:_NAMED])}."
+    text = f"{ABSENT} {' or '.join(list(titles)[:_NAMED])}."
     # A check is named by the first words of its cause.
     unseen = [
         each
