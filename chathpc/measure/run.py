@@ -71,7 +71,7 @@ def measure(
     process's). A plain run comes first, for the overhead and to choose the sampling rate, unless `overhead` is false or a `plain`
     one was made already; where both runs are short they are made in turns, three of each. `rate` is in samples a second and thread.
     `kernel` and `launches` choose what ncu measures, `gpu` says whether the program uses one (default: what its file tells, or a script's imports). Sources
-    below `sources` (default: `folder`, and where the program lies) that the profile names are put beside it. `raw` keeps what the profiler itself wrote.
+    below `sources` (default: `folder`) and where the program lies that the profile names are put beside it. `raw` keeps what the profiler itself wrote.
     `output` is the folder of the result (default: chathpc-measure-NAME-N in `folder`); it appears when all is there, and is never
     overwritten.
 
@@ -109,8 +109,8 @@ def measure(
         plan = replace(plan, rate=rate or chosen)
         measured = _first_that_works(_candidates(tool, plan, uses_gpu), plan, run, plain)
         if measured.tool in ("perf", "py-spy"):
-            roots = folders_of(program, file, folder) if sources is None else [sources]
-            copy_sources(measured.path, roots, measured.path.parent, facts.paths)
+            roots = folders_of(program, file, folder)
+            copy_sources(measured.path, [sources or folder, *roots], measured.path.parent, facts.paths)
         if not raw:
             _drop_raw(work, measured.path)
         put_producers(file, work / PRODUCERS)

@@ -68,10 +68,10 @@ def put_producers(program: Path, target: Path) -> None:
 
 
 def folders_of(program: Sequence[str], file: Path, folder: Path) -> list[Path]:
-    """Where a program's sources may lie: in the folder that it is run in, and in those of its own file and of its script."""
+    """Where the sources of a program that is run in `folder` may lie besides: in the folders of its own file and of its script."""
     own = [file.resolve(), *((folder / word).resolve() for word in program if word.endswith(".py"))]
     beside = [each.parent for each in own if not each.is_relative_to(folder) and not is_of_system(f"{each}")]
-    return [folder, *dict.fromkeys(each for each in beside if len(each.parts) > _SYSTEM and each.name != "bin")]
+    return [each for each in dict.fromkeys(beside) if len(each.parts) > _SYSTEM and each.name != "bin"]
 
 
 def _compiled(files: Sequence[Path], paths: Sequence[str]) -> Path | None:

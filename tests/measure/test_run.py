@@ -566,7 +566,13 @@ def test_sources_beside_a_program_elsewhere_are_found(bench: Bench, tmp_path: Pa
     program = os.path.relpath(bench.folder / "app", other)
     bench.tools("perf")
     measured = measure(
-        (program,), other, runner=bench.runner, environment=bench.environment, tool="perf", output=tmp_path / "m"
+        (program,),
+        other,
+        runner=bench.runner,
+        environment=bench.environment,
+        tool="perf",
+        output=tmp_path / "m",
+        sources=other,
     )
     assert (measured.path.parent / "heat.c").read_text() == (bench.folder / "heat.c").read_text()
 
