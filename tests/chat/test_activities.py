@@ -116,7 +116,8 @@ def test_a_problem_that_was_not_found_says_what_was_and_what_would_show_it() -> 
 def test_a_problem_that_only_the_keywords_name_is_told_as_near() -> None:
     answer = call(example("omp"), "findings", {"words": "vectorised"})
     assert answer.text.startswith(
-        "No finding of 'Hot loop without vector instructions'. That was not examined (no remarks of a compiler). Related: 3. Hot spot: 43.4 % of the time in one place"
+        "No finding of 'Hot loop without vector instructions'. That was not examined (no remarks of a compiler). "
+        "Related: 3. Hot spot: 43.4 % of the time in one place"
     )
 
 
