@@ -300,3 +300,13 @@ def test_messages_that_were_not_counted_are_not_answered_by_a_time() -> None:
 def test_functions_of_the_system_are_no_example_of_a_question() -> None:
     suggested = Conversation(profile_of("omp")).ask("thx bye").suggestions
     assert f"who calls {profile_of('omp').diagnosis.findings[0].where.function}?" in suggested
+
+
+def test_a_word_that_only_the_system_has_a_function_of_is_a_word() -> None:
+    kernel = replace(
+        calls(("main", "solve", "dot", "schedule")),
+        tree=calls(("main", "solve", "dot", "schedule"), module="[kernel.kallsyms]").tree,
+    )
+    told = match("which schedule should i use", Session(kernel))
+    assert (told.tool, told.arguments.get("words")) == ("catalogue", "schedule")
+    assert match("who calls schedule", Session(kernel)).arguments == {"name": "schedule"}

@@ -252,6 +252,13 @@ def _of_finding(found: Named, out: list[str], session: Session, plain: frozenset
                 return
 
 
+def _is_of_system(names: Sequence[str], session: Session) -> bool:
+    """Whether functions are of the operating system's kernel."""
+    tree = session.measured.tree
+    modules = {tree.modules[number] for number in tree.module[session.nodes_named(names)].tolist() if number >= 0}
+    return bool(modules) and all("[kernel" in name or "[guest.kernel" in name for name in modules)
+
+
 def _is_whole(name: str, session: Session) -> bool:
     metric = session.measured.time
     return metric is not None and session.is_whole(Target(name, session.nodes_named([name])), metric)
@@ -277,6 +284,7 @@ def _name(bare: str, before: list[str], session: Session, known: Words, plain: f
     if exact:
         previous = before[-1].casefold().strip(_EDGES) if before else ""
         plain_here = folded in known.plain and (folded != "kernel" or session.has_kernels)
+        plain_here |= _is_of_system(exact, session)  # `schedule` is rather OpenMP's
         if code or not plain_here or previous in known.slots:
             return exact[0]
         return ""
