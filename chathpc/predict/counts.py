@@ -52,7 +52,8 @@ class Counts:
 
     `operations`: by class (fp16, fp32, fp64, integer, tensor, special, conversion, control, other) of all threads.
     `issued`: instructions of warps by the pipe that takes them (fp32, fp64, integer, fp16, tensor, special, memory, control).
-    `requests`: warp instructions by space and way, such as "global load"; `requested`: bytes that their threads ask for;
+    `requests`: warp instructions by space and way, such as "global load", of which a lane asks; `requested`: bytes that their threads ask for;
+    `instructions`: the same with those of which all lanes are switched off, which take their turn all the same;
     `sectors`: 32-byte sectors that those of global memory touch, each request alone; for shared memory the passes.
     `footprint`: bytes of distinct sectors read and written; `dram_read` and `dram_written`: bytes moved between device memory and the
     L2 cache, caches cold at the beginning and not written back at the end. `longest`: instructions on the longest warp's way.
@@ -75,6 +76,7 @@ class Counts:
     warps: float
     most_atomics: float = 0.0
     passes: Mapping[str, float] = field(default_factory=dict)
+    instructions: Mapping[str, float] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
 
     @property

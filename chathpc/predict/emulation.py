@@ -145,7 +145,9 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) 
     # Cut off, and no counter tells the end of what it does: this and more.
     open_ = cut and not float(str(one["extrapolated"]))
     scale = 1.0 if exact else blocks / (sampled or begun or blocks)
-    operations, issued, requests, requested, sectors_of, passes_of = (defaultdict[str, float](float) for _ in range(6))
+    operations, issued, requests, instructions, requested, sectors_of, passes_of = (
+        defaultdict[str, float](float) for _ in range(7)
+    )
     by_instruction, warps_by_instruction = {}, {}
     all_warps = 0.0
     for index, *followed in one["counts"]:  # type: ignore[attr-defined]
@@ -157,6 +159,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) 
         all_warps += warps
         if word.request:
             # Of those that all lanes are switched off for nothing asks memory.
+            instructions[word.request] += warps
             requests[word.request] += asked if word.request.startswith(("global", "local", "shared")) else warps
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
@@ -193,7 +196,7 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) 
         longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
         warps=float(blocks * warps_of_block),
         most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),  # type: ignore[arg-type]
-        passes=dict(passes_of), assumptions=_assumptions(one, blocks, sampled),
+        passes=dict(passes_of), instructions=dict(instructions), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
     return Followed(launch, counts, by_instruction, str(one["kernel"]), warps_by_instruction)
 

@@ -116,7 +116,9 @@ def limits(
     parts["l2"] = max(touched * missed, beyond) / (device.l2_rate * clock * k["l2"])
     atomics = counts.passes.get("global atomic", 0.0)
     each = device.warp / device.load_store
-    near = {name: max(value, counts.requests.get(name, 0.0) * each) for name, value in counts.passes.items() if value}
+    near = {
+        name: max(value, counts.instructions.get(name, 0.0) * each) for name, value in counts.passes.items() if value
+    }
     parts["l1"] = (sum(near.values()) - near.get("global atomic", 0.0)) / (second * k["l1"]) * uneven
     issued = sum(counts.issued.values())
     parts["issue"] = issued / (device.schedulers * second * k["issue"]) * slow

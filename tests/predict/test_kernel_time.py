@@ -109,7 +109,7 @@ def test_shared_memory_and_l1_do_one_pass_a_cycle() -> None:
 def test_sixteen_units_need_two_cycles_for_the_addresses_of_a_warp(name: str, times: float) -> None:
     # LD/ST of a multiprocessor in the diagrams of NVIDIA's whitepapers: four in each partition of GA102, eight of GH100.
     wide, narrow = (
-        replace(copying(132 * 68), passes={"shared load": 1e9}, requests={"shared load": requests})
+        replace(copying(132 * 68), passes={"shared load": 1e9}, instructions={"shared load": requests})
         for requests in (2.5e8, 1e9)
     )
     parts = [limits(each, launch(132 * 68, 256), device(name))["l1"] for each in (wide, narrow)]

@@ -92,6 +92,7 @@ def _counts(row: Mapping[str, object]) -> Counts:
         warps=_number(row.get("warps", 0.0)),
         most_atomics=_number(row.get("most_atomics", 0.0)),
         passes=_numbers(row.get("passes")),
+        instructions=_numbers(row.get("instructions")),
         assumptions=tuple(map(str, assumptions)),
     )
 
