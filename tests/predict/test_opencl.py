@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -134,9 +135,8 @@ def test_registers_have_one_name_each() -> None:
 def test_a_chain_of_additions_takes_the_latency_of_each(tmp_path: Path) -> None:
     source = "double f(double *v, long n) { double s = 1; for (long i = 0; i < n; i++) { s += v[i & 7]; } v[0] = s; return s; }"
     code, seen = _followed(tmp_path, source, "f 30000")
-    assert host_code.core_cycles(code, seen, CORE) / 30000 == pytest.approx(
-        3, rel=0.15
-    )  # Zen 3: an addition takes three cycles
+    # Whatever processor the test runs on: LLVM's model of Zen 3, on which an addition takes three cycles.
+    assert host_code.core_cycles(code, seen, replace(CORE, cpu="znver3")) / 30000 == pytest.approx(3, rel=0.15)
 
 
 def test_pocl_hands_out_half_of_what_is_left() -> None:
