@@ -63,7 +63,9 @@ def remarks(facts: Facts) -> Lack | None:
     """Nothing that a compiler says of loops or calls; interpreted code has no compiler to say any."""
     if (facts.profile.build is not None and facts.profile.build.records) or _is_interpreted(facts):
         return None
-    return Lack("no remarks of a compiler", "gcc -O2 -g -fopt-info-vec-missed -fopt-info-inline-missed app.c 2> build.log")
+    return Lack(
+        "no remarks of a compiler", "gcc -O2 -g -fopt-info-vec-missed -fopt-info-inline-missed app.c 2> build.log"
+    )
 
 
 def options(facts: Facts) -> Lack | None:
