@@ -113,7 +113,7 @@ def followed(label: Label, sources: Path, compilers: Compilers) -> dict[str, Any
         return row | {
             "shape": one.launch.grid == label.grid and one.launch.block == label.block,
             "launch": dataclasses.asdict(one.launch), "counts": dataclasses.asdict(one.counts), "chain": None if waits is None else dataclasses.asdict(waits),
-            "opcodes": dict(one.opcodes), "missing": missing,
+            "missing": missing,
         }  # fmt: skip
 
 
