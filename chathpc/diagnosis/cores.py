@@ -63,20 +63,12 @@ def doubt(facts: Facts) -> tuple[str, ...]:
     return (f"{threads} threads ran on {number} cores: part of the waiting may be for a core, not for work.",)
 
 
-def lack_of_cores(facts: Facts) -> str:
-    """That threads had no core, as a sentence; empty where it is not so, or not known."""
-    lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
-    if not lacked or lacked < cause("oversubscription").threshold("min_share") * (facts.total + lacked):
-        return ""
-    return starved(facts) or f"Runnable threads had no core for {numbers.seconds(lacked)}, which is excluded."
-
-
 def starved(facts: Facts) -> str:
     """That threads had no core, and why, as a sentence; empty where it is not so, or not known."""
     lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
     waits = facts.share(Activity.MPI, Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
     least = cause("oversubscription").threshold("min_share")
-    if lacked < least * (facts.total + lacked):
+    if not lacked or lacked < least * (facts.total + lacked):
         return ""
     start, threads = f"Runnable threads had no core for {numbers.seconds(lacked)}", crowd(facts)
     if threads:

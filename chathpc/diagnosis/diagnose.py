@@ -16,7 +16,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import DEVICE, LANGUAGES, OTHER, Cause
 from chathpc.diagnosis.command import filled, named
-from chathpc.diagnosis.cores import lack_of_cores
+from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
@@ -529,7 +529,7 @@ def _notes(facts: Facts) -> tuple[str, ...]:
         notes.append(window_note(facts.traced))
     if facts.profile.helpers.sentence:
         notes.append(facts.profile.helpers.sentence)
-    no_core = lack_of_cores(facts) if facts.profile.time is not None and facts.total else ""
+    no_core = starved(facts) if facts.profile.time is not None and facts.total else ""
     if no_core:
         notes.append(no_core)
     overhead = positive(facts.profile.run.get(OVERHEAD, ""))

@@ -272,6 +272,26 @@ def test_a_word_of_a_finding_means_it() -> None:
     assert (intent.tool, intent.arguments) == ("findings", {"number": 2})
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how much time does zork take?",
+        "is zork slow?",
+        "who calls zork?",
+        "which lines of zork are hot?",
+        "what if zork were twice as fast?",
+    ],
+)
+def test_a_strange_word_where_a_name_stands_is_a_function_that_there_is_not(question: str, session: Session) -> None:
+    assert "zork()" in str(match(question, session).arguments)
+
+
+def test_slips_of_words_are_no_strange_names(session: Session) -> None:
+    assert not any(
+        "()" in str(match(ask, session).arguments) for ask in ("wher is the bottelneck", "is the canteen open")
+    )
+
+
 def test_which_function_grows_is_a_question_of_scaling() -> None:
     assert match("which function grows fastest?", Session(calls())).tool == "scaling"
     assert (

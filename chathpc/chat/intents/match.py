@@ -33,6 +33,12 @@ _TERMS, _LONGEST_TERM = (0.7, 0.5), 4
 _ARTICLES = frozenset({"a", "an", "the"})
 #: Letters from which on a slip of the pen is told from another word; shorter ones must be the same.
 _SHORTEST_SLIP, _SAME = 8, 0.99
+#: How alike (0..1) a word and a slip of the pen for it are.
+_SLIP = 0.8
+#: Cosine (0..1) from which on a question that reads so only if a strange word is a name is one about it; by the labelled questions.
+_NAMES = 0.8
+#: What can be a word or a name.
+_LETTERS = re.compile(r"(?<![\w@./])[A-Za-z]\w{2,}(?![\w./(])")
 #: How alike (0..1) a word and another form of it are.
 _FORM = 0.7
 #: Cosine (0..1) below which a question that has a term asks something else than what the term means; by the labelled questions.
@@ -184,14 +190,14 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
     repeated = Intent("")
     for alike in _TERMS:  # words that are only near to a term are taken for it where nothing else is meant
         best, intent = 0.0, Intent("")
-        for text, bonus in _readings(question, session, last):
+        for text, bonus, lowest in _readings(question, session, last):
             named = read(text, session, _plain())
             for what, marked, term in (
                 *((one, one.text, "") for one in _with_metric(named, session)),  # what was measured comes first
                 *((named, *each) for each in _with_topic(named.text, session, alike)),
             ):
                 scores = _index().likeness(marked) * fitting(what, marked, last) * (_MEANT if term else 1.0)
-                least = max(LEAST, best - bonus + _EQUAL)
+                least = max(LEAST if best else lowest, best - bonus + _EQUAL)
                 at, sure = nearest(scores) if scores.max() >= least else (0, 0.0)
                 if scores[at] < least or sure < SURE or (term and _other(marked, float(scores[at]), examples()[at])):
                     continue
@@ -236,24 +242,42 @@ def _intent(example: Example, named: Named, term: str, last: Last | None, known:
     return Intent(tool, {**manner, **fixed, **_arguments(known[tool], named, term)}, note)
 
 
-def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float]]:
-    """The question as it stands, and as it reads after the last answer, which is preferred by so much."""
+def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float, float]]:
+    """The question as it stands, as it reads if a strange word is a name, and after the last answer, which is preferred by so much; with the
+    likeness below which it is not understood so.
+    """
     ordinal = _ORDINAL.search(question)
     row = _ORDINALS[ordinal[1].casefold()] if ordinal else 0
     if ordinal and last is not None and row < len(last.rows):  # of what was just listed
-        yield f"{question[: ordinal.start()]}{last.rows[row]}{question[ordinal.end() :]}", 0.0
+        yield f"{question[: ordinal.start()]}{last.rows[row]}{question[ordinal.end() :]}", 0.0, LEAST
         return
-    yield question, 0.0
+    yield question, 0.0, LEAST
+    if (word := _strange(question, session)) is not None:
+        yield re.sub(rf"\b{re.escape(word)}\b", f"{word}()", question, count=1), 0.0, _NAMES
     if last is None or not last.subject:
         return
     found = None
     for found in _PRONOUN.finditer(question):
         for subject in filter(None, (last.subject, last.inside)):
-            yield f"{question[: found.start()]}{subject}{question[found.end() :]}", _GOES_ON if last.named else 0.0
+            yield (
+                f"{question[: found.start()]}{subject}{question[found.end() :]}",
+                _GOES_ON if last.named else 0.0,
+                LEAST,
+            )
     short = found is None and len(question.split()) <= _ELLIPSIS and not _telling().isdisjoint(words_of(question))
     if short and "words" not in last.arguments and not read(question, session, _plain()).names_something:
-        yield f"{question.strip(' ?.!')} of {last.subject}", _GOES_ON
-        yield f"{question.strip(' ?.!')} {last.subject}", _GOES_ON
+        yield f"{question.strip(' ?.!')} of {last.subject}", _GOES_ON, LEAST
+        yield f"{question.strip(' ?.!')} {last.subject}", _GOES_ON, LEAST
+
+
+def _strange(question: str, session: Session) -> str | None:
+    """A word that nobody has said and that is no slip of one, nor of a name: it may stand for a function that the profile does not have."""
+    found = read(question, session, _plain())
+    if found.functions or found.file:
+        return None
+    known = session.once("words", lambda: _plain() | {word for topic in topics(session) for word in words_of(topic)})
+    unknown = (word for word in _LETTERS.findall(question) if word.casefold() in words_of(found.text))
+    return next((word for word in unknown if not get_close_matches(word.casefold(), known, n=1, cutoff=_SLIP)), None)
 
 
 def _with_topic(text: str, session: Session, alike: float) -> Iterator[tuple[str, str]]:
