@@ -75,7 +75,7 @@ def options(facts: Facts) -> Lack | None:
         return None
     if template_library(tree)[facts.time > 0].any():
         return None
-    return Lack("compiler options unknown", "readelf -wi --dwarf-depth=1 ./app > opts.txt")
+    return Lack("compiler options unknown", "readelf --debug-dump=info --dwarf-depth=1 ./app > opts.txt")
 
 
 def _is_interpreted(facts: Facts) -> bool:

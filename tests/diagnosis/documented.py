@@ -34,7 +34,7 @@ TOOLS = {
     "perf script": Tool(_PERF.format("script"), "-F -i", "--header --show-switch-events", "files"),
     "valgrind": Tool("Valgrind User Manual 3.19, 2.6, 4.3 and 6.4", "--tool --leak-check --cache-sim", ""),
     "strace": Tool("strace(1) 6.1", "-e", "-c -f -w"),
-    "readelf": Tool("readelf(1) of binutils 2.40", "--debug-dump", "", "files"),
+    "readelf": Tool("readelf(1) of binutils 2.40", "--debug-dump --dwarf-depth", "", "files"),
     "grep": Tool("POSIX and GNU grep(1)", "-A", "", "files"),
     "gprof": Tool("gprof(1) of binutils 2.40", "", "", "files"),
     "nproc": Tool("nproc(1) of coreutils", "", "", "files"),

@@ -101,7 +101,7 @@ ALLOWED = {
     "diagnosis/joined.py": {"_SEVERAL": TWO},
     "diagnosis/kernel_counters.py": {"_whole": ROUNDING},
     "diagnosis/kernel_totals.py": {"_UNIONS": WORK, "_NANO": UNIT, "_ALIKE": TOLD},
-    "diagnosis/lacks.py": {"_LINES": WORK},
+    "diagnosis/lacks.py": {"_LINES": WORK, "_RIVALS": TOLD},
     "diagnosis/measured_gains.py": {"_QUARTERS": FORMULA, "_FEWEST": TWO},
     "diagnosis/launch_order.py": {"CALLS": LABEL},
     "diagnosis/message_facts.py": {"_NANO": UNIT},

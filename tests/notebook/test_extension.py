@@ -177,7 +177,7 @@ def test_unloading_takes_everything_back(notebook: Notebook) -> None:
     assert "not found" in notebook.refused("%chathpc")
     forms, _ = notebook.shell.display_formatter.format(sample())
     assert list(forms) == ["text/plain"]
-    assert forms["text/plain"].startswith("Report(")
+    assert forms["text/plain"].startswith("<Report on ")
     notebook.value("%load_ext chathpc")
     forms, _ = notebook.shell.display_formatter.format(sample())
     assert set(forms) == {"text/html", "text/markdown", "text/plain"}

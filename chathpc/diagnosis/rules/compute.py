@@ -322,8 +322,7 @@ def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
     for node, value in zip(first[counted].tolist(), weight[counted].tolist(), strict=True):
         name = public_name(tree.function_name(node))
         sums[name] = sums.get(name, 0.0) + value
-    least = common()["hardly_any"].value * sum(sums.values())
-    return [name for name, value in sorted(sums.items(), key=lambda item: -item[1]) if name and value >= least]
+    return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1]) if name]
 
 
 def unoptimised(facts: Facts) -> Iterable[Draft]:
