@@ -38,7 +38,7 @@ class Interpreted:
         return done, [json.loads(line) for line in lines]
 
     def counts(self, launch: Any, opcode: str) -> list[Sequence[int]]:
-        """Warps, threads, sectors and passes of each instruction of a launch with this opcode that ran."""
+        """Warps, threads, sectors, passes and requests of each instruction of a launch with this opcode that ran."""
         texts = [line.text for code in self.lowered.code for line in code.lines]
         return [values for index, *values in launch["counts"] if opcode in texts[index].replace(".", " ").split()]
 

@@ -56,7 +56,7 @@ def test_counts_sectors_and_passes_are_those_of_arithmetic(patterns: Interpreted
     # Three blocks of two warps do a hundred.
     assert by_name["counted"] == [[600, 19200, 0, 0, 0]]
     # 0 + 1 + … + 31 of two warps; a warp goes on as long as one of its lanes does.
-    assert by_name["uneven"] == [[62, 992, 0, 0]]
+    assert by_name["uneven"] == [[62, 992, 0, 0, 0]]
     assert [each[1] for each in by_name["half_of"]] == [32]
     # Bytes that 32 lanes touch: 4 each at strides of 0, 4, 8, 12, 32 and 128 bytes; shifted by 4; of 8, 16, one byte; of 20 lanes.
     assert [each[2] for each in by_name["loaded"]] == [1, 4, 8, 12, 32, 32, 5, 8, 16, 1, 3]
