@@ -44,9 +44,9 @@ def hot_lines(facts: Facts) -> list[int]:
     tree, site = facts.profile.tree, facts.activities.site
     counted = np.flatnonzero((site >= 0) & (facts.time > 0))
     sums = np.bincount(site[counted], weights=facts.time[counted], minlength=len(tree))
-    sums[(tree.line <= 0) | (tree.file < 0)] = 0.0
-    order: IntArray = np.argsort(-sums, kind="stable")[:_LINES].astype(np.int32)
-    return [node for node in order.tolist() if sums[node] > 0]
+    lines = np.flatnonzero((sums > 0) & (tree.line > 0) & (tree.file >= 0))
+    order: IntArray = lines[np.argsort(-sums[lines], kind="stable")[:_LINES]].astype(np.int32)
+    return list(map(int, order))
 
 
 def counters(facts: Facts) -> Lack | None:
@@ -81,7 +81,8 @@ def options(facts: Facts) -> Lack | None:
 def _is_interpreted(facts: Facts) -> bool:
     """Whether the costliest line is one of Python."""
     tree = facts.profile.tree
-    return any(language_of(tree.files[tree.file[node]]) == Language.PYTHON for node in hot_lines(facts)[:1])
+    python = [language_of(path) == Language.PYTHON for path in tree.files]
+    return any(python) and any(python[tree.file[node]] for node in hot_lines(facts)[:1])
 
 
 def waiting(facts: Facts) -> Lack | None:

@@ -529,6 +529,8 @@ def _is_python(hot: HotPlace) -> bool:
 def of_libraries(facts: Facts) -> Iterable[Draft]:
     """Threads that libraries start beneath lines of Python, and that wait for each other: the program chooses no more than their number."""
     entry, tree, site = cause("omp-fine-grained-regions"), facts.profile.tree, facts.activities.site
+    if not any(language_of(path) == "python" for path in tree.files):
+        return
     spins = tree.where_name(lambda name: base_name(name) == _SPINS)[np.maximum(tree.function, 0)]
     runtime = tree.where_module(lambda path: activity_of_module(path) in _WAITING)  # what it calls in libraries is work
     weight = np.where((facts.activities.of(*_WAITING) & runtime) | spins, facts.time, 0.0)
