@@ -10,9 +10,9 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
+from chathpc.diagnosis.source.languages import is_python
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
-from chathpc.profile.languages import Language, language_of
 from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.source_text import files_of, no_source
 from chathpc.profile.tree import IntArray, NodeKind
@@ -81,7 +81,7 @@ def options(facts: Facts) -> Lack | None:
 def _is_interpreted(facts: Facts) -> bool:
     """Whether the costliest line is one of Python."""
     tree = facts.profile.tree
-    python = [language_of(path) == Language.PYTHON for path in tree.files]
+    python = list(map(is_python, tree.files))
     return any(python) and any(python[tree.file[node]] for node in hot_lines(facts)[:1])
 
 

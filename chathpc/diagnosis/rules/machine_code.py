@@ -94,9 +94,9 @@ def _nodes(facts: Facts, code: SampledCode) -> BoolArray:
     tree = facts.profile.tree
     owner = tree.nearest(tree.kind == NodeKind.FUNCTION)
     name = readable_function(code.function)
-    names = np.array([readable_function(each) == name for each in tree.names] + [False])
-    modules = np.array([each.rsplit("/", 1)[-1] == code.module for each in tree.modules] + [False])
-    own = names[tree.name[owner]] & modules[tree.module[owner]] & (owner >= 0)
+    named = tree.where_name(lambda each: readable_function(each) == name)
+    in_module = tree.where_module(lambda path: path.rsplit("/", 1)[-1] == code.module)
+    own = (named & in_module)[owner] & (owner >= 0)
     computes = facts.activities.of(Activity.COMPUTE, Activity.LIBRARY)
     return np.asarray(own & computes & ~in_tuned_libraries(tree))
 

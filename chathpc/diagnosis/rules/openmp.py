@@ -27,13 +27,13 @@ from chathpc.diagnosis.draft import (
     total,
 )
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
+from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
+from chathpc.diagnosis.source.languages import is_python
 from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import DIRECTIVE, Activity, activity_of_module, base_name, is_outlined
 from chathpc.profile.intervals import Intervals
-from chathpc.profile.languages import language_of
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
@@ -260,7 +260,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     if facts.total == 0 or not facts.above(waited / facts.total, smallest):
         return
     threads, place = team(facts), facts.hot_place(facts.of(*_WAITING))
-    if threads is None or (place is not None and _is_python(place)):
+    if threads is None or (place is not None and is_python(place.place.file or "")):  # those of a library beneath
         return
     imbalance = threads.imbalance
     # A thread that is the busiest in one region waits in others: what unequal work and serial code explain comes first, and
@@ -521,21 +521,20 @@ _WITH_ONE = (
 )
 
 
-def _is_python(hot: HotPlace) -> bool:
-    """True for a line of Python, beneath which the regions are a library's."""
-    return language_of(hot.place.file or "") == "python"
-
-
 def of_libraries(facts: Facts) -> Iterable[Draft]:
     """Threads that libraries start beneath lines of Python, and that wait for each other: the program chooses no more than their number."""
     entry, tree, site = cause("omp-fine-grained-regions"), facts.profile.tree, facts.activities.site
-    if not any(language_of(path) == "python" for path in tree.files):
+    if not any(map(is_python, tree.files)):
         return
     spins = tree.where_name(lambda name: base_name(name) == _SPINS)[np.maximum(tree.function, 0)]
     runtime = tree.where_module(lambda path: activity_of_module(path) in _WAITING)  # what it calls in libraries is work
     weight = np.where((facts.activities.of(*_WAITING) & runtime) | spins, facts.time, 0.0)
     hot = facts.hot_place(weight)
-    if hot is None or not _is_python(hot) or not facts.above(hot.weight / facts.total, entry.threshold("min_share")):
+    if (
+        hot is None
+        or not is_python(hot.place.file or "")
+        or not facts.above(hot.weight / facts.total, entry.threshold("min_share"))
+    ):
         return
     lines, mine = Counter[str](), facts.in_function(hot.label, weight)
     for node in np.flatnonzero(mine).tolist():

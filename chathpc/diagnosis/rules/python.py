@@ -18,10 +18,10 @@ from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, total
 from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.source.evidence import shortened
+from chathpc.diagnosis.source.languages import is_python
 from chathpc.diagnosis.source.text import MOST_BYTES
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
-from chathpc.profile.languages import Language, language_of
 from chathpc.profile.tree import FloatArray
 
 _NUMPY = re.compile(r"(?:^|/)numpy(?:\.libs)?/")
@@ -53,14 +53,15 @@ class _Numpy:
     below: FloatArray
 
 
+def _is_numpy(path: str) -> bool:
+    return _NUMPY.search(path) is not None
+
+
 @lru_cache(maxsize=4)
 def _numpy(facts: Facts) -> _Numpy | None:
     """Where NumPy's time goes; None for a profile without NumPy."""
     tree = facts.profile.tree
-    by_file, by_module = (
-        np.array([_NUMPY.search(path) is not None for path in paths] + [False]) for paths in (tree.files, tree.modules)
-    )
-    of_numpy = by_file[tree.file] | by_module[tree.module]
+    of_numpy = tree.where_file(_is_numpy) | tree.where_module(_is_numpy)
     if facts.total == 0 or not of_numpy.any():
         return None
     starting = tree.where_name(lambda name: _STARTING.match(name) is not None)
@@ -114,7 +115,7 @@ def line_advice(facts: Facts, hot: HotPlace) -> tuple[str, ...]:
     """What helps at a hot line of Python by what its source calls there; nothing where that does not tell."""
     tree = facts.profile.tree
     file, line = (tree.files[tree.file[hot.line]], int(tree.line[hot.line])) if hot.line >= 0 else ("", 0)
-    excerpt = facts.profile.read_source(file, 1, MOST_BYTES) if language_of(file) == Language.PYTHON else None
+    excerpt = facts.profile.read_source(file, 1, MOST_BYTES) if is_python(file) else None
     if excerpt is None or excerpt.first != 1:
         return ()
     try:

@@ -65,8 +65,8 @@ class Hot:
 
     @cached_property
     def _readable(self) -> np.ndarray:
-        """True for files (by number) of a language that can be parsed; the last stands for no file."""
-        return np.array([grammar_of(name) is not None for name in self.facts.profile.tree.files] + [False])
+        """True for nodes in files of a language that can be parsed."""
+        return self.facts.profile.tree.where_file(lambda path: grammar_of(path) is not None)
 
     @cached_property
     def lines(self) -> list[HotLine]:
@@ -78,7 +78,7 @@ class Hot:
             return []
         by_site = np.bincount(site[counted], weights=facts.time[counted])
         sites = np.flatnonzero(by_site > 0)
-        sites = sites[(tree.line[sites] > 0) & self._readable[tree.file[sites]]]
+        sites = sites[(tree.line[sites] > 0) & self._readable[sites]]
         keys = tree.file[sites].astype(np.int64) << 32 | tree.line[sites]
         known, inverse = np.unique(keys, return_inverse=True)
         sums = np.bincount(inverse, weights=by_site[sites], minlength=len(known))
@@ -98,7 +98,7 @@ class Hot:
         share = facts.inclusive >= 5 * LEAST * facts.total
         own = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0)
         nodes = np.flatnonzero(share & own & (tree.parent >= 0))
-        nodes = nodes[self._readable[tree.file[tree.parent[nodes]]] & (tree.line[tree.parent[nodes]] > 0)]
+        nodes = nodes[self._readable[tree.parent[nodes]] & (tree.line[tree.parent[nodes]] > 0)]
         return nodes[np.argsort(-facts.inclusive[nodes], kind="stable")][:MOST_PLACES].astype(np.int32)
 
     @cached_property
