@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf, isclose
 from typing import TYPE_CHECKING
 
@@ -379,6 +379,7 @@ def without_clones(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=8192)  # the rules ask for the same names again and again
 def readable_function(name: str) -> str:
     """A function's name as its author would say it: without parameters, library suffix and what compilers append.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 
 
 class Activity(IntEnum):
@@ -262,6 +263,7 @@ _ADDRESS_SUFFIX = re.compile(r" \[[^\]]*\]$")
 _VERSION_SUFFIX = re.compile(r"@.*$|\.(constprop|isra|part|cold|localalias)\.?\d*$")
 
 
+@lru_cache(maxsize=8192)  # the rules ask for the same names again and again
 def base_name(name: str) -> str:
     """A frame's name without library suffix, symbol version and the underscores of internal aliases: `__GI___poll
     [libc.so.6]` → `poll`.

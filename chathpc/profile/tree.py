@@ -185,6 +185,8 @@ class CallTree:
 
         Pointer jumping: each round doubles the distance, so a tree of depth d takes log2(d) rounds.
         """
+        if not wanted.any():
+            return np.full(len(self), -1, dtype=np.int32)
         # The last slot is what −1 points to: above a root there is nothing, however far one jumps.
         pointer = np.append(self.parent, np.int32(-1))
         pointer[:-1][wanted] = np.flatnonzero(wanted)
@@ -223,15 +225,15 @@ class CallTree:
 
     def where_name(self, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
         """True for the nodes whose name passes a test, which is made once a name; `nameless` for those without one."""
-        return np.array([test(name) for name in self.names] + [nameless]).take(self.name)
+        return _of_ids(np.array([test(name) for name in self.names] + [nameless]), self.name)
 
     def where_file(self, test: Callable[[str], bool]) -> BoolArray:
         """True for the nodes whose source file's path passes a test."""
-        return np.array([test(path) for path in self.files] + [False]).take(self.file)
+        return _of_ids(np.array([test(path) for path in self.files] + [False]), self.file)
 
     def where_module(self, test: Callable[[str], bool]) -> BoolArray:
         """True for the nodes whose load module's path passes a test."""
-        return np.array([test(path) for path in self.modules] + [False]).take(self.module)
+        return _of_ids(np.array([test(path) for path in self.modules] + [False]), self.module)
 
     @cached_property
     def function_labels(self) -> tuple[IntArray, list[str]]:
@@ -325,6 +327,11 @@ class CallTree:
             return base if self.offset is None else f"{base}+{int(self.offset[node]):#x}"
         index = int(self.name[node])
         return self.names[index] if index >= 0 else self.function_name(node)
+
+
+def _of_ids(passed: BoolArray, ids: IntArray) -> BoolArray:
+    """Whether each id's text passed its test; −1 takes the last entry. Most tests are passed by none."""
+    return passed[ids] if passed.any() else np.zeros(len(ids), dtype=bool)
 
 
 def outermost_spans(start: IntArray, stop: IntArray, group: IntArray | None = None) -> BoolArray:
