@@ -34,7 +34,7 @@ def read_of_series(paths: Sequence[Path], tell: Progress) -> tuple[tuple[Path, .
 
     if len(paths) == 1 and paths[0].is_dir() and len(profiles_in(paths[0])) > 1:
         series = read_series(paths, progress=tell)
-        return tuple(paths), series.runs[series.points[-1].runs[0]].profile
+        return tuple(paths), series.largest.profile
     return (), read(paths)
 
 

@@ -22,135 +22,135 @@ import numpy as np
 from chathpc.diagnosis.device import has
 from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import FloatArray
-from chathpc.scale import devices
-from chathpc.scale.activities import is_useful
+from chathpc.scale import activities
 from chathpc.scale.loss import Costs
 from chathpc.scale.record import PointRecord
-from chathpc.scale.series import Kind, Series, Workers
+from chathpc.scale.series import Kind, Run, Series, Workers
 
-#: By the name of a field of PointRecord: what applies and was measured.
-Factors = dict[str, float]
+#: By the name of a field of PointRecord: what applies and was measured, by run.
+Factors = dict[str, FloatArray]
 
 
-def efficiencies_of(series: Series, costs: Costs) -> list[PointRecord]:
+def efficiencies_of(costs: Costs) -> list[PointRecord]:
     """The efficiencies of every point, means over its repetitions."""
-    counted = _counted(series)
-    first = float(series.mean(costs.elapsed, 0))
+    series = costs.series
+    ratios = _parallel(costs) | _traced(series) | _devices(series)
+    falling, rising = _against_first(costs)
     found: list[PointRecord] = []
     for at, point in enumerate(series.points):
-        runs = list(point.runs)
-        elapsed = float(series.mean(costs.elapsed, at))
-        computation = _computation(series, costs, at)
+        means = {name: float(costs.mean(values, at)) for name, values in ratios.items()}
+        known = {name: value for name, value in means.items() if isfinite(value)}
+        for name, values in falling.items():
+            if (here := float(costs.mean(values, at))) > 0:
+                known[name] = float(costs.mean(values, 0)) / here
+        known |= {name: float(costs.mean(values, at) / costs.mean(values, 0)) for name, values in rising.items()}
+        elapsed, times = float(costs.mean(costs.elapsed, at)), costs.elapsed[list(point.runs)]
         found.append(
             PointRecord(
                 value=point.value,
-                repetitions=len(runs),
-                workers=float(series.mean(costs.workers, at)),
+                repetitions=len(times),
+                workers=float(costs.mean(costs.workers, at)),
                 elapsed=elapsed,
-                spread=float(np.std(costs.elapsed[runs], ddof=1)) if len(runs) > 1 else 0.0,
-                speedup=first / max(elapsed, 1e-300),
-                computation=computation,
-                **_parallel(series, costs, at, computation),
-                **_traced(series, runs),
-                **_counters(series, costs, counted, at),
-                **_devices(series, runs),
+                spread=float(np.std(times, ddof=1)) if len(times) > 1 else 0.0,
+                speedup=float(costs.mean(costs.elapsed, 0)) / max(elapsed, 1e-300),
+                **_with_products(known, series.hybrid),
             )
         )
     return found
 
 
-def _parallel(series: Series, costs: Costs, at: int, computation: float | None) -> Factors:
-    """Parallel efficiency and its factors; none unless the runs show several workers."""
-    if not costs.told.all() or int(costs.workers.max()) < 2:
-        return {}
-
-    def mean(part: FloatArray, whole: FloatArray) -> float:
-        return float(series.mean(part / np.maximum(whole, 1e-300), at))
-
-    computing = costs.computing.sum(axis=1)
-    busiest = computing + costs.uneven.sum(axis=1)
-    elapsed = np.maximum(costs.elapsed, 1e-300)
-    balance, communication = mean(computing, busiest), mean(busiest, elapsed)
-    found = {"parallel": balance * communication, "balance": balance, "communication": communication}
-    if computation is not None:
-        found["overall"] = balance * communication * computation
-    if series.hybrid:
-        ranks = float(series.mean(costs.rank_balance, at))
-        found |= {"balance_ranks": ranks, "balance_threads": balance / ranks}
-    outside = elapsed - costs.in_mpi
-    mpi, offload = mean(outside, elapsed), mean(outside - costs.for_devices, outside)
-    if all(run.workers == Workers.THREADS for run in series.runs) and (series.hybrid or offload < 1):
-        found["mpi"] = mpi
-        if costs.for_devices.any():
-            found["offload"] = offload
-        if mpi * offload > 0:
-            found["threads"] = communication / (mpi * offload)
+def _with_products(known: dict[str, float], hybrid: bool) -> dict[str, float]:
+    """Factors of a point with their products, and what is left of others; parts of communication where there are several."""
+    found = dict(known)
+    if "balance" in known:
+        found["parallel"] = known["balance"] * known["communication"]
+        if "computation" in known:
+            found["overall"] = found["parallel"] * known["computation"]
+    if "balance_ranks" in known:
+        found["balance_threads"] = known["balance"] / known["balance_ranks"]
+    if "mpi" in known:
+        outside = known["mpi"] * known.get("offload", 1.0)
+        if not hybrid and known.get("offload", 1.0) == 1:
+            del found["mpi"]
+            found.pop("offload", None)
+        elif outside > 0:
+            found["threads"] = known["communication"] / outside
+    if "device_use" in known:
+        found["devices"] = known["device_balance"] * known["device_copies"] * known["device_use"]
     return found
 
 
-def _computation(series: Series, costs: Costs, at: int) -> float | None:
-    """How the computing of all workers (weak: of each) has stayed; None where nothing says what it should be."""
-    if series.kind not in (Kind.STRONG, Kind.WEAK) or not costs.told.all():
-        return None
+def _parallel(costs: Costs) -> Factors:
+    """Factors of parallel efficiency; none unless the runs show several workers."""
+    if not costs.is_told or costs.workers.max() < 2:
+        return {}
+
+    def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+        return part / np.maximum(whole, 1e-300)
+
+    series, elapsed = costs.series, np.maximum(costs.elapsed, 1e-300)
     computing = costs.computing.sum(axis=1)
-    all_of_them = computing * costs.workers if series.kind == Kind.STRONG else computing
-    reference, here = (float(series.mean(all_of_them, each)) for each in (0, at))
-    return reference / here if here > 0 else None
+    busiest = computing + costs.uneven.sum(axis=1)
+    outside, for_devices = elapsed - costs.waiting_in(activities.MPI), costs.waiting_in(activities.DEVICE)
+    found = {"balance": ratio(computing, busiest), "communication": ratio(busiest, elapsed)}
+    if series.hybrid:
+        found["balance_ranks"] = costs.rank_balance
+    if all(run.workers == Workers.THREADS for run in series.runs):
+        found["mpi"] = ratio(outside, elapsed)
+        if for_devices.any():
+            found["offload"] = ratio(outside - for_devices, outside)
+    return found
 
 
-def _counted(series: Series) -> FloatArray | None:
-    """Instructions, cycles and seconds of computing by run; None unless all runs counted them."""
+def _against_first(costs: Costs) -> tuple[Factors, Factors]:
+    """What is judged against the smallest scale, where something says what it should be: what should not grow, and what should not fall.
+
+    That is the computing of all workers (weak: of each), and by what was counted its parts.
+    """
+    series = costs.series
+    if series.kind not in (Kind.STRONG, Kind.WEAK):
+        return {}, {}
+    weak, computing = series.kind == Kind.WEAK, costs.computing.sum(axis=1)
+    falling = {"computation": computing if weak else computing * costs.workers} if costs.is_told else {}
+    counted = np.array([_counted(run) for run in series.runs])
+    if not (counted > 0).all():
+        return falling, {}
+    instructions, cycles, seconds = counted.T
+    falling["instructions"] = instructions / costs.workers if weak else instructions
+    return falling, {"ipc": instructions / cycles, "frequency": cycles / seconds}
+
+
+def _counted(run: Run) -> tuple[float, ...]:
+    """Instructions, cycles and seconds of computing; 0 for what was not counted."""
+    names = ("cpu.instructions", "cpu.cycles", "cpu.time")
+    if run.workers != Workers.THREADS or not all(has(run.profile, name) for name in names):
+        return (0.0,) * len(names)
+    useful = activities.is_useful(run.kinds)
+    return tuple(float(run.profile.dense(name)[useful].sum()) for name in names)
+
+
+def _traced(series: Series) -> Factors:
+    """Serialisation and transfer efficiency, where traces with message partners tell them."""
     rows = []
     for run in series.runs:
-        names = ("cpu.instructions", "cpu.cycles", "cpu.time")
-        if run.workers != Workers.THREADS or not all(has(run.profile, name) for name in names):
-            return None
-        useful = is_useful(run.kinds)
-        rows.append([float(run.profile.dense(name)[useful].sum()) for name in names])
-    return np.array(rows)
-
-
-def _counters(series: Series, costs: Costs, counted: FloatArray | None, at: int) -> Factors:
-    """Factors of computation scaling, by what was counted."""
-    if counted is None or series.kind not in (Kind.STRONG, Kind.WEAK) or not (counted > 0).all():
-        return {}
-    instructions, cycles, seconds = counted.T
-    work = instructions / costs.workers if series.kind == Kind.WEAK else instructions
-
-    def grown(values: FloatArray) -> float:
-        return float(series.mean(values, at) / series.mean(values, 0))
-
-    return {
-        "instructions": float(series.mean(work, 0) / series.mean(work, at)),
-        "ipc": grown(instructions / cycles),
-        "frequency": grown(cycles / seconds),
-    }
-
-
-def _traced(series: Series, runs: list[int]) -> Factors:
-    """Serialisation and transfer efficiency, where traces with message partners tell them."""
-    found = []
-    for run in (series.runs[at] for at in runs):
         messages = run.measured.facts.messages if run.workers == Workers.THREADS and run.profile.timed else None
         efficiency = None if messages is None else messages.efficiency
-        if efficiency is None or efficiency.serialisation is None or efficiency.transfer is None:
-            return {}
-        found.append((efficiency.serialisation, efficiency.transfer))
-    serialisation, transfer = np.mean(found, axis=0).tolist()
+        told = (None, None) if efficiency is None else (efficiency.serialisation, efficiency.transfer)
+        rows.append((np.nan, np.nan) if None in told else told)
+    serialisation, transfer = np.array(rows, dtype=np.float64).T
     return {"serialisation": serialisation, "transfer": transfer}
 
 
-def _devices(series: Series, runs: list[int]) -> Factors:
-    """Factors of the devices' efficiency; none unless each run has kernels, and use only where the time of the runs is known."""
+def _devices(series: Series) -> Factors:
+    """Factors of the devices' efficiency, where runs have kernels, and use only where the time of the runs is known."""
     rows = []
-    for profile in (series.runs[at].profile for at in runs):
-        kernels = devices.totals(profile, devices.KERNELS)
+    for profile in (run.profile for run in series.runs):
+        kernels = activities.totals(profile, activities.KERNELS)
         if not kernels.any():
-            return {}
-        parts = (devices.KERNELS, "gpu.copy.time", "gpu.memset.time")
-        busy = devices.totals(profile, *((devices.ALL,) if has(profile, devices.ALL) else parts))
+            rows.append((np.nan,) * 3)
+            continue
+        parts = (activities.KERNELS, "gpu.copy.time", "gpu.memset.time")
+        busy = activities.totals(profile, *((activities.ALL,) if has(profile, activities.ALL) else parts))
         use = busy.max() / (wall_seconds(profile) or np.nan)
-        rows.append((kernels[busy > 0].mean() / kernels.max(), kernels.max() / busy.max(), np.minimum(use, 1.0)))
-    balance, copies, use = np.mean(rows, axis=0).tolist()
-    found = {"device_balance": balance, "device_copies": copies}
-    return found | {"device_use": use, "devices": balance * copies * use} if isfinite(use) else found
+        rows.append((kernels[busy > 0].mean() / kernels.max(), kernels.max() / busy.max(), min(use, 1.0)))
+    return dict(zip(("device_balance", "device_copies", "device_use"), np.array(rows).T, strict=True))

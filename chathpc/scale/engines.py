@@ -28,39 +28,28 @@ def computed(
         yield from (do(*task) for task in tasks)
         return
     found: dict[int, Found] = {}
-    if _compute(do, tasks, make, found, progress) is not None:
-        progress("a process was killed; its blocks are computed again")
-        lost = _compute(do, tasks, make, found, progress)
-        if lost is not None:
-            raise WorkerLostError(
-                "A process that computed was killed, twice.", hint="Give it more memory, or fewer --workers."
-            ) from lost
-    yield from (found[at] for at in range(len(tasks)))
-
-
-def _compute(
-    do: Callable[..., Found],
-    tasks: Sequence[tuple[object, ...]],
-    make: Make,
-    found: dict[int, Found],
-    progress: Callable[[str], None],
-) -> BrokenExecutor | None:
-    """Add what `do` finds for the tasks that are not in `found` yet, by their numbers; the error of a worker that was killed meanwhile."""
-    lost = None
-    futures: dict[Future[Found], int] = {}
-    with make() as executor:
-        try:
-            for at in (at for at in range(len(tasks)) if at not in found):
-                futures[executor.submit(do, *tasks[at])] = at
-        except BrokenExecutor as error:
-            lost = error
-        for future in as_completed(futures):
+    for again in (False, True):
+        lost = None
+        with make() as executor:
+            futures: dict[Future[Found], int] = {}
             try:
-                found[futures[future]] = future.result()
-                progress(f"{len(found)} of {len(tasks)} blocks")
+                for at in (at for at in range(len(tasks)) if at not in found):
+                    futures[executor.submit(do, *tasks[at])] = at
             except BrokenExecutor as error:
                 lost = error
-    return lost
+            for future in as_completed(futures):
+                try:
+                    found[futures[future]] = future.result()
+                    progress(f"{len(found)} of {len(tasks)} blocks")
+                except BrokenExecutor as error:
+                    lost = error
+        if lost is None:
+            break
+        if again:
+            hint = "Give it more memory, or fewer --workers."
+            raise WorkerLostError("A process that computed was killed, twice.", hint=hint) from lost
+        progress("a process was killed; its blocks are computed again")
+    yield from (found[at] for at in range(len(tasks)))
 
 
 def engine(name: str, workers: int) -> Make | None:
@@ -79,9 +68,7 @@ def engine(name: str, workers: int) -> Make | None:
     try:
         if kind == "mpi":
             pool: Any = import_module("mpi4py.futures").MPIPoolExecutor
-            _refuse_alone(
-                int(import_module("mpi4py.MPI").COMM_WORLD.Get_size()), os.environ.get("SLURM_STEP_NUM_TASKS", "")
-            )
+            _refuse_alone(import_module("mpi4py.MPI").COMM_WORLD.Get_size(), os.environ.get("SLURM_STEP_NUM_TASKS", ""))
             return lambda: pool(workers)
         if kind == "dask":
             client: Any = import_module("dask.distributed").Client

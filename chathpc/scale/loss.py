@@ -32,9 +32,8 @@ from chathpc.profile.names import in_words
 from chathpc.profile.run import processors
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
-from chathpc.scale import devices
-from chathpc.scale.activities import DEVICE, MPI, NEITHER, is_useful
-from chathpc.scale.series import Kind, Run, Series, Workers, is_workers, typical_growth
+from chathpc.scale import activities
+from chathpc.scale.series import Kind, Run, Series, Workers, is_workers, short_name, typical_growth
 from chathpc.scale.thresholds import threshold
 
 #: What the function is called in which a program begins.
@@ -56,13 +55,14 @@ class Loss(StrEnum):
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Costs:
-    """Costs of one worker (runs × places), in the unit of the time; they add up to `elapsed` by run.
+    """Costs of one worker in a series (runs × places), in the unit of the time; they add up to `elapsed` by run.
 
     By run: `workers` counts them; `told` is False where the profile does not show them one by one, and nothing is uneven there; `starved`
     says that threads had no core for a good part of the time; `period` is what a sample stands for, 0 where nothing was sampled;
     `rank_balance` the load balance between ranks alone. `kind` is what most of a place's time was spent on.
     """
 
+    series: Series
     joint: Joint
     kind: NDArray[np.uint8]
     computing: FloatArray
@@ -75,26 +75,39 @@ class Costs:
     rank_balance: FloatArray
 
     @cached_property
+    def whole(self) -> FloatArray:
+        """All three parts (runs × places)."""
+        return self.computing + self.uneven + self.waiting
+
+    @cached_property
     def elapsed(self) -> FloatArray:
         """Time of the busiest worker, by run."""
-        total: FloatArray = (self.computing + self.uneven + self.waiting).sum(axis=1)
-        return total
+        return np.asarray(self.whole.sum(axis=1))
+
+    @property
+    def is_told(self) -> bool:
+        """True if all runs show their workers one by one."""
+        return bool(self.told.all())
+
+    @property
+    def untold(self) -> str:
+        """The profiles that do not show their workers one by one, by name where others do; else empty."""
+        names = [short_name(self.series.runs[at].path) for at in np.flatnonzero(~self.told).tolist()]
+        if not names or not (self.workers > 1).any():
+            return ""
+        return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
     def of(self, loss: Loss) -> FloatArray:
-        """One of the three parts."""
-        if loss == Loss.GROWTH:
-            return self.computing + self.uneven + self.waiting
-        return {Loss.COMPUTING: self.computing, Loss.UNEVEN: self.uneven, Loss.WAITING: self.waiting}[loss]
+        """One of the three parts, or all."""
+        return np.asarray(self.whole if loss == Loss.GROWTH else getattr(self, loss.value))
 
-    @property
-    def in_mpi(self) -> FloatArray:
-        """Time of the busiest worker in MPI, by run."""
-        return np.asarray(self.waiting[:, np.isin(self.kind, MPI)].sum(axis=1))
+    def waiting_in(self, kinds: Sequence[Activity]) -> FloatArray:
+        """Time that the busiest worker waits in such activities, by run."""
+        return np.asarray(self.waiting[:, np.isin(self.kind, kinds)].sum(axis=1))
 
-    @property
-    def for_devices(self) -> FloatArray:
-        """Time of the busiest worker in calls that start, feed and await devices, by run."""
-        return np.asarray(self.waiting[:, np.isin(self.kind, DEVICE)].sum(axis=1))
+    def mean(self, values: FloatArray, at: int = -1) -> FloatArray:
+        """The mean of `values` (runs, or runs × …) over the repetitions at a scale, by default the largest."""
+        return np.asarray(values[list(self.series.points[at].runs)].mean(axis=0))
 
 
 def costs_of(series: Series) -> Costs:
@@ -104,7 +117,7 @@ def costs_of(series: Series) -> Costs:
     joint = _grafted(join((*measured, *measured), len(measured)))
     on_devices = any(run.workers == Workers.DEVICES for run in series.runs)
     if on_devices:
-        joint = devices.with_idle(joint)
+        joint = activities.with_idle(joint)
     size = len(joint.tree)
     weight = np.zeros((size, len(Activity)))
     for run, place in zip(series.runs, joint.place, strict=False):
@@ -113,22 +126,20 @@ def costs_of(series: Series) -> Costs:
         weight[-1, Activity.GPU] = 1.0
     rows = [_of_run(run, place, size) for run, place in zip(series.runs, joint.place, strict=False)]
     columns = (np.array(column) for column in zip(*rows, strict=True))
-    return Costs(joint, weight.argmax(axis=1).astype(np.uint8), *columns)
+    return Costs(series, joint, weight.argmax(axis=1).astype(np.uint8), *columns)
 
 
-def _of_run(
-    run: Run, place: IntArray, size: int
-) -> tuple[FloatArray, FloatArray, FloatArray, float, bool, bool, float, float]:
+def _of_run(run: Run, place: IntArray, size: int) -> tuple[FloatArray | float | bool, ...]:
     """What Costs have of a run, from `computing` on."""
     kinds, starved = run.kinds, _is_starved(run)
-    kept = ~np.isin(kinds, NEITHER)
+    kept = ~np.isin(kinds, activities.NEITHER)
     if starved:
         # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
         kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
         # With a processor for each of them, other programs had their cores, and messages waited for that too.
         kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= processors(run.profile)))
     table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
-    useful = np.bincount(place, weights=is_useful(kinds) * run.values, minlength=size) > 0
+    useful = np.bincount(place, weights=activities.is_useful(kinds) * run.values, minlength=size) > 0
     computing = table[:, useful].sum(axis=1)
     mean, busiest = table.mean(axis=0), table[np.argmax(computing)]
     return (
@@ -136,7 +147,7 @@ def _of_run(
         np.where(useful, busiest - mean, 0.0),
         np.where(useful, 0.0, busiest),
         float(len(table)),
-        len(table) > 1 or _wanted(run) <= 1,
+        len(table) > 1 or all(value <= 1 for name, value in run.parameters.items() if is_workers(name)),
         starved,
         run.measured.period,
         _rank_balance(run, computing),
@@ -186,18 +197,13 @@ def _numbers(chosen: BoolArray) -> IntArray:
 def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
     """Time of each place for each worker; one row where the profile does not tell them apart."""
     if run.workers == Workers.DEVICES:
-        table = devices.costs_by_device(run.profile, group, size)
+        table = activities.costs_by_device(run.profile, group, size)
     elif run.workers == Workers.THREADS:
         table = run.measured.facts.grouped(group, size)
     else:
         kept = group >= 0
         table = np.bincount(group[kept], weights=run.values[kept], minlength=size).astype(np.float64)[None, :]
     return table if len(table) else np.zeros((1, size))
-
-
-def _wanted(run: Run) -> float:
-    """How many workers the parameters say at least; 0 where they say nothing."""
-    return max((value for name, value in run.parameters.items() if is_workers(name)), default=0.0)
 
 
 def _is_starved(run: Run) -> bool:
@@ -249,22 +255,21 @@ class Losses:
     causes: tuple[Cause, ...]
 
 
-def losses_of(series: Series, costs: Costs) -> Losses:
+def losses_of(costs: Costs) -> Losses:
     """The losses from the smallest to the largest scale. With the problem's size only places that grow faster than the program as
     a whole count, or, without any, faster than the size.
     """
-    if series.mean(costs.elapsed, -1) <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.told.all()):
+    series = costs.series
+    if costs.mean(costs.elapsed) <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.is_told):
         return Losses(0.0, np.zeros(len(costs.joint.tree)), (), ())
     if series.kind != Kind.PROBLEM_SIZE:
-        ways = (Loss.COMPUTING, Loss.UNEVEN, Loss.WAITING)
-        return _losses([_Excess(series, costs, loss) for loss in ways])
-    whole = costs.of(Loss.GROWTH)
-    first, last = series.mean(whole, 0), series.mean(whole, -1)
+        return _losses([_Excess(costs, loss) for loss in (Loss.COMPUTING, Loss.UNEVEN, Loss.WAITING)])
+    first, last = costs.mean(costs.whole, 0), costs.mean(costs.whole)
     seen = first > 0
     ratio = series.values[-1] / series.values[0]
     growth = max(1.0, typical_growth(first[seen], last[seen], ratio)) if seen.any() else 1.0
-    found = _losses([_Excess(series, costs, Loss.GROWTH, growth)])
-    return found if found.causes or growth == 1 else _losses([_Excess(series, costs, Loss.GROWTH)])
+    found = _losses([_Excess(costs, Loss.GROWTH, growth)])
+    return found if found.causes or growth == 1 else _losses([_Excess(costs, Loss.GROWTH)])
 
 
 def _losses(ways: Sequence[_Excess]) -> Losses:
@@ -279,7 +284,6 @@ def _losses(ways: Sequence[_Excess]) -> Losses:
 class _Excess:
     """What places cost in one way beyond the ideal at a scale, by default the largest; `growth` is the exponent of the problem's size."""
 
-    series: Series
     costs: Costs
     loss: Loss
     growth: float = 1.0
@@ -287,27 +291,27 @@ class _Excess:
     @property
     def last(self) -> float:
         """The elapsed time at the largest scale."""
-        return float(self.series.mean(self.costs.elapsed, -1))
+        return float(self.costs.mean(self.costs.elapsed))
 
     def at(self, scale: int = -1) -> FloatArray:
         """By place, without those below it."""
         values = self.costs.of(self.loss)
-        first, there = self.series.mean(values, 0), self.series.mean(values, scale)
-        if self.series.kind == Kind.UNKNOWN:
+        first, there = self.costs.mean(values, 0), self.costs.mean(values, scale)
+        if self.costs.series.kind == Kind.UNKNOWN:
             # What a worker should compute is not known; the rest should stay the part of the time that it was.
             if self.loss == Loss.COMPUTING:
                 return np.zeros(len(first))
-            whole = self.series.mean(self.costs.elapsed, scale) / self.series.mean(self.costs.elapsed, 0)
+            whole = self.costs.mean(self.costs.elapsed, scale) / self.costs.mean(self.costs.elapsed, 0)
             return there - first * whole
-        return there - ideal_factor(self.series, self.costs, self.growth, scale) * first
+        return there - ideal_factor(self.costs, self.growth, scale) * first
 
     def error(self, inside: slice, scale: int = -1) -> float:
         """Its standard error over some places: between repetitions, but not less than that of counting samples."""
         values = self.costs.of(self.loss)[:, inside].sum(axis=1)
         computing = self.costs.computing[:, inside].sum(axis=1)
         variance = 0.0
-        for at, factor in ((0, ideal_factor(self.series, self.costs, self.growth, scale)), (scale, 1.0)):
-            runs = list(self.series.points[at].runs)
+        for at, factor in ((0, ideal_factor(self.costs, self.growth, scale)), (scale, 1.0)):
+            runs = list(self.costs.series.points[at].runs)
             each = values[runs]
             between = float(each.var(ddof=1)) if len(runs) > 1 else 0.0
             over = self.costs.workers[runs] if self.loss == Loss.COMPUTING else np.ones(len(runs))
@@ -318,19 +322,19 @@ class _Excess:
 
     def certainty(self, inside: slice) -> float:
         """By how many standard errors some places exceed it, all scales beyond the smallest taken together (Stouffer's method)."""
-        scales = range(1, len(self.series.points))
+        scales = range(1, len(self.costs.series.points))
         found = [float(self.at(at)[inside].sum()) / max(self.error(inside, at), 1e-300) for at in scales]
         return float(np.sum(np.clip(found, -10.0, 10.0)) / np.sqrt(len(found)))
 
 
-def ideal_factor(series: Series, costs: Costs, growth: float = 1.0, at: int = -1) -> float:
+def ideal_factor(costs: Costs, growth: float = 1.0, at: int = -1) -> float:
     """What one worker's cost at a scale (by default the largest) is of that at the smallest, ideally; `growth` is the exponent of the problem's size."""
-    first, last = series.points[0], series.points[at]
-    if series.kind == Kind.STRONG:
-        counts = [float(series.mean(costs.workers, each)) for each in (0, at)]
-        told = bool(costs.told.all()) and counts[0] != counts[1]
+    first, last = costs.series.points[0], costs.series.points[at]
+    if costs.series.kind == Kind.STRONG:
+        counts = [float(costs.mean(costs.workers, each)) for each in (0, at)]
+        told = costs.is_told and counts[0] != counts[1]
         return counts[0] / counts[1] if told else first.value / last.value
-    if series.kind == Kind.PROBLEM_SIZE:
+    if costs.series.kind == Kind.PROBLEM_SIZE:
         return float((last.value / first.value) ** growth)
     return 1.0
 
@@ -352,7 +356,7 @@ def _causes(way: _Excess) -> list[Cause]:
     left, found = way.at(), list[Cause]()
     for _ in range(_CAUSES):
         inclusive = tree.inclusive(left)
-        node = standing(way.series, way.costs, _end(way.costs, inclusive, left))
+        node = standing(way.costs, _end(way.costs, inclusive, left))
         value = float(inclusive[node])
         if value < threshold("min_loss") * way.last:
             break
@@ -372,24 +376,24 @@ def _end(costs: Costs, inclusive: FloatArray, own: FloatArray) -> int:
     """
 
     def least(child: int) -> float:
-        library = costs.joint.part[child] != Part.FUNCTION and bool(is_useful(costs.kind[child]))
+        library = costs.joint.part[child] != Part.FUNCTION and bool(activities.is_useful(costs.kind[child]))
         return threshold("same_place" if library else "min_step")
 
     return _way_down(costs, inclusive, least)[-1] or int(np.argmax(own))
 
 
 def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
-    series, costs, loss = way.series, way.costs, way.loss
+    costs, loss = way.costs, way.loss
     inside = slice(node, int(costs.joint.tree.end[node]))
     values = costs.of(loss)[:, inside]
-    weight = np.maximum(series.mean(values, -1), 0.0)
+    weight = np.maximum(costs.mean(values), 0.0)
     kind = Activity(int(np.bincount(costs.kind[inside], weights=weight, minlength=len(Activity)).argmax()))
-    general = loss == Loss.COMPUTING and is_workers(series.parameter) and _is_general(series, costs, inside)
-    if general and _Excess(series, costs, Loss.COMPUTING).at().sum() < (1 - threshold("scales_well")) * way.last:
+    general = loss == Loss.COMPUTING and is_workers(costs.series.parameter) and _is_general(costs, inside)
+    if general and _Excess(costs, Loss.COMPUTING).at().sum() < (1 - threshold("scales_well")) * way.last:
         return None
-    cost = (costs.of(Loss.GROWTH)[:, inside] if loss == Loss.UNEVEN else values).sum(axis=1)
-    divided = loss == Loss.COMPUTING and series.kind == Kind.STRONG
-    first, last = (float(series.mean(cost, at)) for at in (0, -1))
+    cost = (costs.whole[:, inside] if loss == Loss.UNEVEN else values).sum(axis=1)
+    divided = loss == Loss.COMPUTING and costs.series.kind == Kind.STRONG
+    first, last = (float(costs.mean(cost, at)) for at in (0, -1))
     return Cause(
         loss,
         node,
@@ -398,24 +402,24 @@ def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
         way.error(inside),
         cost,
         kind,
-        alone=loss == Loss.UNEVEN and _is_alone(series, costs, inside),
+        alone=loss == Loss.UNEVEN and _is_alone(costs, inside),
         general=general,
         repeated=last / first if divided and first else 0.0,
     )
 
 
-def _is_alone(series: Series, costs: Costs, inside: slice) -> bool:
+def _is_alone(costs: Costs, inside: slice) -> bool:
     """True if the busiest worker alone does the work of some places at the largest scale."""
-    mean, uneven = (float(series.mean(table[:, inside].sum(axis=1), -1)) for table in (costs.computing, costs.uneven))
-    count = float(series.mean(costs.workers, -1))
+    mean, uneven = (float(costs.mean(table[:, inside].sum(axis=1))) for table in (costs.computing, costs.uneven))
+    count = float(costs.mean(costs.workers))
     others = (mean * count - (mean + uneven)) / max(count - 1, 1)
     return others < threshold("one_worker") * (mean + uneven)
 
 
-def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
+def _is_general(costs: Costs, inside: slice) -> bool:
     """True if the rest of the program computes about as much longer than it should."""
-    factor = ideal_factor(series, costs)
-    first, last = (series.mean(costs.computing, at) for at in (0, -1))
+    factor = ideal_factor(costs)
+    first, last = (costs.mean(costs.computing, at) for at in (0, -1))
     here = last[inside].sum() / max(factor * first[inside].sum(), 1e-300)
     rest = (last.sum() - last[inside].sum()) / max(factor * (first.sum() - first[inside].sum()), 1e-300)
     # Where there is hardly a rest, nothing tells a function from the machine.
@@ -423,12 +427,12 @@ def _is_general(series: Series, costs: Costs, inside: slice) -> bool:
     return bool(here < 1 / threshold("scales_well") and small) or bool(not small and here - 1 < 2 * (rest - 1))
 
 
-def standing(series: Series, costs: Costs, node: int) -> int:
+def standing(costs: Costs, node: int) -> int:
     """The function that stands for a place: callers whose time is nearly all there, up to the program's main function."""
     tree, joint = costs.joint.tree, costs.joint
-    if joint.part[node] != Part.FUNCTION or series.runs[0].workers == Workers.DEVICES:
+    if joint.part[node] != Part.FUNCTION or costs.series.runs[0].workers == Workers.DEVICES:
         return node
-    whole = tree.inclusive(series.mean(costs.of(Loss.GROWTH), -1))
+    whole = tree.inclusive(costs.mean(costs.whole))
     while True:
         above = int(tree.parent[node])
         if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in MAIN:
@@ -462,10 +466,9 @@ def path_names(costs: Costs, node: int) -> list[str]:
     return [clean(readable_function(name)) for name in path_of(costs.joint, node) if name not in STARTERS]
 
 
-def place_of(series: Series, costs: Costs, node: int) -> Place:
+def place_of(costs: Costs, node: int) -> Place:
     """File and line of a place, as the largest run shows it."""
-    at = series.points[-1].runs[0]
-    run, tree = series.runs[at], costs.joint.tree
+    at, run, tree = costs.series.points[-1].runs[0], costs.series.largest, costs.joint.tree
     if run.workers == Workers.UNKNOWN:
         return Place()
     inside = (costs.joint.place[at] >= node) & (costs.joint.place[at] < int(tree.end[node]))

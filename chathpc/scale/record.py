@@ -141,21 +141,20 @@ class PredictionRecord(Record):
     refusal: str = Field(description="Why it cannot be extrapolated from these runs; empty if it can.")
 
     @classmethod
-    def of(
-        cls,
-        at: Mapping[str, float],
-        elapsed: Range | None,
-        ranked: Iterable[tuple[str, Range]] = (),
-        *,
-        efficiency: RangeRecord | None = None,
-        refusal: str = "",
+    def by(
+        cls, law: Fitted, at: Mapping[str, float], unit: str, ranked: Iterable[tuple[str, Range]] = ()
     ) -> PredictionRecord:
-        """A time, and the names and costs of places, of which the largest are kept; or why there is none."""
+        """What a law says of a cost (in `unit`) at a point, and the names and costs of places there, of which the largest are kept."""
+        if refusal := law.refusal(at, unit):
+            return cls.refused(at, refusal)
         largest = sorted(ranked, key=lambda each: -each[1].value)[:_RANKED]
-        return cls(
-            at=dict(at), elapsed=None if elapsed is None else RangeRecord.of(elapsed), efficiency=efficiency, refusal=refusal,
-            ranked=[RankedRecord(name=clean(name), cost=RangeRecord.of(cost)) for name, cost in largest],
-        )  # fmt: skip
+        places = [RankedRecord(name=clean(name), cost=RangeRecord.of(cost)) for name, cost in largest]
+        return cls(at=dict(at), elapsed=RangeRecord.of(law.predict(at)), efficiency=None, ranked=places, refusal="")
+
+    @classmethod
+    def refused(cls, at: Mapping[str, float], why: str) -> PredictionRecord:
+        """That nothing can be said of a point."""
+        return cls(at=dict(at), elapsed=None, efficiency=None, ranked=[], refusal=why)
 
 
 class CrossingRecord(Record):

@@ -22,8 +22,7 @@ from chathpc.measure.record import RECORD, read_record
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
-from chathpc.scale import devices
-from chathpc.scale.activities import is_useful
+from chathpc.scale import activities
 from chathpc.scale.laws import Measurement
 from chathpc.scale.thresholds import threshold
 
@@ -87,7 +86,7 @@ class Run:
     @property
     def workers(self) -> Workers:
         """Whose time the metric is."""
-        if self.measured.metric.id == devices.ALL and self.profile.where.is_gpu.any():
+        if self.measured.metric.id == activities.ALL and self.profile.where.is_gpu.any():
             return Workers.DEVICES
         return Workers.THREADS if self.measured.is_host_time else Workers.UNKNOWN
 
@@ -95,7 +94,7 @@ class Run:
     def kinds(self) -> NDArray[np.uint8]:
         """What the time of each node was spent on; computing where that is not known."""
         if self.workers == Workers.DEVICES:
-            return devices.kinds_of(self.profile)
+            return activities.kinds_of(self.profile)
         if self.workers == Workers.THREADS:
             return self.measured.facts.activities.kind
         return np.zeros(len(self.profile.tree), np.uint8)
@@ -103,7 +102,7 @@ class Run:
     @property
     def values(self) -> FloatArray:
         """The metric at each node itself."""
-        return self.profile.dense(devices.ALL) if self.workers == Workers.DEVICES else self.measured.values
+        return self.profile.dense(activities.ALL) if self.workers == Workers.DEVICES else self.measured.values
 
 
 Sliced = TypeVar("Sliced", Run, Measurement)
@@ -142,15 +141,20 @@ class Series:
         """The parameter's values, ascending."""
         return [point.value for point in self.points]
 
-    def mean(self, values: FloatArray, at: int) -> FloatArray:
-        """The mean of `values` (runs, or runs × …) over the repetitions at a scale."""
-        found: FloatArray = values[list(self.points[at].runs)].mean(axis=0)
-        return found
+    @property
+    def largest(self) -> Run:
+        """The first run at the largest value."""
+        return self.runs[self.points[-1].runs[0]]
 
     @property
     def hybrid(self) -> bool:
         """True if some run has several ranks of several threads."""
         return any(run.measured.ranks > 1 and run.measured.threads > run.measured.ranks for run in self.runs)
+
+
+def short_name(place: Path) -> str:
+    """The end of a profile's path, safe to show."""
+    return clean("/".join(place.parts[-2:]))
 
 
 def known_name(name: str) -> str:
@@ -203,7 +207,7 @@ def read_series(
             f"The profiles have no time in common. {notes[0]}", hint="Measure all of them in the same way."
         )
     if failed:
-        named = ", ".join(clean("/".join(place.parts[-2:])) for place in failed)
+        named = ", ".join(map(short_name, failed))
         notes = [*notes, f"Omitted, since the program failed: {named}."]
     tables, source = _parameters(found, read, values)
     runs = [
@@ -404,7 +408,7 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     for at, point in enumerate((points[0], points[-1])):
         for number in point.runs:
             run, facts = runs[number], runs[number].measured.facts
-            labels, sums = facts.by_function(np.where(is_useful(run.kinds), run.values, 0.0))
+            labels, sums = facts.by_function(np.where(activities.is_useful(run.kinds), run.values, 0.0))
             for label, value in zip(labels.tolist(), sums.tolist(), strict=True):
                 shares.setdefault(facts.label_names[label], [0.0, 0.0])[at] += value / len(point.runs)
     table = np.array([row for row in shares.values() if row[0] > 0])

@@ -8,6 +8,7 @@ on how many workers there are, so the answer is the same from all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from chathpc.adapters.load import load
 from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.statistics import FEWEST, far
 from chathpc.errors import UsageError
 from chathpc.measure.record import RECORD
 from chathpc.profile.call_values import call_of, call_values
@@ -22,8 +24,7 @@ from chathpc.profile.profile import RANKS_ADDED, Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 from chathpc.scale.engines import Make, computed
-from chathpc.scale.groups import Members, groups_of, odd_ones
-from chathpc.scale.record import SpreadPlaceRecord, SpreadRecord
+from chathpc.scale.record import GroupRecord, OddRecord, SpreadPlaceRecord, SpreadRecord
 
 #: Values of a block, in numbers: 32 MiB of them.
 _BLOCK = 4 << 20
@@ -34,6 +35,16 @@ QUANTILES = (0.1, 0.5, 0.9)
 _SEEN = 0.01
 #: Places by which locations are grouped; places and locations that are named.
 _FEATURES, _LISTED = 32, 20
+#: Groups at most, locations that are grouped at once (of more, evenly chosen ones), and rounds.
+_GROUPS, _GROUPED, _ROUNDS = 6, 4096, 50
+#: A group has at least this part of all locations, and two; how often what has fewer is left aside.
+_FEW, _ASIDE = 0.01, 8
+#: Groups are told apart if their centres are this many of their standard deviations from each other: halves of a normal distribution have
+#: 2.7, of an even one 3.5; and if they differ by this part of their mean.
+_APART, _DIFFERENT = 4.0, 0.05
+#: A location stands out if it is this many times as far from its group's centre as the median one, and this part of it. That is 5.4 standard
+#: deviations of a normal distribution, more than for repetitions: of 100,000 locations 47 are beyond 3.5 by chance.
+_FAR, _MUCH = 8.0, 0.1
 
 
 def spread(
@@ -61,10 +72,9 @@ def spread(
             f"{clean(first.title)} shows devices alone, no ranks or threads.",
             hint="Give a profile of the program's threads: chathpc measure -- ./app",
         )
-    if len(paths) == 1:
-        _check(first, id)
     if len(paths) > 1:
         return _of_files(paths, make, id, progress)
+    _check(first, id)
     blocks = [(str(paths[0]), id, begin, end) for begin, end in _blocks(first)]
     return _of_table(first, id, np.concatenate(list(computed(_block, blocks, make, progress))))
 
@@ -105,7 +115,7 @@ def _blocks(profile: Profile) -> Iterator[tuple[int, int]]:
 
 
 def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
-    host, heavy = _host(first), _heaviest(table)
+    host = _host(first)
     node, thread = first.where.node[host].astype(np.int32), first.where.thread[host]
     alone = len(np.unique(thread)) == 1
 
@@ -113,8 +123,10 @@ def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
         said = first.where.label(int(host[at])).removeprefix(f"node {node[at]} ")
         return said.removesuffix(f" thread {thread[at]}") if alone else said
 
-    vectors = np.ascontiguousarray(call_values(first, id, heavy)[host])
-    return _told(first, id, table, lambda at: _path(first, at), heavy, vectors, label, node)
+    def vectors(heavy: IntArray) -> FloatArray:
+        return np.ascontiguousarray(call_values(first, id, heavy)[host])
+
+    return _told(first, id, table, lambda at: _path(first, at), vectors, label, node)
 
 
 def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
@@ -198,19 +210,19 @@ def _of_files(paths: Sequence[Path], make: Make | None, metric: str, progress: C
     for columns, values in rows:
         whole[begin : begin + len(values), columns] = values
         begin += len(values)
-    table, path_of = _statistics(whole), list(numbers).__getitem__
-    heavy = _heaviest(table)
     node = np.array(nodes, dtype=np.int32)
-    return _told(_opened(str(paths[0])), metric, table, path_of, heavy, whole[:, heavy], labels.__getitem__, node)
+    first, path_of = _opened(str(paths[0])), list(numbers).__getitem__
+    return _told(first, metric, _statistics(whole), path_of, lambda heavy: whole[:, heavy], labels.__getitem__, node)
 
 
 def _told(
-    profile: Profile, metric: str, table: FloatArray, path_of: Callable[[int], tuple[str, ...]], heavy: IntArray, vectors: FloatArray,
+    profile: Profile, metric: str, table: FloatArray, path_of: Callable[[int], tuple[str, ...]], vectors: Callable[[IntArray], FloatArray],
     label: Callable[[int], str], node: IntArray,
 ) -> SpreadRecord:  # fmt: skip
-    count = len(vectors)
-    names = [path_of(place)[-1] for place in heavy.tolist()]
-    members = Members(vectors, names, label, node if len(np.unique(node)) > 1 else np.full_like(node, -1))
+    # The places whose values differ most between locations, in the order of the places.
+    heavy = np.sort(np.argsort(-table[:, 2], kind="stable")[:_FEATURES]).astype(np.int32)
+    names, count = [path_of(place)[-1] for place in heavy.tolist()], len(node)
+    members = Members(vectors(heavy), names, label, node if len(np.unique(node)) > 1 else np.full_like(node, -1))
     places = [
         SpreadPlaceRecord(
             name=path_of(at)[-1], path=list(path_of(at)), locations=int(used), total=total, mean=total / count, deviation=deviation,
@@ -228,11 +240,6 @@ def _told(
     )  # fmt: skip
 
 
-def _heaviest(table: FloatArray) -> IntArray:
-    """The places whose values differ most between locations, in the order of the places."""
-    return np.sort(np.argsort(-table[:, 2], kind="stable")[:_FEATURES]).astype(np.int32)
-
-
 @lru_cache(maxsize=2)
 def _opened(path: str) -> Profile:
     """A profile, read once in each process."""
@@ -247,3 +254,106 @@ def _path(profile: Profile, node: int) -> tuple[str, ...]:
     if call_of(tree)[node] == node and (above := int(tree.parent[node])) >= 0:
         own = f"{tree.names[tree.name[node]].partition(' [')[0]} in {readable_function(tree.function_name(above))}"
     return (*(clean(tree.label(int(each))) for each in tree.path(node)[:-1]), clean(own))
+
+
+# -- groups ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """Ranks and threads at the places where they differ most: their values (locations × places), the places' names, what a location is
+    called, and its compute node (−1 for all where there is one alone).
+    """
+
+    vectors: FloatArray
+    places: Sequence[str]
+    label: Callable[[int], str]
+    node: IntArray
+
+
+def groups_of(locations: Members) -> tuple[IntArray, list[GroupRecord]]:
+    """The group of each location, and the groups, the largest first: as many as are clearly apart."""
+    vectors, node = locations.vectors, locations.node
+    chosen = np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), _GROUPED)).astype(np.int64))
+    tried = (_centres(vectors[chosen], count) for count in range(min(_GROUPS, len(chosen) // 2), 1, -1))
+    centres = next((found for found in tried if found is not None), vectors.mean(axis=0, keepdims=True))
+    distance = _distances(vectors, centres)
+    member = distance.argmin(axis=1).astype(np.int32)
+    groups = []
+    for number in np.unique(member).tolist():
+        inside, others, centre = np.flatnonzero(member == number), member != number, centres[number]
+        rest = vectors[others].mean(axis=0) if others.any() else centre
+        most = int(np.argmax(np.abs(centre - rest)))
+        own_nodes = np.unique(node[inside][node[inside] >= 0])
+        groups.append(
+            GroupRecord(
+                members=len(inside), representative=locations.label(int(inside[distance[inside, number].argmin()])),
+                nodes=[] if np.isin(node[others], own_nodes).any() else own_nodes.tolist(),
+                mean=float(vectors[inside].sum(axis=1).mean()),
+                place=locations.places[most], here=float(centre[most]), elsewhere=float(rest[most]),
+            )
+        )  # fmt: skip
+    return member, sorted(groups, key=lambda each: -each.members)
+
+
+def _centres(vectors: FloatArray, count: int) -> FloatArray | None:
+    """Centres of `count` groups; None if they are not apart. What is too few for a group stands out, and is left aside."""
+    least = max(2, len(vectors) * _FEW)
+    for _ in range(_ASIDE):
+        found, member = _means(vectors, count)
+        few = np.bincount(member, minlength=count) < least
+        if not few.any():
+            return found if _are_apart(vectors, found, member) else None
+        vectors = vectors[~few[member]]
+        if len(vectors) < 2 * count:
+            break
+    return None
+
+
+def _means(vectors: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+    """Lloyd's k-means from the point farthest from the mean, then always that farthest from all chosen: no chance is in it."""
+    first = _distances(vectors, vectors.mean(axis=0, keepdims=True)).argmax()
+    centres = vectors[[first]]
+    while len(centres) < count:
+        centres = np.vstack([centres, vectors[_distances(vectors, centres).min(axis=1).argmax()]])
+    member = np.full(len(vectors), -1, dtype=np.int32)
+    for _ in range(_ROUNDS):
+        before, member = member, _distances(vectors, centres).argmin(axis=1).astype(np.int32)
+        if np.array_equal(before, member):
+            break
+        for each in np.unique(member):
+            centres[each] = vectors[member == each].mean(axis=0)
+    return centres, member
+
+
+def _are_apart(vectors: FloatArray, centres: FloatArray, member: IntArray) -> bool:
+    variances = [np.square(vectors[member == each] - centre).mean(axis=0).sum() for each, centre in enumerate(centres)]
+    spread, size = np.sqrt(variances), np.linalg.norm(vectors.mean(axis=0))
+    first, second = np.triu_indices(len(centres), 1)
+    between = np.sqrt(_distances(centres, centres))[first, second]
+    return bool((between > np.maximum(_APART * np.maximum(spread[first], spread[second]), _DIFFERENT * size)).all())
+
+
+def _distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
+    """Squared distances (vectors × centres)."""
+    return np.stack([np.square(vectors - centre).sum(axis=1) for centre in centres], axis=1)
+
+
+def odd_ones(locations: Members, member: IntArray) -> list[OddRecord]:
+    """Locations far from the middle of their group, the farthest first."""
+    found: list[tuple[float, OddRecord]] = []
+    for inside in (np.flatnonzero(member == number) for number in np.unique(member)):
+        if len(inside) < FEWEST:
+            continue
+        vectors = locations.vectors[inside]
+        middle = np.median(vectors, axis=0)
+        distance = np.sqrt(np.square(vectors - middle).sum(axis=1))
+        for at in far(distance, times=_FAR, least=_MUCH * float(np.linalg.norm(middle))).tolist():
+            own, node = vectors[at], int(locations.node[inside[at]])
+            most = int(np.argmax(np.abs(own - middle)))
+            odd = OddRecord(
+                label=locations.label(int(inside[at])), node=node if node >= 0 else None, time=float(own.sum()),
+                usual_time=float(middle.sum()), place=locations.places[most], here=float(own[most]), usual=float(middle[most]),
+            )  # fmt: skip
+            found.append((float(distance[at]), odd))
+    return [odd for _, odd in sorted(found, key=lambda pair: -pair[0])]

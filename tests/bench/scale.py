@@ -21,8 +21,8 @@ from itertools import product
 
 import numpy as np
 
-from chathpc.scale.experiment import Candidate, advise, costs_most, keeps
 from chathpc.scale.laws import NORMAL_FORM, Fitted, Law, Measurement, fit
+from chathpc.scale.outlook import Candidate, advise, costs_most, keeps
 
 NOISES = (0.01, 0.02, 0.05, 0.1, 0.2)
 Function = Callable[[np.ndarray], np.ndarray]

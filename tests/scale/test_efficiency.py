@@ -25,7 +25,7 @@ from tests.synthetic.nsight_systems import H2D, Export
 
 def test_they_are_ratios_of_times_and_multiply() -> None:
     found = strong({"solve": even(8.0), "setup": alone(1.0), "again": each(0.5)}, each(0.25))
-    at = efficiencies_of(found, costs_of(found))[2]
+    at = efficiencies_of(costs_of(found))[2]
     useful_mean, useful_most, elapsed = 8 / 4 + 1 / 4 + 0.5, 8 / 4 + 1 + 0.5, 8 / 4 + 1 + 0.5 + 0.25
     assert at.value == 4
     assert at.balance == pytest.approx(useful_mean / useful_most)
@@ -39,12 +39,12 @@ def test_they_are_ratios_of_times_and_multiply() -> None:
 
 def test_under_weak_scaling_each_worker_counts() -> None:
     found = strong({"solve": each(8.0), "merge": lambda count: (0.25 * count,) * count})
-    assert efficiencies_of(found, costs_of(found))[-1].computation == pytest.approx(8.25 / 12)
+    assert efficiencies_of(costs_of(found))[-1].computation == pytest.approx(8.25 / 12)
 
 
 def test_one_worker_has_no_efficiencies_to_tell() -> None:
     found = strong({"solve": even(8.0)}, counts=(2, 4))
-    assert all(at.balance == pytest.approx(1.0) for at in efficiencies_of(found, costs_of(found)))
+    assert all(at.balance == pytest.approx(1.0) for at in efficiencies_of(costs_of(found)))
 
 
 def test_calls_that_await_devices_are_a_factor_of_their_own() -> None:
@@ -57,7 +57,7 @@ def test_calls_that_await_devices_are_a_factor_of_their_own() -> None:
         return build(main(function("solve", wait, time=even(8.0)(count) if count > 1 else 8.0)), timed=True)
 
     found = series("threads", {count: run(count) for count in (1, 2, 4)})
-    at = efficiencies_of(found, costs_of(found))[-1]
+    at = efficiencies_of(costs_of(found))[-1]
     assert (at.communication, at.offload) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
     assert (at.mpi, at.threads) == (1, 1)
 
@@ -96,7 +96,7 @@ def test_p_is_called_what_it_counts(traces: Series) -> None:
 
 def test_devices_have_their_own_factors(traces: Series) -> None:
     assert (traces.parameter, traces.values) == ("GPUs", [1, 2, 4])
-    at = efficiencies_of(traces, costs_of(traces))[-1]
+    at = efficiencies_of(costs_of(traces))[-1]
     assert at.device_balance == pytest.approx(12.5 / 20)
     assert at.device_copies == pytest.approx(20 / 24)
     assert at.device_use == pytest.approx(24 / 28)
@@ -154,7 +154,7 @@ def hybrid(counts: Sequence[int]) -> Series:
 
 def test_ranks_of_threads_have_the_balance_of_each() -> None:
     found = hybrid((2, 4))
-    _, last = efficiencies_of(found, costs_of(found))
+    _, last = efficiencies_of(costs_of(found))
     assert last.workers == 8
     assert last.balance == pytest.approx((8.5 / 8) / 1.5)
     assert last.balance_ranks == pytest.approx((8.5 / 4) / 2.5)
@@ -164,7 +164,7 @@ def test_ranks_of_threads_have_the_balance_of_each() -> None:
 
 def test_counters_part_computation_scaling() -> None:
     found = hybrid((2, 4))
-    _, last = efficiencies_of(found, costs_of(found))
+    _, last = efficiencies_of(costs_of(found))
     assert last.instructions == pytest.approx(1 / 1.1)
     assert last.frequency == pytest.approx(1.0)
     assert last.instructions * last.ipc * last.frequency == pytest.approx(last.computation)

@@ -26,7 +26,7 @@ def test_the_parts_add_up_to_the_busiest_workers_time() -> None:
 def test_work_of_one_thread_is_found() -> None:
     found = strong({"solve": even(8.0), "setup": alone(1.0)})
     costs = costs_of(found)
-    cause = losses_of(found, costs).causes[0]
+    cause = losses_of(costs).causes[0]
     assert (cause.loss, name_of(costs, cause.node), cause.alone) == (Loss.UNEVEN, "setup", True)
     # 16 threads: setup takes 1 s, of which a mean of 1/16 s is computing; all takes 8/16 + 1.
     assert cause.share == pytest.approx((1 - 1 / 16) / 1.5)
@@ -35,7 +35,7 @@ def test_work_of_one_thread_is_found() -> None:
 def test_work_that_is_not_divided_is_found() -> None:
     found = strong({"solve": even(8.0), "again": each(0.5)})
     costs = costs_of(found)
-    cause = losses_of(found, costs).causes[0]
+    cause = losses_of(costs).causes[0]
     assert (cause.loss, name_of(costs, cause.node), cause.repeated) == (Loss.COMPUTING, "again", 1.0)
     assert cause.share == pytest.approx((0.5 - 0.5 / 16) / 1.0)
 
@@ -43,7 +43,7 @@ def test_work_that_is_not_divided_is_found() -> None:
 def test_communication_that_grows_is_found() -> None:
     found = strong({"solve": even(8.0)}, lambda count: (0.02 * count,) * count)
     costs = costs_of(found)
-    cause = losses_of(found, costs).causes[0]
+    cause = losses_of(costs).causes[0]
     assert (cause.loss, name_of(costs, cause.node)) == (Loss.WAITING, "MPI_Allreduce in exchange")
     assert cause.share == pytest.approx((0.32 - 0.02 / 16) / (0.5 + 0.32))
 
@@ -51,7 +51,7 @@ def test_communication_that_grows_is_found() -> None:
 def test_weak_scaling_loses_what_a_worker_has_more() -> None:
     found = strong({"solve": each(8.0), "merge": lambda count: (0.25 * count,) * count})
     costs = costs_of(found)
-    losses = losses_of(found, costs)
+    losses = losses_of(costs)
     assert losses.total == pytest.approx((4.0 - 0.25) / 12)
     assert name_of(costs, losses.causes[0].node) == "merge"
     assert [name_of(costs, node) for node in losses.hot_path][-1] == "merge"
@@ -76,7 +76,7 @@ def test_a_teams_other_threads_belong_to_the_function_that_started_them() -> Non
     found = series("threads", {count: run(count) for count in (1, 2, 4)})  # type: ignore[misc]
     costs = costs_of(found)
     assert [name_of(costs, node) for node in range(len(costs.joint.tree))].count("sweep") == 1
-    assert losses_of(found, costs).causes == ()
+    assert losses_of(costs).causes == ()
     costs.joint.tree.check()
 
 
@@ -89,7 +89,7 @@ def test_what_is_left_of_a_stack_that_was_lost_belongs_to_the_function_above() -
 
     found = series("ranks", {count: run(count) for count in (1, 2, 4)})
     costs = costs_of(found)
-    causes = losses_of(found, costs).causes
+    causes = losses_of(costs).causes
     assert [name_of(costs, cause.node) for cause in causes] == ["report"]
     assert causes[0].share == pytest.approx(0.75 / 3)
 
@@ -102,7 +102,7 @@ def test_a_library_that_computes_for_a_function_is_part_of_it() -> None:
 
     found = series("threads", {count: run(count) for count in (1, 2, 4, 8)})
     costs = costs_of(found)
-    assert [name_of(costs, cause.node) for cause in losses_of(found, costs).causes] == ["table"]
+    assert [name_of(costs, cause.node) for cause in losses_of(costs).causes] == ["table"]
 
 
 def test_quadratic_growth_is_found_and_linear_growth_is_not() -> None:
@@ -190,6 +190,6 @@ def test_messages_that_waited_for_a_rank_whose_core_other_programs_had_are_not_h
     costs = costs_of(found)
     assert costs.starved.tolist() == [False, True]
     assert costs.waiting[1].sum() == pytest.approx(3.0 if judged else 0.0)
-    assert (Loss.WAITING in [cause.loss for cause in losses_of(found, costs).causes]) == judged
+    assert (Loss.WAITING in [cause.loss for cause in losses_of(costs).causes]) == judged
     said = "At ranks 2 threads had no core for a good part of the time, which does not count, and efficiencies are at most those shown."
     assert said in scaling_of(found).notes  # nothing of OpenMP, which the program does not use

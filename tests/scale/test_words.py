@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from chathpc.scale.loss import costs_of
-from chathpc.scale.runs import outliers, overhead
 from chathpc.scale.series import Kind, Series
+from chathpc.scale.words import outliers, overhead
 from tests.scale.made import even, profile, repeated
 
 
@@ -29,20 +29,20 @@ def made(*factors: tuple[float, ...]) -> Series:
 def told_of(series: Series, records: Sequence[Mapping[str, object]]) -> str:
     """What the profiler costs, by what chathpc measure wrote beside the runs."""
     runs = tuple(replace(run, record=record) for run, record in zip(series.runs, records, strict=True))
-    return overhead(replace(series, runs=runs), costs_of(series))
+    return " ".join(overhead(replace(costs_of(series), series=replace(series, runs=runs))))
 
 
 def test_a_run_far_from_the_others_is_named() -> None:
     found = made((1.0, 1.01, 0.99), (1.02, 1.0, 1.5), (1.0, 0.98, 1.01))
-    (told,) = outliers(found, costs_of(found))
+    (told,) = outliers(costs_of(found))
     assert told == "At 2 threads threads2/rep3 took 47.1 % more time than the median there."  # 1.5 / 1.02
 
 
 def test_noise_and_few_repetitions_name_nobody() -> None:
     even_ones = made((1.0, 1.1, 0.9), (1.12, 1.0, 0.91), (1.0, 0.92, 1.08))
-    assert outliers(even_ones, costs_of(even_ones)) == []
+    assert outliers(costs_of(even_ones)) == []
     pairs = made((1.0, 1.5), (1.0, 1.0), (1.0, 1.0))
-    assert outliers(pairs, costs_of(pairs)) == []
+    assert outliers(costs_of(pairs)) == []
 
 
 def test_rates_tell_what_the_profiler_costs() -> None:

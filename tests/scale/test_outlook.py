@@ -9,9 +9,9 @@ import pytest
 
 from chathpc.comparison.run import Run as Measured
 from chathpc.reports.scale_terminal import outlook_sentences
-from chathpc.scale.experiment import Candidate, advise, costs_most, keeps, needed, repetitions
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
+from chathpc.scale.outlook import Candidate, advise, costs_most, keeps, needed
 from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Kind, Run, Series, series_of
 from tests.scale.made import alone, even, profile, repeated, series, strong
@@ -96,7 +96,7 @@ def test_runs_that_are_there_already_are_not_advised_again() -> None:
     times = {1: (0.406, 0.406, 0.472), 2: (0.275, 0.276, 0.292), 4: (0.165, 0.173, 0.168)}
     profiles = {n: [profile(n, {"solve": even(time * n)}) for time in every] for n, every in times.items()}
     found = repeated("ranks", profiles, Kind.STRONG)
-    assert needed(found, costs_of(found)) <= 3
+    assert needed(costs_of(found)) <= 3
     record = scaling_of(found, [{"ranks": 256.0}])
     assert "ms there" in record.predictions[0].refusal
     assert record.next_run is not None
@@ -141,12 +141,12 @@ def test_no_run_shows_workers_that_the_profiler_does_not() -> None:
     assert (record.next_run.at, record.next_run.job) == (None, "")
 
 
-def test_repetitions_that_are_needed_follow_from_the_spread() -> None:
-    found = timed({1000: [1.0, 1.1, 0.9], 2000: [2.0, 2.2, 1.8]})
-    # A standard deviation of 10 %: (1.2816 × 0.1 / 0.05)² = 6.57.
-    assert needed(found, costs_of(found)) == 7
-    once = timed({1000: [1.0], 2000: [2.0]})
-    assert needed(once, costs_of(once)) == 0
+@pytest.mark.parametrize(("noise", "count"), [(0.01, 1), (0.05, 2), (0.1, 7), (0.2, 27)])
+def test_repetitions_that_are_needed_follow_from_the_spread(noise: float, count: int) -> None:
+    # (1.2816 · noise / 0.05)², rounded up: 0.07, 1.64, 6.57, 26.3
+    found = timed({n: [n / 1000 * each for each in (1, 1 + noise, 1 - noise)] for n in (1000, 2000)})
+    assert needed(costs_of(found)) == count
+    assert needed(costs_of(timed({1000: [1.0], 2000: [2.0]}))) == 0
 
 
 def test_several_parameters_are_predicted_by_one_law() -> None:
@@ -211,11 +211,3 @@ def test_decisions() -> None:
     samples = {"a": np.array([1.0, 5.0]), "b": np.array([2.0, 1.0])}
     assert costs_most(samples) == ["b", "a"]
     assert keeps(4.0)(samples) == ["yes", "no"]
-
-
-@pytest.mark.parametrize(
-    ("noise", "half", "count"), [(0.05, 0.05, 2), (0.05, 0.02, 11), (0.01, 0.05, 1), (0.2, 0.05, 27)]
-)
-def test_repetitions_for_an_interval(noise: float, half: float, count: int) -> None:
-    # (1.2816 · noise / half)², rounded up: 1.64, 10.27, 0.07, 26.3
-    assert repetitions(noise, half) == count
