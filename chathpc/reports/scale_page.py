@@ -9,8 +9,8 @@ from math import ceil, floor, log10
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
+from chathpc.reports import scale_terminal
 from chathpc.reports.predicted_page import POLICY
-from chathpc.reports.scale_terminal import VERDICTS, columns, findings, head, matrix, outlook, table_title, workers
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
 from chathpc.scale.words import at_value, value
@@ -43,22 +43,22 @@ _INDENT = "\u2002"
 
 def render(record: Scaling, style: Style) -> str:
     """The page, in light and dark; `style` is of no use to it."""
-    word, _ = VERDICTS[record.verdict]
+    word, _ = scale_terminal.VERDICTS[record.verdict]
     title = f"{record.title}: {record.parameter} {value(record.points[0].value)} to {value(record.points[-1].value)}"
     parts = [
         f"<h1>{_safe(title)}</h1>",
-        f'<p class="dim">{_safe(head(record))}</p>',
+        f'<p class="dim">{_safe(scale_terminal.head(record))}</p>',
         f'<p class="verdict"><span class="{record.verdict}">{word.capitalize()}.</span> {_safe(record.headline)}</p>',
-        f"<h2>{table_title(record)}</h2>",
+        f"<h2>{scale_terminal.table_title(record)}</h2>",
         _matrix(record),
         f"<h2>Time along {_safe(record.parameter)}</h2>",
         _curve(record, [point.elapsed for point in record.points], record.law, _LARGE, spread=True),
         *_findings(record),
         *_tree(record),
-        *(f"<p>{_safe(each)}</p>" for each in workers(record)),
+        *(f"<p>{_safe(each)}</p>" for each in scale_terminal.workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
-        *(f"<p><b>{_safe(about)}</b> {_safe(rest)}</p>" for about, rest in outlook(record, 12)),
+        *(f"<p><b>{_safe(about)}</b> {_safe(rest)}</p>" for about, rest in scale_terminal.outlook(record, 12)),
         *_job(record),
         *(["<h2>Notes</h2>"] if record.notes else []),
         *(f"<p>{_safe(note)}</p>" for note in record.notes),
@@ -71,16 +71,21 @@ def render(record: Scaling, style: Style) -> str:
 
 
 def _matrix(record: Scaling) -> str:
-    heads = "".join(f'<th scope="col">{_safe(each)}</th>' for each in columns(record))
-    rows = []
-    for name, *cells in matrix(record):
-        depth = (len(name) - len(name.lstrip())) // 2
-        told = "".join(_cell(cell) for cell in cells)
-        rows.append(f'<tr><th scope="row" data-depth="{depth}">{_safe(name.strip())}</th>{told}</tr>')
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="Efficiencies"><table><thead><tr><td></td>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    heads = "".join(f'<th scope="col">{_safe(each)}</th>' for each in scale_terminal.columns(record))
+    rows = [
+        f'<tr><th scope="row" data-depth="{(len(name) - len(name.lstrip())) // 2}">{_safe(name.strip())}</th>{"".join(map(_cell, cells))}</tr>'
+        for name, *cells in scale_terminal.matrix(record)
+    ]
+    return _table("Efficiencies", f"<td></td>{heads}", rows)
+
+
+def _table(label: str, heads: str, rows: Sequence[str]) -> str:
+    return _wide(label, f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+
+
+def _wide(label: str, content: str) -> str:
+    """What may be wider than the page."""
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{content}</div>'
 
 
 def _cell(text: str) -> str:
@@ -99,7 +104,7 @@ def _colour(loss: float) -> str:
 def _findings(record: Scaling) -> Iterator[str]:
     if record.findings:
         yield "<h2>Where the loss is</h2>"
-    for finding, share, sentence in findings(record):
+    for finding, share, sentence in scale_terminal.findings(record):
         place = finding.where
         where = f" · {place.file}{f':{place.line}' if place.line else ''}" if place.file else ""
         advice = f"<p>{_safe(finding.advice)}</p>" if finding.advice else ""
@@ -134,48 +139,46 @@ def _curve(
         part = (log10(max(number, 10**y0)) - y0) / (y1 - y0)
         return f"{height - bottom - min(part, 1.0) * (height - top - bottom):.1f}"
 
+    def line(kind: str, x1: object, y1: object, x2: object, y2: object) -> str:
+        return f'<line class="{kind}" x1="{x1}" x2="{x2}" y1="{y1}" y2="{y2}"/>'
+
+    def path(shape: str, kind: str, points: Iterable[tuple[float, float]]) -> str:
+        return f'<{shape} class="{kind}" points="{" ".join(f"{x(at)},{y(cost)}" for at, cost in points)}"/>'
+
     parts = []
     for number in _marks(10**y0, 10**y1):
-        parts.append(f'<line class="g" x1="{left}" x2="{width - right}" y1="{y(number)}" y2="{y(number)}"/>')
-        parts.append(
-            f'<text x="{left - 6}" y="{y(number)}" dy="4" text-anchor="end">{_safe(numbers.quantity(number, record.unit))}</text>'
-        )
+        told = _safe(numbers.quantity(number, record.unit))
+        parts.append(line("g", left, y(number), width - right, y(number)))
+        parts.append(f'<text x="{left - 6}" y="{y(number)}" dy="4" text-anchor="end">{told}</text>')
     asked = [one.at[record.parameter] for one in record.predictions if record.parameter in one.at]
     beyond = [each for each in asked if curve and each <= curve[-1].at * 1.001]
     shown = 10.0 ** (x0 - 1)
     for number in sorted({*scales, *beyond}):
         if log10(number / shown) < 44 / (width - left - right) * (x1 - x0):
             continue  # its number would stand on the one before
-        shown = number
-        parts.append(
-            f'<text x="{x(number)}" y="{height - bottom + 16}" text-anchor="middle">{_safe(value(number))}</text>'
-        )
+        shown, below = number, height - bottom + 16
+        parts.append(f'<text x="{x(number)}" y="{below}" text-anchor="middle">{_safe(value(number))}</text>')
     if curve:
-        band = [*((one.at, one.cost.high) for one in curve), *((one.at, one.cost.low) for one in reversed(curve))]
-        parts.append(f'<polygon class="b" points="{" ".join(f"{x(at)},{y(cost)}" for at, cost in band)}"/>')
-        parts.append(f'<polyline class="l" points="{" ".join(f"{x(one.at)},{y(one.cost.value)}" for one in curve)}"/>')
-    if spread and record.kind in ("strong", "weak"):
-        ends = [
-            (each, costs[0] * (scales[0] / each if record.kind == "strong" else 1.0)) for each in (scales[0], 10**x1)
-        ]
-        parts.append(f'<polyline class="i" points="{" ".join(f"{x(at)},{y(cost)}" for at, cost in ends)}"/>')
+        low = ((one.at, one.cost.low) for one in reversed(curve))
+        parts.append(path("polygon", "b", [*((one.at, one.cost.high) for one in curve), *low]))
+        parts.append(path("polyline", "l", ((one.at, one.cost.value) for one in curve)))
+    ideal = spread and record.kind in ("strong", "weak")
+    if ideal:
+        least = costs[0] * (scales[0] / 10**x1 if record.kind == "strong" else 1.0)
+        parts.append(path("polyline", "i", ((scales[0], costs[0]), (10**x1, least))))
     for point, cost in zip(record.points, costs, strict=True):
+        if cost > 0 and spread and point.spread:
+            parts.append(line("l", x(point.value), y(cost - point.spread), x(point.value), y(cost + point.spread)))
         if cost > 0:
-            if spread and point.spread:
-                parts.append(
-                    f'<line class="l" x1="{x(point.value)}" x2="{x(point.value)}" y1="{y(cost - point.spread)}" y2="{y(cost + point.spread)}"/>'
-                )
             parts.append(f'<circle class="p" cx="{x(point.value)}" cy="{y(cost)}" r="4"/>')
     said = f"{len(costs)} measured points over {record.parameter}" + (f"; law {law.text}" if law is not None else "")
-    legend = (
-        "Points: measured. Line and band: the law and its 80 % interval."
-        if curve
-        else "Points: measured; no law can be extrapolated."
+    legend = "Points: measured" + (
+        ". Line and band: the law and its 80 % interval." if curve else "; no law can be extrapolated."
     )
-    ideal = " Dashed: ideal scaling." if spread and record.kind in ("strong", "weak") else ""
+    legend += " Dashed: ideal scaling." if ideal else ""
     return (
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{_safe(said)}">{"".join(parts)}</svg>'
-        + (f'<p class="dim">{legend}{ideal}</p>' if spread else "")
+        + (f'<p class="dim">{legend}</p>' if spread else "")
     )
 
 
@@ -193,32 +196,28 @@ def _tree(record: Scaling) -> Iterator[str]:
     """The call tree at the largest scale: a place is as wide as its time, and the redder the more of that it loses."""
     if len(record.tree) < 2:
         return
-    depth, start, filled = [0], [0.0], {0: 0.0}
+    depth, start, filled = [0], [0.0], [0.0] * len(record.tree)
     for number, node in enumerate(record.tree[1:], 1):
         above = min(max(node.parent, 0), number - 1)
         depth.append(depth[above] + 1)
-        start.append(start[above] + filled.get(above, 0.0))
-        filled[above] = filled.get(above, 0.0) + node.time
-        filled[number] = 0.0
+        start.append(start[above] + filled[above])
+        filled[above] += node.time
     height = _ROW * (max(depth) + 1)
-    boxes = "".join(_box(node, start[number], depth[number]) for number, node in enumerate(record.tree))
+    boxes = "".join(map(_box, record.tree, start, depth))
     last = at_value(record.parameter, record.points[-1].value)
     yield "<h2>The loss in the call tree</h2>"
     yield f'<p class="dim">At {_safe(last)}: as wide as its time, the redder the more of it is lost.</p>'
-    yield (
-        f'<div class="wide" tabindex="0" role="region" aria-label="Tree">'
-        f'<svg viewBox="0 0 {_TREE} {height}" width="{_TREE}" height="{height}" role="img" aria-label="Call tree with its loss">'
-        f"{boxes}</svg></div>"
+    yield _wide(
+        "Tree",
+        f'<svg viewBox="0 0 {_TREE} {height}" width="{_TREE}" height="{height}" role="img" aria-label="Call tree with its loss">{boxes}</svg>',
     )
-    rows = "".join(
-        f'<tr><th scope="row">{_INDENT * min(depth[number], 12)}{_safe(shorten(node.name, 80))}</th><td>{numbers.percent(node.time)}</td>'
+    rows = [
+        f'<tr><th scope="row">{_INDENT * min(deep, 12)}{_safe(shorten(node.name, 80))}</th><td>{numbers.percent(node.time)}</td>'
         f"<td>{node.loss * 100:.1f} %</td></tr>"
-        for number, node in enumerate(record.tree)
-    )
-    yield (
-        '<details><summary>As a table</summary><div class="wide" tabindex="0" role="region" aria-label="Call tree"><table><thead><tr><th scope="col">place</th>'
-        f'<th scope="col">time</th><th scope="col">loss</th></tr></thead><tbody>{rows}</tbody></table></div></details>'
-    )
+        for node, deep in zip(record.tree, depth, strict=True)
+    ]
+    heads = "".join(f'<th scope="col">{each}</th>' for each in ("place", "time", "loss"))
+    yield f"<details><summary>As a table</summary>{_table('Call tree', heads, rows)}</details>"
 
 
 def _box(node: NodeRecord, start: float, depth: int) -> str:

@@ -64,15 +64,16 @@ def render(record: Scaling, style: Style) -> str:
     word, colour = VERDICTS[record.verdict]
     page.flow([Text(word, style=colour), Text(), page.sentence(record.headline, "bold")], indent=0)
     page.blank()
-    rows = matrix(record)
-    for line in table_lines(("", *columns(record)), rows, style, right=columns(record)):
+    for line in table_lines(("", *columns(record)), matrix(record), style, right=columns(record)):
         page.row(Text.assemble(" " * INDENT, line))
     _findings(page, record)
     for number, sentence in enumerate(workers(record)):
         if number == 0:
             page.heading("Ranks and threads", f"at {at_value(record.parameter, record.points[-1].value)}")
         page.paragraph(sentence)
-    _outlook(page, record)
+    page.heading("At larger scales", "from laws fitted to these runs, 80 % intervals")
+    for sentence in outlook_sentences(record, _RANKED * 2 if style.verbose else _RANKED):
+        page.paragraph(sentence)
     for number, note in enumerate(record.notes):
         if number == 0:
             page.blank()
@@ -82,10 +83,8 @@ def render(record: Scaling, style: Style) -> str:
 
 def head(record: Scaling) -> str:
     """What was measured, at which scales, and what was scaled."""
-    repeated = {point.repetitions for point in record.points}
-    runs = (
-        f", {min(repeated)}{f' to {max(repeated)}' if len(repeated) > 1 else ''} runs each" if repeated != {1} else ""
-    )
+    fewest, most = (extreme(point.repetitions for point in record.points) for extreme in (min, max))
+    runs = "" if most == 1 else f", {fewest}{f' to {most}' if most > fewest else ''} runs each"
     fixed = "".join(f", {name} = {value(each)}" for name, each in record.fixed.items())
     kind = KINDS[record.kind] + (f" ({record.kind_reason})" if record.kind in ("strong", "weak", "unknown") else "")
     values = ", ".join(value(point.value) for point in record.points)
@@ -108,10 +107,9 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     if record.unit != "s":
         name = f"{name}, {record.unit}" if record.unit else record.metric or "cost"
     rows = [(name, *(_cell(point.elapsed, record.unit) for point in points))]
-    if summed or record.kind == "problem size":
-        rows.append(("growth", *(numbers.speedup(1 / point.speedup) for point in points)))
-    else:
-        rows.append(("speed-up", *(numbers.speedup(point.speedup) for point in points)))
+    grows = summed or record.kind == "problem size"
+    factors = (numbers.speedup(1 / point.speedup if grows else point.speedup) for point in points)
+    rows.append(("growth" if grows else "speed-up", *factors))
     if summed:
         return rows
     several = any(point.workers > 1 for point in points)
@@ -137,9 +135,9 @@ def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:
 def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]:
     """Sentences about larger scales, each in two parts: what it is about, and the rest."""
     measured = [_measured(record, each) for each in record.predictions]
-    for each, point in zip(record.predictions, measured, strict=True):
-        yield f"At {target_words(each)}:", _prediction(record, each, ranked) if point is None else _told(record, point)
-    if record.next_run is not None and record.next_run.question and measured[0] is None:
+    for each, told in zip(record.predictions, measured, strict=True):
+        yield f"At {target_words(each)}:", told or _prediction(record, each, ranked)
+    if record.next_run is not None and record.next_run.question and not measured[0]:
         yield "Next run:", next_run(record, record.next_run)
     if record.crossing is not None and not record.crossing.refusal:
         yield "Waiting", _crossing(record, record.crossing)
@@ -167,10 +165,10 @@ def next_run(record: Scaling, found: NextRunRecord) -> str:
     target = target_words(record.predictions[0])
     about, decides = f"{found.question} at {target}", found.purpose == "decide"
     known = f"{found.answer}, {numbers.percent(found.certainty)} certain"
+    if found.at is None and decides:
+        return f"none is worth its price. It is known {about}: {known}."
     if found.at is None:
-        return (
-            f"none is worth its price. It is known {about}: {known}." if decides else "none is likely to change that."
-        )
+        return "none is likely to change that."
     price = numbers.quantity(found.core_hours * 3600, "s") if found.core_hours < 1 else f"{found.core_hours:,.0f} h"
     cost = f", {price} of core time" if found.core_hours else ""
     times = "once" if found.repetitions == 1 else f"{found.repetitions} times"
@@ -189,50 +187,29 @@ def next_run(record: Scaling, found: NextRunRecord) -> str:
 
 def _findings(page: Page, record: Scaling) -> None:
     last = at_value(record.parameter, record.points[-1].value)
+    what = "of the whole" if record.loss is None else f"of all {record.worker}s' time"
+    if record.kind == "problem size":
+        what = "of the time beyond growth in proportion"
     if record.findings:
-        what = f"of all {record.worker}s' time"
-        if record.kind == "problem size":
-            what = "of the time beyond growth in proportion"
-        elif record.loss is None:
-            what = "of the whole"
         page.heading("Where the loss is", f"at {last}, share {what}")
     shown = findings(record)[: None if page.style.verbose else _FINDINGS]
     for number, (finding, share, sentence) in enumerate(shown, 1):
         place = finding.where
-        where = (
-            f"  {page.style.shorten_path(place.file, 40)}{f':{place.line}' if place.line else ''}" if place.file else ""
-        )
-        room = page.style.width - 16 - len(where)
-        page.row(
-            Text.assemble(
-                (f"{number:>2}. ", "bold"),
-                (f"{share:>7}  ", "bold"),
-                (page.style.shorten(finding.name, room), "cyan"),
-                (page.style.fit(where), "dim"),
-            )
-        )
+        line = f":{place.line}" if place.line else ""
+        where = f"  {page.style.shorten_path(place.file, 40)}{line}" if place.file else ""
+        name = page.style.shorten(finding.name, page.style.width - 16 - len(where))
+        page.row(Text.assemble((f"{number:>2}. {share:>7}  ", "bold"), (name, "cyan"), (page.style.fit(where), "dim")))
         page.paragraph(sentence, indent=INDENT + 11)
         if finding.advice and (page.style.verbose or number == 1):
             page.paragraph(finding.advice, label="Advice", indent=INDENT + 11)
     if len(record.findings) > len(shown):
         page.paragraph(f"{len(record.findings) - len(shown)} more: -v", indent=INDENT + 11, style="dim")
     if record.hot_path and record.findings and page.style.verbose:
-        page.paragraph(
-            " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path)
-            + (". What grows downwards is made up for by other places." if _grows(record) else ""),
-            label="Hot path",
-        )
-
-
-def _grows(record: Scaling) -> bool:
-    """True if some place of the hot path loses more than the one above it, since others below that cost less than they should."""
-    return any(below.loss > above.loss for above, below in pairwise(record.hot_path))
-
-
-def _outlook(page: Page, record: Scaling) -> None:
-    page.heading("At larger scales", "from laws fitted to these runs, 80 % intervals")
-    for sentence in outlook_sentences(record, _RANKED * 2 if page.style.verbose else _RANKED):
-        page.paragraph(sentence)
+        steps = " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path)
+        # A place may lose more than the one above it, since others below that cost less than they should.
+        grows = any(below.loss > above.loss for above, below in pairwise(record.hot_path))
+        more = ". What grows downwards is made up for by other places." if grows else ""
+        page.paragraph(steps + more, label="Hot path")
 
 
 def _sentence(record: Scaling, finding: FindingRecord) -> str:
@@ -243,11 +220,9 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
 
 
 def _series(costs: Sequence[float], unit: str) -> str:
-    shown = costs if len(costs) <= 5 else [*costs[:2], *costs[-2:]]
-    cells = [_cell(each, unit) for each in shown]
-    if len(shown) != len(costs):
-        cells.insert(2, "…")
-    return " → ".join(cells) + ("" if unit == "s" else f" {unit}")
+    cells = [_cell(each, unit) for each in costs]
+    shown = cells if len(cells) <= 5 else [*cells[:2], "…", *cells[-2:]]
+    return " → ".join(shown) + ("" if unit == "s" else f" {unit}")
 
 
 def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
@@ -269,21 +244,14 @@ def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
     return said + (f". Most of it: {'; '.join(parts)}." if parts else ".")
 
 
-def _measured(record: Scaling, found: PredictionRecord) -> PointRecord | None:
-    """The point of the series at a target, if it is one."""
-    return next(
-        (
-            each
-            for each in record.points
-            if {**record.fixed, **found.at} == {**record.fixed, record.parameter: each.value}
-        ),
-        None,
-    )
-
-
-def _told(record: Scaling, point: PointRecord) -> str:
-    efficiency = "" if point.overall is None else f", global efficiency {numbers.percent(point.overall)}"
-    return f"{numbers.quantity(point.elapsed, record.unit)}{efficiency}, as measured."
+def _measured(record: Scaling, found: PredictionRecord) -> str:
+    """What was measured at a target; empty where it is no point of the series."""
+    at = {**record.fixed, **found.at}
+    for point in record.points:
+        if at == {**record.fixed, record.parameter: point.value}:
+            efficiency = "" if point.overall is None else f", global efficiency {numbers.percent(point.overall)}"
+            return f"{numbers.quantity(point.elapsed, record.unit)}{efficiency}, as measured."
+    return ""
 
 
 def _crossing(record: Scaling, found: CrossingRecord) -> str:
@@ -292,8 +260,8 @@ def _crossing(record: Scaling, found: CrossingRecord) -> str:
     high = "beyond" if found.high is None else value(round(found.high))
     around = "" if found.low is None else f" ({value(round(found.low))} to {high})"
     scale = f"{at_value(record.parameter, round(found.value))}{around}"
-    measured = found.value <= record.points[-1].value
-    return f"overtakes computing at {scale}." if measured else f"overtakes computing at about {scale}; not measured."
+    seen = found.value <= record.points[-1].value
+    return f"overtakes computing at {scale}." if seen else f"overtakes computing at about {scale}; not measured."
 
 
 def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
@@ -190,10 +191,19 @@ def read_series(
     if not found:
         raise UsageError("There is no profile in these folders.", hint="Give profiles, or folders that hold them.")
     progress(f"reading {len(found)} profiles")
-    loaded = {place: _loaded(place, given=place == top) for place, top in found.items()}
-    records = {place: read_record(place) for place in loaded}
-    failed = _failed({place: records[place] for place, profile in loaded.items() if profile is not None})
-    read = {place: profile for place, profile in loaded.items() if profile is not None and place not in failed}
+    read: dict[Path, Profile] = {}
+    for place, top in found.items():
+        try:
+            read[place] = load(place)
+        except AdapterError:
+            if place == top:
+                raise
+    records = {place: read_record(place) for place in read}
+    codes = {place: record.get("code", 0) for place, record in records.items()}
+    # Where the program ended with an error in every run, that is how it ends.
+    failed = [place for place, code in codes.items() if code != 0 and 0 in codes.values()]
+    for place in failed:
+        del read[place]
     if len(read) < 2:
         raise UsageError(
             f"A series needs profiles of two scales at least, but {len(read)} was found.",
@@ -241,21 +251,6 @@ def _holds_several(folder: Path) -> bool:
     return len(named) > 1 and bool(_varying(list(named.values()))) and detect(Glance(next(iter(named)))) is not None
 
 
-def _loaded(place: Path, *, given: bool) -> Profile | None:
-    try:
-        return load(place)
-    except AdapterError:
-        if given:
-            raise
-        return None
-
-
-def _failed(records: Mapping[Path, Mapping[str, object]]) -> list[Path]:
-    """Runs in which the program ended with an error, as chathpc measure saw it; none where it ended so in every run."""
-    codes = {place: record.get("code", 0) for place, record in records.items()}
-    return [place for place, code in codes.items() if code != 0] if 0 in codes.values() else []
-
-
 def values_from(file: Path) -> dict[str, dict[str, float]]:
     """Values of the parameters by path, from a YAML file: `runs/a: {ranks: 4, n: 1000}`; paths are relative to the file.
 
@@ -295,12 +290,18 @@ def named_values(text: str) -> dict[str, float]:
 def _parameters(
     found: Mapping[Path, Path], read: Mapping[Path, Profile], values: Mapping[str, Mapping[str, float]] | None
 ) -> tuple[dict[Path, Mapping[str, float]], str]:
-    """The parameters of each profile, and where they came from in words."""
+    """The parameters of each profile, and where they came from in words. `found` has for each what was given: itself, or a folder."""
     if values is not None:
-        return {place: _given(place, values) for place in read}, AS_GIVEN
+        known = {Path(path).resolve(): row for path, row in values.items()}
+        return {place: _given(place, known) for place in read}, AS_GIVEN
     counted = {place: _counted(profile) for place, profile in read.items()}
-    named = _settled({place: named_values(_telling(place, found[place])) for place in read}, counted)
-    for rows, source in ((named, "from names of files and folders"), (counted, "as the profiles tell")):
+    # From the folder that was given on; of what was given itself its name.
+    below = {place: place.relative_to(found[place]).as_posix() if place != found[place] else "" for place in read}
+    named = {place: named_values(f"{found[place].absolute().name}/{below[place]}") for place in read}
+    for rows, source in (
+        (_settled(named, counted), "from names of files and folders"),
+        (counted, "as the profiles tell"),
+    ):
         if varying := _varying(list(rows.values())):
             return {place: {name: row[name] for name in varying} for place, row in rows.items()}, source
     raise UsageError(
@@ -309,19 +310,12 @@ def _parameters(
     )
 
 
-def _given(place: Path, values: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+def _given(place: Path, known: Mapping[Path, Mapping[str, float]]) -> Mapping[str, float]:
     """What was said of a profile, or of a folder that it is in."""
-    real = {Path(path).resolve(): row for path, row in values.items()}
-    found = next((real[each] for each in (place.resolve(), *place.resolve().parents) if each in real), None)
-    if found is None:
-        raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
-    return found
-
-
-def _telling(place: Path, top: Path) -> str:
-    """The part of a path that may tell parameters: from the folder that was given on; of what was given itself its name."""
-    below = place.relative_to(top).as_posix() if place != top else ""
-    return f"{top.absolute().name}/{below}"
+    for each in (place.resolve(), *place.resolve().parents):
+        if each in known:
+            return known[each]
+    raise UsageError(f"The file with the parameters has no line for {clean(str(place))}.")
 
 
 def _varying(rows: Sequence[Mapping[str, float]]) -> list[str]:
@@ -368,19 +362,15 @@ def series_of(
 ) -> Series:
     """The runs as a series along one parameter: the given one, else one that counts workers, else the one with the most values."""
     names = _varying([run.parameters for run in runs])
-    if parameter is not None:
-        parameter = known_name(parameter)
-        if parameter not in names:
-            raise UsageError(
-                f"The runs do not differ in '{clean(parameter)}'.", hint=f"They differ in: {', '.join(names)}."
-            )
-    chosen = parameter or max(names, key=lambda name: (is_workers(name), len({run.parameters[name] for run in runs})))
+    if parameter is not None and known_name(parameter) not in names:
+        hint = f"They differ in: {', '.join(names)}."
+        raise UsageError(f"The runs do not differ in '{clean(known_name(parameter))}'.", hint=hint)
+    counts = {name: len({run.parameters[name] for run in runs}) for name in names}
+    chosen = known_name(parameter) if parameter else max(names, key=lambda name: (is_workers(name), counts[name]))
     along, fixed = slice_along(runs, chosen, [name for name in names if name != chosen])
     ordered = sorted(along, key=lambda run: run.parameters[chosen])
-    points = tuple(
-        Point(value, tuple(at for at, run in enumerate(ordered) if run.parameters[chosen] == value))
-        for value in sorted({run.parameters[chosen] for run in ordered})
-    )
+    grouped = groupby(range(len(ordered)), key=lambda at: ordered[at].parameters[chosen])
+    points = tuple(Point(value, tuple(every)) for value, every in grouped)
     found, reason = _kind(ordered, points, chosen) if kind is None else (kind, AS_GIVEN)
     others = tuple(run for run in runs if run not in along)
     return Series(chosen, found, reason, source, points, tuple(ordered), fixed, others, notes)
@@ -391,8 +381,9 @@ def slice_along(runs: Sequence[Sliced], parameter: str, others: Sequence[str]) -
     slices: dict[tuple[float, ...], list[Sliced]] = {}
     for run in runs:
         slices.setdefault(tuple(run.parameters[name] for name in others), []).append(run)
-    best = max(slices, key=lambda key: (len({run.parameters[parameter] for run in slices[key]}), key))
-    if len({run.parameters[parameter] for run in slices[best]}) < 2:
+    counts = {key: len({run.parameters[parameter] for run in chosen}) for key, chosen in slices.items()}
+    best = max(slices, key=lambda key: (counts[key], key))
+    if counts[best] < 2:
         raise UsageError(
             f"No two runs differ in {clean(parameter)} alone.",
             hint="Vary one parameter at a time, or give another with --along.",
@@ -406,8 +397,8 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
         return Kind.PROBLEM_SIZE, f"{parameter} does not count workers"
     shares: dict[str, list[float]] = {}
     for at, point in enumerate((points[0], points[-1])):
-        for number in point.runs:
-            run, facts = runs[number], runs[number].measured.facts
+        for run in (runs[number] for number in point.runs):
+            facts = run.measured.facts
             labels, sums = facts.by_function(np.where(activities.is_useful(run.kinds), run.values, 0.0))
             for label, value in zip(labels.tolist(), sums.tolist(), strict=True):
                 shares.setdefault(facts.label_names[label], [0.0, 0.0])[at] += value / len(point.runs)
@@ -415,10 +406,11 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     if not len(table):
         return Kind.UNKNOWN, "no function computes at the smallest scale"
     typical = typical_growth(table[:, 0], table[:, 1], points[-1].value / points[0].value)
+    workers = parameter if parameter in _NAMES else "workers"
     if typical <= threshold("strong_growth"):
-        return Kind.STRONG, f"the computing time of all {_workers(parameter)} together stays about the same"
+        return Kind.STRONG, f"the computing time of all {workers} together stays about the same"
     if typical >= threshold("weak_growth"):
-        return Kind.WEAK, f"the computing time of each of the {_workers(parameter)} stays about the same"
+        return Kind.WEAK, f"the computing time of each of the {workers} stays about the same"
     return Kind.UNKNOWN, "all workers' computing neither stays nor grows in proportion"
 
 
@@ -428,7 +420,3 @@ def typical_growth(first: FloatArray, last: FloatArray, ratio: float) -> float:
     order = np.argsort(growth)
     middle = int(np.searchsorted(np.cumsum(first[order]), first.sum() / 2))
     return float(growth[order[min(middle, len(order) - 1)]])
-
-
-def _workers(parameter: str) -> str:
-    return parameter if parameter in _NAMES else "workers"
