@@ -17,9 +17,18 @@
 
 #include "machine.h"
 
-#define UNUSED __attribute__((unused))
-#define ALL_DONE(name, ...)                                                                                                 \
-    cudaError_t name(__VA_ARGS__) { return cudaSuccess; }
+/* A function of the runtime that is one of these under another name. What a caller hands on behind the arguments that this one reads is
+ * nobody's business (System V ABI), so prototypes, some of which differ from release to release, need not be repeated. */
+#define AS_IT_IS_CALLED(name) #name
+#define AS(ours, name) __asm__(".globl " AS_IT_IS_CALLED(name) "\n.set " AS_IT_IS_CALLED(name) ", " AS_IT_IS_CALLED(ours));
+#define DONE(name) AS(done, name)
+#define HANDLE(name) AS(handle, name)
+/* A function that tells one value. */
+#define TELLS(name, place, value, ...)                                                                                      \
+    cudaError_t name(__VA_ARGS__) {                                                                                         \
+        *(place) = value;                                                                                                   \
+        return cudaSuccess;                                                                                                 \
+    }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -31,6 +40,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaError_t said(cudaError_t error) {
     if (error != cudaSuccess) last_error = error;
     return error;
+}
+
+/* There is nothing to do. */
+__attribute__((used)) static cudaError_t done(void) { return cudaSuccess; }
+
+/* Something of the driver's that is only handed on: streams, pools, graphs and their nodes. */
+__attribute__((used)) static cudaError_t handle(void *made) {
+    *(void **)made = calloc(1, sizeof(uint64_t));
+    return cudaSuccess;
 }
 
 /* -- Names of the device code, by the address that stands for them in the host's ---------------------------------------- */
@@ -77,11 +95,10 @@ static struct symbol *add_symbol(const void *host, const char *name) {
 }
 
 void **__cudaRegisterFatBinary(void *binary) {
-    static void *handle;
-    return &handle;
+    static void *registered;
+    return &registered;
 }
-void __cudaRegisterFatBinaryEnd(void **handle) {}
-void __cudaUnregisterFatBinary(void **handle) {}
+DONE(__cudaRegisterFatBinaryEnd) DONE(__cudaUnregisterFatBinary)
 
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *thread,
                             uint3 *block, dim3 *block_size, dim3 *grid_size, int *warp) {
@@ -112,14 +129,8 @@ char __cudaInitModule(void **handle) {
 }
 
 /* Textures and surfaces by reference are gone since CUDA 12; older compilers register them. */
-void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dimensions,
-                           int normalized, int external) {
-    machine_missing("texture references");
-}
-void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dimensions,
-                           int external) {
-    machine_missing("surface references");
-}
+void __cudaRegisterTexture(void) { machine_missing("texture references"); }
+void __cudaRegisterSurface(void) { machine_missing("surface references"); }
 
 /* Address of `symbol` + `offset` if `count` bytes are there. The host's shadow of the variable, or for managed ones the address
  * of the pointer to it, stands for it. */
@@ -226,18 +237,13 @@ static cudaError_t release(void *base, int owned) {
 }
 
 cudaError_t cudaMalloc(void **address, size_t bytes) { return allocate(address, bytes, MACHINE_DEVICE); }
-cudaError_t cudaMallocAsync(void **address, size_t bytes, cudaStream_t stream) { return cudaMalloc(address, bytes); }
-cudaError_t cudaMallocFromPoolAsync(void **address, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-    return cudaMalloc(address, bytes);
-}
+AS(cudaMalloc, cudaMallocAsync) AS(cudaMalloc, cudaMallocFromPoolAsync)
 cudaError_t cudaMallocManaged(void **address, size_t bytes, unsigned int flags) {
     return allocate(address, bytes, MACHINE_MANAGED);
 }
 cudaError_t cudaMallocHost(void **address, size_t bytes) { return allocate(address, bytes, MACHINE_MAPPED); }
-cudaError_t cudaHostAlloc(void **address, size_t bytes, unsigned int flags) { return cudaMallocHost(address, bytes); }
 cudaError_t cudaFree(void *base) { return release(base, 0); }
-cudaError_t cudaFreeAsync(void *base, cudaStream_t stream) { return release(base, 0); }
-cudaError_t cudaFreeHost(void *base) { return release(base, 0); }
+AS(cudaMallocHost, cudaHostAlloc) AS(cudaFree, cudaFreeAsync) AS(cudaFree, cudaFreeHost)
 
 cudaError_t cudaHostRegister(void *base, size_t bytes, unsigned int flags) {
     if (!base || !bytes) return said(cudaErrorInvalidValue);
@@ -250,14 +256,8 @@ cudaError_t cudaHostRegister(void *base, size_t bytes, unsigned int flags) {
 cudaError_t cudaHostUnregister(void *base) {
     return release(base, 1) ? said(cudaErrorHostMemoryNotRegistered) : cudaSuccess;
 }
-cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags) {
-    *device = host;
-    return cudaSuccess;
-}
-cudaError_t cudaHostGetFlags(unsigned int *flags, void *host) {
-    *flags = cudaHostAllocMapped;
-    return cudaSuccess;
-}
+TELLS(cudaHostGetDevicePointer, device, host, void **device, void *host, unsigned int flags)
+TELLS(cudaHostGetFlags, flags, cudaHostAllocMapped, unsigned int *flags, void *host)
 
 /* Rows begin at multiples of 512 bytes, as on devices of compute capability 3.0 and later. */
 static size_t pitch_of(size_t width) { return (width + 511) & ~(size_t)511; }
@@ -304,14 +304,14 @@ static int inside(const void *address, size_t count) {
     return fits;
 }
 
-static cudaError_t copy(void *to, const void *from, size_t count) {
+__attribute__((used)) static cudaError_t copy(void *to, const void *from, size_t count) {
     if (!inside(to, count) || !inside(from, count)) return said(cudaErrorInvalidValue);
     if (count) memmove(to, from, count);
     return cudaSuccess;
 }
 
 /* Zeros are what untouched pages hold: whole pages are given back, so that clearing what no kernel reads costs nothing. */
-static cudaError_t fill(void *to, int value, size_t count) {
+__attribute__((used)) static cudaError_t fill(void *to, int value, size_t count) {
     enum { PAGE = 4096, WORTH_IT = 1 << 20 };
     if (!inside(to, count)) return said(cudaErrorInvalidValue);
     pthread_mutex_lock(&lock);
@@ -329,56 +329,32 @@ static cudaError_t fill(void *to, int value, size_t count) {
     return cudaSuccess;
 }
 
-static cudaError_t copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height) {
+__attribute__((used)) static cudaError_t copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height) {
     if (width > to_pitch || width > from_pitch) return said(cudaErrorInvalidPitchValue);
     cudaError_t error = cudaSuccess;
     for (size_t row = 0; row < height && !error; row++) error = copy(to + row * to_pitch, from + row * from_pitch, width);
     return error;
 }
 
-static cudaError_t fill_rows(char *to, size_t pitch, int value, size_t width, size_t height) {
+__attribute__((used)) static cudaError_t fill_rows(char *to, size_t pitch, int value, size_t width, size_t height) {
     if (width == pitch) return fill(to, value, width * height);
     cudaError_t error = cudaSuccess;
     for (size_t row = 0; row < height && !error; row++) error = fill(to + row * pitch, value, width);
     return error;
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t count, enum cudaMemcpyKind kind) { return copy(to, from, count); }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t count, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy(to, from, count);
-}
-cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t count) {
-    return copy(to, from, count);
-}
-cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t count,
-                                cudaStream_t stream) {
-    return copy(to, from, count);
-}
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         enum cudaMemcpyKind kind) {
-    return copy_rows(to, to_pitch, from, from_pitch, width, height);
-}
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                              enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_rows(to, to_pitch, from, from_pitch, width, height);
-}
-cudaError_t cudaMemset(void *to, int value, size_t count) { return fill(to, value, count); }
-cudaError_t cudaMemsetAsync(void *to, int value, size_t count, cudaStream_t stream) { return fill(to, value, count); }
-cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
-    return fill_rows(to, pitch, value, width, height);
-}
-cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
-    return fill_rows(to, pitch, value, width, height);
-}
+AS(copy, cudaMemcpy) AS(copy, cudaMemcpyAsync)
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t count) { return copy(to, from, count); }
+AS(cudaMemcpyPeer, cudaMemcpyPeerAsync)
+AS(copy_rows, cudaMemcpy2D) AS(copy_rows, cudaMemcpy2DAsync)
+AS(fill, cudaMemset) AS(fill, cudaMemsetAsync) AS(fill_rows, cudaMemset2D) AS(fill_rows, cudaMemset2DAsync)
 cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent) {
     cudaError_t error = cudaSuccess;
     for (size_t layer = 0; layer < extent.depth && !error; layer++)
         error = fill_rows((char *)to.ptr + layer * to.pitch * to.ysize, to.pitch, value, extent.width, extent.height);
     return error;
 }
-cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream) {
-    return cudaMemset3D(to, value, extent);
-}
+AS(cudaMemset3D, cudaMemset3DAsync)
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t count, size_t offset, enum cudaMemcpyKind kind) {
     char *to = NULL;
@@ -390,43 +366,15 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t count, siz
     cudaError_t error = locate(symbol, offset, count, &from);
     return error ? said(error) : copy(to, from, count);
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t count, size_t offset,
-                                    enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return cudaMemcpyToSymbol(symbol, from, count, offset, kind);
-}
-cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
-                                      cudaStream_t stream) {
-    return cudaMemcpyFromSymbol(to, symbol, count, offset, kind);
-}
+AS(cudaMemcpyToSymbol, cudaMemcpyToSymbolAsync) AS(cudaMemcpyFromSymbol, cudaMemcpyFromSymbolAsync)
 
-/* Where managed memory lies makes no difference here. Since CUDA 13 the place is a record. */
-#if CUDART_VERSION >= 13000
-ALL_DONE(cudaMemAdvise, const void *base, size_t count, enum cudaMemoryAdvise advice, struct cudaMemLocation place)
-ALL_DONE(cudaMemPrefetchAsync, const void *base, size_t count, struct cudaMemLocation place, unsigned int flags,
-         cudaStream_t stream)
-#else
-ALL_DONE(cudaMemAdvise, const void *base, size_t count, enum cudaMemoryAdvise advice, int device)
-ALL_DONE(cudaMemPrefetchAsync, const void *base, size_t count, int device, cudaStream_t stream)
-#endif
-ALL_DONE(cudaStreamAttachMemAsync, cudaStream_t stream, void *base, size_t length, unsigned int flags)
+/* Where managed memory lies makes no difference here. */
+DONE(cudaMemAdvise) DONE(cudaMemPrefetchAsync) DONE(cudaStreamAttachMemAsync)
 
 /* Pools give what allocations give. */
-static cudaError_t some(void *handle) {
-    *(void **)handle = calloc(1, sizeof(uint64_t));
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) { return some(pool); }
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return some(pool); }
-cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *wanted) { return some(pool); }
-ALL_DONE(cudaDeviceSetMemPool, int device, cudaMemPool_t pool)
-ALL_DONE(cudaMemPoolDestroy, cudaMemPool_t pool)
-ALL_DONE(cudaMemPoolTrimTo, cudaMemPool_t pool, size_t bytes)
-ALL_DONE(cudaMemPoolSetAttribute, cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-ALL_DONE(cudaMemPoolSetAccess, cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value) {
-    *(uint64_t *)value = 0;
-    return cudaSuccess;
-}
+HANDLE(cudaDeviceGetDefaultMemPool) HANDLE(cudaDeviceGetMemPool) HANDLE(cudaMemPoolCreate)
+DONE(cudaDeviceSetMemPool) DONE(cudaMemPoolDestroy) DONE(cudaMemPoolTrimTo) DONE(cudaMemPoolSetAttribute) DONE(cudaMemPoolSetAccess)
+TELLS(cudaMemPoolGetAttribute, (uint64_t *)value, 0, cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 
 /* -- Arrays, textures and surfaces: stored row by row; kernels do not read them yet --------------------------------------- */
 
@@ -468,10 +416,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     free(array);
     return error;
 }
-cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *format, cudaArray_const_t array) {
-    *format = array->format;
-    return cudaSuccess;
-}
+TELLS(cudaGetChannelDesc, format, array->format, struct cudaChannelFormatDesc *format, cudaArray_const_t array)
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *extent, unsigned int *flags,
                              cudaArray_t array) {
     if (format) *format = array->format;
@@ -488,10 +433,7 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *
                                 size_t height, enum cudaMemcpyKind kind) {
     return copy_rows(in_array(to, x, y, 0), to->pitch, from, pitch, width, height);
 }
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-                                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
-}
+AS(cudaMemcpy2DToArray, cudaMemcpy2DToArrayAsync)
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                                   size_t height, enum cudaMemcpyKind kind) {
     return copy_rows(to, pitch, in_array(from, x, y, 0), from->pitch, width, height);
@@ -526,7 +468,7 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *wanted) {
                           wanted->extent.height);
     return error;
 }
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *wanted, cudaStream_t stream) { return cudaMemcpy3D(wanted); }
+AS(cudaMemcpy3D, cudaMemcpy3DAsync)
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource,
                                     const struct cudaTextureDesc *way, const struct cudaResourceViewDesc *view) {
@@ -539,8 +481,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct c
     *surface = 1;
     return cudaSuccess;
 }
-ALL_DONE(cudaDestroyTextureObject, cudaTextureObject_t texture)
-ALL_DONE(cudaDestroySurfaceObject, cudaSurfaceObject_t surface)
+DONE(cudaDestroyTextureObject) DONE(cudaDestroySurfaceObject)
 
 /* -- Launches ------------------------------------------------------------------------------------------------------------- */
 
@@ -565,15 +506,8 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 }
 
 /* The host's function stands for the kernel; so a handle of a kernel is its address too. */
-cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function) {
-    *kernel = (cudaKernel_t)function;
-    return cudaSuccess;
-}
-cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function) { return __cudaGetKernel(kernel, function); }
-cudaError_t cudaGetFuncBySymbol(cudaFunction_t *found, const void *function) {
-    *found = (cudaFunction_t)function;
-    return cudaSuccess;
-}
+TELLS(__cudaGetKernel, kernel, (cudaKernel_t)function, cudaKernel_t *kernel, const void *function)
+AS(__cudaGetKernel, cudaGetKernel) AS(__cudaGetKernel, cudaGetFuncBySymbol)
 
 static struct symbol *kernel_of(const void *function) {
     struct symbol *found = find_symbol(function);
@@ -616,14 +550,7 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
     pthread_mutex_unlock(&one_at_a_time);
     return said(failed ? cudaErrorInvalidDeviceFunction : cudaSuccess);
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-                               cudaStream_t stream) {
-    return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
-}
-cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
-                                        cudaStream_t stream) {
-    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
-}
+AS(cudaLaunchKernel, __cudaLaunchKernel) AS(cudaLaunchKernel, cudaLaunchCooperativeKernel)
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *function, void **arguments) {
     return cudaLaunchKernel(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, how->stream);
 }
@@ -656,8 +583,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
     kernel->opted_in = value;
     return cudaSuccess;
 }
-ALL_DONE(cudaFuncSetCacheConfig, const void *function, enum cudaFuncCache preference)
-ALL_DONE(cudaFuncSetSharedMemConfig, const void *function, enum cudaSharedMemConfig preference)
+DONE(cudaFuncSetCacheConfig) DONE(cudaFuncSetSharedMemConfig)
 cudaError_t cudaFuncGetName(const char **name, const void *function) {
     struct symbol *found = find_symbol(function);
     if (found) *name = found->name;
@@ -668,8 +594,7 @@ static uint32_t up_to(uint32_t value, uint32_t unit) { return (value + unit - 1)
 
 /* Blocks that a multiprocessor holds at once. Registers are given to warps by 256, warps by four schedulers; shared memory by 128
  * bytes, with 1 KiB a block that the system takes (compute capability 8.x and 9.0; CUDA Occupancy Calculator). */
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
-                                                                   size_t dynamic, unsigned int flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t dynamic) {
     enum { REGISTER_UNIT = 256, SCHEDULERS = 4, SHARED_UNIT = 128, SYSTEM_SHARED = 1 << 10 };
     struct symbol *kernel = kernel_of(function);
     if (!kernel) return said(cudaErrorInvalidDeviceFunction);
@@ -688,9 +613,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     *blocks = (uint32_t)threads > threads_of(kernel) || dynamic > dynamic_limit(kernel) ? 0 : (int)most;
     return cudaSuccess;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t dynamic) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic, 0);
-}
+AS(cudaOccupancyMaxActiveBlocksPerMultiprocessor, cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks, int threads) {
     if (blocks <= 0) return said(cudaErrorInvalidValue);
     *bytes = machine_device()->shared_per_multiprocessor / (uint32_t)blocks - 1024;
@@ -707,24 +630,12 @@ static double now(void) {
     return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t *stream) { return some(stream); }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) { return some(stream); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority) { return some(stream); }
-ALL_DONE(cudaStreamDestroy, cudaStream_t stream)
-ALL_DONE(cudaStreamSynchronize, cudaStream_t stream)
-ALL_DONE(cudaStreamQuery, cudaStream_t stream)
-ALL_DONE(cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event, unsigned int flags)
-ALL_DONE(cudaStreamSetAttribute, cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
+HANDLE(cudaStreamCreate) HANDLE(cudaStreamCreateWithFlags) HANDLE(cudaStreamCreateWithPriority)
+DONE(cudaStreamDestroy) DONE(cudaStreamSynchronize) DONE(cudaStreamQuery) DONE(cudaStreamWaitEvent) DONE(cudaStreamSetAttribute)
+TELLS(cudaStreamGetPriority, priority, 0, cudaStream_t stream, int *priority)
+TELLS(cudaStreamGetFlags, flags, 0, cudaStream_t stream, unsigned int *flags)
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data, unsigned int flags) {
     function(stream, cudaSuccess, data);
-    return cudaSuccess;
-}
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
-    *priority = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags) {
-    *flags = 0;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -733,11 +644,11 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
     *event = calloc(1, sizeof **event);
     return said(*event ? cudaSuccess : cudaErrorMemoryAllocation);
 }
-cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
+AS(cudaEventCreate, cudaEventCreateWithFlags)
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     free(event);
     return cudaSuccess;
@@ -747,11 +658,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->milliseconds = now();
     return cudaSuccess;
 }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
-    return cudaEventRecord(event, stream);
-}
-ALL_DONE(cudaEventSynchronize, cudaEvent_t event)
-ALL_DONE(cudaEventQuery, cudaEvent_t event)
+AS(cudaEventRecord, cudaEventRecordWithFlags) DONE(cudaEventSynchronize) DONE(cudaEventQuery)
 
 /* The time that the interpreter took, never 0: programs divide by it. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end) {
@@ -762,50 +669,30 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
 }
 
 /* What is captured is done once, while it is captured. */
-ALL_DONE(cudaStreamBeginCapture, cudaStream_t stream, enum cudaStreamCaptureMode mode)
-ALL_DONE(cudaThreadExchangeStreamCaptureMode, enum cudaStreamCaptureMode *mode)
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) { return some(graph); }
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
-    *status = cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-}
-cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags) { return some(graph); }
-#if CUDART_VERSION >= 12000
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsigned long long flags) { return some(made); }
-#else
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, cudaGraphNode_t *node, char *log, size_t size) {
-    return some(made);
-}
-#endif
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *made, cudaGraph_t graph, unsigned long long flags) {
-    return some(made);
-}
-ALL_DONE(cudaGraphUpload, cudaGraphExec_t graph, cudaStream_t stream)
-ALL_DONE(cudaGraphLaunch, cudaGraphExec_t graph, cudaStream_t stream)
-ALL_DONE(cudaGraphDestroy, cudaGraph_t graph)
-ALL_DONE(cudaGraphExecDestroy, cudaGraphExec_t graph)
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-    *count = 0;
-    return cudaSuccess;
-}
+DONE(cudaStreamBeginCapture) DONE(cudaThreadExchangeStreamCaptureMode)
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) { return handle(graph); }
+TELLS(cudaStreamIsCapturing, status, cudaStreamCaptureStatusNone, cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+HANDLE(cudaGraphCreate) HANDLE(cudaGraphInstantiate) HANDLE(cudaGraphInstantiateWithFlags) HANDLE(cudaGraphAddEmptyNode)
+DONE(cudaGraphUpload) DONE(cudaGraphLaunch) DONE(cudaGraphDestroy) DONE(cudaGraphExecDestroy)
+TELLS(cudaGraphGetNodes, count, 0, cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                                    const struct cudaKernelNodeParams *what) {
-    some(node);
+    handle(node);
     return cudaLaunchKernel(what->func, what->gridDim, what->blockDim, what->kernelParams, what->sharedMemBytes, NULL);
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                                    const struct cudaMemcpy3DParms *what) {
-    some(node);
+    handle(node);
     return cudaMemcpy3D(what);
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                                      void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    some(node);
+    handle(node);
     return copy(to, from, bytes);
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                                    const struct cudaMemsetParams *what) {
-    some(node);
+    handle(node);
     char *to = what->dst;
     cudaError_t error = cudaSuccess;
     for (size_t row = 0; row < at_least_one(what->height) && !error; row++, to += what->pitch) {
@@ -816,61 +703,32 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, con
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                                  const struct cudaHostNodeParams *what) {
-    some(node);
+    handle(node);
     what->fn(what->userData);
     return cudaSuccess;
-}
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count) {
-    return some(node);
 }
 
 /* -- The device ----------------------------------------------------------------------------------------------------------- */
 
-cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
-    return cudaSuccess;
-}
-cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
+TELLS(cudaGetDeviceCount, count, 1, int *count)
+TELLS(cudaGetDevice, device, 0, int *device)
 cudaError_t cudaSetDevice(int device) { return said(device ? cudaErrorInvalidDevice : cudaSuccess); }
-cudaError_t cudaInitDevice(int device, unsigned int flags, unsigned int more) { return cudaSetDevice(device); }
-cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted) { return cudaGetDevice(device); }
-ALL_DONE(cudaSetDeviceFlags, unsigned int flags)
-ALL_DONE(cudaSetValidDevices, int *devices, int count)
-ALL_DONE(cudaDeviceSynchronize, void)
-ALL_DONE(cudaDeviceReset, void)
-ALL_DONE(cudaDeviceSetLimit, enum cudaLimit limit, size_t value)
-ALL_DONE(cudaDeviceSetCacheConfig, enum cudaFuncCache preference)
-ALL_DONE(cudaDeviceSetSharedMemConfig, enum cudaSharedMemConfig preference)
-ALL_DONE(cudaDeviceEnablePeerAccess, int device, unsigned int flags)
-ALL_DONE(cudaDeviceDisablePeerAccess, int device)
-ALL_DONE(cudaCtxResetPersistingL2Cache, void)
-ALL_DONE(cudaProfilerStart, void)
-ALL_DONE(cudaProfilerStop, void)
-cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
-    *flags = cudaDeviceScheduleAuto;
-    return cudaSuccess;
-}
+AS(cudaSetDevice, cudaInitDevice) AS(cudaGetDevice, cudaChooseDevice)
+DONE(cudaSetDeviceFlags) DONE(cudaSetValidDevices) DONE(cudaDeviceSynchronize) DONE(cudaDeviceReset) DONE(cudaDeviceSetLimit)
+DONE(cudaDeviceSetCacheConfig) DONE(cudaDeviceSetSharedMemConfig) DONE(cudaDeviceEnablePeerAccess) DONE(cudaDeviceDisablePeerAccess)
+DONE(cudaCtxResetPersistingL2Cache) DONE(cudaProfilerStart) DONE(cudaProfilerStop)
+TELLS(cudaGetDeviceFlags, flags, cudaDeviceScheduleAuto, unsigned int *flags)
+TELLS(cudaDeviceCanAccessPeer, can, 0, int *can, int device, int other)
+TELLS(cudaRuntimeGetVersion, version, CUDART_VERSION, int *version)
+AS(cudaRuntimeGetVersion, cudaDriverGetVersion)
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
     *value = limit == cudaLimitStackSize ? 1 << 10 : limit == cudaLimitPrintfFifoSize ? 1 << 20 : 8 << 20;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int other) {
-    *can = 0;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device) {
     snprintf(text, (size_t)size, "0000:01:00.0");
     return cudaSuccess;
 }
-cudaError_t cudaRuntimeGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }
-
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *found, int number) {
     if (number) return said(cudaErrorInvalidDevice);
     const struct machine_device *device = machine_device();
@@ -924,54 +782,27 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     struct cudaDeviceProp all;
     cudaError_t error = cudaGetDeviceProperties(&all, number);
     if (error) return error;
-    const struct machine_device *device = machine_device();
     switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = all.maxThreadsPerBlock; break;
-    case cudaDevAttrMaxBlockDimX: *value = all.maxThreadsDim[0]; break;
-    case cudaDevAttrMaxBlockDimY: *value = all.maxThreadsDim[1]; break;
-    case cudaDevAttrMaxBlockDimZ: *value = all.maxThreadsDim[2]; break;
-    case cudaDevAttrMaxGridDimX: *value = all.maxGridSize[0]; break;
-    case cudaDevAttrMaxGridDimY: *value = all.maxGridSize[1]; break;
-    case cudaDevAttrMaxGridDimZ: *value = all.maxGridSize[2]; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)all.sharedMemPerBlock; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)all.sharedMemPerBlockOptin; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = (int)all.sharedMemPerMultiprocessor; break;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = 1 << 10; break;
-    case cudaDevAttrTotalConstantMemory: *value = CONSTANT; break;
-    case cudaDevAttrWarpSize: *value = WARP; break;
-    case cudaDevAttrMaxPitch: *value = (int)all.memPitch; break;
-    case cudaDevAttrMaxRegistersPerBlock: *value = all.regsPerBlock; break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = all.regsPerMultiprocessor; break;
-    case cudaDevAttrClockRate: *value = (int)device->clock_khz; break;
-    case cudaDevAttrMemoryClockRate: *value = (int)device->memory_clock_khz; break;
-    case cudaDevAttrGlobalMemoryBusWidth: *value = all.memoryBusWidth; break;
-    case cudaDevAttrL2CacheSize: *value = all.l2CacheSize; break;
-    case cudaDevAttrTextureAlignment: *value = (int)all.textureAlignment; break;
-    case cudaDevAttrTexturePitchAlignment: *value = (int)all.texturePitchAlignment; break;
-    case cudaDevAttrMultiProcessorCount: *value = all.multiProcessorCount; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = all.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = all.maxBlocksPerMultiProcessor; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = all.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = all.minor; break;
-    case cudaDevAttrAsyncEngineCount: *value = all.asyncEngineCount; break;
-    case cudaDevAttrMaxTexture1DWidth: *value = all.maxTexture1D; break;
-    case cudaDevAttrMaxTexture2DWidth: *value = all.maxTexture2D[0]; break;
-    case cudaDevAttrMaxTexture2DHeight: *value = all.maxTexture2D[1]; break;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 64; break;
-    case cudaDevAttrGpuOverlap:
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrUnifiedAddressing:
-    case cudaDevAttrStreamPrioritiesSupported:
-    case cudaDevAttrGlobalL1CacheSupported:
-    case cudaDevAttrLocalL1CacheSupported:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrComputePreemptionSupported:
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
+#define FROM(attribute, from) case cudaDevAttr##attribute: *value = (int)(from); break;
+#define OF(attribute, member) FROM(attribute, all.member)
+        OF(MaxThreadsPerBlock, maxThreadsPerBlock) OF(WarpSize, warpSize) OF(MultiProcessorCount, multiProcessorCount)
+        OF(MaxBlockDimX, maxThreadsDim[0]) OF(MaxBlockDimY, maxThreadsDim[1]) OF(MaxBlockDimZ, maxThreadsDim[2])
+        OF(MaxGridDimX, maxGridSize[0]) OF(MaxGridDimY, maxGridSize[1]) OF(MaxGridDimZ, maxGridSize[2])
+        OF(MaxSharedMemoryPerBlock, sharedMemPerBlock) OF(MaxSharedMemoryPerBlockOptin, sharedMemPerBlockOptin)
+        OF(MaxSharedMemoryPerMultiprocessor, sharedMemPerMultiprocessor) FROM(ReservedSharedMemoryPerBlock, 1 << 10)
+        OF(TotalConstantMemory, totalConstMem) OF(MaxPitch, memPitch) OF(L2CacheSize, l2CacheSize) OF(GlobalMemoryBusWidth, memoryBusWidth)
+        OF(MaxRegistersPerBlock, regsPerBlock) OF(MaxRegistersPerMultiprocessor, regsPerMultiprocessor)
+        OF(MaxThreadsPerMultiProcessor, maxThreadsPerMultiProcessor) OF(MaxBlocksPerMultiprocessor, maxBlocksPerMultiProcessor)
+        OF(ComputeCapabilityMajor, major) OF(ComputeCapabilityMinor, minor) OF(AsyncEngineCount, asyncEngineCount)
+        OF(TextureAlignment, textureAlignment) OF(TexturePitchAlignment, texturePitchAlignment) OF(MaxTexture1DWidth, maxTexture1D)
+        OF(MaxTexture2DWidth, maxTexture2D[0]) OF(MaxTexture2DHeight, maxTexture2D[1]) FROM(SingleToDoublePrecisionPerfRatio, 64)
+        FROM(ClockRate, machine_device()->clock_khz) FROM(MemoryClockRate, machine_device()->memory_clock_khz)
+        OF(CanMapHostMemory, canMapHostMemory) OF(ConcurrentKernels, concurrentKernels) OF(UnifiedAddressing, unifiedAddressing)
+        OF(StreamPrioritiesSupported, streamPrioritiesSupported) OF(GlobalL1CacheSupported, globalL1CacheSupported)
+        OF(LocalL1CacheSupported, localL1CacheSupported) OF(ManagedMemory, managedMemory) OF(CooperativeLaunch, cooperativeLaunch)
+        OF(ConcurrentManagedAccess, concurrentManagedAccess) OF(ComputePreemptionSupported, computePreemptionSupported)
+        OF(CanUseHostPointerForRegisteredMem, canUseHostPointerForRegisteredMem)
+        FROM(GpuOverlap, 1) FROM(HostRegisterSupported, 1) FROM(MemoryPoolsSupported, 1)
     default: *value = 0;
     }
     return cudaSuccess;
@@ -987,34 +818,24 @@ cudaError_t cudaGetLastError(void) {
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 
 static const struct { cudaError_t error; const char *name, *text; } errors[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {cudaErrorMissingConfiguration, "cudaErrorMissingConfiguration", "__global__ function call is not configured"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
-     "pointer does not correspond to a registered memory region"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+#define ERROR(name, text) {cuda##name, "cuda" #name, text},
+    ERROR(Success, "no error") ERROR(ErrorInvalidValue, "invalid argument") ERROR(ErrorMemoryAllocation, "out of memory")
+    ERROR(ErrorInvalidConfiguration, "invalid configuration argument") ERROR(ErrorInvalidPitchValue, "invalid pitch argument")
+    ERROR(ErrorInvalidSymbol, "invalid device symbol") ERROR(ErrorInvalidDeviceFunction, "invalid device function")
+    ERROR(ErrorMissingConfiguration, "__global__ function call is not configured") ERROR(ErrorInvalidDevice, "invalid device ordinal")
+    ERROR(ErrorInvalidResourceHandle, "invalid resource handle") ERROR(ErrorNotSupported, "operation not supported")
+    ERROR(ErrorLaunchOutOfResources, "too many resources requested for launch")
+    ERROR(ErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped")
+    ERROR(ErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region")
 };
 
-const char *cudaGetErrorName(cudaError_t error) {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].error == error) return errors[i].name;
-    return "unrecognized error code";
-}
-const char *cudaGetErrorString(cudaError_t error) {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].error == error) return errors[i].text;
-    return "unrecognized error code";
-}
+#define TOLD(function, member)                                                                                              \
+    const char *function(cudaError_t error) {                                                                               \
+        for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)                                                         \
+            if (errors[i].error == error) return errors[i].member;                                                          \
+        return "unrecognized error code";                                                                                   \
+    }
+TOLD(cudaGetErrorName, name) TOLD(cudaGetErrorString, text)
 
 /* -- cuRAND's generators on the host: kernels branch on such numbers, so zeros would mislead. Always the same series ------- */
 
