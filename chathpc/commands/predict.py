@@ -17,7 +17,8 @@ from chathpc.reports import PREDICTION_FORMATS, RANKING_FORMATS
 
 if TYPE_CHECKING:
     from chathpc.predict.devices import Device
-    from chathpc.predict.prediction import Asked, Estimate, Prediction
+    from chathpc.predict.open_values import Estimate
+    from chathpc.predict.prediction import Asked, Prediction
 
 
 class _Three(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -247,6 +248,6 @@ def _words(text: str, option: str) -> tuple[str, ...]:
 def _estimate(llm: str | None, base_url: str | None) -> Estimate | None:
     if llm is None or llm == "none":
         return None
-    from chathpc.predict.estimates import asker
+    from chathpc.predict.open_values import asker
 
     return asker(llm, base_url)

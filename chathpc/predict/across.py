@@ -84,6 +84,11 @@ class Ranked:
     kernels: tuple[Moved, ...]
     lacking: tuple[str, ...]
 
+    @property
+    def limiter(self) -> str:
+        """What takes most of the kernels' time."""
+        return max(self.limiters, key=lambda name: self.limiters[name])
+
 
 def across(measured: Measured, source: Device, target: Device) -> Moved:
     """The time of a kernel on `target`, given that on `source`."""
@@ -154,13 +159,11 @@ def ranked(
         limiters: dict[str, float] = {}
         for each in moved:
             limiters[each.limiter] = limiters.get(each.limiter, 0.0) + each.seconds.value
-        # Errors of one device's kernels go together: bounds are added.
-        value, low, high = (
-            sum(getattr(each.seconds, name) for each in moved) + other for name in ("value", "low", "high")
-        )
+        # Errors of one device's kernels go together.
+        seconds = Range.total((*(each.seconds for each in moved), Range(other, other, other)))
         lost = () if target.key == source.key else tuple(lacking(kernels, source, target))
-        speedup = Range(now / value, now / high, now / low)
-        found.append(Ranked(target, Range(value, low, high), speedup, limiters, moved, lost))
+        speedup = Range(now / seconds.value, now / seconds.high, now / seconds.low)
+        found.append(Ranked(target, seconds, speedup, limiters, moved, lost))
     return tuple(sorted(found, key=lambda each: each.seconds.value))
 
 

@@ -1,7 +1,10 @@
-"""Builds a CUDA program so that its kernels are interpreted: NVIDIA's compiler as always, our stand-in instead of its runtime.
+"""Builds a program so that its kernels are interpreted: NVIDIA's compiler or clang as always, our stand-in instead of their runtime.
 
-The steps are those of nvcc's own separate compilation: an object of each source, a device link where relocatable code was asked for, a
+CUDA: the steps are those of nvcc's own separate compilation: an object of each source, a device link where relocatable code was asked for, a
 link by the host's compiler. What the program calls and nobody defines is filled with functions that say so when they are called.
+
+OpenMP: clang takes device code through NVIDIA's assembler to SASS and embeds it in the executable, from where it is taken. The regions' entry
+points, their parameters and the way that they ask for threads are those of LLVM 19, which the stand-in is written for.
 """
 
 from __future__ import annotations
@@ -11,14 +14,13 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from chathpc.llm.places import cache_folder
-from chathpc.predict.absent import imagined_header, library_of
-from chathpc.predict.compilers import ABSENT_HEADER, LONGEST, MACHINE, BuildError, Toolkit, call, checked
+from chathpc.predict.compilers import ABSENT_HEADER, LONGEST, MACHINE, BuildError, Clang, Toolkit, call, checked
 from chathpc.predict.recipe import Recipe, Unit
 
 #: Compilers at once.
@@ -35,9 +37,51 @@ _OLDER_CPP = re.compile(r"^--?std=(c|gnu)\+\+(98|0[38xX]|1[014xyz])$")
 _ATTEMPTS = 6
 #: cudaErrorNotSupported.
 _NOT_SUPPORTED = 801
+#: C sources that stand in for the runtime and for the device.
+CUDA_MACHINE = (MACHINE / "alone.c", MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
+OPENMP_MACHINE = (MACHINE / "interpreter.c", MACHINE / "openmp_target.c")
 _MACHINE_FLAGS = (
     "-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-fno-strict-aliasing", "-g1", "-Wall",
 )  # fmt: skip
+
+
+#: What other compilers, other devices and this module's own choices are told with; "next" takes the following word with it.
+_DECIDED = re.compile(
+    r"-f?i?openmp(-targets=.*|-offload-mandatory|-simd)?|-q.*|-mp(=.*)?|-gpu=.*|-Minfo.*|-march=.*|-mcpu=.*|--target=.*"
+    r"|--offload-.*|-foffload.*|-fopenmp.*|-f?no-stack-protector|-W.*|-g\d?|-ggdb\d?|-save-temps|-ferror-limit=.*"
+    r"|--cuda-.*|--libomptarget-.*|-ffp-model=.*|-xHost|-ipo|-target|-Xopenmp-target.*"
+)
+#: How the names of target regions begin.
+_REGION = b"__omp_offloading_"
+_C_COMPILER = re.compile(r"(\w+-)*(cc|gcc|clang|icx|icc|mpicc|nvc)(-[\d.]+)?")
+
+
+#: Headers of libraries that the host calls, and how their names begin. Not those with device code, such as curand_kernel.h. Such a library runs on a GPU
+#: only, so its work is not done here in any case: where it is not installed, each function that a program names of it says at run time that it
+#: was called and succeeds, whatever it is called with, and the program goes on to its own kernels.
+_LIBRARIES = {
+    r"cublas\w*\.h": "cublas", r"cufft\w*\.h": "cufft", r"curand\.h": "curand", r"cusolver\w*\.h": "cusolver",
+    r"cusparse\w*\.h": "cusparse", r"cudnn\w*\.h": "cudnn", r"nccl\.h": "nccl",
+}  # fmt: skip
+#: Types whose contents the program itself uses.
+_KNOWN_TYPES = {
+    "cufftReal": "float", "cufftDoubleReal": "double", "cufftComplex": "float2", "cufftDoubleComplex": "double2",
+}  # fmt: skip
+#: A handle, an enumeration or a status: all convert from and to numbers, and 0 is success in each of the libraries.
+_HEAD = """#pragma once
+#include <cuda_runtime.h>
+extern "C" void machine_missing(const char *name);
+#ifndef CHATHPC_IMAGINED
+#define CHATHPC_IMAGINED
+struct chathpc_imagined {
+    long value;
+    __host__ __device__ constexpr chathpc_imagined(int number = 0) : value(number) {}
+    __host__ __device__ constexpr chathpc_imagined(long number) : value(number) {}
+    __host__ __device__ constexpr chathpc_imagined(decltype(nullptr)) : value(0) {}
+    __host__ __device__ constexpr operator long() const { return value; }
+};
+#endif
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,44 +95,79 @@ class Built:
 
 
 def build(
-    recipe: Recipe,
-    *,
-    work: Path,
-    toolkit: Toolkit,
-    architecture: str = "sm_86",
-    machine: Sequence[Path] | None = None,
+    recipe: Recipe, *, work: Path, toolkit: Toolkit, architecture: str = "sm_86", machine: Sequence[Path] = CUDA_MACHINE,
     cache: Path | None = None,
-) -> Built:
-    """Compile and link the program below `work`, with `machine` (C sources; None: all that CUDA needs) in the place of the runtime.
+) -> Built:  # fmt: skip
+    """Compile and link a CUDA program below `work`, with `machine` (C sources) in the place of the runtime.
 
     Errors: BuildError with the compiler's words.
     """
-    work.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(JOBS) as pool:
-        objects = list(
-            pool.map(
-                lambda each: _object(each[1], work / f"{each[0]}.o", toolkit, architecture),
-                enumerate(recipe.units),
-            )
-        )
-    ours = machine_objects(machine or default_machine(), toolkit, cache or cache_of(work))
+    objects, ours = _objects(
+        recipe, work, lambda unit, made: _compile_cuda(unit, made, toolkit, architecture),
+        lambda: machine_objects(machine, toolkit, cache or cache_of(work)),
+    )  # fmt: skip
     relocatable = [made for made, unit in zip(objects, recipe.units, strict=True) if unit.relocatable]
     link = [*recipe.link, "-ldl", "-lpthread", "-lm"]
     linked: list[Path] = []
     if relocatable:
-        linked = [_device_link(relocatable, work, toolkit, architecture)]
-        link = [f"-L{toolkit.library}", "-lcudadevrt", *link]
+        linked = [work / "device.o"]
+        library = [f"-L{toolkit.library}", "-lcudadevrt"]
+        command = [str(toolkit.nvcc), f"-arch={architecture}", "-dlink", *map(str, relocatable), "-o", str(linked[0])]
+        checked([*command, *library], work, "The device code does not link.")
+        link = [*library, *link]
     executable, missing = link_program([*objects, *linked, *ours], link, work)
     device = [*linked, *(made for made in objects if made not in relocatable)]
     return Built(executable, _cubins(device, work, toolkit), recipe.units[0].folder, missing)
 
 
-def default_machine() -> tuple[Path, ...]:
-    """The C sources that stand in for the runtime of CUDA and for the device."""
-    return (MACHINE / "alone.c", MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
+def build_openmp(
+    recipe: Recipe, *, work: Path, toolkit: Toolkit, clang: Clang, architecture: str = "sm_86", machine: Sequence[Path] = OPENMP_MACHINE,
+) -> Built:  # fmt: skip
+    """Compile and link a program with target regions below `work`, with `machine` (C sources) in the place of libomptarget.
+
+    Errors: BuildError with the compiler's words, also without a target region; ClangMissingError.
+    """
+    offload = [
+        "-fopenmp", "-fopenmp-targets=nvptx64-nvidia-cuda", f"--offload-arch={architecture}", f"--cuda-path={toolkit.root}",
+        f"--libomptarget-nvptx-bc-path={clang.device_runtime(architecture)}",
+        # clang knows releases of CUDA only up to its own: a newer assembler reads what it writes for the last it knows.
+        "-Wno-unknown-cuda-version", "-w",
+    ]  # fmt: skip
+    objects, ours = _objects(
+        recipe, work, lambda unit, made: _compile_openmp(unit, made, clang, offload),
+        lambda: machine_objects(machine, toolkit, cache_of(work)),
+    )  # fmt: skip
+    # clang asks for libomptarget by itself: an empty one satisfies it, since our objects define what the program calls of it.
+    hidden, executable, cubin = work / "instead", work / "program", work / "cubins" / "program.cubin"
+    for folder in (hidden, cubin.parent):
+        folder.mkdir(exist_ok=True)
+    (hidden / "libomptarget.a").write_bytes(b"!<arch>\n")
+    command = [str(clang.programs / "clang++"), *offload, "-no-pie", f"-L{hidden}", *map(str, (*objects, *ours))]
+    command += ["-o", str(executable), *(word for word in recipe.link if not word.startswith("-fopenmp"))]
+    command += [f"-Wl,-rpath,{clang.library}", "-lpthread", "-lm", "-ldl"]
+    checked(command, recipe.units[0].folder, "The program does not link.")
+    cubin.unlink(missing_ok=True)
+    chosen = f"--image=file={cubin},kind=openmp,triple=nvptx64-nvidia-cuda,arch={architecture}"
+    packager = str(clang.programs / "clang-offload-packager")
+    checked([packager, str(executable), chosen], work, "The program's device code is not found.")
+    if not cubin.is_file() or _REGION not in cubin.read_bytes():
+        raise BuildError("The program has no device code: no target region was compiled.", "")
+    return Built(executable, (cubin,), recipe.units[0].folder)
 
 
-def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path:
+def _objects(
+    recipe: Recipe, work: Path, compile_unit: Callable[[Unit, Path], None], machine: Callable[[], tuple[Path, ...]]
+) -> tuple[list[Path], tuple[Path, ...]]:
+    """An object of each source, and our own that `machine` makes, several at once."""
+    work.mkdir(parents=True, exist_ok=True)
+    objects = [work / f"{number}.o" for number in range(len(recipe.units))]
+    with ThreadPoolExecutor(JOBS) as pool:
+        ours = pool.submit(machine)
+        list(pool.map(compile_unit, recipe.units, objects))
+    return objects, ours.result()
+
+
+def _compile_cuda(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> None:
     """Compile one source. Errors: BuildError."""
     if unit.host:
         command = [unit.host, "-w", *unit.flags, f"-I{toolkit.include}"]
@@ -100,7 +179,18 @@ def _object(unit: Unit, made: Path, toolkit: Toolkit, architecture: str) -> Path
         command = [str(toolkit.nvcc), "-w", "-lineinfo", "-gencode", real, *older, *unit.flags]
     command += ["-c", str(unit.source), "-o", str(made)]
     compiled(command, unit.folder, f"{unit.source.name} does not compile.", made.with_suffix(".imagined"))
-    return made
+
+
+def _compile_openmp(unit: Unit, made: Path, clang: Clang, offload: Sequence[str]) -> None:
+    """Compile one source for host and device. Errors: BuildError."""
+    is_c = unit.source.suffix == ".c" and (not unit.compiler or _C_COMPILER.fullmatch(Path(unit.compiler).name))
+    language = [] if unit.source.suffix != ".c" else ["-x", "c" if is_c else "c++"]
+    flags = [flag for flag in unit.flags if not _DECIDED.fullmatch(flag)]
+    if not any(flag.startswith("-O") for flag in flags):
+        flags.insert(0, "-O3")
+    command = [str(clang.programs / ("clang" if is_c else "clang++")), *offload, "-gline-tables-only", *flags]
+    command += [*language, "-c", str(unit.source), "-o", str(made)]
+    checked(command, unit.folder, f"{unit.source.name} does not compile.")
 
 
 def compiled(command: Sequence[str], folder: Path, failure: str, imagined: Path) -> None:
@@ -137,12 +227,38 @@ def _remedied(command: Sequence[str], log: str, folder: Path, imagined: Path) ->
     return [*(word for word in command if word != given), given]
 
 
-def _device_link(objects: Sequence[Path], work: Path, toolkit: Toolkit, architecture: str) -> Path:
-    """Link relocatable device code. Errors: BuildError."""
-    made = work / "device.o"
-    command = [str(toolkit.nvcc), f"-arch={architecture}", "-dlink", *map(str, objects), "-o", str(made)]
-    checked([*command, f"-L{toolkit.library}", "-lcudadevrt"], work, "The device code does not link.")
-    return made
+def library_of(header: str) -> str | None:
+    """How the names of the library begin whose header it is; None if it is none that can be done without."""
+    return next((prefix for pattern, prefix in _LIBRARIES.items() if re.fullmatch(pattern, header)), None)
+
+
+def imagined_header(prefix: str, texts: Iterable[str]) -> str:
+    """C++ that declares what `texts`, a program's sources, name of the library: types, constants and functions of any arguments."""
+    names: dict[str, str] = {}
+    for text in texts:
+        for found in re.finditer(rf"\b({prefix}[A-Z]|{prefix.upper()}_)\w*(?=(\s*\(|[ \t*&]+[A-Za-z_])?)", text):
+            name, then = found[0], (found[2] or "").strip()
+            if name.endswith("_t") or name in _KNOWN_TYPES:
+                kind = "type"
+            elif found[1].isupper() or not then:
+                kind = "constant"
+            else:
+                kind = "function" if then == "(" else "type"
+            # A name also stands in comments, and as an argument: what says most about it counts.
+            names[name] = max(names.get(name, kind), kind, key=("constant", "type", "function").index)
+    guard = f"CHATHPC_IMAGINED_{prefix.upper()}"
+    lines = [_HEAD, f"#ifndef {guard}", f"#define {guard}"]  # a library has several headers
+    for number, (name, kind) in enumerate(sorted(names.items()), start=1):
+        if kind == "type":
+            lines.append(f"typedef {_KNOWN_TYPES.get(name, 'chathpc_imagined')} {name};")
+        elif kind == "constant":
+            lines.append(f"static constexpr int {name} = {0 if name.lower().endswith('success') else number};")
+        else:
+            lines.append(
+                f"template <class... Any> static inline chathpc_imagined {name}(Any &&...)"
+                f' {{ machine_missing("{name}"); return 0; }}'
+            )
+    return "\n".join([*lines, "#endif"]) + "\n"
 
 
 def link_program(objects: Sequence[Path], options: Sequence[str], work: Path) -> tuple[Path, tuple[str, ...]]:

@@ -6,7 +6,7 @@ switched off by a predicate or a branch do not count. A fused multiply-add is tw
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from math import isinf
 
@@ -18,6 +18,11 @@ class Range:
     value: float
     low: float
     high: float
+
+    @classmethod
+    def total(cls, parts: Collection[Range]) -> Range:
+        """The sum of values whose errors go together: bounds are added."""
+        return cls(sum(each.value for each in parts), sum(each.low for each in parts), sum(each.high for each in parts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,11 @@ class Device:
         """Operations per second of a class where every one multiplies and adds: two of each (special and conversion: one)."""
         return self.rate(kind) * (2 if kind in _FUSED else 1)
 
+    @property
+    def peaks(self) -> Mapping[str, float]:
+        """Peaks of all classes that the device has units for."""
+        return {kind: self.peak(kind) for kind in self.rates if self.peak(kind)}
+
     def balance(self, kind: str) -> float:
         """Operations of a class per byte of device memory where its roof meets that of the memory."""
         return self.peak(kind) / self.bandwidth

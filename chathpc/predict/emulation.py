@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from chathpc.errors import AdapterError
 from chathpc.predict.counts import Counts, Launch, Range
@@ -16,33 +17,27 @@ from chathpc.predict.kernel_time import KEPT
 from chathpc.predict.lowering import Lowered
 
 SECTOR = 32
-_INTEGER = (
-    "IADD3", "IMAD", "ISETP", "LEA", "LOP3", "SHF", "IMNMX", "POPC", "FLO", "BREV", "IABS", "IDP", "VABSDIFF", "VABSDIFF4",
-    "BMSK", "SGXT", "VIADD", "VIMNMX", "IADD", "IMUL", "LOP",
-)  # fmt: skip
-#: Class of an operation and how many operations an instruction of a thread is, by opcode: what the counters
-#: smsp__sass_thread_inst_executed_op_{fadd,fmul,ffma,dadd,…,integer}_pred_on count (Nsight Compute's metrics reference).
-CLASSES: Mapping[str, tuple[str, int]] = (
-    dict.fromkeys(("FADD", "FMUL", "FADD32I", "FMUL32I"), ("fp32", 1))
-    | {"FFMA": ("fp32", 2), "DADD": ("fp64", 1), "DMUL": ("fp64", 1), "DFMA": ("fp64", 2)}
-    | {"HADD2": ("fp16", 2), "HMUL2": ("fp16", 2), "HFMA2": ("fp16", 4)}
-    | dict.fromkeys(_INTEGER, ("integer", 1))
-    | dict.fromkeys(("MUFU",), ("special", 1))
-    | dict.fromkeys(("F2F", "F2I", "I2F", "I2FP", "FRND", "F2FP", "I2I"), ("conversion", 1))
-    | dict.fromkeys(("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC"), ("control", 1))
-    | dict.fromkeys(("HMMA", "IMMA", "DMMA", "BMMA"), ("tensor", 1))
-)
+#: By opcode: class of an operation, how many operations an instruction of a thread is, and the pipe that takes it. Classes and numbers are what the
+#: counters smsp__sass_thread_inst_executed_op_{fadd,fmul,ffma,dadd,…,integer}_pred_on count (Nsight Compute's metrics reference), pipes those
+#: of the CUDA C++ Programming Guide, arithmetic throughput.
+_OPCODES: Mapping[str, tuple[str, int, str]] = {
+    name: (kind, operations, pipe)
+    for names, kind, operations, pipe in (
+        ("FADD FMUL", "fp32", 1, "fp32"), ("FFMA", "fp32", 2, "fp32"), ("FADD32I FMUL32I", "fp32", 1, "integer"),
+        ("FSETP FSEL FMNMX FSET FCHK", "other", 1, "fp32"),
+        ("DADD DMUL", "fp64", 1, "fp64"), ("DFMA", "fp64", 2, "fp64"), ("DSETP", "other", 1, "fp64"),
+        ("HADD2 HMUL2", "fp16", 2, "fp16"), ("HFMA2", "fp16", 4, "fp16"), ("HSETP2 HSET2 HMNMX2", "other", 1, "fp16"),
+        ("IADD3 IMAD ISETP LEA LOP3 SHF IMNMX IABS IDP VABSDIFF VABSDIFF4 BMSK SGXT VIADD VIMNMX IADD IMUL LOP", "integer", 1, "integer"),
+        ("POPC FLO BREV", "integer", 1, "special"), ("MUFU", "special", 1, "special"),
+        ("F2F F2I I2F FRND I2I", "conversion", 1, "special"), ("I2FP F2FP", "conversion", 1, "integer"),
+        ("BRA EXIT CALL RET BSSY BSYNC BRX BREAK BAR WARPSYNC", "control", 1, "control"), ("NOP YIELD", "other", 1, "control"),
+        ("HMMA IMMA DMMA BMMA", "tensor", 1, "tensor"),
+    )
+    for name in names.split()
+}  # fmt: skip
+_OTHER = ("other", 1, "other")
 #: Compilers load constants by multiplying nothing by nothing on the pipe for halves: no arithmetic of the program.
 _CONSTANT = re.compile(r"HFMA2\S* \w+, -?RZ, -?RZ,")
-#: Which pipe takes an instruction; those not named go to the integer pipe (CUDA C++ Programming Guide, arithmetic throughput).
-_PIPES = (
-    dict.fromkeys(("FADD", "FMUL", "FFMA", "FSETP", "FSEL", "FMNMX", "FSET", "FCHK"), "fp32")
-    | dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP"), "fp64")
-    | dict.fromkeys(("HADD2", "HMUL2", "HFMA2", "HSETP2", "HSET2", "HMNMX2"), "fp16")
-    | dict.fromkeys(("MUFU", "F2F", "F2I", "I2F", "FRND", "POPC", "FLO", "BREV", "I2I"), "special")
-    | dict.fromkeys(("HMMA", "IMMA", "DMMA", "BMMA"), "tensor")
-    | dict.fromkeys(("BRA", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BRX", "BREAK", "BAR", "WARPSYNC", "NOP", "YIELD"), "control")
-)  # fmt: skip
 #: Space and way of a request.
 _MEMORY = {
     "LDG": "global load", "STG": "global store", "LD": "global load", "ST": "global store", "LDGSTS": "global load",
@@ -82,7 +77,7 @@ class _Word:
     """Class of an instruction and pipe, operations of a thread, kind of request, bytes of a thread."""
 
     kind: str
-    operations: float
+    operations: int
     pipe: str
     request: str
     width: int
@@ -104,10 +99,11 @@ def _words(lowered: Lowered) -> list[_Word]:
 
 def _word(text: str) -> _Word:
     opcode, *modifiers = text.split(".")
-    plain = opcode[1:] if opcode.startswith("U") and opcode[1:] in CLASSES else opcode
-    kind, operations = CLASSES.get(opcode, ("other", 1))
-    pipe = "memory" if opcode in _MEMORY else _PIPES.get(opcode, "integer" if plain in CLASSES else "other")
-    count: float = operations
+    kind, count, pipe = _OPCODES.get(opcode, _OTHER)
+    if opcode in _MEMORY:
+        pipe = "memory"
+    elif opcode[:1] == "U" and _OPCODES.get(opcode[1:], _OTHER)[0] != "other":
+        pipe = "integer"  # that of uniform registers
     if kind == "tensor":
         count = next((_SHAPES[each] for each in modifiers if each in _SHAPES), 4096)
     if kind == "conversion" and {"F64", "S64", "U64"} & set(modifiers):
@@ -137,20 +133,23 @@ def read(path: Path, lowered: Lowered, l2_bytes: int) -> tuple[list[Followed], t
     return found, tuple(missing)
 
 
-def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) -> Followed:
-    grid, block = _three(one["grid"]), _three(one["block"])
-    blocks = grid[0] * grid[1] * grid[2]
-    begun, sampled = int(str(one["begun"])), int(str(one["sampled"]))
+def _followed(one: Mapping[str, Any], words: Sequence[_Word], l2_bytes: int) -> Followed:
+    grid, block = ((int(x), int(y), int(z)) for x, y, z in (one["grid"], one["block"]))
+    launch = Launch(
+        kernel=str(one["kernel"]), grid=grid, block=block, shared=int(one["shared"]) + int(one["dynamic_shared"]), registers=int(one["registers"]),
+        local=int(one["local"]), occurrence=int(one["occurrence"]), arguments=tuple(map(str, one["parameters"])),
+    )  # fmt: skip
+    blocks, begun, sampled = launch.blocks, int(one["begun"]), int(one["sampled"])
     exact, cut = bool(one["complete"]), bool(one["cut"])
     # Cut off, and no counter tells the end of what it does: this and more.
-    open_ = cut and not float(str(one["extrapolated"]))
+    open_ = cut and not float(one["extrapolated"])
     scale = 1.0 if exact else blocks / (sampled or begun or blocks)
     operations, issued, requests, instructions, requested, sectors_of, passes_of = (
         defaultdict[str, float](float) for _ in range(7)
     )
     by_instruction, warps_by_instruction = {}, {}
     all_warps = 0.0
-    for index, *followed in one["counts"]:  # type: ignore[attr-defined]
+    for index, *followed in one["counts"]:
         warps, threads, sectors, passes, asked = (scale * value for value in followed)
         word = words[index]
         by_instruction[index], warps_by_instruction[index] = threads, warps
@@ -169,20 +168,13 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) 
     traffic = _traffic(one, all_warps, stored, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
     over = _WHOLE_BYTES if exact else _CUT_BYTES if cut else _SAMPLED_BYTES
-    warps_of_block = -(-block[0] * block[1] * block[2] // 32)
-    launch = Launch(
-        kernel=str(one["kernel"]), grid=grid, block=block,
-        shared=int(str(one["shared"])) + int(str(one["dynamic_shared"])), registers=int(str(one["registers"])),
-        local=int(str(one["local"])), occurrence=int(str(one["occurrence"])),
-        arguments=tuple(str(each) for each in one["parameters"]),  # type: ignore[attr-defined]
-    )  # fmt: skip
 
     def about(value: float, factor: float, least: float = 0.0) -> Range:
         low = min(max(value / factor, least), value)
         return Range(value, value, inf) if open_ and value else Range(value, low, value * factor)
 
     # Caches are cold, so all distinct bytes are read; of those that were not seen as many as counts are sure of.
-    seen = [SECTOR * float(one["touched"][at]) for at in (3, 4)]  # type: ignore[index]
+    seen = [SECTOR * float(one["touched"][at]) for at in (3, 4)]
     least_read, least_written = (
         known + (whole - known) / spread for known, whole in zip(map(min, seen, traffic[2:]), traffic[2:], strict=True)
     )
@@ -193,9 +185,9 @@ def _followed(one: Mapping[str, object], words: Sequence[_Word], l2_bytes: int) 
         footprint_read=traffic[2], footprint_written=traffic[3],
         dram_read=about(read, over, least_read),
         dram_written=about(traffic[1], over, least_written - l2_bytes),
-        longest=float(str(one["longest"])), emulated=1.0 if exact else sampled / blocks,
-        warps=float(blocks * warps_of_block),
-        most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),  # type: ignore[arg-type]
+        longest=float(one["longest"]), emulated=1.0 if exact else sampled / blocks,
+        warps=float(blocks * -(-(launch.threads // blocks) // 32)),
+        most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),
         passes=dict(passes_of), instructions=dict(instructions), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
     return Followed(launch, counts, by_instruction, str(one["kernel"]), warps_by_instruction)
@@ -212,20 +204,15 @@ def _most(meetings: Sequence[float], passes: float, followed: int) -> float:
     return max(value * min(times, 1 + (times - 1) * min(other / groups, 1.0)) for other, value in enumerate(most))
 
 
-def _three(value: object) -> tuple[int, int, int]:
-    x, y, z = (int(each) for each in value)  # type: ignore[attr-defined]
-    return x, y, z
-
-
 def _traffic(
-    one: Mapping[str, object], warps: float, stored: float, l2_bytes: int, exact: bool
+    one: Mapping[str, Any], warps: float, stored: float, l2_bytes: int, exact: bool
 ) -> tuple[float, float, float, float]:
     """Bytes read from and written to device memory, distinct bytes read and written, of all `warps` instructions.
 
     What was not followed goes on at the rate of the second half of what was; nothing grows beyond its allocations. Kernels write last:
     what they do is also told by those sectors of all `stored` ones that were distinct where single blocks were followed.
     """
-    points = [[float(value) for value in point] for point in one["memory"]]  # type: ignore[attr-defined]
+    points = [[float(value) for value in point] for point in one["memory"]]
     last = points[-1]
     read, written, distinct_read, distinct_written = (SECTOR * last[at] for at in (1, 2, 3, 4))
     written = max(written, _written_back(distinct_written, l2_bytes))
@@ -239,12 +226,9 @@ def _traffic(
     def at_end(column: int) -> float:
         return SECTOR * (last[column] + rest * (last[column] - half[column]))
 
-    room_read, room_written = (
-        float(sum(each[0] for each in one["allocations"] if each[at]))  # type: ignore[attr-defined]
-        for at in (1, 2)
-    )
+    room_read, room_written = (float(sum(each[0] for each in one["allocations"] if each[at])) for at in (1, 2))
     again = at_end(1) - at_end(3)
-    touched = [float(value) for value in one["touched"]]  # type: ignore[attr-defined]
+    touched = [float(value) for value in one["touched"]]
     single = SECTOR * stored * touched[4] / touched[8] if touched[8] else 0.0
     distinct_read = min(at_end(3), max(room_read, distinct_read))
     distinct_written = min(max(at_end(4), single), max(room_written, distinct_written))
@@ -260,27 +244,26 @@ def _written_back(distinct: float, l2_bytes: int) -> float:
     return max(_EARLY * distinct, distinct - _DIRTY * l2_bytes)
 
 
-def _assumptions(one: Mapping[str, object], blocks: int, sampled: int) -> tuple[str, ...]:
+def _assumptions(one: Mapping[str, Any], blocks: int, sampled: int) -> tuple[str, ...]:
     found = []
     if one["cut"]:
-        told = (
+        rest = (
             "the rest follows from the counters of its loops"
             if sampled
             else "it does at least what was seen, and may do far more"
         )
         found.append(
-            f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end; {told}."
+            f"The launch was too long to be followed: {sampled:,} of {blocks:,} blocks were to their end; {rest}."
         )
     elif sampled:
-        served = int(str(one["served"]))
+        served = int(one["served"])
         where = "grid" if served == blocks else f"first {served:,} (what others read was not computed)"
         found.append(f"{sampled:,} of {blocks:,} blocks, spread over the {where}, stand for all.")
-    if int(str(one["skipped"])):
-        found.append(
-            f"Launches before it that were not followed to their end: {one['skipped']}. If it reads what they compute, that is unfinished (longer: --seconds)."
-        )
-    if int(str(one["faults"])):
-        found.append(f"{int(str(one['faults'])):,} accesses went to memory that nobody allocated.")
-    if int(str(one["unknown"])):
-        found.append(f"{int(str(one['unknown'])):,} instructions are not known to the interpreter.")
+    for key, told in (
+        ("skipped", "Launches before it that were not followed to their end: {}. If it reads what they compute, that is unfinished (longer: --seconds)."),
+        ("faults", "{:,} accesses went to memory that nobody allocated."),
+        ("unknown", "{:,} instructions are not known to the interpreter."),
+    ):  # fmt: skip
+        if count := int(one[key]):
+            found.append(told.format(count))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Values that the machine could not determine (a size, a trip count, how often a branch is taken), asked of a model that reads source.
+"""Sizes that the machine could not determine (parameters of a kernel, arguments of a program), asked of a model that reads source.
 
 The model answers one typed value with a range. Code checks that it can be, and it stands in the prediction as an assumption under the
 model's name; what fails the check is not used.
@@ -7,26 +7,18 @@ model's name; what fails the check is not used.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Literal
 
+from chathpc.errors import BudgetSpentError
 from chathpc.llm.backend import Request
 from chathpc.predict.counts import Range
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
 
-#: What is open: bytes or elements of an array, iterations of a loop at each arrival, or the share of arrivals at which a branch is taken.
-Sort = Literal["size", "trips", "probability"]
-UNITS: dict[Sort, str] = {
-    "size": "elements",
-    "trips": "iterations each time the loop is reached",
-    "probability": "share, 0 to 1",
-}
-
-#: Device memory of the largest GPUs holds fewer bytes, and a kernel that iterates more often does not end in a minute.
-MOST = float(1 << 40)
+#: What any size lies between: device memory of the largest GPUs holds fewer bytes.
+LEAST, MOST = 1.0, float(1 << 40)
 #: A range whose ends differ by more says nothing: the class of a kernel is lost beyond a factor of ten between its ends.
 WIDEST = 100.0
 #: Seconds for an answer.
@@ -35,21 +27,12 @@ DEADLINE = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A value that is open: what it is called, its sort, where it stands, the launch in words, and bounds that are known (none: 0 and null)."""
+    """A size that is open: what it is called, where it stands, and the launch in words."""
 
     name: str
-    sort: Sort
     file: str
     line: int
     launch: str
-    least: float = 0.0
-    most: float | None = None
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """Between which any answer must lie."""
-        ceiling = 1.0 if self.sort == "probability" else MOST
-        return max(self.least, 0.0), ceiling if self.most is None else min(self.most, ceiling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,75 +49,95 @@ class OpenValue:
         found, gap = self.estimate, self.gap
         reason = f": {self.why.rstrip('.')}" if self.why else ""
         return (
-            f"{quote(gap.name)} at {quote(gap.file)}:{gap.line} is taken as {found.value:.4g} {UNITS[gap.sort]} "
+            f"{quote(gap.name)} at {quote(gap.file)}:{gap.line} is taken as {found.value:.4g} elements "
             f"({found.low:.4g} to {found.high:.4g}), estimated by {self.by}{reason}."
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """An answer that cannot be used, and why, in one clause."""
-
-    gap: Gap
-    reason: str
+#: Asks a model for a value, showing it numbered lines of source; None where it gave none that can be used.
+Estimate = Callable[[Gap, Sequence[tuple[int, str]]], OpenValue | None]
 
 
-def question(gap: Gap, source: Sequence[tuple[int, str]], known: Sequence[str] = ()) -> Request:
-    """The question about `gap`: numbered lines of source around its place, and what is known of the launch, in sentences."""
+def asker(spec: str, base_url: str | None = None) -> Estimate | None:
+    """How values are asked of the model of a SPEC; None where that names none. What it does not answer in form and time stays open.
+
+    Errors: UsageError for what is no SPEC, ModelUnavailableError.
+    """
+    from chathpc.llm.asking import ask
+    from chathpc.llm.guard import guarded
+    from chathpc.llm.settings import load_settings
+    from chathpc.llm.spec import resolve
+    from chathpc.privacy.placeholders import Placeholders
+
+    settings = load_settings({"llm": spec, "base_url": base_url})
+    choice = resolve(spec, settings)
+    if choice.backend is None:
+        return None
+    backend = guarded(choice, settings, Placeholders)
+    choice = replace(choice, backend=backend)
+
+    def estimate(gap: Gap, source: Sequence[tuple[int, str]]) -> OpenValue | None:
+        try:
+            answer = ask(choice, question(gap, source), problem=lambda text: problem(gap, text))
+            return check(gap, answer.text, backend.label)
+        except (BudgetSpentError, ValueError):
+            return None
+
+    return estimate
+
+
+def question(gap: Gap, source: Sequence[tuple[int, str]]) -> Request:
+    """The question about `gap`: numbered lines of source around its place."""
     form = template("predict_open_value")
-    low, high = gap.limits
     asked = [
         f"name: {quote(gap.name)}",
-        f"unit: {UNITS[gap.sort]}",
+        "unit: elements",
         f"place: {quote(gap.file)}, line {gap.line}",
-        f"it lies between {low:g} and {high:g}",
+        f"it lies between {LEAST:g} and {MOST:g}",
     ]
-    launch = [quote(gap.launch, longest=1000), *(quote(each, longest=300) for each in known)]
+    launch = [quote(gap.launch, longest=1000)]
     nearest = sorted(sorted(source, key=lambda one: abs(one[0] - gap.line))[: form.key_lines])
     lines = [f"{number}: {text}" for number, text in nearest]
     marker = marker_of([*asked, *launch, *lines])
-    parts = [
-        block("open value", asked, marker),
-        block("launch", launch, marker),
-        block("source", lines, marker),
-        form.task,
-    ]
-    return Request(form.system, "\n\n".join(parts), form.max_output_tokens, json_schema=form.schema, deadline=DEADLINE)
+    parts = [block(name, told, marker) for name, told in (("open value", asked), ("launch", launch), ("source", lines))]
+    user = "\n\n".join([*parts, form.task])
+    return Request(form.system, user, form.max_output_tokens, json_schema=form.schema, deadline=DEADLINE)
 
 
 def problem(gap: Gap, text: str) -> str:
     """What is wrong with an answer's form or its numbers, in one clause; empty if nothing is."""
-    found = check(gap, text, "")
-    return found.reason if isinstance(found, Refused) else ""
+    try:
+        check(gap, text, "")
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
-def check(gap: Gap, text: str, by: str) -> OpenValue | Refused:
-    """The value in an answer of the model `by`, or why it is none.
+def check(gap: Gap, text: str, by: str) -> OpenValue:
+    """The value in an answer of the model `by`. ValueError, in one clause, for what cannot be used.
 
-    It is one JSON object; the value lies in its range and the range within the limits of the gap; counts are whole; the ends of a range
-    that does not begin at 0 differ by a factor of WIDEST at most. Of a range that begins at 0 the value bounds the other end.
+    It is one JSON object; the value is whole and lies in its range, that within LEAST and MOST, and its ends differ by a factor of
+    WIDEST at most.
     """
     try:
         data = json.loads(text)
         numbers = [data["value"], data["low"], data["high"]]
         why = data["why"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return Refused(gap, "it is not JSON with value, low, high and why")
+        raise ValueError("it is not JSON with value, low, high and why") from None
     if not isinstance(why, str) or any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
-        return Refused(gap, "a value has the wrong type")
+        raise ValueError("a value has the wrong type")
     try:
         value, low, high = map(float, numbers)
     except OverflowError:
-        return Refused(gap, "a number is too large")
-    if not all(map(isfinite, (value, low, high))):
-        return Refused(gap, "a number is not finite")
-    least, most = gap.limits
-    if not low <= value <= high:
-        return Refused(gap, "the value does not lie between low and high")
-    if low < least or high > most:
-        return Refused(gap, f"the range leaves {least:g} to {most:g}")
-    if gap.sort != "probability" and value != int(value) and value >= 1:
-        return Refused(gap, "a count is a whole number")
-    if gap.sort != "probability" and high > WIDEST * max(low, 1.0 if low > 0 else value, 1.0):
-        return Refused(gap, f"the range spans more than a factor of {WIDEST:g}")
+        raise ValueError("a number is too large") from None
+    faults = {
+        "a number is not finite": not all(map(isfinite, (value, low, high))),
+        "the value does not lie between low and high": not low <= value <= high,
+        f"the range leaves {LEAST:g} to {MOST:g}": low < LEAST or high > MOST,
+        "a count is a whole number": not value.is_integer(),
+        f"the range spans more than a factor of {WIDEST:g}": high > WIDEST * low,
+    }
+    if fault := next((fault for fault, found in faults.items() if found), ""):
+        raise ValueError(fault)
     return OpenValue(gap, Range(value, low, high), quote(why, longest=300).strip(), by)

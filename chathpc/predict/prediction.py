@@ -14,7 +14,7 @@ from chathpc.predict.devices import Device
 from chathpc.predict.emulation import Followed
 from chathpc.predict.kernel_time import Time, predict_time
 from chathpc.predict.lowering import Lowered
-from chathpc.predict.open_values import Gap, OpenValue
+from chathpc.predict.open_values import Estimate, Gap, OpenValue
 from chathpc.predict.program import Prepared, Program, Wanted, follow, listed, matching, prepare, title
 from chathpc.predict.recipe import arguments_of_makefile
 from chathpc.predict.roofline import Roofline, classify
@@ -23,8 +23,6 @@ from chathpc.profile.text import clean
 from chathpc.sandbox.contract import Completed, Sandbox
 
 Three = tuple[int, int, int]
-#: Asks a model for a value, showing it numbered lines of source; None where it gave none that can be used.
-Estimate = Callable[[Gap, Sequence[tuple[int, str]]], OpenValue | None]
 Tell = Callable[[str], None]
 #: Source lines that are kept, and characters of each.
 _LINES, _LONGEST = 8, 100
@@ -201,7 +199,7 @@ def _arguments(
         for number, line in lines:
             for match in _ARGUMENT.finditer(line):
                 if (place := int(match[1])) and place not in found:
-                    gap = Gap(f"argument {place} of the program", "size", path.name, number, "typical run", least=1)
+                    gap = Gap(f"argument {place} of the program", path.name, number, "typical run")
                     found[place] = estimate(gap, lines)
     values = [found.get(place) for place in range(1, max(found, default=0) + 1)]
     known = values[: values.index(None)] if None in values else values
@@ -221,7 +219,7 @@ def _describe(prepared: Prepared, chosen: str, asked: Asked, estimate: Estimate 
     for each in known:
         if estimate is not None and each.name not in given and not each.pointer and not each.real and each.line:
             found = estimate(
-                Gap(each.name, "size", each.file, each.line, f"grid {grid}, block {block}", least=1),
+                Gap(each.name, each.file, each.line, f"grid {grid}, block {block}"),
                 _around(each, prepared.sources),
             )
             if found is not None:

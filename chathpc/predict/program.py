@@ -1,25 +1,31 @@
-"""A program from its sources to launches that were followed: built, disassembled, lowered, run in a sandbox. Its kernels by name."""
+"""A program from its sources to launches that were followed: built, disassembled, lowered, run. Its kernels by name.
+
+It runs in a sandbox: it reads a tree that looks like its folder, and what it writes goes nowhere else.
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
+import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from chathpc.errors import UsageError
 from chathpc.predict import cubin, emulation, lowering
-from chathpc.predict.build import Built, build
-from chathpc.predict.compilers import BuildError, Toolkit, find_clang, find_toolkit
+from chathpc.predict.build import Built, build, build_openmp
+from chathpc.predict.compilers import BuildError, Toolkit, call, find_clang, find_toolkit
 from chathpc.predict.devices import Device
 from chathpc.predict.recipe import Recipe, recipe_of_makefile, recipe_of_sources
-from chathpc.predict.staging import run
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.machine_code import MachineCode
-from chathpc.sandbox.contract import Completed, Sandbox
+from chathpc.sandbox import Completed, Limits, Request, Sandbox
+from chathpc.sandbox.limits import ALL_ADDRESSES
 
 #: Architectures that the interpreter was tested with; kernels for others are compiled for the first, the labels' own.
 ARCHITECTURES = ("sm_86", "sm_80", "sm_89")
@@ -28,6 +34,11 @@ LONGEST, OTHERS = 200.0, 6.0
 _TARGET = re.compile(r"#\s*pragma\s+omp\s[^\n]*\btarget\b")
 _REGION = re.compile(r"__omp_offloading_[0-9a-f]+_[0-9a-f]+_(.*)_l(\d+)(_\d+)?")
 _SOURCES = (".cu", ".c", ".cc", ".cpp", ".cxx", ".C")
+#: Of a run: the largest file and all output (bytes), and files of a folder that are shown to it.
+_LARGEST_FILE = 4 << 30
+_LARGEST_OUTPUT = 64 << 20
+_MOST_FILES = 10_000
+_MOST_SHOWN = 1_000
 #: Names listed in an error.
 _MOST_NAMES = 12
 
@@ -80,8 +91,6 @@ def prepare(program: Program, work: Path, device: Device) -> Prepared:
     architecture = device.architecture if device.architecture in ARCHITECTURES else ARCHITECTURES[0]
     recipe, openmp = _recipe(program)
     if openmp:
-        from chathpc.predict.build_openmp import build_openmp
-
         clang = find_clang()
         built = build_openmp(recipe, work=work, toolkit=toolkit, clang=clang, architecture=architecture)
         tools = {"clang": _version(clang.programs / "clang"), "ptxas": _version(toolkit.tool("ptxas"))}
@@ -124,6 +133,81 @@ def follow(
         return [], (), done
     found, missing = emulation.read(launches, prepared.lowered, int(device.l2) or 5 << 20)
     return found, missing, done
+
+
+def run(
+    built: Built,
+    arguments: Sequence[str],
+    *,
+    work: Path,
+    sandbox: Sandbox,
+    environment: Mapping[str, str],
+    seconds: float,
+    sources: Sequence[Path] = (),
+) -> Completed:
+    """Run the program below `work`, where a copy of its folder lies whose files are links: what it writes stays in `work`.
+
+    It reads its own folder, and files outside that `arguments` or literals of `sources` name by a path that begins with "../".
+    """
+    outside = _outside(arguments, sources)
+    folder = stage(built.folder, work / "stage", outside)
+    shown = [path for path in built.folder.iterdir() if not path.name.startswith(".")][:_MOST_SHOWN]
+    command = shlex.join([str(built.executable), *arguments])
+    request = Request(
+        command=("/bin/sh", "-c", f"cd {shlex.quote(str(folder))} && exec {command}"),
+        folder=work,
+        readable=tuple(dict.fromkeys(path.resolve() for path in (*shown, *_targets(built.folder, outside)))),
+        environment={"LC_ALL": "C", "PATH": "/usr/local/bin:/usr/bin:/bin", **environment},
+        limits=Limits(seconds=seconds, memory=ALL_ADDRESSES, file=_LARGEST_FILE, output=_LARGEST_OUTPUT),
+    )
+    return sandbox.run(request)
+
+
+def _outside(arguments: Sequence[str], sources: Sequence[Path]) -> tuple[str, ...]:
+    """Paths that lead out of the program's folder, as the command line names them and the text of sources and of headers beside them."""
+    beside = {header for folder in {path.parent for path in sources} for header in folder.glob("*.[ch]*")}
+    texts = (path.read_text("utf-8", errors="replace") for path in sorted({*sources, *beside}) if path.is_file())
+    literals = [found for text in texts for found in re.findall(r'"(\.\./[^"\n%]+)"', text)]
+    return tuple(name for name in dict.fromkeys((*arguments, *literals)) if name.startswith("../"))
+
+
+def _targets(folder: Path, names: Sequence[str]) -> list[Path]:
+    """What these names mean from `folder`, where it exists."""
+    found = (Path(os.path.normpath(folder / name)) for name in names)
+    return [path for path in found if path.exists()]
+
+
+def stage(folder: Path, target: Path, outside: Sequence[str] = ()) -> Path:
+    """A tree below `target` that looks like `folder` and what `outside` names from there: own folders, links to the files.
+
+    Hidden files are left out.
+    """
+    folder = folder.resolve()
+    shutil.rmtree(target, ignore_errors=True)
+    (target / folder.relative_to("/")).mkdir(parents=True)
+    for path in itertools.islice(_files(folder, target), _MOST_FILES):
+        _linked(path, target / path.relative_to("/"))
+    for named in _targets(folder, outside):
+        for path in itertools.islice(_files(named, target), _MOST_FILES) if named.is_dir() else [named]:
+            _linked(path, target / path.relative_to("/"))
+    return target / folder.relative_to("/")
+
+
+def _files(folder: Path, without: Path) -> Iterator[Path]:
+    """All folders and files below, those that are not hidden, and not those in `without`, which may lie below too."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and Path(where, name) != without.resolve()
+        )
+        yield from (Path(where, name) for name in (*folders, *sorted(files)) if not name.startswith("."))
+
+
+def _linked(path: Path, made: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        made.mkdir(parents=True, exist_ok=True)
+    elif not os.path.lexists(made):
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.symlink_to(path.resolve())
 
 
 def title(mangled: str) -> str:
@@ -172,20 +256,12 @@ def _recipe(program: Program) -> tuple[Recipe, bool]:
             (program.folder / name).is_file() for name in ("Makefile", "makefile", "GNUmakefile", "Makefile.aomp")
         ):
             raise UsageError(f"{program.folder} has no Makefile.", hint="Name the sources: chathpc predict main.cu …")
-        if not any(program.folder.rglob("*.cu")) and any(map(_offloads, _below(program.folder))):
-            from chathpc.predict.build_openmp import openmp_recipe_of_makefile
-
-            return openmp_recipe_of_makefile(program.folder, program.variables), True
-        return recipe_of_makefile(program.folder, program.variables), False
+        openmp = not any(program.folder.rglob("*.cu")) and any(map(_offloads, _below(program.folder)))
+        return recipe_of_makefile(program.folder, program.variables, openmp=openmp), openmp
     for path in program.places:
         if not path.is_file() or path.suffix not in _SOURCES:
-            what = (
-                "is no source file of CUDA, C or C++"
-                if path.is_file()
-                else "does not exist"
-                if not path.exists()
-                else "is a folder beside other paths"
-            )
+            what = "is a folder beside other paths" if path.is_dir() else "is no source file of CUDA, C or C++"
+            what = what if path.exists() else "does not exist"
             raise UsageError(f"{path} {what}.", hint="Name sources (.cu, .cpp, .c), or one folder with a Makefile.")
     recipe = recipe_of_sources(program.places, program.flags)
     cuda_sources = any(path.suffix == ".cu" for path in program.places)
@@ -217,16 +293,13 @@ def _module(path: Path, toolkit: Toolkit) -> tuple[cubin.Cubin, list[MachineCode
 
 def _lacks_main(executable: Path) -> bool:
     """Whether main is our own, which is weak (machine/alone.c)."""
-    nm = shutil.which("nm")
-    if nm is None:
+    if shutil.which("nm") is None:
         return False
-    done = subprocess.run([nm, str(executable)], capture_output=True, text=True, check=False)
-    return re.search(r" W main$", done.stdout, re.MULTILINE) is not None
+    return re.search(r" W main$", call(["nm", str(executable)], executable.parent).stdout, re.MULTILINE) is not None
 
 
 def _version(tool: Path) -> str:
-    done = subprocess.run([str(tool), "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"\b(?:V|version )(\d+(?:\.\d+)+)", done.stdout)
+    found = re.search(r"\b(?:V|version )(\d+(?:\.\d+)+)", call([str(tool), "--version"], tool.parent).stdout)
     return found[1] if found else ""
 
 

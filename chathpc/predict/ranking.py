@@ -107,17 +107,12 @@ def ranking(
     other = max((wall or 0.0) - total, 0.0)
     found = ranked(kernels, source, {each.key: each for each in (source, *targets)}.values(), other)
     clock = sum(each.clock * each.seconds for each in kernels) / total or None
-    return RankingRecord(
-        profile=title, measured_on=DeviceRecord.of(source), likened=unlike(profile, source), clock=clock, seconds=total, other=other,
-        devices=[
-            RankedDeviceRecord(
-                device=DeviceRecord.of(each.device), seconds=RangeRecord.of(each.seconds), speedup=RangeRecord.of(each.speedup),
-                limiter=max(each.limiters, key=lambda name: each.limiters[name]), limiters=dict(each.limiters), lacking=list(each.lacking),
-            )
-            for each in found
-        ],
-        kernels=_kernels(kernels, found), notes=[*_notes(kernels, source, clock, wall, other, gpus), *_left_out(profile), *notes],
-    )  # fmt: skip
+    told = {
+        "profile": title, "measured_on": source, "likened": unlike(profile, source), "clock": clock, "seconds": total, "other": other,
+        "devices": found, "kernels": _kernels(kernels, found),
+        "notes": [*_notes(kernels, source, clock, wall, other, gpus), *_left_out(profile), *notes],
+    }  # fmt: skip
+    return RankingRecord.model_validate(told, from_attributes=True)
 
 
 def _with_source(
@@ -157,22 +152,21 @@ def _kernels(kernels: Sequence[Measured], found: Sequence[Ranked]) -> list[Moved
         for each in mine:
             for kind, value in each.operations.items():
                 operations[kind] = operations.get(kind, 0.0) + value * each.launches
-        moved = [sum(each.bytes * each.launches for each in mine if each.bytes)]
         launch = mine[0].launch
-        made.append(
-            MovedKernelRecord(
-                kernel=name, seconds=sum(each.seconds for each in mine), launches=sum(each.launches for each in mine), blocks=launch.blocks,
-                threads=launch.threads // max(launch.blocks, 1), operations=operations, bytes=moved[0] or None, basis=_basis(mine[0]),
-                on={each.device.key: _on(each, places) for each in found},
-            )
-        )  # fmt: skip
+        there = {
+            one.device.key: {
+                "seconds": Range.total([one.kernels[at].seconds for at in places]),
+                "limiter": one.kernels[places[0]].limiter,
+            }
+            for one in found
+        }
+        told = {
+            "kernel": name, "seconds": sum(each.seconds for each in mine), "launches": sum(each.launches for each in mine),
+            "blocks": launch.blocks, "threads": launch.threads // max(launch.blocks, 1), "operations": operations,
+            "bytes": sum(each.bytes * each.launches for each in mine if each.bytes) or None, "basis": _basis(mine[0]), "on": there,
+        }  # fmt: skip
+        made.append(MovedKernelRecord.model_validate(told, from_attributes=True))
     return sorted(made, key=lambda each: -each.seconds)
-
-
-def _on(found: Ranked, places: Sequence[int]) -> OnRecord:
-    mine = [found.kernels[at] for at in places]
-    value, low, high = (sum(getattr(each.seconds, name) for each in mine) for name in ("value", "low", "high"))
-    return OnRecord(seconds=RangeRecord.of(Range(value, low, high)), limiter=mine[0].limiter)
 
 
 def _basis(each: Measured) -> Basis:

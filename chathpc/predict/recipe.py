@@ -28,6 +28,8 @@ _DECIDED = re.compile(
 )
 #: Libraries of NVIDIA's toolkit and driver.
 _NVIDIA_LIBRARY = re.compile(r"cu[a-z].*|nv.*|nccl.*|npp.*|cudart.*")
+#: How HeCBench calls a Makefile for clang.
+_FOR_CLANG = "Makefile.aomp"
 _RUNNABLE = re.compile(r"\./[\w./+-]+")
 
 
@@ -67,12 +69,14 @@ def recipe_of_sources(sources: Sequence[Path], flags: Sequence[str] = ()) -> Rec
     return Recipe(tuple(Unit(source.resolve(), kept, source.resolve().parent) for source in sources), link)
 
 
-def recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None = None, makefile: str = "") -> Recipe:
-    """The sources and flags by which the Makefile of `folder`, or the one of that name, builds its first target, as a dry run tells them.
+def recipe_of_makefile(folder: Path, variables: Mapping[str, str] | None = None, *, openmp: bool = False) -> Recipe:
+    """The sources and flags by which the Makefile of `folder` builds its first target, as a dry run tells them; with `openmp` its Makefile
+    for clang, where it has one.
 
     `variables` are set on the command line of make. A dry run evaluates $(shell …) of the Makefile: only for folders that the user
     named. Errors: BuildError if there is no make, or no compile command in what it says.
     """
+    makefile = _FOR_CLANG if openmp and (folder / _FOR_CLANG).is_file() else ""
     units: dict[Path, Unit] = {}
     link: dict[str, None] = {}
     for where, words in _commands(_dry_run(folder, ("-f", makefile) if makefile else (), variables or {}), folder):

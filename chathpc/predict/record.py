@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import isinf
+from collections.abc import Sequence
+from math import inf
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from chathpc.predict.counts import Range
-from chathpc.predict.devices import Device
 from chathpc.predict.prediction import Prediction
 from chathpc.predict.roofline import change
 from chathpc.profile import numbers
@@ -43,10 +41,10 @@ class RangeRecord(Record):
     low: float
     high: float | None = Field(description="None: at least `low`, and nothing bounds it above.")
 
+    @field_validator("high", mode="before")
     @classmethod
-    def of(cls, found: Range) -> RangeRecord:
-        """A range of the prediction."""
-        return cls(value=found.value, low=found.low, high=None if isinf(found.high) else found.high)
+    def _finite(cls, high: float | None) -> float | None:
+        return None if high == inf else high
 
 
 class DeviceRecord(Record):
@@ -60,14 +58,6 @@ class DeviceRecord(Record):
     bandwidth: float = Field(description="Bytes per second of device memory.")
     peaks: dict[str, float]
     source: str
-
-    @classmethod
-    def of(cls, found: Device) -> DeviceRecord:
-        """A device of the catalogue."""
-        return cls(
-            key=found.key, name=found.name, architecture=found.architecture, units=found.units, clock=found.clock, bandwidth=found.bandwidth,
-            peaks={kind: found.peak(kind) for kind in found.rates if found.peak(kind)}, source=found.source,
-        )  # fmt: skip
 
 
 class LaunchRecord(Record):
@@ -163,49 +153,38 @@ class PredictionRecord(Record):
 def record(program: str, found: Sequence[Prediction]) -> PredictionRecord:
     """The record of a program's predictions, of which there is one at least; all are for one device."""
     first = found[0]
-    return PredictionRecord(
-        program=program,
-        device=DeviceRecord.of(first.device),
-        compiled_for=first.architecture,
-        tools=dict(first.tools),
-        kernels=[_kernel(each) for each in found],
-    )
+    told = {
+        "program": program, "device": first.device, "compiled_for": first.architecture, "tools": first.tools,
+        "kernels": [_kernel(each) for each in found],
+    }  # fmt: skip
+    return PredictionRecord.model_validate(told, from_attributes=True)
 
 
 def _kernel(found: Prediction) -> KernelRecord:
-    launch, counts, roofline, time = found.launch, found.counts, found.roofline, found.time
+    counts, roofline, time = found.counts, found.roofline, found.time
     held = time.occupancy
-    return KernelRecord(
-        kernel=found.kernel, mangled=found.mangled, headline=_headline(found), bound="bandwidth" if roofline.bound == "bandwidth" else "compute",
-        probability=roofline.probability, limiter=roofline.limiter,
-        launch=LaunchRecord(
-            grid=launch.grid, block=launch.block, shared=launch.shared, registers=launch.registers, local=launch.local,
-            occurrence=launch.occurrence, arguments=list(launch.arguments),
-        ),
-        operations=_ranges(counts.operations), issued=dict(counts.issued),
-        roofs=[
-            RoofRecord(
-                kind=roof.kind, operations=RangeRecord.of(roof.operations), intensity=roof.intensity, balance=roof.balance,
-                of_peak=roof.seconds / time.seconds.value,
-            )
+    told = {
+        "kernel": found.kernel, "mangled": found.mangled, "headline": _headline(found), "bound": roofline.bound,
+        "probability": roofline.probability, "limiter": roofline.limiter, "launch": found.launch, "operations": counts.operations,
+        "issued": counts.issued, "lines": found.lines, "change": [each for each in (_less(found), change(roofline)) if each],
+        "assumptions": found.assumptions, "followed": counts.emulated,
+        "roofs": [
+            {
+                "kind": roof.kind, "operations": roof.operations, "intensity": roof.intensity, "balance": roof.balance,
+                "of_peak": roof.seconds / time.seconds.value,
+            }
             for roof in roofline.roofs
         ],
-        bytes=BytesRecord(
-            requested=dict(counts.requested), requests=dict(counts.requests), sectors=dict(counts.sectors),
-            footprint_read=counts.footprint_read, footprint_written=counts.footprint_written,
-            memory_read=RangeRecord.of(counts.dram_read), memory_written=RangeRecord.of(counts.dram_written),
-        ),
-        time=TimeRecord(
-            seconds=RangeRecord.of(time.seconds), limiter=time.limiter, parts=dict(time.parts), blocks=held.blocks, warps=held.warps,
-            occupancy=held.share, occupancy_limiter=held.limiter, waves=held.waves,
-        ),
-        lines=[LineRecord(file=each.file, line=each.line, share=each.share, text=each.text) for each in found.lines],
-        change=[each for each in (_less(found), change(roofline)) if each], assumptions=list(found.assumptions), followed=counts.emulated,
-    )  # fmt: skip
-
-
-def _ranges(found: Mapping[str, Range]) -> dict[str, RangeRecord]:
-    return {name: RangeRecord.of(each) for name, each in found.items()}
+        "bytes": {
+            "requested": counts.requested, "requests": counts.requests, "sectors": counts.sectors, "footprint_read": counts.footprint_read,
+            "footprint_written": counts.footprint_written, "memory_read": counts.dram_read, "memory_written": counts.dram_written,
+        },
+        "time": {
+            "seconds": time.seconds, "limiter": time.limiter, "parts": time.parts, "blocks": held.blocks, "warps": held.warps,
+            "occupancy": held.share, "occupancy_limiter": held.limiter, "waves": held.waves,
+        },
+    }  # fmt: skip
+    return KernelRecord.model_validate(told, from_attributes=True)
 
 
 def _headline(found: Prediction) -> str:

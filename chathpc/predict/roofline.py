@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from math import erf, exp, inf, log, pi, sqrt
+from typing import Literal
 
 from chathpc.predict.counts import Counts, Range
 from chathpc.predict.devices import Device
@@ -52,21 +53,15 @@ class Roof:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """`bound`: "bandwidth" or "compute"; `probability` that this is the class; `limiter`: "memory" or the class of operations that
-    is farthest above its balance point. `roofs`: by ratio, greatest
-    first.
+    """The class `bound` and the `probability` that it is right; `limiter`: "memory" or the class of operations that is farthest above its
+    balance point. `roofs`: by ratio, greatest first.
     """
 
-    bound: str
+    bound: Literal["bandwidth", "compute"]
     probability: float
     limiter: str
     traffic: Range
     roofs: tuple[Roof, ...]
-
-    @property
-    def name(self) -> str:
-        """The class as the public labels write it."""
-        return "Bandwidth-Bound" if self.bound == "bandwidth" else "Compute-Bound"
 
     @property
     def margin(self) -> float:
@@ -77,9 +72,8 @@ class Roofline:
 
 def classify(counts: Counts, device: Device, kinds: Collection[str] = _CLASSES) -> Roofline:
     """The class of a launch on a device, by the classes of operations `kinds` (LABELLED: as the public labels)."""
-    parts = (counts.dram_read, counts.dram_written)
-    sums = [sum(getattr(part, name) for part in parts) for name in ("value", "low", "high")]
-    traffic = Range(*(max(each, _LEAST_TRAFFIC) for each in sums))
+    moved = Range.total((counts.dram_read, counts.dram_written))
+    traffic = Range(*(max(each, _LEAST_TRAFFIC) for each in (moved.value, moved.low, moved.high)))
     roofs = []
     for kind in kinds:
         found = counts.operations.get(kind)

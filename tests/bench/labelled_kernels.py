@@ -29,12 +29,20 @@ from typing import Any
 
 from chathpc.bench.predict.labels import Label, read_labels, read_programs
 from chathpc.errors import ChathpcError
-from chathpc.predict.build import JOBS, Built, cache_of, compiled, default_machine, link_program, machine_objects
-from chathpc.predict.build_openmp import build_openmp, openmp_recipe_of_makefile
+from chathpc.predict.build import (
+    CUDA_MACHINE,
+    JOBS,
+    Built,
+    build_openmp,
+    cache_of,
+    compiled,
+    link_program,
+    machine_objects,
+)
 from chathpc.predict.compilers import Clang, Toolkit, checked, find_clang, find_toolkit
 from chathpc.predict.devices import device
 from chathpc.predict.program import Prepared, Program, Wanted, follow, lowered, prepare
-from chathpc.predict.recipe import Recipe, Unit
+from chathpc.predict.recipe import Recipe, Unit, recipe_of_makefile
 from chathpc.predict.warp_chain import chain
 from chathpc.sandbox import choose
 
@@ -152,7 +160,7 @@ def built_program(label: Label, sources: Path, compilers: Compilers, work: Path)
     newest = find_toolkit()
     toolkit = newest if compilers.cuda is None else Toolkit(compilers.cuda, newest.nvcc)
     clang = find_clang() if llvm is None else Clang(llvm / "bin", llvm / "lib")
-    recipe = openmp_recipe_of_makefile(folder) if commands is None else recipe_of(label, sources, commands)
+    recipe = recipe_of_makefile(folder, openmp=True) if commands is None else recipe_of(label, sources, commands)
     if label.language == "OMP":
         built = build_openmp(recipe, work=work, toolkit=toolkit, clang=clang, architecture=ARCHITECTURE)
     else:
@@ -226,7 +234,7 @@ def build_with_clang(recipe: Recipe, work: Path, toolkit: Toolkit, clang: Clang)
     empty = work / "empty.fatbin"
     empty.write_bytes(b"\0" * 64)
     with ThreadPoolExecutor(JOBS) as pool:
-        ours = pool.submit(machine_objects, default_machine(), toolkit, cache_of(work))
+        ours = pool.submit(machine_objects, CUDA_MACHINE, toolkit, cache_of(work))
         numbered = list(enumerate(recipe.units))
         made = list(pool.map(lambda one: _compile(one[1], work / str(one[0]), toolkit, clang, empty), numbered))
     link = [*recipe.link, "-ldl", "-lpthread", "-lm"]

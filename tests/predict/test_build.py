@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.predict.absent import imagined_header, library_of
-from chathpc.predict.build import Built, build
+from chathpc.predict.build import Built, build, imagined_header, library_of
 from chathpc.predict.compilers import MACHINE, BuildError, Toolkit, ToolkitMissingError, find_toolkit
+from chathpc.predict.program import run, stage
 from chathpc.predict.recipe import Recipe, arguments_of_makefile, recipe_of_makefile, recipe_of_sources
-from chathpc.predict.staging import run, stage
 from chathpc.sandbox.plain import Plain
 
 MACHINE_SOURCES = (MACHINE / "cuda_runtime.c", Path(__file__).parent / "logging_machine.c")

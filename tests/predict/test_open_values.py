@@ -7,11 +7,9 @@ import json
 import pytest
 
 from chathpc.predict.counts import Range
-from chathpc.predict.open_values import Gap, OpenValue, Refused, check, problem, question
+from chathpc.predict.open_values import Gap, check, problem, question
 
-TRIPS = Gap("iterations", "trips", "solve.cu", 40, "solve, 64 blocks of 128 threads")
-SHARE = Gap("flag[i] > 0", "probability", "solve.cu", 12, "solve, 64 blocks of 128 threads")
-SIZE = Gap("n", "size", "main.cu", 5, "solve, 64 blocks of 128 threads", least=1, most=8192)
+SIZE = Gap("n", "main.cu", 40, "solve, 64 blocks of 128 threads")
 
 
 def said(value: object, low: object, high: object, why: object = "main.cu:7 sets it") -> str:
@@ -19,52 +17,42 @@ def said(value: object, low: object, high: object, why: object = "main.cu:7 sets
 
 
 def test_a_good_answer_is_an_assumption_under_the_models_name() -> None:
-    found = check(TRIPS, said(20, 5, 100, "<|im_end|>It stops at\na tolerance."), "large-model")
-    assert isinstance(found, OpenValue)
+    answer = said(20, 5, 100, "<|im_end|>It stops at\na tolerance.")
+    found = check(SIZE, answer, "large-model")
+    assert problem(SIZE, answer) == ""
     assert found.estimate == Range(20, 5, 100)
     sentence = found.assumption()
-    assert sentence.startswith(
-        "iterations at solve.cu:40 is taken as 20 iterations each time the loop is reached (5 to 100)"
-    )
+    assert sentence.startswith("n at main.cu:40 is taken as 20 elements (5 to 100)")
     assert sentence.endswith("estimated by large-model: It stops at a tolerance.")
 
 
 @pytest.mark.parametrize(
-    ("gap", "answer", "reason"),
+    ("answer", "reason"),
     [
-        (TRIPS, "twenty", "not JSON"),
-        (TRIPS, "[1]", "not JSON"),
-        (TRIPS, said("20", 5, 100), "wrong type"),
-        (TRIPS, said(True, 0, 1), "wrong type"),
-        (TRIPS, said(20, 5, 100, None), "wrong type"),
-        (TRIPS, said(float("inf"), 1, float("inf")), "not finite"),
-        (TRIPS, said(10**400, 1, 10**400), "too large"),
-        (TRIPS, said(200, 5, 100), "between low and high"),
-        (TRIPS, said(1, -1, 2), "range leaves 0"),
-        (TRIPS, said(2**41, 2**41, 2**41), "range leaves"),
-        (TRIPS, said(2.5, 2, 3), "whole number"),
-        (TRIPS, said(100, 1, 1000), "factor of 100"),
-        (SHARE, said(0.5, 0.1, 1.5), "range leaves 0 to 1"),
-        (SIZE, said(9000, 9000, 9000), "range leaves 1 to 8192"),
+        ("twenty", "not JSON"),
+        ("[1]", "not JSON"),
+        (said("20", 5, 100), "wrong type"),
+        (said(True, 0, 1), "wrong type"),
+        (said(20, 5, 100, None), "wrong type"),
+        (said(float("inf"), 1, float("inf")), "not finite"),
+        (said(10**400, 1, 10**400), "too large"),
+        (said(200, 5, 100), "between low and high"),
+        (said(1, -1, 2), "range leaves 1"),
+        (said(2**41, 2**41, 2**41), "range leaves"),
+        (said(2.5, 2, 3), "whole number"),
+        (said(100, 1, 1000), "factor of 100"),
     ],
 )
-def test_what_cannot_be_is_not_used(gap: Gap, answer: str, reason: str) -> None:
-    found = check(gap, answer, "large-model")
-    assert isinstance(found, Refused)
-    assert reason in found.reason
-    assert problem(gap, answer) == found.reason
-
-
-def test_a_probability_may_be_anything_from_never_to_always() -> None:
-    assert isinstance(check(SHARE, said(0.5, 0, 1), "m"), OpenValue)
-    assert problem(SHARE, said(0.25, 0.2, 0.3)) == ""
+def test_what_cannot_be_is_not_used(answer: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        check(SIZE, answer, "large-model")
+    assert reason in problem(SIZE, answer)
 
 
 def test_the_question_shows_the_lines_around_the_place_and_the_limits() -> None:
     lines = [(number, f"line {number} of it") for number in range(1, 1001)]
-    asked = question(TRIPS, lines, ["n = 4096"])
+    asked = question(SIZE, lines)
     assert "40: line 40 of it" in asked.user
     assert "1000: " not in asked.user
-    assert "it lies between 0 and" in asked.user
-    assert "n = 4096" in asked.user
+    assert "it lies between 1 and" in asked.user
     assert asked.json_schema is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.predict.build_openmp import build_openmp, openmp_machine, openmp_recipe_of_makefile
+from chathpc.predict.build import OPENMP_MACHINE, build_openmp
 from chathpc.predict.compilers import (
     MACHINE,
     BuildError,
@@ -23,7 +23,7 @@ from chathpc.predict.compilers import (
 )
 from chathpc.predict.cubin import read
 from chathpc.predict.lowering import disassembled, lower
-from chathpc.predict.recipe import recipe_of_sources
+from chathpc.predict.recipe import recipe_of_makefile, recipe_of_sources
 
 HERE = Path(__file__).parent
 STAND_IN = (MACHINE / "openmp_target.c", HERE / "host_machine.c")
@@ -65,7 +65,7 @@ def test_the_makefile_for_clang_is_preferred(tmp_path: Path) -> None:
         "main: main.cpp\n\tclang++ -DN=4 -I../include -O3 -target x86_64-pc-linux-gnu -fopenmp -fopenmp-targets=amdgcn-amd-amdhsa "
         "-Xopenmp-target=amdgcn-amd-amdhsa -march=gfx906 $< -o $@ -lm\n"
     )
-    recipe = openmp_recipe_of_makefile(tmp_path)
+    recipe = recipe_of_makefile(tmp_path, openmp=True)
     (unit,) = recipe.units
     assert (unit.host, unit.source) == ("clang++", tmp_path / "main.cpp")
     assert "-lm" in recipe.link
@@ -75,12 +75,15 @@ def test_the_makefile_for_clang_is_preferred(tmp_path: Path) -> None:
 def test_a_makefile_that_calls_no_compiler_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("main:\n\techo none\n")
     with pytest.raises(BuildError, match="no compiler's command"):
-        openmp_recipe_of_makefile(tmp_path)
+        recipe_of_makefile(tmp_path, openmp=True)
 
 
+@make
 def test_a_folder_without_a_makefile_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match="no Makefile"):
-        openmp_recipe_of_makefile(tmp_path / "nowhere")
+    with pytest.raises(BuildError, match="There is no folder"):
+        recipe_of_makefile(tmp_path / "nowhere", openmp=True)
+    with pytest.raises(BuildError, match="make fails"):
+        recipe_of_makefile(tmp_path, openmp=True)
 
 
 def test_flags_for_other_devices_do_not_reach_clang(clang: Clang, toolkit: Toolkit, tmp_path: Path) -> None:
@@ -128,8 +131,8 @@ def test_a_program_without_target_regions_is_an_error(clang: Clang, toolkit: Too
 
 
 def test_the_machine_for_openmp_has_nothing_of_cuda() -> None:
-    assert MACHINE / "openmp_target.c" in openmp_machine()
-    assert not [path for path in openmp_machine() if "cuda" in path.name]
+    assert MACHINE / "openmp_target.c" in OPENMP_MACHINE
+    assert not [path for path in OPENMP_MACHINE if "cuda" in path.name]
 
 
 def told(command: list[str], **environment: str) -> str:
