@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from chathpc.errors import ChathpcError
 
@@ -33,7 +33,6 @@ COMPARES = re.compile(
     r"^(cmp[bwlq]?|test[bwlq]?|bt[wlq]?|v?u?comis[sd]|vptest|vtestp[sd]|push[wlq]?|mul[bwlq]|i?div[bwlq]|imul[bwlq])$"
 )
 LANES = {"xmm": 16, "ymm": 32, "zmm": 64}
-FOLLOWED = 20_000_000  # blocks and accesses of a program that are all followed; of the rest a sixteenth
 T = TypeVar("T")
 LLVM = ("15", "16", "17", "18", "19", "20")  # versions of the tools, that of Debian's pocl first
 DIVISION = re.compile(r"i?div([lq])\s+(.*)")
@@ -44,7 +43,7 @@ TAKES = (
     (r"i?div", 10.0), (r"vdiv|vsqrt", 13.0), (r"imul|mul", 3.0), (r"vfn?m", 4.0), (r"v(add|sub|max|min)[ps][sd]", 3.0), (r"vmul[ps][sd]", 3.0),
     (r"vcvt", 3.0), (r"vround", 3.0), (r"vpmul", 3.0), (r"vmov[aud]|mov|vmovdq", 0.0),
 )  # fmt: skip
-SUFFIX = {"b": 1, "w": 2, "l": 4, "q": 8}
+SUFFIX = {"b": 1, "w": 2, "d": 4, "l": 4, "s": 4, "q": 8}  # bytes by the last letter of an operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +86,10 @@ class Seen:
     missed: tuple[int, ...]
     mispredicted: int
     accesses: int
-    followed: float
     shared_atomics: int
     lines: tuple[tuple[int, int, int], ...]
     conflicts: int
     written_back: int
-    new_pages: int
     pages: tuple[int, int]
     footprint: tuple[tuple[int, int], ...]
     windows: tuple[tuple[int, ...], ...]
@@ -105,8 +102,8 @@ class Work:
     these wait for loads, atomic operations, calls that were not followed, lines by the level that had them (first cache, second, third, memory; each after no
     order, a stride, a neighbour), lines that were not in the first cache because others of their set had just come, lines written back
     to memory, accesses whose page needed the second table of translations and a walk, distinct lines (touched, written), the share that
-    was followed, whether threads change the same lines by atomic operations, operations by class (a fused multiply-add is two, a vector as
-    many as it has lanes), and pages that nobody touched before.
+    was followed, whether threads change the same lines by atomic operations, and operations by class (a fused multiply-add is two, a vector
+    as many as it has lanes).
     """
 
     instructions: float
@@ -123,7 +120,6 @@ class Work:
     followed: float
     contended: bool = False
     operations: Mapping[str, float] = field(default_factory=dict)
-    new_pages: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,22 +137,23 @@ class Told(ctypes.Structure):
     """`struct told` of host_trace.c."""
 
     _fields_ = (
-        ("blocks_run", ctypes.c_uint64),
-        ("blocks_followed", ctypes.c_uint64),
-        ("mispredicted", ctypes.c_uint64),
-        ("accesses", ctypes.c_uint64),
-        ("shared_atomics", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("mispredicted", "accesses", "shared_atomics")),
         ("lines", ctypes.c_uint64 * 3 * (LEVELS + 1)),
-        ("conflicts", ctypes.c_uint64),
-        ("written_back", ctypes.c_uint64),
-        ("new_pages", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("conflicts", "written_back")),
         ("pages", ctypes.c_uint64 * 2),
         ("window_count", ctypes.c_uint64),
-        ("window_every", ctypes.c_uint64),
         ("windows", ctypes.c_uint32 * WINDOW * WINDOWS),
         ("window_size", ctypes.c_uint32 * WINDOWS),
         ("footprint", ctypes.c_uint64 * 2 * BUFFERS),
     )
+
+    def plain(self, name: str) -> Any:
+        """A field as numbers, and tuples of them."""
+        return _plain(getattr(self, name))
+
+
+def _plain(value: Any) -> Any:
+    return tuple(map(_plain, value)) if isinstance(value, ctypes.Array) else value
 
 
 def operands(instruction: str) -> tuple[str, list[str]]:
@@ -171,84 +168,52 @@ def _access(name: str, pieces: list[str], at: int, block: tuple[int, int], atomi
     vectors = [m for piece in pieces for m in re.findall(r"%([xyz]mm)\d+", piece)]
     if one := re.search(r"\{1to(\d+)\}", pieces[at]):  # an element for all lanes
         size = LANES[vectors[-1]] // int(one[1])
-    elif re.search(r"ss$|sd$", name) and name.startswith("v") and "broadcast" not in name:
+    elif "broadcast" in name or re.match(r"v?(pextr|pinsr|extractps|insertps)", name):
+        size = SUFFIX.get(name[-1], 4)
+    elif re.fullmatch(r"v.*s[sd]", name):
         size = 4 if name.endswith("s") else 8
-    elif "broadcast" in name:
-        size = {"b": 1, "w": 2, "d": 4, "s": 4, "q": 8}.get(name[-1], 4)
-    elif re.match(r"v?movl?[hl]?p[sd]$", name) and re.match(r"v?mov[hl]", name):
-        size = 8
-    elif re.match(r"v?mov[dq]$", name) and vectors:
-        size = 4 if name.endswith("d") else 8
-    elif re.match(r"v?pmov[sz]x", name) and vectors:
-        ratio = {"bw": 2, "bd": 4, "bq": 8, "wd": 2, "wq": 4, "dq": 2}[name[-2:]]
-        size = LANES[vectors[-1]] // ratio
-    elif re.match(r"v?(pextr|pinsr|extractps|insertps)", name):
-        size = {"b": 1, "w": 2, "d": 4, "q": 8}.get(name[-1], 4)
+    elif vectors and re.fullmatch(r"v?mov(l?[hl]p[sd]|[dq])", name):
+        size = 4 if name.endswith("movd") else 8
+    elif vectors and re.match(r"v?pmov[sz]x", name):
+        size = LANES[vectors[-1]] * SUFFIX[name[-2]] // SUFFIX[name[-1]]
     elif re.search(r"(extract|insert)[fi]128", name):
         size = 16
     elif vectors:
         size = LANES[vectors[-1]]
     else:
-        size = SUFFIX.get(name[-1], 8)
-        if m := re.match(r"mov[sz]([bwl])[wlq]$", name):
-            size = SUFFIX[m.group(1)]
+        extended = re.match(r"mov[sz]([bwl])[wlq]$", name)
+        size = SUFFIX.get(extended[1] if extended else name[-1], 8)
     store = at == len(pieces) - 1 and not COMPARES.match(name)
     load = not store or not re.match(r"(v?mov|v?pextr|v?extract|set|vcvtps2ph|vmaskmov|vpmaskmov)", name)
     return Site(*block, size, load, store, atomic)
 
 
-def _note_access(memory: re.Match[str], site: int) -> list[str]:
-    """Code that notes the address of an access, without changing a flag or a register."""
+def _noted(site: int, *address: str) -> list[str]:
+    """Code that notes an access, whose address these instructions put into %rax by way of %rcx; no flag and no register changes."""
     return [
-        "movq %rax, trace_rax(%rip)",
-        "movq %rcx, trace_rcx(%rip)",
-        f"leaq {memory.group(2)}({memory.group(3)}), %rax",
-        *_push(site),
-        "movq trace_rcx(%rip), %rcx",
+        "movq %rax, trace_rax(%rip)", "movq %rcx, trace_rcx(%rip)", *address, "movq trace_next(%rip), %rcx", "movq %rax, (%rcx)",
+        f"movw ${site}, 6(%rcx)", "leaq 8(%rcx), %rcx", "movq %rcx, trace_next(%rip)", "movq trace_rcx(%rip), %rcx",
         "movq trace_rax(%rip), %rax",
-    ]
+    ]  # fmt: skip
 
 
-def _push(site: int) -> list[str]:
-    return [
-        "movq trace_next(%rip), %rcx",
-        "movq %rax, (%rcx)",
-        f"movw ${site}, 6(%rcx)",
-        "leaq 8(%rcx), %rcx",
-        "movq %rcx, trace_next(%rip)",
-    ]
-
-
-def _note_gather(memory: re.Match[str], name: str, site: int) -> list[str]:
+def _noted_gather(memory: re.Match[str], name: str, site: int) -> list[str]:
     """Code that notes the addresses of a gather; lanes that are switched off count too."""
     base, index, *scale = [piece.strip() for piece in memory.group(3).split(",")]
-    wide = re.search(r"gather(.)", name)
-    step = 8 if wide and wide.group(1) == "q" else 4
-    lanes = LANES[index[1:4]] // step
+    step, move = (8, "movq") if re.search("gatherq", name) else (4, "movslq")
+    free = "rcx" if base != "%rcx" else "rax"
     code = [f"{'vmovdqu64' if index[1:4] == 'zmm' else 'vmovdqu'} {index}, trace_lanes(%rip)"]
-    for lane in range(lanes):
-        move = "movslq" if step == 4 else "movq"
-        code += [
-            "movq %rax, trace_rax(%rip)",
-            "movq %rcx, trace_rcx(%rip)",
-            f"{move} trace_lanes+{lane * step}(%rip), %{'rcx' if base != '%rcx' else 'rax'}",
-            f"leaq {memory.group(2)}({base},%{'rcx' if base != '%rcx' else 'rax'},{scale[0] if scale else 1}), %rax",
-            *_push(site),
-            "movq trace_rcx(%rip), %rcx",
-            "movq trace_rax(%rip), %rax",
-        ]
+    for at in range(0, LANES[index[1:4]], step):
+        place = f"{memory.group(2)}({base},%{free},{scale[0] if scale else 1})"
+        code += _noted(site, f"{move} trace_lanes+{at}(%rip), %{free}", f"leaq {place}, %rax")
     return code
 
 
-def _note_block(block: int) -> list[str]:
+def _noted_block(block: int) -> list[str]:
     return [
-        "movq %rcx, trace_rcx(%rip)",
-        "movq trace_next(%rip), %rcx",
-        f"movq $-{block + 1}, (%rcx)",
-        "leaq 8(%rcx), %rcx",
-        "movq %rcx, trace_next(%rip)",
-        "movq trace_rcx(%rip), %rcx",
-    ]
+        "movq %rcx, trace_rcx(%rip)", "movq trace_next(%rip), %rcx", f"movq $-{block + 1}, (%rcx)", "leaq 8(%rcx), %rcx",
+        "movq %rcx, trace_next(%rip)", "movq trace_rcx(%rip), %rcx",
+    ]  # fmt: skip
 
 
 def traced(assembly: str) -> Traced:
@@ -284,7 +249,7 @@ def traced(assembly: str) -> Traced:
             stripped += "\t" + next(lines).split("#", 1)[0].strip()
         if begin:
             blocks.append((function, []))
-            out += _note_block(len(blocks) - 1)
+            out += _noted_block(len(blocks) - 1)
             begin = False
         name, pieces = operands(stripped)
         blocks[-1][1].append(stripped)
@@ -297,17 +262,11 @@ def traced(assembly: str) -> Traced:
                 continue
             if len(sites) >= 0xFFFE:
                 raise ChathpcError("The code has too many accesses to memory to be followed.")
-            sites.append(
-                _access(
-                    name,
-                    pieces,
-                    at,
-                    (len(blocks) - 1, len(blocks[-1][1]) - 1),
-                    stripped.startswith("lock") or name.startswith("xchg"),
-                )
-            )
+            atomic = stripped.startswith("lock") or name.startswith("xchg")
+            sites.append(_access(name, pieces, at, (len(blocks) - 1, len(blocks[-1][1]) - 1), atomic))
+            number, place = len(sites) - 1, f"{found.group(2)}({inside})"
             gather = re.search(r",%[xyz]mm", inside.replace(" ", ""))
-            out += _note_gather(found, name, len(sites) - 1) if gather else _note_access(found, len(sites) - 1)
+            out += _noted_gather(found, name, number) if gather else _noted(number, f"leaq {place}, %rax")
         out.append("\t" + stripped.replace("\t", " ", 1) if "\t" not in text else "\t" + stripped)
         if BRANCH.match(name):
             begin = True
@@ -318,27 +277,31 @@ def build(code: Traced, folder: Path, compiler: str) -> Path:
     """Assemble traced code with the trace's own part into a shared library in `folder`."""
     source, library = folder / "traced.s", folder / "traced.so"
     source.write_text(code.assembly)
-    run([compiler, "-shared", "-o", str(library), str(source), f"{_tracer(compiler).name}/host_trace.o", "-lm"])
+    trace = compiled("host_trace.c", compiler, "-O2", "-fPIC", "-c")
+    run([compiler, "-shared", "-o", str(library), str(source), trace, "-lm"])
     return library
 
 
 @functools.cache
-def _tracer(compiler: str) -> tempfile.TemporaryDirectory[str]:
-    """The folder of the trace's own part, compiled once; it goes when this process ends."""
-    folder = tempfile.TemporaryDirectory(prefix="chathpc-trace-")
-    run([compiler, "-O2", "-fPIC", "-c", str(MACHINE / "host_trace.c"), "-o", f"{folder.name}/host_trace.o"])
-    return folder
+def compiled(source: str, compiler: str, *options: str) -> str:
+    """Path of what the compiler makes of a C source of ours, once; it goes when this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="chathpc-")
+    _FOLDERS.append(folder)
+    run([compiler, str(MACHINE / source), *options, "-o", f"{folder.name}/made"])
+    return f"{folder.name}/made"
 
 
-def run(command: Sequence[str], environment: Mapping[str, str] | None = None, seconds: float = 120) -> str:
-    """Standard output of a tool. ChathpcError: it is not there, or failed."""
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def run(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, seconds: float = 120, text: str = ""
+) -> str:
+    """Standard output of a tool for an input. ChathpcError: it is not there, or failed."""
+    env = dict(environment) if environment else None
     try:
         done = subprocess.run(
-            list(command),
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            env=dict(environment) if environment else None,
+            command, input=text, capture_output=True, text=True, timeout=seconds, env=env, check=False
         )
     except subprocess.TimeoutExpired as error:
         hint = "Is the machine busy with other work? Run it again when it is not."
@@ -376,22 +339,11 @@ class Follower:
         sites = (ctypes.c_uint64 * (LEVELS + 3) * (self.sites + 1))()
         told = self.library.trace_told(counts, missed, sites).contents
         windows = tuple(tuple(told.windows[k][: told.window_size[k]]) for k in range(max(1, told.window_count)))
+        names = ("mispredicted", "accesses", "shared_atomics", "lines", "conflicts", "written_back", "pages")
         return Seen(
-            tuple(counts),
-            tuple(missed),
-            told.mispredicted,
-            told.accesses,
-            told.blocks_followed / max(1, told.blocks_run),
-            told.shared_atomics,
-            tuple((n[0], n[1], n[2]) for n in told.lines),
-            told.conflicts,
-            told.written_back,
-            told.new_pages,
-            (told.pages[0], told.pages[1]),
-            tuple((pair[0], pair[1]) for pair in told.footprint[: self.buffers]),
-            windows,
-            tuple(tuple(levels) for levels in sites[: self.sites]),
-        )
+            tuple(counts), tuple(missed), footprint=told.plain("footprint")[: self.buffers], windows=windows,
+            sites=tuple(map(_plain, sites[: self.sites])), **{name: told.plain(name) for name in names},
+        )  # fmt: skip
 
 
 def apart(work: Callable[[], T], seconds: float) -> T:
@@ -470,10 +422,7 @@ def core_cycles(code: Traced, seen: Seen, core: Core) -> float:
         windows.append((len(body), max(least, longest_chain(body))))
         text += [f"# LLVM-MCA-BEGIN w{k}", *(DIVISION.sub(CHAIN, i) for i, _ in body), "# LLVM-MCA-END"]
     command = [tool("llvm-mca", LLVM[::-1]), f"-mcpu={core.cpu}", "-iterations=1", "-json"]
-    done = subprocess.run(command, input="\n".join(text) + "\n", capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        raise ChathpcError(f"llvm-mca failed: {done.stderr.strip()[-300:]}")
-    regions = json.loads(done.stdout)["CodeRegions"]
+    regions = json.loads(run(command, seconds=300, text="\n".join(text) + "\n"))["CodeRegions"]
     cycles: float = sum(
         max(r["SummaryView"]["TotalCycles"], least) for r, (_, least) in zip(regions, windows, strict=True)
     )
@@ -550,16 +499,10 @@ def names(operand: str) -> set[str]:
     """
     found = set()
     for register in re.findall(r"%(\w+)", operand):
-        if vector := re.fullmatch(r"[xyz]mm(\d+)", register):
-            found.add(vector.group(1))
-        elif numbered := re.fullmatch(r"(r\d+)[bwd]?", register):
-            found.add(numbered.group(1))
+        if numbered := re.fullmatch(r"[xyz]mm(\d+)|(r\d+)[bwd]?", register):
+            found.add(numbered[1] or numbered[2])
         else:
-            found.add(
-                re.sub(r"^([abcd])[lh]$", r"\1x", re.sub(r"^[er](?=..$)", "", register)).removesuffix("l")
-                if register not in ("rip", "eip")
-                else "ip"
-            )
+            found.add(re.sub(r"^([abcd])[lh]$", r"\1x", re.sub(r"^[er](?=..$)", "", register)).removesuffix("l"))
     return found | ({operand} if re.fullmatch(r"-?\d*\(%rsp\)", operand) else set())
 
 

@@ -9,15 +9,13 @@ tests/predict/opencl/times.csv (python -m tests.bench.opencl).
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from pathlib import Path
 
 from chathpc.predict import host_code
 from chathpc.predict.counts import Range
-from chathpc.predict.host_code import MACHINE, Core, Work
+from chathpc.predict.host_code import Core, Work
 
 REACH = 4 << 20  # bytes whose pages of 4 KiB are well within the second table of translations (2048 entries, Zen 3)
 TRANSLATION = 7.0  # cycles until the second table answers (Zen 3, after Fog's microarchitecture manual)
@@ -128,12 +126,9 @@ def largest_share(groups: int, threads: int) -> float:
 
 def measured(cpu: str, caches: Sequence[tuple[int, int]]) -> Host:
     """Measure this machine; takes about ten seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "speed"
-        clang = host_code.tool("clang", host_code.LLVM)
-        source = str(MACHINE / "host_speed.c")
-        host_code.run([clang, "-O2", "-mavx2", "-o", str(program), source, "-lpthread"])
-        return host(host_code.run([str(program)]), cpu, caches)
+    options = ("-O2", "-mavx2", "-lpthread")
+    program = host_code.compiled("host_speed.c", host_code.tool("clang", host_code.LLVM), *options)
+    return host(host_code.run([program]), cpu, caches)
 
 
 def host(told: str, cpu: str, caches: Sequence[tuple[int, int]]) -> Host:

@@ -7,7 +7,6 @@ runs (machine/opencl_compile.c) and followed for a sample of the work-groups, wi
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import re
 import tempfile
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.predict import host_code
-from chathpc.predict.host_code import LLVM, MACHINE, Seen, Traced, Work
+from chathpc.predict.host_code import LLVM, Seen, Traced, Work
 
 FITS = 0.9  # of the last cache: more of it is full of other lines
 LARGEST_LOCAL = 64 << 10
@@ -60,33 +59,15 @@ class NDRange:
         return x * y * z
 
 
-@functools.cache
-def _helper() -> tempfile.TemporaryDirectory[str]:
-    """The folder of the program that compiles kernels, built once; it goes when this process ends."""
-    folder = tempfile.TemporaryDirectory(prefix="chathpc-opencl-")
-    command = [host_code.tool("clang", LLVM), "-O1", "-rdynamic", str(MACHINE / "opencl_compile.c")]
-    Path(folder.name, "cache").mkdir()
-    host_code.run([*command, "-o", f"{folder.name}/compile", "-lOpenCL"])
-    return folder
-
-
 def compiled(launch: NDRange, folder: Path) -> str:
     """Assembly of the function that runs a work-group of the launch, as pocl compiles it. ChathpcError: pocl is not there, or the source is wrong."""
-    kinds = [
-        f"local:{a.bytes}"
-        if isinstance(a, Local)
-        else f"buffer:{a.nbytes}"
-        if isinstance(a, np.ndarray)
-        else f"value:{a.nbytes}"
-        for a in launch.arguments
-    ]
+    kinds = [f"{_kind(a)}:{a.bytes if isinstance(a, Local) else a.nbytes}" for a in launch.arguments]
     numbers = [str(n) for n in (len(launch.items), *launch.items, *launch.local)]
-    environment = {
-        **os.environ,
-        "POCL_CACHE_DIR": f"{_helper().name}/cache",
-        "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1",
-    }
-    command = [f"{_helper().name}/compile", str(launch.source), launch.options, launch.kernel, *numbers, *kinds]
+    program = host_code.compiled("opencl_compile.c", host_code.tool("clang", LLVM), "-O1", "-rdynamic", "-lOpenCL")
+    cache = Path(program).parent / "cache"
+    cache.mkdir(exist_ok=True)
+    environment = {**os.environ, "POCL_CACHE_DIR": str(cache), "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1"}
+    command = [program, str(launch.source), launch.options, launch.kernel, *numbers, *kinds]
     target, library = host_code.run(command, environment).strip().splitlines()[-2:]
     llc = host_code.tool("llc", LLVM)
     assembly = folder / "kernel.s"
@@ -95,6 +76,10 @@ def compiled(launch: NDRange, folder: Path) -> str:
     code = str(Path(library).parent / "parallel.bc")
     host_code.run([llc, "-O3", "-relocation-model=pic", cpu, code, "-o", str(assembly)])
     return only(assembly.read_text(), f"_pocl_kernel_{launch.kernel}_workgroup")
+
+
+def _kind(argument: Argument) -> str:
+    return "local" if isinstance(argument, Local) else "buffer" if isinstance(argument, np.ndarray) else "value"
 
 
 def only(assembly: str, function: str) -> str:
@@ -122,30 +107,18 @@ def work(launch: NDRange, caches: Sequence[tuple[int, int]], core: host_code.Cor
         code = host_code.traced(compiled(launch, folder))
         library = host_code.build(code, folder, host_code.tool("clang", LLVM))
         half, whole, followed = host_code.apart(lambda: _follow(launch, library, code, caches), 300)
-    cycles = host_code.core_cycles(code, whole, core)
     scale = launch.groups / followed
-    instructions = host_code.count(code, whole, "")
     atomics = host_code.count(code, whole, ("lock", "xchg"))
-    calls = host_code.count(code, whole, "call")
-    touched = _grown(launch, half, whole, followed, 0)
-    written = _grown(launch, half, whole, followed, 1)
-    lines = _scaled(whole, scale, touched, sum(f[0] for f in whole.footprint), caches[2][0])
+    touched, written = (_grown(launch, half, whole, followed, kind) for kind in (0, 1))
     return Work(
-        instructions * scale,
-        cycles * scale,
-        whole.mispredicted * scale,
-        host_code.missed_waits(code, whole, core) * scale,
-        atomics * scale,
-        calls * scale,
-        lines,
-        whole.conflicts * scale,
-        whole.written_back * scale,
-        (whole.pages[0] * scale, whole.pages[1] * scale),
-        (touched, written),
-        followed / launch.groups,
-        whole.shared_atomics > 0.5 * atomics,
-        {kind: n * scale for kind, n in host_code.operations(code, whole).items()},
-    )
+        instructions=host_code.count(code, whole, "") * scale, cycles=host_code.core_cycles(code, whole, core) * scale,
+        mispredicted=whole.mispredicted * scale, missed_waits=host_code.missed_waits(code, whole, core) * scale, atomics=atomics * scale,
+        calls=host_code.count(code, whole, "call") * scale,
+        lines=_scaled(whole, scale, touched, sum(f[0] for f in whole.footprint), caches[2][0]), conflicts=whole.conflicts * scale,
+        written_back=whole.written_back * scale, pages=(whole.pages[0] * scale, whole.pages[1] * scale), footprint=(touched, written),
+        followed=followed / launch.groups, contended=whole.shared_atomics > 0.5 * atomics,
+        operations={kind: n * scale for kind, n in host_code.operations(code, whole).items()},
+    )  # fmt: skip
 
 
 def _grown(launch: NDRange, half: Seen, whole: Seen, followed: int, kind: int) -> float:
@@ -175,7 +148,6 @@ def _scaled(seen: Seen, scale: float, touched: float, compulsory: float, last: i
 def _follow(launch: NDRange, library: Path, code: Traced, caches: Sequence[tuple[int, int]]) -> tuple[Seen, Seen, int]:
     follower = host_code.Follower(library, code, caches)
     run = getattr(follower.library, f"_pocl_kernel_{launch.kernel}_workgroup")
-    slots: list[ctypes.c_void_p] = []
     pointers: list[int] = []
     keep: list[object] = []
     # pocl hands variables in local memory over as further arguments; it does not say of what size.
@@ -183,13 +155,13 @@ def _follow(launch: NDRange, library: Path, code: Traced, caches: Sequence[tuple
         if isinstance(argument, (Local, np.ndarray)):
             size = argument.bytes if isinstance(argument, Local) else argument.nbytes
             room = np.zeros(size + 4096, np.uint8)
-            at = -(-room.ctypes.data // 4096) * 4096 if size >= 4096 else -(-room.ctypes.data // 64) * 64
+            aligned = 4096 if size >= 4096 else 64
+            at = -(-room.ctypes.data // aligned) * aligned
             if isinstance(argument, np.ndarray):
                 ctypes.memmove(at, argument.ctypes.data, size)
                 follower.buffer(at, size)
             slot = ctypes.c_void_p(at)
-            keep.append(room)
-            slots.append(slot)
+            keep += [room, slot]
             pointers.append(ctypes.addressof(slot))
         else:
             value = np.array([argument])

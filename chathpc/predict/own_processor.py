@@ -70,7 +70,7 @@ def predict_opencl(source: Path, options: str, asked: Asked, progress: Tell) -> 
     )  # fmt: skip
     return Prediction(
         kernel=name, mangled=name, launch=Launch(name, grid, block), counts=replace(counts, assumptions=said), roofline=classify(counts, device),
-        time=Time(host_time.predicted(found, host, launch.groups), max(parts, key=lambda part: parts[part]), parts, used, device.name),
+        time=Time(host_time.predicted(found, host, launch.groups), max(parts, key=lambda part: parts[part]), parts, used),
         lines=(), assumptions=said, device=device, architecture="this processor", tools={"pocl": ""},
     )  # fmt: skip
 

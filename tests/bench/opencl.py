@@ -297,7 +297,6 @@ def program(
 
         def follow() -> host_code.Seen:
             follower = host_code.Follower(library, code, caches)
-            follower.library.trace_limit(ctypes.c_uint64(host_code.FOLLOWED))
             values = [str(sources[0]).encode(), *(a.encode() for a in arguments)]
             with open(os.devnull, "w") as nowhere:
                 os.dup2(nowhere.fileno(), 1)
@@ -305,25 +304,12 @@ def program(
             return follower.seen()
 
         seen = host_code.apart(follow, 600)
-    instructions = host_code.count(code, seen, "")
-    scale = 1 / max(1e-9, seen.followed)
-    lines = tuple(tuple(n * scale for n in level) for level in seen.lines)
     return host_code.Work(
-        instructions,
-        host_code.core_cycles(code, seen, core),
-        seen.mispredicted * scale,
-        host_code.missed_waits(code, seen, core) * scale,
-        host_code.count(code, seen, "lock"),
-        host_code.count(code, seen, "call"),
-        lines,
-        seen.conflicts * scale,
-        seen.written_back * scale,
-        (seen.pages[0] * scale, seen.pages[1] * scale),
-        (0.0, 0.0),
-        seen.followed,
-        operations=host_code.operations(code, seen),
-        new_pages=seen.new_pages,
-    )
+        instructions=host_code.count(code, seen, ""), cycles=host_code.core_cycles(code, seen, core), mispredicted=seen.mispredicted,
+        missed_waits=host_code.missed_waits(code, seen, core), atomics=host_code.count(code, seen, "lock"),
+        calls=host_code.count(code, seen, "call"), lines=seen.lines, conflicts=seen.conflicts, written_back=seen.written_back,
+        pages=seen.pages, footprint=(0.0, 0.0), followed=1.0, operations=host_code.operations(code, seen),
+    )  # fmt: skip
 
 
 def loops() -> None:

@@ -27,14 +27,13 @@ __attribute__((visibility("hidden"))) uint32_t trace_lanes[16];
 
 /* All that is told; the same as Told in host_code.py. */
 struct told {
-    uint64_t blocks_run, blocks_followed, mispredicted, accesses;
+    uint64_t mispredicted, accesses;
     uint64_t shared_atomics; /* atomic operations on the buffers */
     uint64_t lines[LEVELS + 1][3]; /* by the level that had it (0: the first), after no order, a stride, or a neighbour */
     uint64_t conflicts;            /* lines that the first cache did not have, of the set of one of the three such before */
     uint64_t written_back;         /* lines that left the last level changed */
-    uint64_t new_pages;            /* of 4 KiB, touched for the first time */
     uint64_t pages[2];             /* accesses whose page the first table of translations did not have, and not the second either */
-    uint64_t window_count, window_every;
+    uint64_t window_count;
     uint32_t windows[WINDOWS][WINDOW];
     uint32_t window_size[WINDOWS];
     uint64_t footprint[BUFFERS][2]; /* lines of each buffer that were read or written, and written */
@@ -43,7 +42,7 @@ struct told {
 static struct told told;
 static uint64_t *events, *counts, *missed_after; /* by block: how often it ran, and its branch was mispredicted */
 static uint32_t block_count, site_count;
-static uint64_t follow_all = UINT64_MAX, digested; /* words that are all followed; of later buffers every 16th, else blocks are counted only */
+static uint64_t blocks_run, window_every; /* blocks from the begin of one window to that of the next */
 
 struct level { uint32_t sets, ways; uint64_t *tag; uint64_t *used; uint8_t *dirty; uint64_t clock; };
 static struct level levels[LEVELS], pages[2];
@@ -52,7 +51,7 @@ static uint32_t buffer_count;
 static struct { int64_t line, stride; } stream[1 << 16];
 static uint64_t last_page, missed_sets[3];
 static uint64_t (*site_lines)[WAITS]; /* by instruction: lines by the level that had them, translations by the second table, and walks */
-static uint8_t *writes, *page_seen; /* a bit for each page of the address space */
+static uint8_t *writes;
 
 static uint32_t window_open, window_fill;
 
@@ -110,15 +109,15 @@ static void window(uint64_t block)
             told.window_size[told.window_count++] = window_fill;
             window_open = window_fill = 0;
         }
-    } else if ((told.blocks_run - 1) % told.window_every == 0) {
+    } else if ((blocks_run - 1) % window_every == 0) {
         if (told.window_count == WINDOWS) {
             for (uint32_t k = 0; 2 * k < WINDOWS; k++) {
                 memcpy(told.windows[k], told.windows[2 * k], sizeof told.windows[k]);
                 told.window_size[k] = told.window_size[2 * k];
             }
             told.window_count = WINDOWS / 2;
-            told.window_every *= 2;
-            if ((told.blocks_run - 1) % told.window_every) return;
+            window_every *= 2;
+            if ((blocks_run - 1) % window_every) return;
         }
         window_open = 1;
         window_fill = 0;
@@ -183,9 +182,6 @@ static void touch(uint64_t address, uint32_t site)
         site_lines[site][LEVELS + 1 + missed]++;
         put(pages, page, 0, &dirty);
         if (missed) put(pages + 1, page, 0, &dirty);
-        uint8_t bit = (uint8_t)(1u << (page & 7));
-        told.new_pages += !(page_seen[page >> 3] & bit);
-        page_seen[page >> 3] |= bit;
     }
     last_page = page;
     /* The first cache is indexed by what the program sees, the others by pages wherever the system put them. */
@@ -213,19 +209,15 @@ static void touch(uint64_t address, uint32_t site)
 
 static void digest(uint64_t *end)
 {
-    int follow = digested < follow_all || digested / EVENTS % 16 == 0;
-    digested += (uint64_t)(end - events);
     for (uint64_t *e = events; e < end; e++) {
         uint32_t site = (uint32_t)(*e >> 48);
         if (site == 0xFFFF) {
             uint64_t block = (uint64_t)(-1 - (int64_t)*e);
             counts[block]++;
-            told.blocks_run++;
-            if (!follow) continue;
-            told.blocks_followed++;
+            blocks_run++;
             predict((uint32_t)block);
             window(block);
-        } else if (follow) touch(*e & 0xFFFFFFFFFFFFu, site);
+        } else touch(*e & 0xFFFFFFFFFFFFu, site);
     }
 }
 
@@ -259,8 +251,6 @@ int trace_begin(uint32_t blocks, uint32_t sites, const uint8_t *stores, const ui
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     events = mmap(NULL, EVENTS * sizeof *events + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (events == MAP_FAILED) return 1;
-    page_seen = mmap(NULL, (size_t)1 << 32, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (page_seen == MAP_FAILED) return 1;
     mprotect(events + EVENTS, 4096, PROT_NONE);
     sigaltstack(&alternate, NULL);
     action.sa_sigaction = full;
@@ -284,7 +274,7 @@ int trace_begin(uint32_t blocks, uint32_t sites, const uint8_t *stores, const ui
     }
     level(pages, 64, 64); /* Zen 3: 64 and 2048 pages; Intel's and Arm's are near */
     level(pages + 1, 2048, 8);
-    told.window_every = 4 * WINDOW;
+    window_every = 4 * WINDOW;
     return 0;
 }
 
@@ -309,8 +299,6 @@ const struct told *trace_told(uint64_t *block_counts, uint64_t *missed, uint64_t
     return &told;
 }
 
-void trace_limit(uint64_t words) { follow_all = words; }
-
 /* Forget what was counted, and keep what the caches hold. */
 void trace_warm(void)
 {
@@ -323,6 +311,6 @@ void trace_warm(void)
     memset(counts, 0, block_count * sizeof *counts);
     memset(missed_after, 0, block_count * sizeof *missed_after);
     memset(site_lines, 0, site_count * sizeof *site_lines);
-    told.window_every = 4 * WINDOW;
-    window_open = 0;
+    window_every = 4 * WINDOW;
+    blocks_run = window_open = 0;
 }
