@@ -306,8 +306,8 @@ def predict(
     if record is not None and replay is not None:
         raise UsageError("--record and --replay exclude each other.", hint="Name one of them.")
     from chathpc.bench.gates import failures, parse_gate
-    from chathpc.bench.predict.bench import Inputs, measure
     from chathpc.bench.predict.render import renderers
+    from chathpc.bench.predict.run import Inputs, measure
 
     gates = [parse_gate(text) for text in required]
     if replay is not None:

@@ -6,18 +6,21 @@ Parameters are named as in the source. Types of a template come from the mangled
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from chathpc.diagnosis.source.text import parsed
 from chathpc.errors import UsageError
 from chathpc.predict.cubin import Kernel
 from chathpc.predict.program import title
 from chathpc.profile.kernel_names import base_key, demangled
+from chathpc.prompts.untrusted import quote
 
 #: Bytes of a type as CUDA's compilers lay it out on 64-bit Linux; the first letter of a real's is f.
 _WIDTHS = {
@@ -31,10 +34,16 @@ _REALS = frozenset({"float", "double"})
 _BUFFER = 256 << 20
 #: Largest buffer: that of the largest GPU's memory is not to be imitated here.
 _LARGEST = 16 << 30
-_OPERATIONS: Mapping[type, Callable[[float, float], float]] = {
+#: What formulas are made of.
+_OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-    ast.LShift: lambda left, right: int(left) << min(int(right), 62),
+    ast.Mod: operator.mod, ast.Pow: math.pow, ast.LShift: lambda left, right: int(left) << min(int(right), 62),
 }  # fmt: skip
+_FUNCTIONS: Mapping[str, tuple[int, Callable[..., float]]] = {
+    "min": (2, min), "max": (2, max), "ceil": (1, math.ceil), "floor": (1, math.floor), "log2": (1, math.log2),
+}  # fmt: skip
+#: Longest formula; its tree is then no deeper than Python follows.
+_LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +105,12 @@ def described(
     for each in known:
         if each.pointer:
             continue
-        value = _value(given[each.name], {}, each.name) if each.name in given else _default(each, grid, block)
-        if each.name not in given:
-            assumptions.append(f"{each.name} was not given: {value:,.0f}.")
-        values[each.name] = value
+        if each.name in given:
+            values[each.name] = _value(given[each.name], {}, each.name)
+        else:
+            # Of an integer the threads along x: most kernels compare an index with it.
+            values[each.name] = 1.0 if each.real else float(grid[0] * block[0])
+            assumptions.append(f"{each.name} was not given: {values[each.name]:,.0f}.")
     for each in known:
         if not each.pointer:
             lines.append(f"value {_packed(each, values[each.name]).hex()}")
@@ -121,11 +132,6 @@ def described(
     return Described("\n".join(lines) + "\n", tuple(assumptions))
 
 
-def _default(parameter: Parameter, grid: tuple[int, int, int], block: tuple[int, int, int]) -> float:
-    """Of an integer the threads along x, for which most kernels compare an index with it; of a real one."""
-    return 1.0 if parameter.real else float(grid[0] * block[0])
-
-
 def _packed(parameter: Parameter, value: float) -> bytes:
     if parameter.real and parameter.size in (4, 8):
         return struct.pack("<f" if parameter.size == 4 else "<d", value)
@@ -138,24 +144,44 @@ def _packed(parameter: Parameter, value: float) -> bytes:
 def _value(text: str, names: Mapping[str, float], parameter: str) -> float:
     """A number, or a small expression of numbers and other parameters."""
     try:
-        return _evaluated(ast.parse(text.strip(), mode="eval").body, names)
-    except (SyntaxError, ValueError, KeyError, ZeroDivisionError, OverflowError, RecursionError, MemoryError):
+        return evaluate({"true": "1", "false": "0"}.get(text.strip().lower(), text), names)
+    except ValueError:
         raise UsageError(
             f"{text} is no value of {parameter}.",
             hint="Give a number; for a pointer elements and content: --param x=n*n:random",
         ) from None
 
 
+def evaluate(formula: str, names: Mapping[str, float]) -> float:
+    """The value of a formula of numbers, names, + - * / // % ** <<, min, max, ceil, floor and log2; ValueError for anything else."""
+    if len(formula) > _LONGEST:
+        raise ValueError("a formula is too long")
+    try:
+        value = _evaluated(ast.parse(formula.strip(), mode="eval").body, names)
+        float(value)
+    except (SyntaxError, ArithmeticError, RecursionError, MemoryError):
+        raise ValueError(f"{quote(formula)} has no value") from None
+    return value
+
+
 def _evaluated(node: ast.expr, names: Mapping[str, float]) -> float:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value) if isinstance(node.value, float) else node.value
-    if isinstance(node, ast.Name):
-        return names[node.id]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_evaluated(node.operand, names)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_evaluated(node.left, names), _evaluated(node.right, names))
-    raise ValueError
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return value
+        case ast.Name(id=name) if name in names:
+            return names[name]
+        case ast.UnaryOp(op=ast.USub()):
+            return -_evaluated(node.operand, names)
+        case ast.BinOp() if type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](_evaluated(node.left, names), _evaluated(node.right, names))
+        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS:
+            count, function = _FUNCTIONS[name]
+            if len(node.args) != count:
+                raise ValueError(f"{name} has the wrong number of arguments")
+            return function(*(_evaluated(each, names) for each in node.args))
+    raise ValueError(
+        f"a formula has only the names of values, numbers and simple arithmetic: {quote(ast.unparse(node))}"
+    )
 
 
 def _written(name: str, count: int, sources: Sequence[Path]) -> list[tuple[str, str, bool, str, int]]:

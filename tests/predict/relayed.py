@@ -21,7 +21,7 @@ from chathpc.bench.predict.flops import chain
 from chathpc.bench.predict.labels import read_labels, read_programs
 from chathpc.bench.predict.questions import Kind
 from chathpc.bench.predict.recordings import keep
-from chathpc.llm.backend import Request
+from chathpc.llm.backend import Completion, Request
 from chathpc.llm.recorded import Recording
 
 NAMES: dict[str, Kind] = {"alone": "source", "examples": "examples", "counts": "counts"}
@@ -58,8 +58,7 @@ class Relay:
             self.faulty.append(f"{name}: {fault}")
             return None
         if self.recorded.find(request) is None:
-            kind, program, kernel = about
-            keep(self.file, request, text, model=self.model, kind=kind, program=program, kernel=kernel)
+            keep(self.file, request, Completion(text, self.model, None, None, "stop", 0.0), about)
         return text
 
 

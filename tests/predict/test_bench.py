@@ -20,15 +20,9 @@ from chathpc.bench.predict import flops
 from chathpc.bench.predict.counted import count_lines, read_counts
 from chathpc.bench.predict.labels import Label, balanced, read_labels
 from chathpc.bench.predict.measured import count_figures, time_figures, timed
-from chathpc.bench.predict.questions import (
-    counts_question,
-    examples_question,
-    generated_question,
-    read_word,
-    source_question,
-)
+from chathpc.bench.predict.questions import class_question, generated_question, read_word
 from chathpc.bench.predict.recordings import Keeping
-from chathpc.bench.predict.rooflines import ABOVE, BANDWIDTHS, BELOW, PEAKS, RTX3080, counted_class, trials
+from chathpc.bench.predict.rooflines import ABOVE, BANDWIDTHS, BELOW, PEAKS, trials
 from chathpc.bench.predict.run import examples_for, programs_of
 from chathpc.bench.predict.scores import PUBLISHED, Confusion, Judged, confusion
 from chathpc.bench.predict.sources import read_source
@@ -36,9 +30,13 @@ from chathpc.commands.main import main
 from chathpc.errors import UsageError
 from chathpc.llm.backend import Completion, Form, OnToken, Request
 from chathpc.llm.recorded import Recording, ReplayBackend
+from chathpc.predict.alone import evaluate
+from chathpc.predict.counts import Counts
 from chathpc.predict.devices import device
+from chathpc.predict.roofline import LABELLED, classify
 from tests.predict import relayed
 
+RTX3080 = device("rtx3080")
 SAXPY = """\
 __global__ void saxpy(int n, float a, const float *x, float *y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -182,11 +180,9 @@ def test_examples_stand_with_their_answers_and_the_last_is_open() -> None:
 def test_labels_become_totals_of_a_launch(label: Label) -> None:
     assert (label.fp32, label.integer, label.bytes) == pytest.approx((2 * 2**20, 5 * 2**20, 12 * 2**20))
     assert (label.grid, label.block, label.function, label.line) == ((4096, 1, 1), (256, 1, 1), "saxpy", None)
-    assert (
-        RTX3080.compute_bound({"fp32": label.fp32, "integer": label.integer}, label.bytes)
-        is label.compute_bound
-        is False
-    )
+    assert not label.compute_bound
+    assert label.fp32 < RTX3080.balance("fp32") * label.bytes
+    assert label.integer < RTX3080.balance("integer") * label.bytes
 
 
 def test_compressed_labels_and_target_regions(tmp_path: Path) -> None:
@@ -240,6 +236,10 @@ def test_a_missing_header_comes_from_the_cuda_twin(tmp_path: Path) -> None:
     assert [each.name for each in read_source(tmp_path / "a-omp", "main")] == ["main.cpp", "main.h", "../a-cuda/work.h"]
 
 
+def compute_bound(counts: Counts) -> bool:
+    return classify(counts, RTX3080, LABELLED).bound == "compute"
+
+
 def test_counts_are_read_in_their_forms_and_judged_by_three_rooflines(tmp_path: Path, label: Label) -> None:
     line = {
         "target": label.program,
@@ -255,10 +255,10 @@ def test_counts_are_read_in_their_forms_and_judged_by_three_rooflines(tmp_path: 
     assert found is not None
     assert (found.launch, found.chain) == (None, None)
     counts = found.counts
-    assert counted_class(counts) is False
-    assert counted_class(replace(counts, operations={"fp64": counts.operations["integer"]})) is False
+    assert compute_bound(counts) is False
+    assert compute_bound(replace(counts, operations={"fp64": counts.operations["integer"]})) is False
     more = {"fp64": replace(counts.operations["fp32"], value=7 * 2**20)}  # 7/12 a byte is beyond 0.515
-    assert counted_class(replace(counts, operations=more)) is True
+    assert compute_bound(replace(counts, operations=more)) is True
     lines = count_lines(counts, RTX3080)
     assert "integer instructions: 5.2e+06 (between 4.2e+06 and 6.3e+06)" in lines
     assert "integer instructions a byte: 0.42; balance point 16" in lines
@@ -362,10 +362,13 @@ def test_no_question_depends_on_what_was_measured(label: Label, sources: Path, t
         label, fp32=7.0, fp64=9e9, integer=1.0, bytes=3.0, seconds=1.0, compute_bound=not label.compute_bound
     )
     first, second = (programs_of([each], sources)[0] for each in (label, other))
-    assert source_question(first).request == source_question(second).request
-    assert flops.statements_question(first) == flops.statements_question(second)
-    assert source_question(first).truth is not source_question(second).truth
-    user = source_question(first).request.user
+    assert class_question("source", first).request == class_question("source", second).request
+    asked: list[Request] = []
+    for program in (first, second):
+        assert flops.chain(program, lambda kind, request, problem: asked.append(request)) is None
+    assert asked[0] == asked[1]
+    assert class_question("source", first).truth is not class_question("source", second).truth
+    user = class_question("source", first).request.user
     assert "y[i] = a * x[i] + y[i];" in user
     assert "blocks of the grid: 4096 x 1 x 1; threads of a block: 256 x 1 x 1" in user
 
@@ -377,7 +380,7 @@ def test_examples_are_of_other_programs_in_the_same_language(label: Label, sourc
     hot = replace(other, label=replace(other.label, compute_bound=True, kernel="hot"))
     assert examples_for(program, [twin, other]) == ()
     assert examples_for(program, [twin, other, hot]) == (other, hot)
-    user = examples_question(program, (other, hot)).request.user
+    user = class_question("examples", program, examples=(other, hot)).request.user
     assert user.index("Answer: Bandwidth") < user.index("Answer: Compute") < user.index("<<machine")
 
 
@@ -405,8 +408,7 @@ def test_operations_are_added_up_from_three_answers(label: Label, sources: Path)
         return answers[kind]
 
     found = flops.chain(program, ask)
-    assert found is not None
-    assert found.flops == 2 * 2**20 == pytest.approx(label.flops)
+    assert found == 2 * 2**20 == pytest.approx(label.flops)
     assert "3:   if (i < n) y[i]" in asked["flops statements"].user
     assert "S1: main.cu:3 (fp32)" in asked["flops times"].user
     assert "n = 1048576" in asked["flops times"].user
@@ -420,7 +422,7 @@ def test_operations_are_added_up_from_three_answers(label: Label, sources: Path)
     [("n * (m - 1)", 30.0), ("2 ** 3 // 3 + 7 % 4", 5.0), ("max(n, m) / 4", 2.5), ("floor(log2(n)) - -1", 4.0)],
 )
 def test_formulas_are_arithmetic(formula: str, value: float) -> None:
-    assert flops.evaluate(formula, {"n": 10.0, "m": 4.0}) == value
+    assert evaluate(formula, {"n": 10.0, "m": 4.0}) == value
 
 
 @pytest.mark.parametrize(
@@ -441,7 +443,7 @@ def test_formulas_are_arithmetic(formula: str, value: float) -> None:
 )
 def test_nothing_else_is(formula: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        flops.evaluate(formula, {"n": 10.0})
+        evaluate(formula, {"n": 10.0})
 
 
 @pytest.mark.parametrize(
@@ -478,7 +480,7 @@ def test_values_and_times_that_cannot_be_are_rejected() -> None:
 
 
 def test_a_recording_has_the_answer_and_no_source(label: Label, sources: Path, tmp_path: Path) -> None:
-    question = source_question(programs_of([label], sources)[0])
+    question = class_question("source", programs_of([label], sources)[0])
     file = tmp_path / "answers.jsonl"
     keeping = Keeping(Fixed("Bandwidth"), file)
     keeping.about = ("source", label.program, label.kernel)
@@ -508,10 +510,10 @@ def test_the_command_scores_a_recording_and_chathpcs_counts(
     both = [programs_of([each], sources)[0] for each in read_labels(labels)[:2]]
     file = tmp_path / "answers.jsonl"
     for program, said in zip(both, ("Bandwidth", "Compute"), strict=True):
-        Keeping(Fixed(said), file).complete(source_question(program).request)
+        Keeping(Fixed(said), file).complete(class_question("source", program).request)
     own = read_counts(counts).get(label)
     assert own is not None
-    Keeping(Fixed("Bandwidth"), file).complete(counts_question(both[0], own.counts).request)
+    Keeping(Fixed("Bandwidth"), file).complete(class_question("counts", both[0], counts=own.counts).request)
     command = [
         "bench",
         "predict",

@@ -8,14 +8,18 @@ For times also `launch` (chathpc.predict.counts.Launch) and `chain` (chathpc.pre
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from chathpc.bench.predict.labels import Label
-from chathpc.bench.predict.rooflines import Machine
 from chathpc.errors import UsageError
 from chathpc.predict.counts import Counts, Launch, Range
+from chathpc.predict.devices import Device
 from chathpc.predict.warp_chain import Chain
 from chathpc.profile.text import clean
 
@@ -66,87 +70,44 @@ def read_counts(path: Path) -> Counted:
             if row.get("failure"):
                 continue
             key = str(row["target"]), str(row["kernelName"]), str(row.get("signature") or "")
-            found[key] = Launched(_counts(row.get("counts", row)), _launch(row.get("launch")), _chain(row.get("chain")))
+            told = {"counts": _counts(row.get("counts", row)), "launch": row.get("launch"), "chain": row.get("chain")}
+            if wrong := [each for each in _numbers(told) if isinstance(each, bool) or not each >= 0]:
+                raise TypeError(f"no count: {wrong[0]!r}")
+            found[key] = _launched().validate_python(told)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             why = clean(str(error))[:80]
             raise UsageError(f"{clean(str(path))}, line {number}: no counts of a launch ({why}).") from None
     return Counted(found)
 
 
-def _counts(row: Mapping[str, object]) -> Counts:
-    assumptions = row.get("assumptions") or ()
-    if not isinstance(assumptions, list | tuple):
-        raise TypeError("assumptions are no list")
-    return Counts(
-        operations={name: _range(value) for name, value in _mapping(row["operations"]).items()},
-        issued=_numbers(row.get("issued")),
-        requests=_numbers(row.get("requests")),
-        requested=_numbers(row.get("requested")),
-        sectors=_numbers(row.get("sectors")),
-        footprint_read=_number(row.get("footprint_read", 0.0)),
-        footprint_written=_number(row.get("footprint_written", 0.0)),
-        dram_read=_range(row["dram_read"]),
-        dram_written=_range(row["dram_written"]),
-        longest=_number(row.get("longest", 0.0)),
-        emulated=_number(row.get("emulated", 1.0)),
-        warps=_number(row.get("warps", 0.0)),
-        most_atomics=_number(row.get("most_atomics", 0.0)),
-        passes=_numbers(row.get("passes")),
-        instructions=_numbers(row.get("instructions")),
-        assumptions=tuple(map(str, assumptions)),
+@cache
+def _launched() -> TypeAdapter[Launched]:
+    return TypeAdapter(Launched)
+
+
+def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of Counts, ranges in one form, with what need not be told."""
+    absent: dict[str, Any] = {name: {} for name in ("issued", "requests", "requested", "sectors")}
+    absent |= {"footprint_read": 0.0, "footprint_written": 0.0, "longest": 0.0, "emulated": 1.0, "warps": 0.0}
+    ranges = {name: _range(row[name]) for name in ("dram_read", "dram_written")}
+    operations = {name: _range(value) for name, value in row["operations"].items()}
+    return (
+        absent | {name: value for name, value in row.items() if value is not None} | ranges | {"operations": operations}
     )
 
 
-def _launch(value: object) -> Launch | None:
-    if value is None:
-        return None
-    row = _mapping(value)
-    shared, registers, local, occurrence = (
-        int(_number(row.get(name, 0))) for name in ("shared", "registers", "local", "occurrence")
-    )
-    return Launch(str(row["kernel"]), _three(row["grid"]), _three(row["block"]), shared, registers, local, occurrence)
+def _range(value: Any) -> Any:
+    ends = [value] * 3 if isinstance(value, int | float) else value
+    return dict(zip(("value", "low", "high"), ends, strict=True)) if isinstance(ends, list) else ends
 
 
-def _three(value: object) -> tuple[int, int, int]:
-    if not isinstance(value, list):
-        raise TypeError("no extent in three dimensions")
-    x, y, z = (int(_number(each)) for each in value)
-    return x, y, z
+def _numbers(value: Any) -> Iterator[float]:
+    """All numbers, however deep."""
+    for each in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from [each] if isinstance(each, int | float) else _numbers(each)
 
 
-def _chain(value: object) -> Chain | None:
-    if value is None:
-        return None
-    row = _mapping(value)
-    return Chain(_number(row["cycles"]), _numbers(row.get("waits")))
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise TypeError("an object is missing")
-    return value
-
-
-def _numbers(value: object) -> dict[str, float]:
-    return {str(name): _number(each) for name, each in _mapping(value or {}).items()}
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value < 0:
-        raise TypeError(f"no count: {value!r}")
-    return float(value)
-
-
-def _range(value: object) -> Range:
-    if isinstance(value, Mapping):
-        return Range(_number(value["value"]), _number(value["low"]), _number(value["high"]))
-    if isinstance(value, list):
-        middle, low, high = map(_number, value)
-        return Range(middle, low, high)
-    return Range(_number(value), _number(value), _number(value))
-
-
-def count_lines(counts: Counts, machine: Machine) -> list[str]:
+def count_lines(counts: Counts, machine: Device) -> list[str]:
     """What a question tells of counts: operations, bytes, intensities beside their balance points, and what was not known.
 
     Two digits, so that a question stays the same where counting is refined a little, and with it its recorded answer.

@@ -20,6 +20,8 @@ from pathlib import Path
 from chathpc.errors import UsageError
 from chathpc.profile.text import clean
 
+#: The device that they were measured on, in the catalogue.
+LABELS_DEVICE = "rtx3080"
 Extent = tuple[int, int, int]
 _EXTENT = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)")
 #: What compilers call a target region: where it stands in its file, the function around it, its line.

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chathpc.bench.predict.counted import count_lines
-from chathpc.bench.predict.labels import Extent, Label
-from chathpc.bench.predict.rooflines import RTX3080, Machine, Point, Trial
+from chathpc.bench.predict.labels import LABELS_DEVICE, Label
+from chathpc.bench.predict.rooflines import Point, Trial
 from chathpc.bench.predict.sources import SourceFile
 from chathpc.llm.backend import Request
 from chathpc.predict.counts import Counts
+from chathpc.predict.devices import Device, device
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
 
@@ -51,19 +52,25 @@ def generated_question(trial: Trial) -> Question:
     return Question("generated", name, "", _request("predict_roofline", user), trial.asked.compute_bound)
 
 
-def source_question(program: Program, machine: Machine = RTX3080) -> Question:
-    """The source alone."""
-    return _class_question("source", program, machine)
-
-
-def counts_question(program: Program, counts: Counts, machine: Machine = RTX3080) -> Question:
-    """The source, and beside it what chathpc counted."""
-    return _class_question("counts", program, machine, counts=counts)
-
-
-def examples_question(program: Program, examples: Sequence[Program], machine: Machine = RTX3080) -> Question:
-    """The source after other launches with their sources and answers."""
-    return _class_question("examples", program, machine, examples=examples)
+def class_question(
+    kind: Kind, program: Program, *, counts: Counts | None = None, examples: Sequence[Program] = ()
+) -> Question:
+    """The source of a launch: alone, beside what chathpc counted, or after other launches with their sources and answers."""
+    form, machine = template("predict_class"), device(LABELS_DEVICE)
+    parts: list[tuple[str, list[str], str]] = []
+    for each in examples:
+        parts.append(("launch of an example", launch_lines(each.label), ""))
+        parts.append(("its source", source_lines(each.source), f"Answer: {word(each.label.compute_bound)}"))
+    parts.append(("machine", _machine_lines(machine), ""))
+    parts.append(("launch", launch_lines(program.label), ""))
+    if counts is not None:
+        note = "The counts are computed from the compiled program, not measured. Where something was not known they may be wrong; the source is the proof."
+        parts.append(("what a tool counted for this launch", count_lines(counts, machine), note))
+    parts.append(("source", source_lines(program.source), ""))
+    marker = marker_of(line for _, lines, _ in parts for line in lines)
+    texts = [text for name, lines, note in parts for text in (block(name, lines, marker), note)]
+    request = _request("predict_class", "\n\n".join(text for text in (*texts, form.task) if text))
+    return Question(kind, program.label.program, program.label.kernel, request, program.label.compute_bound)
 
 
 def word(compute_bound: bool) -> str:
@@ -85,12 +92,13 @@ def read_word(answer: str) -> bool | None:
 
 def launch_lines(label: Label) -> list[str]:
     """The kernel, its launch and the command line, in words."""
-    lines = [f"kernel: {_kernel(label)}", f"with its types: {quote(label.signature, longest=1000)}"]
+    grid, block_ = (" x ".join(map(str, extent)) for extent in (label.grid, label.block))
+    lines = [f"kernel: {quote(label.function)}", f"with its types: {quote(label.signature, longest=1000)}"]
     if label.line is not None:
-        lines = [f"kernel: the target region at about line {label.line}, in the function {_kernel(label)}"]
+        lines = [f"kernel: the target region at about line {label.line}, in the function {quote(label.function)}"]
     lines += [
         f"language: {LANGUAGES.get(label.language, quote(label.language))}",
-        f"blocks of the grid: {_extent(label.grid)}; threads of a block: {_extent(label.block)}",
+        f"blocks of the grid: {grid}; threads of a block: {block_}",
         f"arguments of the program: {quote(label.arguments) or 'none'}",
     ]
     return lines
@@ -101,45 +109,14 @@ def source_lines(files: Sequence[SourceFile], *, numbered: bool = False) -> list
     return [line for each in files for line in each.lines(numbered=numbered)]
 
 
-def _class_question(
-    kind: Kind, program: Program, machine: Machine, counts: Counts | None = None, examples: Sequence[Program] = ()
-) -> Question:
-    form = template("predict_class")
-    parts: list[tuple[str, list[str], str]] = []
-    for each in examples:
-        parts.append(("launch of an example", launch_lines(each.label), ""))
-        parts.append(("its source", source_lines(each.source), f"Answer: {word(each.label.compute_bound)}"))
-    parts.append(("machine", machine_lines(machine), ""))
-    parts.append(("launch", launch_lines(program.label), ""))
-    if counts is not None:
-        note = "The counts are computed from the compiled program, not measured. Where something was not known they may be wrong; the source is the proof."
-        parts.append(("what a tool counted for this launch", count_lines(counts, machine), note))
-    parts.append(("source", source_lines(program.source), ""))
-    return Question(
-        kind,
-        program.label.program,
-        program.label.kernel,
-        _request("predict_class", _joined(parts, form.task)),
-        program.label.compute_bound,
-    )
-
-
-def machine_lines(machine: Machine) -> list[str]:
+def _machine_lines(machine: Device) -> list[str]:
     """A machine with its rooflines."""
-    peaks = machine.peaks
+    fp32, fp64, integer = (f"{machine.peak(kind) / 1e9:.2f}" for kind in ("fp32", "fp64", "integer"))
     return [
         machine.name,
-        f"peak, single precision: {peaks['fp32']:.2f} GFLOP/s; double precision: {peaks['fp64']:.2f} GFLOP/s; integer: {peaks['integer']:.2f} GINTOP/s",
-        f"memory bandwidth: {machine.bandwidth:.2f} GB/s",
+        f"peak, single precision: {fp32} GFLOP/s; double precision: {fp64} GFLOP/s; integer: {integer} GINTOP/s",
+        f"memory bandwidth: {machine.bandwidth / 1e9:.2f} GB/s",
     ]
-
-
-def _joined(parts: Sequence[tuple[str, list[str], str]], task: str) -> str:
-    marker = marker_of(line for _, lines, _ in parts for line in lines)
-    texts = []
-    for name, lines, note in parts:
-        texts += [block(name, lines, marker), note]
-    return "\n\n".join(text for text in (*texts, task) if text)
 
 
 def _request(form: str, user: str) -> Request:
@@ -153,11 +130,3 @@ def _told(point: Point) -> str:
         f"arithmetic intensity of {point.intensity:.2f} FLOP/byte and reaches {point.reached:.2f} GFLOP/s. "
         "Is it bound by computing or by bandwidth?"
     )
-
-
-def _kernel(label: Label) -> str:
-    return quote(label.function)
-
-
-def _extent(extent: Extent) -> str:
-    return " x ".join(map(str, extent))

@@ -15,30 +15,14 @@ from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request
 from chathpc.llm.recorded import Recording, key_of
 
 
-def keep(
-    file: Path,
-    request: Request,
-    answer: str,
-    *,
-    model: str,
-    kind: str,
-    program: str,
-    kernel: str,
-    tokens: tuple[int | None, int | None] = (None, None),
-) -> None:
-    """Add an answer to `file`, in one write."""
-    system = hashlib.sha256(request.system.encode()).hexdigest()[:16]
+def keep(file: Path, request: Request, found: Completion, about: tuple[str, str, str]) -> None:
+    """Add an answer to `file`, in one write. `about`: the kind of question, the program and the kernel."""
+    kind, program, kernel = about
     entry = {
-        "key": key_of(request),
-        "model": model,
-        "system": system,
-        "kind": kind,
-        "program": program,
-        "kernel": kernel,
-        "answer": answer,
-        "prompt_tokens": tokens[0],
-        "completion_tokens": tokens[1],
-    }
+        "key": key_of(request), "model": found.model, "system": hashlib.sha256(request.system.encode()).hexdigest()[:16], "kind": kind,
+        "program": program, "kernel": kernel, "answer": found.text, "prompt_tokens": found.prompt_tokens,
+        "completion_tokens": found.completion_tokens,
+    }  # fmt: skip
     handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(handle, (json.dumps(entry, ensure_ascii=False) + "\n").encode())
@@ -56,37 +40,13 @@ class Keeping:
         self._file = file
         self._recording = Recording(file)
         self.about = ("", "", "")
-
-    @property
-    def name(self) -> str:
-        """That of the back end behind."""
-        return self._backend.name
-
-    @property
-    def label(self) -> str:
-        """That of the back end behind."""
-        return self._backend.label
-
-    @property
-    def form(self) -> Form:
-        """That of the back end behind."""
-        return self._backend.form
+        self.name, self.label = backend.name, backend.label
+        self.form: Form = backend.form
 
     def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
         """The recorded answer, else that of the back end, which is recorded; see Backend."""
         found = self._recording.find(request)
         if found is None:
             found = self._backend.complete(request, on_token=on_token)
-            kind, program, kernel = self.about
-            tokens = found.prompt_tokens, found.completion_tokens
-            keep(
-                self._file,
-                request,
-                found.text,
-                model=found.model,
-                kind=kind,
-                program=program,
-                kernel=kernel,
-                tokens=tokens,
-            )
+            keep(self._file, request, found, self.about)
         return found

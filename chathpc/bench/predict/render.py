@@ -68,34 +68,24 @@ def markdown(result: Result, style: Style) -> str:
 
 def data(result: Result, style: Style) -> str:
     """JSON, schema chathpc-bench-predict/1; what is not defined is null."""
+    answers = [each for each in result.answers if each.text is not None]
     content = {
-        "schema": SCHEMA,
-        "version": result.version,
-        "task": result.task,
-        "llm": result.llm,
+        "schema": SCHEMA, "version": result.version, "task": result.task, "llm": result.llm,
         "rows": [
             {
-                "questions": row.kind,
-                "by": row.by,
-                "figures": [asdict(figure) for figure in row.figures.figures],
-                "confusion": asdict(row.matrix),
-                "paper": None if row.paper is None else asdict(row.paper),
-                "unrecorded": row.unrecorded,
+                "questions": row.kind, "by": row.by, "figures": [asdict(figure) for figure in row.figures.figures],
+                "confusion": asdict(row.matrix), "paper": None if row.paper is None else asdict(row.paper), "unrecorded": row.unrecorded,
             }
             for row in result.rows
         ],
         "operations": [asdict(each) for each in result.operations],
         "measured": [] if result.measured is None else [asdict(each) for each in result.measured.figures],
         "answers": [
-            {
-                **{name: getattr(each, name) for name in ("kind", "program", "kernel")},
-                "right": each.judged.truth == each.judged.answer,
-            }
-            for each in result.answers
-            if each.text is not None
+            {"kind": each.kind, "program": each.program, "kernel": each.kernel, "right": each.judged.truth == each.judged.answer}
+            for each in answers
         ],
         "left_out": list(result.left_out),
-    }
+    }  # fmt: skip
     return json.dumps(finite(content), indent=2) + "\n"
 
 
@@ -119,30 +109,21 @@ def _tables(result: Result) -> list[tuple[str, Sequence[str], list[Sequence[str]
     if result.rows:
         rows: list[Sequence[str]] = []
         for row in result.rows:
-            get = row.figures.get
-            rows.append(
-                (
-                    TITLES[row.kind],
-                    row.by,
-                    *(lines.cell(get(key)) for _, key in _SCORES),
-                    *_matrix(row.matrix),
-                )
-            )
+            scores = (lines.cell(row.figures.get(key)) for _, key in _SCORES)
+            rows.append((TITLES[row.kind], row.by, *scores, *_matrix(row.matrix)))
             if row.paper is not None:
                 rows.append(_paper(row.paper))
         tables.append((CLASSES, HEADER, rows))
     if result.operations:
-        found = []
+        counted: list[Sequence[str]] = []
         for each in result.operations:
             cells = [f"{each.measured:,.0f}"]
             for value in (each.model, each.chathpc):
+                cells.append(lines.NOTHING if value is None else f"{value:,.0f}")
                 share = ratio(value, each.measured)
-                cells += [
-                    lines.NOTHING if value is None else f"{value:,.0f}",
-                    lines.NOTHING if share is None else f"{share:.3f}",
-                ]
-            found.append((each.program, each.kernel, *cells))
-        tables.append(("Operations", OPERATIONS, list(found)))
+                cells.append(lines.NOTHING if share is None else f"{share:.3f}")
+            counted.append((each.program, each.kernel, *cells))
+        tables.append(("Operations", OPERATIONS, counted))
     if result.measured is not None:
         told = [(each.title, lines.cell(each), lines.asked(each)) for each in result.measured.figures]
         tables.append((FIGURES, FIGURES_HEADER, list(told)))
@@ -164,15 +145,12 @@ def _paper(paper: Published) -> tuple[str, ...]:
 
 
 def _words(found: Confusion) -> str:
-    told = _matrix(found)
-    return f"compute-bound {told[0]}, bandwidth-bound {told[1]}"
+    compute, bandwidth = _matrix(found)
+    return f"compute-bound {compute}, bandwidth-bound {bandwidth}"
 
 
 def _published(paper: Published) -> str:
-    scores = [
-        f"{name} {value:.3f}"
-        for name, value in (("macro F1", paper.macro_f1), ("MCC", paper.correlation))
-        if not isnan(value)
-    ]
-    told = [f"{paper.model}: {numbers.percent_cell(paper.accuracy)} right", ", ".join(scores)]
-    return "; ".join([*filter(None, told), *([] if paper.matrix is None else [_words(paper.matrix)])])
+    scores = (("macro F1", paper.macro_f1), ("MCC", paper.correlation))
+    told = ", ".join(f"{name} {value:.3f}" for name, value in scores if not isnan(value))
+    right = f"{paper.model}: {numbers.percent_cell(paper.accuracy)} right"
+    return "; ".join(filter(None, (right, told, "" if paper.matrix is None else _words(paper.matrix))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 
 from chathpc.bench.figures import Figure, Figures
-from chathpc.bench.predict.run import Answered, Operations
+from chathpc.bench.predict.questions import Kind, read_word
 from chathpc.bench.predict.scores import PUBLISHED, Confusion, Judged, Published, confusion, figures_of
 from chathpc.bench.statistics import wilson
 
@@ -21,6 +21,33 @@ TITLES = {
     "counts": "source beside chathpc's counts (RQ4 fine-tunes instead)",
     TOOL: "chathpc's counts alone, no model",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question of one word and what was said; `text` is null where no answer was recorded for it."""
+
+    kind: Kind
+    program: str
+    kernel: str
+    truth: bool
+    text: str | None
+
+    @property
+    def judged(self) -> Judged:
+        """The answer beside the truth."""
+        return Judged(self.truth, None if self.text is None else read_word(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """The floating-point operations of a launch: measured, by a model's answers, by chathpc; null where there is none."""
+
+    program: str
+    kernel: str
+    measured: float
+    model: float | None
+    chathpc: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +98,8 @@ def result_of(
     for kind in dict.fromkeys(each.kind for each in answers):
         of = [each for each in answers if each.kind == kind]
         judged = [each.judged for each in of if each.text is not None]
-        rows.append(
-            Row(
-                kind,
-                by,
-                figures_of(kind, judged),
-                confusion(judged),
-                PUBLISHED.get(kind),
-                sum(each.text is None for each in of),
-            )
-        )
+        unrecorded = len(of) - len(judged)
+        rows.append(Row(kind, by, figures_of(kind, judged), confusion(judged), PUBLISHED.get(kind), unrecorded))
     if own:
         rows.append(Row(TOOL, TOOL, figures_of(TOOL, own), confusion(own), None))
     return Result(task, __version__, by, tuple(rows), tuple(operations), tuple(answers), tuple(left_out), measured)

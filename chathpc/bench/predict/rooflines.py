@@ -1,4 +1,4 @@
-"""Rooflines: the machine of the labels, and machines drawn at random for questions that need no source.
+"""Machines with one roofline, drawn at random for questions that need no source.
 
 Bandwidths, peaks and intensities are drawn as in G. Bolet et al., Can Large Language Models Predict Parallel Code Performance?, AI4Sys at
 HPDC 2025 (arXiv 2505.03988): from the slowest to the fastest GPU of a list of that time.
@@ -7,10 +7,7 @@ HPDC 2025 (arXiv 2505.03988): from the slowest to the fastest GPU of a list of t
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
-
-from chathpc.predict.counts import Counts
 
 #: GB/s and GFLOP/s between which machines are drawn, and how far intensities keep from the balance point, as shares of it.
 BANDWIDTHS = (50.0, 893.8)
@@ -18,39 +15,6 @@ PEAKS = (2535.8, 7068.9)
 BELOW, ABOVE = 0.95, (1.05, 10.0)
 #: Programs reach at most this share of what the roofline allows them.
 _REACHED = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """A device: its bandwidth (GB/s) and its peaks (10⁹ operations/s) by class of operations: fp32, fp64, integer."""
-
-    name: str
-    bandwidth: float
-    peaks: Mapping[str, float]
-
-    def balance(self, kind: str) -> float:
-        """Operations a byte from which on a kernel is bound by these operations."""
-        return self.peaks[kind] / self.bandwidth
-
-    def compute_bound(self, operations: Mapping[str, float], moved: float) -> bool:
-        """Whether some intensity reaches its balance point: the rule of the labels. `moved` is bytes of device memory."""
-        return any(
-            operations.get(kind, 0.0) >= self.balance(kind) * moved and operations.get(kind, 0.0) > 0
-            for kind in self.peaks
-        )
-
-
-#: The labels' GPU at the clock it was held at: operations a cycle and SM × 68 SMs × 1.440 GHz × 2, a multiply-add being two, for integers too.
-RTX3080 = Machine(
-    "NVIDIA GeForce RTX 3080",
-    760.3,
-    {kind: each * 68 * 1.440 * 2 for kind, each in (("fp32", 128), ("fp64", 2), ("integer", 64))},
-)
-
-
-def counted_class(counts: Counts, machine: Machine = RTX3080) -> bool:
-    """Whether the launch that was counted is compute-bound."""
-    return machine.compute_bound({kind: counts.total(kind) for kind in machine.peaks}, counts.dram_bytes)
 
 
 @dataclass(frozen=True, slots=True)

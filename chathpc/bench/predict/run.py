@@ -1,4 +1,4 @@
-"""Puts the questions to a model, and gives what chathpc says of the same launches."""
+"""`chathpc bench predict` from its options to its result: questions put to a model, and what chathpc says of the same launches."""
 
 from __future__ import annotations
 
@@ -6,59 +6,126 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from chathpc.bench.predict.counted import Counted
+from chathpc.bench.predict.counted import Counted, read_counts
 from chathpc.bench.predict.flops import TABLE, Ask, chain
-from chathpc.bench.predict.labels import Label, balanced
-from chathpc.bench.predict.questions import (
-    Kind,
-    Program,
-    Question,
-    counts_question,
-    examples_question,
-    generated_question,
-    read_word,
-    source_question,
-)
+from chathpc.bench.predict.labels import LABELS_DEVICE, Label, balanced, read_labels, read_programs
+from chathpc.bench.predict.measured import count_figures, time_figures, timed
+from chathpc.bench.predict.questions import KINDS, Kind, Program, Question, class_question, generated_question
 from chathpc.bench.predict.recordings import Keeping
-from chathpc.bench.predict.rooflines import counted_class, trials
+from chathpc.bench.predict.result import Answered, Operations, Result, operation_figures, result_of
+from chathpc.bench.predict.rooflines import trials
 from chathpc.bench.predict.scores import Judged
 from chathpc.bench.predict.sources import read_source
 from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.asking import Problem, ask
 from chathpc.llm.backend import Request
 from chathpc.llm.spec import Choice
+from chathpc.predict.devices import device
+from chathpc.predict.roofline import LABELLED, classify
 
 #: Longest source of an answered example (characters), so that two fit beside the source that is asked about.
 LONGEST_EXAMPLE = 12_000
+_NOTHING = "There is nothing to compare."
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A question of one word and what was said; `text` is null where no answer was recorded for it."""
+class Inputs:
+    """The files of a run, which kinds of questions are asked (all that can be, if none is named), and the sample of launches."""
 
-    kind: Kind
-    program: str
-    kernel: str
-    truth: bool
-    text: str | None
-
-    @property
-    def judged(self) -> Judged:
-        """The answer beside the truth."""
-        return Judged(self.truth, None if self.text is None else read_word(self.text))
+    labels: Path | None = None
+    sources: Path | None = None
+    programs: Path | None = None
+    counts: Path | None = None
+    kinds: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Operations:
-    """The floating-point operations of a launch: measured, by a model's answers, by chathpc; null where there is none."""
+def measure(
+    task: str, inputs: Inputs, *, llm: str, base_url: str | None = None, record: Path | None = None, tell: Tell
+) -> Result:
+    """Ask, count and compare. UsageError for files that are missing or wrong, ModelUnavailableError where the model cannot be had."""
+    asker = _asker(llm, base_url, record)
+    named = None if inputs.programs is None else read_programs(inputs.programs)
+    labels = () if inputs.labels is None else with_source(read_labels(inputs.labels, named), inputs.sources)
+    counted = None if inputs.counts is None else read_counts(inputs.counts)
+    if task == "time":
+        return _time(labels, counted)
+    if task == "flops":
+        return _flops(inputs, labels, counted, asker, tell)
+    kinds = _kinds(inputs)
+    chosen, others = sample_of(labels, inputs.sample, inputs.seed)
+    spare = programs_of(others, inputs.sources) if "examples" in kinds else ()
+    questions = questions_of(kinds, programs_of(chosen, inputs.sources), spare, counted) if asker is not None else []
+    answers = []
+    for number, each in enumerate(questions, 1):
+        tell(f"{number} of {len(questions)}: {each.kind}, {each.program}")
+        text = asker.ask((each.kind, each.program, each.kernel), each.request) if asker is not None else None
+        answers.append(Answered(each.kind, each.program, each.kernel, each.truth, text))
+    found = [] if counted is None else [(each, one) for each in chosen if (one := counted.get(each)) is not None]
+    limits = [classify(one.counts, device(LABELS_DEVICE), LABELLED).bound == "compute" for _, one in found]
+    own = [Judged(each.compute_bound, limit) for (each, _), limit in zip(found, limits, strict=True)]
+    if not answers and not own:
+        raise UsageError(_NOTHING, hint="Name a model (--llm, --replay), or --labels and --counts.")
+    missing = len(chosen) - len(found)
+    return result_of(
+        "roofline", answers, own, by="none" if asker is None else asker.label,
+        left_out=[f"{missing} of {len(chosen)} launches have no counts."] if counted is not None and missing else [],
+        measured=None if counted is None else count_figures(chosen, counted),
+    )  # fmt: skip
 
-    program: str
-    kernel: str
-    measured: float
-    model: float | None
-    chathpc: float | None
+
+def _flops(inputs: Inputs, labels: Sequence[Label], counted: Counted | None, asker: Asker | None, tell: Tell) -> Result:
+    table = table_of(labels)
+    if not table:
+        raise UsageError(
+            "The labels have none of the five launches of this task.", hint="--labels CSV names measured launches."
+        )
+    if asker is None and counted is None:
+        raise UsageError(_NOTHING, hint="Name a model (--llm, --replay), or --counts.")
+    programs = {each.label.key: each for each in programs_of(table, inputs.sources)} if asker is not None else {}
+    if asker is not None and not programs:
+        raise UsageError("A model needs the source of the programs.", hint="--sources DIR holds one folder a program.")
+    rows = []
+    for number, label in enumerate(table, 1):
+        tell(f"{number} of {len(table)}: {label.program}")
+        model = chain(programs[label.key], asker.about(label)) if asker and label.key in programs else None
+        found = None if counted is None else counted.get(label)
+        own = None if found is None else found.counts.total("fp32") + found.counts.total("fp64")
+        rows.append(Operations(label.program, label.kernel, label.flops, model, own))
+    by = "none" if asker is None else asker.label
+    return result_of("flops", operations=rows, by=by, measured=operation_figures(rows))
+
+
+def _time(labels: Sequence[Label], counted: Counted | None) -> Result:
+    if not labels or counted is None:
+        raise UsageError(_NOTHING, hint="Name the measured launches and what was counted: --labels, --counts.")
+    rows = timed(labels, counted, device(LABELS_DEVICE))
+    if not rows:
+        raise UsageError(
+            "No launch of the labels was followed in its shape.", hint="--counts needs `launch` in each line."
+        )
+    missing = len(labels) - len(rows)
+    left_out = f"{missing} of {len(labels)} launches were not followed in the shape that was measured."
+    return result_of("time", left_out=[left_out] if missing else [], measured=time_figures(rows))
+
+
+def _kinds(inputs: Inputs) -> tuple[Kind, ...]:
+    possible: list[Kind] = ["generated"]
+    if inputs.labels is not None and inputs.sources is not None:
+        possible += ["source", "examples"]
+        possible += ["counts"] if inputs.counts is not None else []
+    named = [kind for kind in KINDS if kind in inputs.kinds]
+    lacking = [kind for kind in named if kind not in possible]
+    if lacking:
+        needed = "--labels, --sources and --counts" if lacking == ["counts"] else "--labels and --sources"
+        raise UsageError(f"Questions of the kind {lacking[0]} need {needed}.")
+    return tuple(named or possible)
+
+
+# -- Who is asked ----------------------------------------------------------------------------------------------------
 
 
 class Asker:
@@ -93,6 +160,26 @@ class Asker:
             raise
 
 
+def _asker(llm: str, base_url: str | None, record: Path | None) -> Asker | None:
+    """Who asks the model of a SPEC, behind the guard for credentials, money and the log; None for `none`."""
+    from chathpc.llm.guard import guarded
+    from chathpc.llm.recorded import ReplayBackend
+    from chathpc.llm.settings import load_settings
+    from chathpc.llm.spec import resolve
+    from chathpc.privacy.placeholders import Placeholders
+
+    settings = load_settings({"base_url": base_url})
+    choice = resolve(llm, settings)
+    if choice.backend is None:
+        return None
+    if isinstance(choice.backend, ReplayBackend):  # nothing leaves, and nothing new is said that the log should keep
+        return Asker(choice, replays=True)
+    return Asker(replace(choice, backend=guarded(choice, settings, Placeholders)), record)
+
+
+# -- What about ------------------------------------------------------------------------------------------------------
+
+
 def with_source(labels: Sequence[Label], sources: Path | None) -> tuple[Label, ...]:
     """The launches whose program has a folder in `sources`; all of them where there is no such folder to look in. UsageError if none has one."""
     if sources is None:
@@ -110,9 +197,9 @@ def _folder(label: Label, sources: Path) -> Path | None:
     return folder if name not in ("", ".", "..") and "/" not in name and folder.is_dir() else None
 
 
-def programs_of(labels: Sequence[Label], sources: Path) -> tuple[Program, ...]:
+def programs_of(labels: Sequence[Label], sources: Path | None) -> tuple[Program, ...]:
     """Launches with the source of their programs, as far as there is one."""
-    found = [(label, _folder(label, sources)) for label in labels]
+    found = [(label, _folder(label, sources)) for label in labels] if sources is not None else []
     return tuple(Program(label, read_source(folder, label.function)) for label, folder in found if folder is not None)
 
 
@@ -124,13 +211,13 @@ def questions_of(
     for kind in kinds:
         if kind == "generated":
             questions += [generated_question(trial) for trial in trials()]
-        for program in programs if kind != "generated" else ():
-            if kind == "source":
-                questions.append(source_question(program))
-            elif kind == "examples" and (shown := examples_for(program, spare)):
-                questions.append(examples_question(program, shown))
-            elif kind == "counts" and counted is not None and (found := counted.get(program.label)) is not None:
-                questions.append(counts_question(program, found.counts))
+            continue
+        for program in programs:
+            shown = examples_for(program, spare) if kind == "examples" else ()
+            found = counted.get(program.label) if kind == "counts" and counted is not None else None
+            if kind == "source" or shown or found is not None:
+                counts = None if found is None else found.counts
+                questions.append(class_question(kind, program, counts=counts, examples=shown))
     return questions
 
 
@@ -156,41 +243,7 @@ def sample_of(labels: Sequence[Label], count: int | None, seed: int) -> tuple[tu
     return chosen, balanced(others, len(others), seed)
 
 
-def ask_words(questions: Sequence[Question], asker: Asker, tell: Tell) -> tuple[Answered, ...]:
-    """The answers of one word, in the order of the questions."""
-    found = []
-    for number, each in enumerate(questions, 1):
-        tell(f"{number} of {len(questions)}: {each.kind}, {each.program}")
-        text = asker.ask((each.kind, each.program, each.kernel), each.request)
-        found.append(Answered(each.kind, each.program, each.kernel, each.truth, text))
-    return tuple(found)
-
-
-def computed(labels: Sequence[Label], counted: Counted) -> tuple[Judged, ...]:
-    """The class of each launch that was counted, by its counts and the three rooflines alone."""
-    found = [(each, counted.get(each)) for each in labels]
-    return tuple(Judged(each.compute_bound, counted_class(one.counts)) for each, one in found if one is not None)
-
-
 def table_of(labels: Sequence[Label]) -> tuple[Label, ...]:
     """The launches of the paper's table of operations among `labels`; of two with one name the first."""
     found: Mapping[tuple[str, str], Label] = {(each.program, each.kernel): each for each in reversed(labels)}
     return tuple(found[key] for key in TABLE if key in found)
-
-
-def operations_of(
-    labels: Sequence[Label], programs: Sequence[Program], asker: Asker | None, counted: Counted | None, tell: Tell
-) -> tuple[Operations, ...]:
-    """The floating-point operations of launches, by a chain of questions and by chathpc."""
-    sources = {each.label.key: each for each in programs}
-    rows = []
-    for number, label in enumerate(labels, 1):
-        tell(f"{number} of {len(labels)}: {label.program}")
-        model = None
-        if asker is not None and label.key in sources:
-            estimate = chain(sources[label.key], asker.about(label))
-            model = None if estimate is None else estimate.flops
-        found = None if counted is None else counted.get(label)
-        own = None if found is None else found.counts.total("fp32") + found.counts.total("fp64")
-        rows.append(Operations(label.program, label.kernel, label.flops, model, own))
-    return tuple(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan, sqrt
 
 from chathpc.bench.figures import Figure, Figures
@@ -98,35 +99,26 @@ PUBLISHED = {
 }
 
 
-def figures_of(name: str, judged: Sequence[Judged]) -> Figures:
-    """The figures of answers to questions of the kind `name`; asked is what the paper's best model reached."""
-    matrix = confusion(judged)
-    paper = PUBLISHED.get(name, Published("", nan))
-    low, high = wilson(matrix.right, matrix.count)
+def figures_of(kind: str, judged: Sequence[Judged]) -> Figures:
+    """The figures of answers to questions of a kind; asked is what the paper's best model reached."""
+    matrix, count = confusion(judged), len(judged)
+    paper = PUBLISHED.get(kind, Published("", nan))
+    right = wilson(matrix.right, count)
     figures = [
-        Figure(
-            "accuracy", "Right answers", "share", matrix.accuracy, low, high, matrix.count, True, _known(paper.accuracy)
-        )
+        Figure("accuracy", "Right answers", "share", matrix.accuracy, *right, count, True, _known(paper.accuracy))
     ]
-    for key, title, asked in (
-        ("macro-f1", "Macro F1", paper.macro_f1),
-        ("mcc", "Matthews' correlation", paper.correlation),
-    ):
-        low, high = bootstrap(judged, _measures[key])
-        figures.append(
-            Figure(key, title, "score", _measures[key](judged), low, high, matrix.count, True, _known(asked))
-        )
-    mute = sum(each.answer is None for each in judged)
-    figures.append(
-        Figure("unanswered", "Answers that are neither word", "count", float(mute), nan, nan, matrix.count, False)
-    )
-    return Figures(name, tuple(figures), ())
+    for key, title, name in (("macro-f1", "Macro F1", "macro_f1"), ("mcc", "Matthews' correlation", "correlation")):
+        of = partial(_score, name)
+        asked = _known(getattr(paper, name))
+        figures.append(Figure(key, title, "score", of(judged), *bootstrap(judged, of), count, True, asked))
+    mute = float(sum(each.answer is None for each in judged))
+    figures.append(Figure("unanswered", "Answers that are neither word", "count", mute, nan, nan, count, False))
+    return Figures(kind, tuple(figures), ())
 
 
-_measures = {
-    "macro-f1": lambda judged: confusion(judged).macro_f1,
-    "mcc": lambda judged: confusion(judged).correlation,
-}
+def _score(name: str, judged: Sequence[Judged]) -> float:
+    found: float = getattr(confusion(judged), name)
+    return found
 
 
 def _known(value: float) -> float | None:
