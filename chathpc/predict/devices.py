@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
+import re
+import timeit
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from math import isfinite
 from pathlib import Path
@@ -218,11 +219,11 @@ def _made(key: str, values: Mapping[str, Any], where: str) -> Device:
     )  # fmt: skip
 
 
-def _number(value: object, key: str, name: str, where: str, zero: bool = False) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    if not good or float(str(value)) < 0 or (float(str(value)) == 0 and not zero):
-        raise UsageError(f"{name} of the device {key} in {where} is not a positive number: {str(value)[:40]!r}")
-    return float(str(value))
+def _number(value: Any, key: str, name: str, where: str, zero: bool = False) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if number and (value > 0 or (zero and value == 0)):
+        return float(value)
+    raise UsageError(f"{name} of the device {key} in {where} is not a positive number: {str(value)[:40]!r}")
 
 
 def _own_gpu() -> Device:
@@ -269,22 +270,27 @@ def own_processor(repeats: int = 5) -> Device:
     # Three arrays of 64 MiB: larger than the caches of most processors together.
     a, b, c = (np.full(1 << 23, value) for value in (0.0, 1.0, 2.0))
 
+    def fastest(action: Callable[[], object]) -> float:
+        return max(min(timeit.repeat(action, number=1, repeat=repeats + 1)), 1e-9)
+
     def triad() -> None:
         np.multiply(c, 3.0, out=a)
         np.add(a, b, out=a)
 
     # numpy's triad is two passes: c read, a written (and read before: write allocate); a and b read, a written.
-    bandwidth = 6 * a.nbytes / _fastest(triad, repeats)
-    clock = _own_clock()
+    bandwidth = 6 * a.nbytes / fastest(triad)
+    # Where the system does not tell, rates take up what the clock is wrong by, and peaks stay as measured.
+    clock = (float(_cpuinfo("cpu MHz") or 0) or 2500.0) * 1e6
     flops = {}
     for kind, precision in (("fp32", np.float32), ("fp64", np.float64)):
         size = 768
         left, right = (np.ones((size, size), precision) for _ in range(2))
         out = np.empty_like(left)
-        flops[kind] = 2 * size**3 / _fastest(lambda x=left, y=right, z=out: np.matmul(x, y, out=z), repeats)  # type: ignore[misc]
+        flops[kind] = 2 * size**3 / fastest(partial(np.matmul, left, right, out=out))
     per = {kind: value / 2 / cores / clock for kind, value in flops.items()}
     values = {
-        "name": _own_name(), "architecture": "measured", "units": cores, "clock": clock / 1e9, "bandwidth": bandwidth / 1e9,
+        "name": _cpuinfo("model name") or "This machine's processor", "architecture": "measured", "units": cores, "clock": clock / 1e9,
+        "bandwidth": bandwidth / 1e9,
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30,
         # Integers have as many lanes as numbers of 32 bits; divisions and roots give a result in several cycles.
         "rates": {**per, "integer": per["fp32"], "special": 2.0, "conversion": per["fp64"]},
@@ -293,29 +299,10 @@ def own_processor(repeats: int = 5) -> Device:
     return _made("own", values, "what was measured")
 
 
-def _fastest(action: Callable[[], object], repeats: int) -> float:
-    action()
-    found = []
-    for _ in range(max(repeats, 1)):
-        begin = time.perf_counter()
-        action()
-        found.append(time.perf_counter() - begin)
-    return max(min(found), 1e-9)
-
-
-def _own_lines() -> Mapping[str, str]:
+def _cpuinfo(name: str) -> str:
+    """What Linux tells of the first core; empty where it does not."""
     try:
-        text = Path("/proc/cpuinfo").read_text("utf-8")
+        found = re.search(rf"^{name}\s*: *(.*)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
     except OSError:
-        return {}
-    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
-
-
-def _own_name() -> str:
-    return _own_lines().get("model name") or "This machine's processor"
-
-
-def _own_clock() -> float:
-    """Hz; 2.5 GHz where the system does not tell: rates take up what it is wrong by, peaks stay as measured."""
-    told = _own_lines().get("cpu MHz", "")
-    return float(told) * 1e6 if told.replace(".", "", 1).isdigit() and float(told) > 0 else 2.5e9
+        return ""
+    return found[1] if found else ""

@@ -59,7 +59,6 @@ class Time:
     limiter: str
     parts: Mapping[str, float]
     occupancy: Occupancy
-    device: str
 
 
 def occupancy(launch: Launch, device: Device) -> Occupancy:
@@ -76,13 +75,8 @@ def occupancy(launch: Launch, device: Device) -> Occupancy:
     limiter = min(rows, key=lambda name: rows[name])
     most = max(int(rows[limiter]), 1)
     blocks = min(most, max(ceil(launch.blocks / device.units), 1))
-    return Occupancy(
-        blocks,
-        blocks * warps,
-        min(blocks * warps / device.max_warps, 1.0),
-        limiter if blocks == most else "grid",
-        launch.blocks / (device.units * most),
-    )
+    share, waves = min(blocks * warps / device.max_warps, 1.0), launch.blocks / (device.units * most)
+    return Occupancy(blocks, blocks * warps, share, limiter if blocks == most else "grid", waves)
 
 
 def limits(
@@ -171,13 +165,8 @@ def predict_time(counts: Counts, launch: Launch, device: Device, chain: Chain | 
     if counts.open:
         low, high = intervals()[error_group(parts[limiter], limiter, replace(counts, operations={}))][0], inf
     wider = 1.0 if device.key == _FITTED_ON else _fitted()["elsewhere"]
-    return Time(
-        Range(seconds, max(seconds * low / wider, min(_least(counts, device), seconds)), seconds * high * wider),
-        limiter,
-        parts,
-        occupancy(launch, device),
-        device.name,
-    )
+    least = max(seconds * low / wider, min(_least(counts, device), seconds))
+    return Time(Range(seconds, least, seconds * high * wider), limiter, parts, occupancy(launch, device))
 
 
 def _least(counts: Counts, device: Device) -> float:
@@ -216,17 +205,14 @@ def combined(parts: Mapping[str, float], k: Mapping[str, float]) -> float:
 
 def constants() -> Mapping[str, float]:
     """The fitted constants of the physical model: seconds, cycles, shares of peaks."""
-    found: Mapping[str, float] = _fitted()["constants"]
-    return found
+    return _fitted()["constants"]  # type: ignore[no-any-return]
 
 
 def intervals() -> Mapping[str, tuple[float, float]]:
     """Factors around a time that hold four of five, by the group of errors."""
-    found: Mapping[str, tuple[float, float]] = _fitted()["intervals"]
-    return found
+    return _fitted()["intervals"]  # type: ignore[no-any-return]
 
 
 @cache
 def _fitted() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = table("chathpc.predict", "kernel_time.yaml")
-    return found
+    return table("chathpc.predict", "kernel_time.yaml")  # type: ignore[no-any-return]

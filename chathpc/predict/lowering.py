@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
-from chathpc.predict.cubin import Cubin
+from chathpc.predict.cubin import Cubin, Variable
 from chathpc.profile.machine_code import CodeLine, MachineCode
 
 
@@ -49,13 +51,8 @@ _SPACES = dict.fromkeys(("LDG", "STG", "ATOMG", "RED"), 0) | dict.fromkeys(("LDS
 _SPACES |= {"LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOM": 4}
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM = "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS"
-_UNIFORM_OF = {f"U{name}": name for name in _numbered(_UNIFORM)} | {
-    "VOTEU": "VOTE",
-    "S2UR": "S2R",
-    "CS2UR": "CS2R",
-    "LDCU": "LDC",
-    "UP2UR": "P2R",
-}
+_UNIFORM_OF = {f"U{name}": name for name in _UNIFORM.split()}
+_UNIFORM_OF |= {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R", "LDCU": "LDC", "UP2UR": "P2R"}
 #: Rows and depth of matrix operations; each has eight columns.
 _SHAPES = {
     "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
@@ -129,18 +126,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """All code of a program: what the interpreter loads, and for each instruction its function, text and source line."""
+    """All code of a program: what the interpreter loads, its kernels, and functions one behind the other; instructions that are not known."""
 
     data: bytes
     kernels: tuple[str, ...]
-    functions: tuple[tuple[str, int, int], ...]
     code: tuple[MachineCode, ...]
     unknown: Mapping[str, int]
 
     def instructions(self) -> Iterator[tuple[int, CodeLine]]:
         """All instructions with their places in the code."""
-        for (_, entry, _), code in zip(self.functions, self.code, strict=True):
-            yield from enumerate(code.lines, entry)
+        return enumerate(line for code in self.code for line in code.lines)
 
 
 def operand(text: str, *, real: bool = False, wide: bool = False) -> Operand:
@@ -155,7 +150,9 @@ def operand(text: str, *, real: bool = False, wide: bool = False) -> Operand:
         text = text.replace("|", "", 2)
     text = text.replace(".reuse", "")
     if match := _REGISTER.match(text):
-        return _register(match, modifiers)
+        kind, constant = _KINDS[match[1]]
+        modifiers |= _SUFFIXES.get(match[3].removesuffix(".64"), 0)
+        return Operand(kind, modifiers, int(match[2]) if match[2].isdigit() else constant)
     if match := _CONSTANT.match(text):
         inner = match[2].strip()
         return Operand(CONSTANT, modifiers, int(match[1], 16), int(inner, 16) if _HEX.match(inner) else 0)
@@ -176,12 +173,6 @@ _KINDS = {
 }
 
 
-def _register(match: re.Match[str], modifiers: int) -> Operand:
-    kind, constant = _KINDS[match[1]]
-    modifiers |= _SUFFIXES.get(match[3].removesuffix(".64"), 0)
-    return Operand(kind, modifiers, int(match[2]) if match[2].isdigit() else constant)
-
-
 def _is_number(text: str) -> bool:
     return text[1:2].isdigit() or text[1:].strip().rstrip() in _SPECIALS
 
@@ -190,42 +181,37 @@ def _number(text: str, real: bool, wide: bool) -> int:
     """The bits of a number."""
     if _HEX.match(text):
         return int(text, 16) & 0xFFFFFFFF
-    sign = text.startswith("-")
+    sign = 0x80000000 if text.startswith("-") else 0
     word = text.lstrip("+-").strip()
     if word in _SPECIALS:
-        bits = _SPECIALS[word]
-        if wide:
-            bits = {"INF": 0x7FF00000}.get(word, 0x7FF80000)
-        return bits | (0x80000000 if sign else 0)
+        return sign | ({"INF": 0x7FF00000}.get(word, 0x7FF80000) if wide else _SPECIALS[word])
     try:
         value = float(text)
     except ValueError:
         return 0
     if wide:
-        bits = struct.unpack("<Q", struct.pack("<d", value))[0] >> 32
-        return int(bits)
+        return int.from_bytes(struct.pack("<d", value)[4:], "little")
     if real:
         try:
-            return int(struct.unpack("<I", struct.pack("<f", value))[0])
+            return int.from_bytes(struct.pack("<f", value), "little")
         except OverflowError:
-            return 0x7F800000 | (0x80000000 if sign else 0)
+            return sign | _SPECIALS["INF"]
     return int(value) & 0xFFFFFFFF
 
 
 def _halves(high: str, low: str, bfloat: bool) -> Operand:
     """Two immediates of 16 bits, the upper first."""
-    bits = 0
-    for text in (high, low):
-        value = struct.unpack("<f", struct.pack("<I", _number(text, True, False)))[0]
+
+    def half(text: str) -> int:
+        bits = _number(text, True, False)
         if bfloat:
-            half = struct.unpack("<I", struct.pack("<f", value))[0] >> 16
-        else:
-            try:
-                half = struct.unpack("<H", struct.pack("<e", value))[0]
-            except OverflowError:
-                half = 0x7C00 if value > 0 else 0xFC00
-        bits = bits << 16 | half
-    return Operand(IMMEDIATE, 0, 0, bits)
+            return bits >> 16
+        try:
+            return int.from_bytes(struct.pack("<e", *struct.unpack("<f", struct.pack("<I", bits))), "little")
+        except OverflowError:  # infinite
+            return 0x7C00 | bits >> 16 & 0x8000
+
+    return Operand(IMMEDIATE, 0, 0, half(high) << 16 | half(low))
 
 
 def _pieces(text: str) -> list[str]:
@@ -307,17 +293,12 @@ def _arranged(parts: list[str], numbers: Callable[[list[str]], list[Operand]], *
     return [first, *_filled(numbers(left), 3), *_filled(written, 2), *_filled(read, 2)]
 
 
-def _integers(parts: list[str]) -> list[Operand]:
-    return [operand(each) for each in parts]
+def _operands(parts: list[str], *, real: bool = False, wide: bool = False) -> list[Operand]:
+    return [operand(each, real=real, wide=wide) for each in parts]
 
 
-def _reals(parts: list[str]) -> list[Operand]:
-    return [operand(each, real=True) for each in parts]
-
-
-def _upper_halves(parts: list[str]) -> list[Operand]:
-    """Upper halves of doubles, as they stand."""
-    return [operand(each, wide=True) for each in parts]
+#: What numbers are among operands: whole, floats, upper halves of doubles as they stand.
+_integers, _reals, _upper_halves = _operands, partial(_operands, real=True), partial(_operands, wide=True)
 
 
 def _doubles(parts: list[str]) -> list[Operand]:
@@ -703,13 +684,10 @@ def _branch(
         return
     target = None
     if label is not None:
-        target = here.labels.get(label[1])
-        if target is None and label[1] in places:
-            target = places[label[1]].entry
+        entry = places[label[1]].entry if label[1] in places else _built_in(label[1])
+        target = here.labels.get(label[1], entry)
     elif parts and _HEX.match(parts[-1]):
         target = here.entry + int(parts.pop(), 16) // 16
-    if target is None and label is not None and label[1] in _FUNCTIONS_OF_DEVICE:
-        target = _BUILT_IN + _FUNCTIONS_OF_DEVICE.index(label[1])
     if opcode in ("BRX", "JMX", "BRXU"):
         match = re.match(r"(U?R\d+)\s*(-?0x[0-9a-f]+)?", rest.strip())
         record.operands = [_NOTHING, operand(match[1])] if match else []
@@ -729,13 +707,18 @@ def _branch(
     record.target = target if target is not None else index + 1
 
 
-def _named(code: Iterable[MachineCode], cubin: Cubin, first: int, literals: int) -> tuple[dict[str, Place], int, bytes]:
+def _built_in(name: str) -> int | None:
+    """The interpreter's number of a function that the device's runtime brings; None if it does not."""
+    return _BUILT_IN + _FUNCTIONS_OF_DEVICE.index(name) if name in _FUNCTIONS_OF_DEVICE else None
+
+
+def _named(code: Iterable[MachineCode], cubin: Cubin, first: int) -> tuple[dict[str, Place], int, bytes]:
     """Where each function begins, counted from `first`, and the literals of all laid one behind the other."""
     places, at, data = {}, first, b""
     for one in code:
         content = cubin.constants.get(one.kernel, b"")
         labels = {label: at + n for n, line in enumerate(one.lines) for label in line.labels}
-        places[one.kernel] = Place(at, labels, literals + len(data))
+        places[one.kernel] = Place(at, labels, len(data))
         data += content + bytes(-len(content) % 16)
         at += len(one.lines)
     return places, at, data
@@ -749,21 +732,17 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
     fixes: list[bytes] = []
     kernels: list[bytes] = []
     names: list[str] = []
-    functions: list[tuple[str, int, int]] = []
-    everything: list[MachineCode] = []
-    unknown: dict[str, int] = {}
+    unknown: Counter[str] = Counter()
     packed: dict[str, bytes] = {}
     at = 0
     for number, (cubin, code) in enumerate(modules):
-        places, end, literals = _named(code, cubin, at, 0)
+        places, end, literals = _named(code, cubin, at)
         known: dict[str, int] = {}
         for variable in cubin.variables:
             known.setdefault(variable.name, len(variables))
-            variables.append(
-                _variable(variable.name, number, variable.size, variable.bank, variable.offset, variable.content)
-            )
+            variables.append(_variable(number, variable))
         if literals:
-            variables.append(_variable("", number, len(literals), 2, 0, literals))
+            variables.append(_variable(number, Variable("", len(literals), 2, 0, literals)))
         for one in cubin.addresses:
             source, value = 0xFFFFFFFF, one.addend
             if one.symbol in known:
@@ -771,14 +750,10 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
             elif one.symbol in places:
                 value += places[one.symbol].entry * 16
             else:
-                value = 16 * (
-                    _BUILT_IN + (_FUNCTIONS_OF_DEVICE.index(one.symbol) if one.symbol in _FUNCTIONS_OF_DEVICE else 255)
-                )
+                value = 16 * (_built_in(one.symbol) or _BUILT_IN + 255)
             where = (2, known[one.holder]) if one.holder else (0, number << 8 | one.bank)
             fixes.append(struct.pack("<IIIIIQ", *where, one.place, 2, source, value & (2**64 - 1)))
         for one_code in code:
-            functions.append((one_code.kernel, places[one_code.kernel].entry, len(one_code.lines)))
-            everything.append(one_code)
             for n, line in enumerate(one_code.lines):
                 index = places[one_code.kernel].entry + n
                 if line.text in packed:
@@ -790,8 +765,8 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
                     record, wanted = Record("UNKNOWN"), []
                 records.append(record.pack())
                 if record.operation == "UNKNOWN":
-                    word = _opcode(line.text)
-                    unknown[word] = unknown.get(word, 0) + 1
+                    word = next((word for word in line.text.split() if not word.startswith("@")), "")
+                    unknown[word.split(".")[0].rstrip(";")] += 1
                 elif not _OF_ITS_PLACE.search(line.text):
                     packed[line.text] = records[-1]
                 for slot, part, symbol, addend in wanted:
@@ -801,7 +776,7 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
             if kernel.name not in places:
                 continue
             stack = kernel.stack if kernel.stack < 1 << 30 else _RECURSION
-            head = _text(kernel.name) + struct.pack(
+            head = _text(kernel.name.encode()) + struct.pack(
                 "<IIIIIIII", number, places[kernel.name].entry, kernel.registers, kernel.shared, stack, kernel.max_threads,
                 kernel.base, len(kernel.parameters),
             )  # fmt: skip
@@ -818,26 +793,16 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
             struct.pack("<I", len(kernels)), *kernels,
         )
     )  # fmt: skip
-    return Lowered(data, tuple(names), tuple(functions), tuple(everything), unknown)
+    return Lowered(data, tuple(names), tuple(one for _, code in modules for one in code), unknown)
 
 
-def _opcode(text: str) -> str:
-    words = text.split()
-    return next((word.split(".")[0].rstrip(";") for word in words if not word.startswith("@")), "")
+def _text(content: bytes) -> bytes:
+    return struct.pack("<I", len(content)) + content
 
 
-def _text(text: str) -> bytes:
-    raw = text.encode()
-    return struct.pack("<I", len(raw)) + raw
-
-
-def _variable(name: str, module: int, size: int, bank: int | None, offset: int, content: bytes) -> bytes:
-    return (
-        _text(name)
-        + struct.pack("<IQII", module, size, 0xFFFFFFFF if bank is None else bank, offset)
-        + struct.pack("<I", len(content))
-        + content
-    )
+def _variable(module: int, of: Variable) -> bytes:
+    place = struct.pack("<IQII", module, of.size, 0xFFFFFFFF if of.bank is None else of.bank, of.offset)
+    return _text(of.name.encode()) + place + _text(of.content)
 
 
 def disassembled(path: Path) -> Iterator[MachineCode]:

@@ -39,7 +39,7 @@ def counts(tmp_path: Path, l2_bytes: int, **changed: Any) -> Counts:
         "allocations": [[4 * MIB, 1.1e5, 0, 0], [4 * MIB, 1.1e5, 0, 0], [4 * MIB, 0, warps * 4, 0]],
     }  # fmt: skip
     (tmp_path / "launches").write_text(json.dumps(launch | changed) + "\n")
-    lowered = Lowered(b"", (), (), (MachineCode("mm", tuple(lines)),), {})
+    lowered = Lowered(b"", (), (MachineCode("mm", tuple(lines)),), {})
     ((found,), _) = emulation.read(tmp_path / "launches", lowered, l2_bytes)
     return found.counts
 
