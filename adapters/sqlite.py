@@ -75,10 +75,19 @@ class Database:
             )
         return rows
 
+    def select(self, table: str, needed: Sequence[str], wanted: Sequence[str] = ()) -> Iterator[tuple[object, ...]]:
+        """Rows of a table: the columns `needed`, then those `wanted` (None where it lacks one); none without the needed ones."""
+        if not self.has(table, *needed):
+            return iter(())
+        there = self.columns(table)
+        columns = [quoted(name) if name in there else "NULL" for name in (*needed, *wanted)]
+        return self.each(f"SELECT {', '.join(columns)} FROM {quoted(table)}")  # noqa: S608  quoted
+
     def each(self, statement: str, parameters: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
         """The rows of a query one by one."""
         try:
-            yield from self.connection.execute(statement, tuple(parameters))
+            for row in self.connection.execute(statement, tuple(parameters)):  # noqa: UP028  the cursor may outlive the database
+                yield row
         except sqlite3.OperationalError as error:
             words = "takes too long to read" if "interrupted" in str(error) else f"is damaged: {clean(str(error))}"
             raise AdapterError(f"the database {words}", path=self.path, hint=EXPORT_AGAIN) from None

@@ -157,37 +157,26 @@ def read_records(text: str, path: Path, collection: Collection) -> None:
     generator: dict[str, Any] = {}
     files: dict[str, None] = {}
     number = 0
-
-    def part(at: int) -> int:
-        nonlocal number, generator
-        number += 1
+    if not records.begins("["):
+        raise records.damaged("an array was expected", records.at)
+    for number, _ in enumerate(records.elements(), start=1):
+        at = records.at
         if number == 1:
-            value, end = records.value(at)
+            value = records.value()
             if not isinstance(value, dict) or not isinstance(value.get("generator"), dict):
                 raise records.damaged("the first member does not name the generator", at)
             generator = value["generator"]
-            return end
-        if not text.startswith("[", at):
+            continue
+        if not records.begins("["):
             raise records.damaged("an array of passes and one of records were expected", at)
-        return records.elements(at, one if number > 2 else _passed_over)
-
-    def one(at: int) -> int:
-        value, end = records.value(at)
-        for kind, file, line, function, words in _flat(value):
-            messages.take(kind, file, line, function, words)
-            if file and len(files) < 1000:
-                files.setdefault(file)
-        return end
-
-    def _passed_over(at: int) -> int:
-        return records.value(at)[1]
-
-    at = records.skip(0)
-    if not text.startswith("[", at):
-        raise records.damaged("an array was expected", at)
-    end = records.skip(records.elements(at, part))
-    if end < len(text) or number < 3:
-        raise records.damaged("three members were expected", min(end, len(text)))
+        for _ in records.elements():
+            record = records.value()
+            for kind, file, line, function, words in _flat(record) if number > 2 else ():
+                messages.take(kind, file, line, function, words)
+                if file and len(files) < 1000:
+                    files.setdefault(file)
+    if records.at < len(text) or number < 3:
+        raise records.damaged("three members were expected", min(records.at, len(text)))
     messages.finish()
     version = generator.get("version")
     compiler = f"{NAME} {version}" if isinstance(version, str) and version else NAME

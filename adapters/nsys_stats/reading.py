@@ -12,6 +12,7 @@ from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsys_stats.reports import Report, Table, holds_report, tables_of
 from chathpc.adapters.nsys_stats.traces import read_traces
 from chathpc.adapters.traced.aggregates import Row, What, build
+from chathpc.adapters.traced.recording import amount
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile, Source
@@ -90,14 +91,14 @@ def _told_elsewhere(row: Row, present: set[Report], *, apart: bool) -> bool:
 
 
 def _row(table: Table, cells: dict[str, str]) -> Row | None:
-    time = number(cells.get("total time"))
+    time = amount(cells.get("total time"))
     nanoseconds = None if time is None else time * table.scale("total time") * 1e9
-    count = number(cells.get("instances") or cells.get("num calls") or cells.get("calls") or cells.get("count"))
+    count = amount(cells.get("instances") or cells.get("num calls") or cells.get("calls") or cells.get("count"))
     name = cells.get("name") or cells.get("operation") or cells.get("range") or ""
     if not name:
         return None
     if table.report is Report.COPY_SIZES:
-        size = number(cells.get("total"))
+        size = amount(cells.get("total"))
         what = What.MEMSET if _MEMSET.search(name) else What.COPY
         return None if size is None else Row(what, name, None, None, size * table.scale("total"))
     if nanoseconds is None:
@@ -120,12 +121,3 @@ def _row(table: Table, cells: dict[str, str]) -> Row | None:
 def _shape(text: str | None) -> float | None:
     found = _SHAPE.fullmatch(text or "")
     return None if found is None else float(int(found[1]) * int(found[2]) * int(found[3]))
-
-
-def number(text: str | None) -> float | None:
-    """A number that is not negative, with or without commas between thousands; None for anything else."""
-    try:
-        value = float((text or "")[:40].replace(",", ""))
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e18 else None

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from chathpc.adapters.nsys_stats.reports import Report, Table
-from chathpc.adapters.traced.assemble import assemble
-from chathpc.adapters.traced.launches import join
+from chathpc.adapters.traced.assemble import Assembled
 from chathpc.adapters.traced.operations import copy_lane, kernel_lane
-from chathpc.adapters.traced.recording import Facts, Recording, Role, nanoseconds
-from chathpc.adapters.traced.words import device_caveats
+from chathpc.adapters.traced.recording import Facts, Recording, Role, amount, integer, nanoseconds
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.remark import Device
 from chathpc.profile.text import clean
@@ -35,9 +33,9 @@ def read_traces(path: Path, tables: Iterable[Table]) -> Profile:
                 dropped += not _operation(table, cells, recording, devices, operations)
             elif table.report is Report.CALL_TRACE:
                 dropped += not _call(table, cells, recording, calls)
-    join(recording, calls, operations)
-    parts = assemble(recording)
-    words = device_caveats(recording, parts)
+    recording.join(calls, operations)
+    parts = Assembled(recording)
+    words = parts.caveats()
     if dropped:
         words.append(f"{dropped:,} rows are damaged and were skipped.")
     missing = {} if calls else {"calls of the host": "nsys stats --report cuda_api_trace --format csv report.nsys-rep"}
@@ -69,23 +67,22 @@ def _operation(
     device = int(described[2]) if described else 0
     if described:
         devices.setdefault(device, Device(clean(described[1].strip()[:200])))
-    queue = _integer(cells.get("strm"))
-    stream = recording.stream_of(device, -1 if queue is None else queue)
+    stream = recording.stream_of(device, integer(cells.get("strm")))
     if _MEMORY.match(name):
-        size = _float(cells.get("bytes"))
-        amount = -1 if size is None else round(size * table.scale("bytes"))
+        told = amount(cells.get("bytes"))
+        size = None if told is None else round(told * table.scale("bytes"))
         source, target = cells.get("srcmemkd", "").strip().lower(), cells.get("dstmemkd", "").strip().lower()
         host = {source, target} & {"pageable", "pinned"}
         pageable = int("pageable" in host) if host or (source and target) else -1
         lane = LaneKind.MEMSET if "memset" in name.lower() else copy_lane(name)
-        found = recording.transfer(stream, *times, name, lane, amount, pageable)
+        found = recording.transfer(stream, *times, name, lane, size, pageable)
     else:
         facts = Facts(
             _product(cells, "grdx", "grdy", "grdz"), _product(cells, "blkx", "blky", "blkz"),
             _registers(cells), _shared(table, cells),
         )  # fmt: skip
         found = recording.kernel(stream, *times, name, kernel_lane(name), facts)
-    if (key := _integer(cells.get("corrid"))) is not None:
+    if (key := integer(cells.get("corrid"))) is not None:
         operations.append((key, found))
     return True
 
@@ -97,7 +94,7 @@ def _call(table: Table, cells: dict[str, str], recording: Recording, calls: list
     pid, tid = cells.get("pid", "")[:20], cells.get("tid", "")[:20]
     row = recording.thread_of(tid, recording.process_of(pid, f"process {pid}"), f"thread {tid}")
     found = recording.slice(row, *times, recording.frame_of(NodeKind.FUNCTION, name), Role.API)
-    if (key := _integer(cells.get("corrid"))) is not None:
+    if (key := integer(cells.get("corrid"))) is not None:
         calls.append((key, found))
     return True
 
@@ -113,32 +110,19 @@ def _nanoseconds(table: Table, cells: dict[str, str], column: str) -> int | None
     text, scale = cells.get(column, "").replace(",", "").strip(), table.scale(column)
     if scale == 1e-9 and 0 < len(text) < 20 and text.isascii() and text.isdigit():
         return int(text)
-    value = _float(text)
+    value = amount(text)
     return None if value is None or not 0 <= value * scale < 1e9 else round(value * scale * 1e9)
 
 
-def _integer(text: str | None) -> int | None:
-    value = (text or "").strip()
-    return int(value) if 0 < len(value) < 19 and value.isascii() and value.isdigit() else None
-
-
-def _float(text: str | None) -> float | None:
-    try:
-        value = float((text or "")[:40].replace(",", ""))
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e18 else None
-
-
 def _registers(cells: dict[str, str]) -> float:
-    found = _integer(cells.get("reg/trd"))
+    found = integer(cells.get("reg/trd"))
     return -1.0 if found is None else float(found)
 
 
 def _product(cells: dict[str, str], *columns: str) -> float:
     result = 1.0
     for column in columns:
-        part = _integer(cells.get(column))
+        part = integer(cells.get(column))
         if not part:
             return -1.0
         result *= part
@@ -146,6 +130,6 @@ def _product(cells: dict[str, str], *columns: str) -> float:
 
 
 def _shared(table: Table, cells: dict[str, str]) -> float:
-    parts = [(_float(cells.get(column)), table.scale(column)) for column in ("stcsmem", "dymsmem")]
+    parts = [(amount(cells.get(column)), table.scale(column)) for column in ("stcsmem", "dymsmem")]
     known = [value * scale for value, scale in parts if value is not None]
     return float(round(sum(known))) if known else -1.0

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chathpc.adapters.chrome_trace.events import Events
-from chathpc.adapters.chrome_trace.trace import profile_of
+from chathpc.adapters.chrome_trace.trace import Events, profile_of
 from chathpc.adapters.content import DAMAGED, read_bytes
 from chathpc.adapters.packed import UNPACKED, UNPACKED_PER_BYTE, unpack
 from chathpc.adapters.protobuf import BYTES, VARINT, Damaged, fields

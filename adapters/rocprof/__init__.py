@@ -20,8 +20,8 @@ def recognises(glance: Glance) -> bool:
 
 
 def read(path: Path) -> Profile:
-    """Read a file or folder of AMD's profilers; see `reading.read`."""
-    from chathpc.adapters.rocprof.reading import read as read_any
+    """Read a file or folder of AMD's profilers; see `kinds.read`."""
+    from chathpc.adapters.rocprof.kinds import read as read_any
 
     return read_any(path)
 

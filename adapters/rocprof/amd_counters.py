@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from chathpc.adapters.rocprof.system import System
-from chathpc.adapters.traced.assemble import Assembled, put_mean
+from chathpc.adapters.traced.assemble import Assembled
 from chathpc.adapters.traced.recording import Recording
 from chathpc.profile.gpu_counters import counter
 from chathpc.profile.tree import FloatArray
@@ -50,31 +50,26 @@ class _Counters:
         return total
 
 
-def derive(recording: Recording, system: System) -> dict[str, FloatArray]:
-    """Facts of each operation by id; NaN where what they are computed from was not collected."""
-    c = _Counters(recording)
-    nanoseconds = np.array(recording.op_end, dtype=np.int64) - np.array(recording.op_start, dtype=np.int64)
-    seconds = np.where(nanoseconds > 0, nanoseconds * 1e-9, np.nan)
+def put_facts(parts: Assembled, system: System) -> None:
+    """Add to the metrics of `parts` what the counters of their recording say."""
+    c = _Counters(parts.recording)
+    seconds = np.where(parts.duration > 0, parts.duration * 1e-9, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = _operations(c, seconds) | _memory(c, seconds, system) | _units(c, system)
         found["gpu.kernel.arithmetic-intensity"] = _intensity(found)
-    if system.fp32_peak is not None:
-        found["gpu.kernel.peak-flops.fp32"] = np.full(c.size, system.fp32_peak)
-    if system.fp64_peak is not None:
-        found["gpu.kernel.peak-flops.fp64"] = np.full(c.size, system.fp64_peak)
-    if system.compute_units is not None:
-        found["gpu.kernel.multiprocessors"] = np.full(c.size, system.compute_units)
-    return found
-
-
-def put_facts(recording: Recording, parts: Assembled, system: System) -> None:
-    """Add to the metrics of `parts` what the counters of `recording` say."""
-    duration = np.array(recording.op_end, dtype=np.int64) - np.array(recording.op_start, dtype=np.int64)
-    for identifier, values in sorted(derive(recording, system).items()):
+    for identifier, said in (
+        ("gpu.kernel.peak-flops.fp32", system.fp32_peak),
+        ("gpu.kernel.peak-flops.fp64", system.fp64_peak),
+        ("gpu.kernel.multiprocessors", system.compute_units),
+    ):
+        if said is not None:
+            found[identifier] = np.full(c.size, said)
+    # NaN where what a fact is computed from was not collected.
+    for identifier, values in sorted(found.items()):
         known = np.flatnonzero(np.isfinite(values))
         if len(known):
             metric = counter(identifier, SOURCE)
-            put_mean(parts.values, parts.metrics, metric, parts.op_node[known], values[known], duration[known])
+            parts.put_mean(metric, parts.op_node[known], values[known], parts.duration[known])
 
 
 def _operations(c: _Counters, seconds: FloatArray) -> dict[str, FloatArray]:

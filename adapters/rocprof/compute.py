@@ -9,13 +9,12 @@ from pathlib import Path
 
 from chathpc.adapters.content import LARGEST
 from chathpc.adapters.rocprof.csv_traces import number, rows_of
-from chathpc.adapters.rocprof.intake import Intake, facts_of, integer
+from chathpc.adapters.rocprof.intake import Intake, facts_of
 from chathpc.adapters.rocprof.kinds import WORKLOAD
-from chathpc.adapters.rocprof.outcome import profile_of
 from chathpc.adapters.rocprof.system import System, system_of
+from chathpc.adapters.traced.recording import integer
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
-from chathpc.profile.remark import Device
 
 #: Columns of pmc_perf.csv that are no counters.
 _NO_COUNTERS = re.compile(
@@ -39,29 +38,22 @@ def read(path: Path) -> Profile:
     intake = Intake(path)
     damaged = sum(_take(table, intake) for table in tables)
     gpus = sorted({stream.device for stream in intake.recording.streams})
-    system = _system(folder, gpus[0] if gpus else 0) if _is_workload(folder, path) else System()
-    devices: dict[int, Device] = {}
-    if (device := system.device()) is not None:
-        devices = dict.fromkeys(gpus, device)
+    system = System()
+    if (
+        folder == path or WORKLOAD.fullmatch(path.name) is not None
+    ):  # else what stands beside a table does not belong to it
+        roofline = _row(folder / "roofline.csv", ("device", str(gpus[0] if gpus else 0)))
+        system = system_of(_row(folder / "sysinfo.csv"), roofline)
+    device = system.device()
+    devices = {} if device is None else dict.fromkeys(gpus, device)
     caveats = [f"{damaged:,} rows are damaged and were skipped."] if damaged else []
     if system.memory_peak is None:
         caveats.append(
             "The peak memory bandwidth of the device is unknown: there is no roofline.csv, and sysinfo.csv does not have it."
         )
-    return profile_of(
-        path,
-        intake,
-        format="rocprof-compute workload",
-        tool="rocprof-compute",
-        devices=devices,
-        caveats=caveats,
-        system=system,
+    return intake.profile(
+        format="rocprof-compute workload", tool="rocprof-compute", devices=devices, caveats=caveats, system=system
     )
-
-
-def _is_workload(folder: Path, path: Path) -> bool:
-    """True if what stands beside a table belongs to it."""
-    return folder == path or WORKLOAD.fullmatch(path.name) is not None
 
 
 def _tables(path: Path) -> list[Path]:
@@ -73,13 +65,10 @@ def _tables(path: Path) -> list[Path]:
     return [path / name for name in (first[:1] or names) if (path / name).is_file()]
 
 
-def _system(folder: Path, gpu: int) -> System:
-    """sysinfo.csv and the row of roofline.csv for a GPU; what is missing or damaged is not known."""
-    return system_of(_row(folder / "sysinfo.csv"), _row(folder / "roofline.csv", ("device", str(gpu))))
-
-
 def _row(path: Path, wanted: tuple[str, str] | None = None) -> dict[str, object]:
-    """The first row of a small table, or the one whose column has the wanted value; by names of columns as they stand there."""
+    """The first row of a small table, or the one whose column has the wanted value, by names of columns as they stand there; empty
+    where it is missing or damaged.
+    """
     if not path.is_file() or path.stat().st_size > min(LARGEST, 1 << 20):
         return {}
     try:
@@ -109,8 +98,7 @@ def _take(table: Path, intake: Intake) -> int:
 
 
 def _dispatch(columns: dict[str, str], process: str, dispatch: int, name: str, intake: Intake) -> int:
-    gpu = integer(columns.get("gpu_id"))
-    device = gpu if gpu is not None and gpu >= 0 else 0
+    device = integer(columns.get("gpu_id"))
     facts = facts_of(
         [integer(columns.get("grid_size"))], [integer(columns.get("workgroup_size"))],
         [integer(columns.get("arch_vgpr")), integer(columns.get("accum_vgpr"))],
@@ -118,7 +106,7 @@ def _dispatch(columns: dict[str, str], process: str, dispatch: int, name: str, i
     )  # fmt: skip
     start, end = integer(columns.get("start_timestamp")), integer(columns.get("end_timestamp"))
     if start is not None and end is not None:
-        found = intake.kernel(process, device, -1, name, start, end, dispatch=dispatch, facts=facts)
+        found = intake.kernel(process, device, None, name, start, end, dispatch=dispatch, facts=facts)
         if found is not None:
             return found
     return intake.counted(process, device, name, dispatch, facts)

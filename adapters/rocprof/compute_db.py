@@ -9,13 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from chathpc.adapters.rocprof.intake import Intake, integer, kernel_name
-from chathpc.adapters.rocprof.outcome import COUNTERS
+from chathpc.adapters.rocprof.intake import COUNTERS, SERIALISED, Intake, kernel_name
 from chathpc.adapters.rocprof.system import System, system_of
 from chathpc.adapters.sqlite import Database, open_database
-from chathpc.adapters.traced.assemble import Assembled, assemble, put_mean
-from chathpc.adapters.traced.counters import LONGEST_SLUG, MOST
-from chathpc.adapters.traced.recording import Recording
+from chathpc.adapters.traced.assemble import LONGEST_SLUG, MOST_COUNTERS, Assembled
+from chathpc.adapters.traced.recording import integer
 from chathpc.profile.gpu_counters import counter
 from chathpc.profile.metric import Aggregation, Metric, Unit, slug
 from chathpc.profile.profile import Profile, Source
@@ -57,14 +55,13 @@ def read(path: Path) -> Profile:
         system = _system(database)
         kernels = _kernels(database, intake)
         values = _values(database)
-        version = _version(database)
+        version = next((one for (one,) in database.select("compute_metadata", ("compute_version",))), "")
         _samples(database, intake, kernels)
-    parts = assemble(intake.recording)
-    node_of = _nodes(intake.recording, parts, kernels)
-    _put(parts, node_of, values, system)
+    parts = Assembled(intake.recording)
+    _put(parts, {kernel: int(parts.op_node[operation]) for kernel, operation in kernels.items()}, values, system)
     device = system.device()
     gpus = sorted({stream.device for stream in intake.recording.streams})
-    words = ["Counters were collected: this serialises kernels, so gaps between them are meaningless."]
+    words = [SERIALISED]
     if intake.dropped:
         words.append(f"{intake.dropped:,} dispatches with impossible times are excluded.")
     return Profile(
@@ -74,7 +71,7 @@ def read(path: Path) -> Profile:
         metrics=parts.metrics,
         values=parts.values,
         where=parts.where,
-        sources=(Source(path, "rocprof-compute", version),),
+        sources=(Source(path, "rocprof-compute", clean(version[:20]) if isinstance(version, str) else ""),),
         caveats=tuple(words),
         not_collected={} if values else {"counters of kernels": COUNTERS},
         hardware={"GPU": system.model} if system.model else {},
@@ -84,18 +81,10 @@ def read(path: Path) -> Profile:
     )
 
 
-def _version(database: Database) -> str:
-    if not database.has("compute_metadata", "compute_version"):
-        return ""
-    rows = database.rows("SELECT compute_version FROM compute_metadata LIMIT 1")
-    return clean(rows[0][0][:20]) if rows and isinstance(rows[0][0], str) else ""
-
-
 def _system(database: Database) -> System:
-    if not database.has("compute_workload", "sys_info_extdata", "roofline_bench_extdata"):
-        return System()
-    rows = database.rows("SELECT sys_info_extdata, roofline_bench_extdata FROM compute_workload LIMIT 1")
-    return system_of(_object(rows[0][0]), _object(rows[0][1])) if rows else System()
+    for info, roofline in database.select("compute_workload", ("sys_info_extdata", "roofline_bench_extdata")):
+        return system_of(_object(info), _object(roofline))
+    return System()
 
 
 def _object(text: object) -> dict[str, object]:
@@ -110,48 +99,38 @@ def _object(text: object) -> dict[str, object]:
 
 def _kernels(database: Database, intake: Intake) -> dict[int, int]:
     """Kernels by number: one operation that stands for each."""
-    names: dict[int, str] = {}
-    for number, name in (
-        database.each("SELECT kernel_uuid, kernel_name FROM compute_kernel")
-        if database.has("compute_kernel", "kernel_uuid", "kernel_name")
-        else ()
-    ):
-        key = integer(number)
-        if key is not None:
-            names[key] = name if isinstance(name, str) and name else f"kernel {key}"
+    names = {
+        key: name if isinstance(name, str) and name else f"kernel {key}"
+        for number, name in database.select("compute_kernel", ("kernel_uuid", "kernel_name"))
+        if (key := integer(number)) is not None
+    }
     stands: dict[int, int] = {}
-    if database.has("compute_dispatch", "kernel_uuid", "start_timestamp", "end_timestamp", "gpu_id"):
-        for row in database.each("SELECT kernel_uuid, gpu_id, start_timestamp, end_timestamp FROM compute_dispatch"):
-            kernel, gpu, start, end = (integer(value) for value in row)
-            if kernel is None or kernel not in names or start is None or end is None:
-                intake.dropped += 1
-                continue
-            found = intake.kernel("", gpu or 0, -1, names[kernel], start, end)
-            if found is not None:
-                stands.setdefault(kernel, found)
+    columns = ("kernel_uuid", "gpu_id", "start_timestamp", "end_timestamp")
+    for row in database.select("compute_dispatch", columns):
+        kernel, gpu, start, end = map(integer, row)
+        if kernel is None or kernel not in names:
+            intake.dropped += 1
+        elif (found := intake.kernel("", gpu, None, names[kernel], start, end)) is not None:
+            stands.setdefault(kernel, found)
     if not stands:  # no dispatch was written down: what has values ran at least once
         for kernel, name in names.items():
-            stands[kernel] = intake.recording.kernel(intake.recording.stream_of(0, -1), 0, 0, kernel_name(name), None)
+            stream = intake.recording.stream_of(None, None)
+            stands[kernel] = intake.recording.kernel(stream, 0, 0, kernel_name(name), None)
     return stands
 
 
 def _values(database: Database) -> dict[int, dict[tuple[str, str, str], float]]:
     """For each kernel its values by table, name and kind of value."""
     found: dict[int, dict[tuple[str, str, str], float]] = defaultdict(dict)
-    if not (
-        database.has("compute_metric_definition", "metric_uuid", "name", "table_name")
-        and database.has("compute_kernel_metric_value", "metric_uuid", "kernel_uuid", "value_name", "value")
-    ):
-        return found
-    definitions: dict[int, tuple[str, str]] = {}
-    for number, name, table in database.each("SELECT metric_uuid, name, table_name FROM compute_metric_definition"):
-        key = integer(number)
-        if key is not None and isinstance(name, str):
-            definitions[key] = (table if isinstance(table, str) else "", name)
-    rows = database.each("SELECT metric_uuid, kernel_uuid, value_name, value FROM compute_kernel_metric_value")
-    for number, kernel, which, value in rows:
+    definitions = {
+        integer(number): (table if isinstance(table, str) else "", name)
+        for number, name, table in database.select("compute_metric_definition", ("metric_uuid", "name", "table_name"))
+        if isinstance(name, str)
+    }
+    columns = ("metric_uuid", "kernel_uuid", "value_name", "value")
+    for number, kernel, which, value in database.select("compute_kernel_metric_value", columns):
         key, owner = integer(number), integer(kernel)
-        if key not in definitions or owner is None or not isinstance(which, str):
+        if key is None or key not in definitions or owner is None or not isinstance(which, str):
             continue
         if isinstance(value, (int, float)) and -1e300 < value < 1e300:
             found[owner][(*definitions[key], which)] = float(value)
@@ -160,17 +139,11 @@ def _values(database: Database) -> dict[int, dict[tuple[str, str, str], float]]:
 
 def _samples(database: Database, intake: Intake, kernels: Mapping[int, int]) -> None:
     """Samples of instructions, where the tool took some."""
-    if not database.has("compute_pcsampling", "kernel_uuid", "instruction", "count"):
-        return
-    for number, instruction, count in database.each("SELECT kernel_uuid, instruction, count FROM compute_pcsampling"):
+    for number, instruction, count in database.select("compute_pcsampling", ("kernel_uuid", "instruction", "count")):
         kernel, times = kernels.get(integer(number) or 0), integer(count)
         if kernel is not None and times is not None and times > 0 and isinstance(instruction, str):
             frame = intake.recording.frame_of(NodeKind.INSTRUCTION, instruction)
             intake.recording.sample(kernel, frame, float(times))
-
-
-def _nodes(recording: Recording, parts: Assembled, kernels: Mapping[int, int]) -> dict[int, int]:
-    return {kernel: int(parts.op_node[operation]) for kernel, operation in kernels.items()}
 
 
 def _put(
@@ -197,14 +170,14 @@ def _put(
                 others.setdefault(identifier, (name, {}))[1][node] = value
     for identifier, column in sorted(columns.items()):
         _column(parts, counter(identifier, "rocprof-compute"), column)
-    for identifier, (name, column) in sorted(others.items())[:MOST]:
+    for identifier, (name, column) in sorted(others.items())[:MOST_COUNTERS]:
         words = clean(name[:200])
         _column(parts, Metric(identifier, Unit.COUNT, words, words, aggregation=Aggregation.DERIVED), column)
 
 
 def _column(parts: Assembled, metric: Metric, column: Mapping[int, float]) -> None:
-    nodes, amounts = np.array(list(column), dtype=np.int64), np.array(list(column.values()), dtype=np.float64)
-    put_mean(parts.values, parts.metrics, metric, nodes, amounts, np.ones(len(nodes), dtype=np.int64))
+    nodes, amounts = np.array(list(column), dtype=np.int32), np.array(list(column.values()), dtype=np.float64)
+    parts.put_mean(metric, nodes, amounts)
 
 
 def _facts(table: Table, system: System) -> dict[str, float]:

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from chathpc.adapters.content import DAMAGED, read_text
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.rocprof.intake import Intake, facts_of, integer
+from chathpc.adapters.rocprof.intake import Intake, facts_of
 from chathpc.adapters.rocprof.kinds import Table, columns_of, table_of
-from chathpc.adapters.rocprof.outcome import profile_of
 from chathpc.adapters.rocprof.statistics import read as read_statistics
-from chathpc.adapters.traced.recording import Facts
+from chathpc.adapters.traced.recording import Facts, integer
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
@@ -43,7 +42,6 @@ _PASS = re.compile(r"(?:^|/)pmc_\d+(?:/|$)")
 class _File:
     path: Path
     table: Table
-    columns: tuple[str, ...]
     run: str  #: what the names of the files of one process begin with
 
 
@@ -58,30 +56,25 @@ def read(path: Path) -> Profile:
     reader = _Reader(path)
     for file in sorted(files, key=lambda file: (_ORDER.index(file.table) if file.table in _ORDER else 99, file.path)):
         reader.read(file)
-    return profile_of(
-        path, reader.intake, format="rocprofv3 CSV", tool="rocprofv3", devices=reader.devices, caveats=reader.caveats()
+    return reader.intake.profile(
+        format="rocprofv3 CSV", tool="rocprofv3", devices=reader.devices, caveats=reader.caveats()
     )
 
 
 def _files(path: Path) -> list[_File]:
     """The tables at a path: a file, or those of a folder and of folders up to two levels below."""
     if path.is_file():
-        candidates: Iterator[Path] = iter((path,))
+        folder, candidates = path.parent, iter((path,))
     else:
-        patterns = ("*.csv", "*/*.csv", "*/*/*.csv")
+        folder, patterns = path, ("*.csv", "*/*.csv", "*/*/*.csv")
         candidates = (found for pattern in patterns for found in sorted(islice(path.glob(pattern), _FILES)))
     files = []
     for candidate in islice(candidates, _FILES):
-        columns = columns_of(Glance(candidate).text)
-        table = table_of(columns)
+        table = table_of(columns_of(Glance(candidate).text))
         if table is not None:
             match = _PREFIX.fullmatch(candidate.stem)
-            run = str(
-                (candidate.parent / (match[1] if match else candidate.stem)).relative_to(
-                    path if path.is_dir() else path.parent
-                )
-            )
-            files.append(_File(candidate, table, columns, run))
+            run = candidate.parent / (match[1] if match else candidate.stem)
+            files.append(_File(candidate, table, str(run.relative_to(folder))))
     return files
 
 
@@ -154,41 +147,34 @@ class _Reader:
         return True
 
     def _call(self, row: dict[str, str], run: str) -> bool:
-        times = _times(row)
-        name = row.get("function", "")
+        times, name = _times(row), row.get("function", "")
         if times is None or not name:
             return False
-        process = self._process(row, run)
-        domain = row.get("domain", "") or "API"
+        process, domain = self._process(row, run), row.get("domain", "") or "API"
         self.intake.call(process, row.get("thread_id", ""), name, *times, integer(row.get("correlation_id")), domain)
         return True
 
     def _kernel(self, row: dict[str, str], run: str) -> bool:
-        times = _times(row)
-        name = row.get("kernel_name") or row.get("kernelname") or ""
+        times, name = _times(row), row.get("kernel_name") or row.get("kernelname") or ""
         if times is None or not name:
             return False
-        process = self._process(row, run)
         queue = integer(row.get("stream_id") or row.get("queue_id") or row.get("queue-id"))
         self.intake.kernel(
-            process, self._device(row.get("agent_id") or row.get("gpu-id")), -1 if queue is None else queue, name, *times,
+            self._process(row, run), self._device(row.get("agent_id") or row.get("gpu-id")), queue, name, *times,
             correlation=integer(row.get("correlation_id")), dispatch=integer(row.get("dispatch_id", row.get("index"))),
             facts=_facts(row),
         )  # fmt: skip
         return True
 
     def _copy(self, row: dict[str, str], run: str) -> bool:
-        times = _times(row)
-        name = row.get("direction", "")
+        times, name = _times(row), row.get("direction", "")
         if times is None or not name:
             return False
         host = "HOST_TO" in name or "HtoD" in name
         device = self._device(row.get("destination_agent_id" if host else "source_agent_id"))
-        queue = integer(row.get("stream_id"))
-        size = integer(row.get("size") or row.get("bytes"))
         self.intake.copy(
-            self._process(row, run), device, -1 if queue is None else queue, name, *times,
-            correlation=integer(row.get("correlation_id")), size=-1 if size is None else size,
+            self._process(row, run), device, integer(row.get("stream_id")), name, *times,
+            correlation=integer(row.get("correlation_id")), size=integer(row.get("size") or row.get("bytes")),
         )  # fmt: skip
         return True
 
@@ -202,9 +188,8 @@ class _Reader:
         if known is None:
             times = _times(row)
             if times is not None:
-                queue = integer(row.get("queue_id"))
                 known = self.intake.kernel(
-                    process, device, -1 if queue is None else queue, name, *times,
+                    process, device, integer(row.get("queue_id")), name, *times,
                     correlation=integer(row.get("correlation_id")), dispatch=dispatch, facts=_facts(row),
                 )  # fmt: skip
             if known is None:
@@ -219,14 +204,10 @@ class _Reader:
         if "FREE" in row.get("operation", "") or size <= 0:
             return True
         process, correlation = self._process(row, run), integer(row.get("correlation_id"))
-        number_of_slice = None if correlation is None else self.intake.slice_of((process, correlation))
-        if number_of_slice is None:
-            number_of_slice = self.intake.call(
-                process, "allocations", row.get("operation", "allocation"), *times, None, "MEMORY_ALLOCATION"
-            )
-        if number_of_slice is not None:
-            allocated = self.intake.recording.allocated
-            allocated[number_of_slice] = allocated.get(number_of_slice, 0) + size
+        if not self.intake.allocation(process, correlation, size):
+            call = self.intake.call(process, "allocations", row.get("operation", "allocation"), *times, None)
+            if call is not None:
+                self.intake.recording.allocate(call, size)
         return True
 
     def _sample(self, row: dict[str, str], run: str) -> bool:
@@ -237,7 +218,7 @@ class _Reader:
         recording = self.intake.recording
         file, line = (place[1], int(place[2])) if place else ("", 0)
         frame = recording.frame_of(NodeKind.INSTRUCTION, instruction or "[unknown instruction]", file, line)
-        kernel = self.intake.counted(self._process(row, run), 0, f"kernel of dispatch {dispatch}", dispatch, None)
+        kernel = self.intake.counted(self._process(row, run), 0, f"kernel of dispatch {dispatch}", dispatch)
         recording.sample(kernel, frame)
         self.samples += 1
         return True

@@ -1,25 +1,34 @@
-"""What all forms of rocprof have in common: calls, kernels and copies of processes, joined by correlation."""
+"""What all forms of rocprof have in common: calls, kernels and copies of processes, joined by correlation, as a Profile."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from chathpc.adapters.traced.launches import join
+from chathpc.adapters.rocprof.amd_counters import put_facts
+from chathpc.adapters.rocprof.system import System
+from chathpc.adapters.traced.assemble import Assembled
 from chathpc.adapters.traced.operations import copy_lane, kernel_lane
 from chathpc.adapters.traced.recording import Facts, Recording, Role, nanoseconds
+from chathpc.profile.profile import Profile, Source, no_timeline
+from chathpc.profile.remark import Device
 from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import NodeKind
 
+SYSTEM_TRACE = "rocprofv3 --sys-trace -- ./app"
+COUNTERS = "rocprof-compute profile -n name -- ./app"
+SERIALISED = "Counters were collected: this serialises kernels, so gaps between them are meaningless."
 _SUFFIX = re.compile(r"(?: \[clone \.kd\]|\.kd)$")
 _RUNTIME = re.compile(r"(?:__)?hip[A-Z]|hsa_|nccl[A-Z]|roc[A-Z]|amd_", re.A)
-#: Whole numbers beyond this are no times, sizes or identifiers.
-INTEGER = 1 << 62
 
 
 class Intake:
-    """A recording with the keys that join its parts: process, correlation, dispatch."""
+    """A recording with the keys that join its parts: process, correlation, dispatch. None stands for what is not told.
+
+    What has impossible times or none is counted in `dropped`, not taken.
+    """
 
     def __init__(self, path: Path) -> None:
         self.recording = Recording(path)
@@ -29,84 +38,118 @@ class Intake:
         self._operations: list[tuple[object, int]] = []
         self._by_key: dict[object, int] = {}
 
+    def _times(self, start: int | None, end: int | None) -> tuple[int, int] | None:
+        if start is not None and end is not None and nanoseconds(start, end):
+            return start, end
+        self.dropped += 1
+        return None
+
     def call(
-        self,
-        process: object,
-        thread: object,
-        name: str,
-        start: int,
-        end: int,
-        correlation: int | None,
-        domain: str = "",
-    ) -> int | None:
-        """Add a call or range of a host thread; None if its times are impossible."""
-        if not nanoseconds(start, end):
-            self.dropped += 1
+        self, process: object, thread: object, name: str, start: int | None, end: int | None, correlation: int | None,
+        domain: str = "API",
+    ) -> int | None:  # fmt: skip
+        """Add a call or range of a host thread; its number, None if it was dropped."""
+        if (times := self._times(start, end)) is None:
             return None
         recording, role, kind = self.recording, Role.API, NodeKind.FUNCTION
         if "MARKER" in domain.upper() or (not domain and not _RUNTIME.match(name)):
             role, kind = Role.RANGE, NodeKind.REGION
         row = recording.thread_of(thread, recording.process_of(process, f"process {process}"), f"thread {thread}")
-        number = recording.slice(row, start, end, recording.frame_of(kind, name), role)
+        number = recording.slice(row, *times, recording.frame_of(kind, name), role)
         if correlation is not None and role == Role.API:
             self._calls.append(((process, correlation), number))
         return number
 
     def kernel(
-        self, process: object, device: int, queue: int, name: str, start: int, end: int, *,
+        self, process: object, device: int | None, queue: int | None, name: str, start: int | None, end: int | None, *,
         correlation: int | None = None, dispatch: int | None = None, facts: Facts | None = None,
     ) -> int | None:  # fmt: skip
-        """Add a kernel; None if its times are impossible."""
-        if not nanoseconds(start, end):
-            self.dropped += 1
+        """Add a kernel; its number, None if it was dropped."""
+        if (times := self._times(start, end)) is None:
             return None
         name = kernel_name(name)
-        number = self.recording.kernel(
-            self.recording.stream_of(device, queue), start, end, name, kernel_lane(name), facts
-        )
+        stream = self.recording.stream_of(device, queue)
+        number = self.recording.kernel(stream, *times, name, kernel_lane(name), facts)
         if correlation is not None:
             self._operations.append(((process, correlation), number))
         if dispatch is not None:
             self.dispatches[process, dispatch] = number
         return number
 
-    def counted(self, process: object, device: int, name: str, dispatch: int, facts: Facts | None) -> int:
+    def counted(self, process: object, device: int | None, name: str, dispatch: int, facts: Facts | None = None) -> int:
         """Number of a kernel by its dispatch; it is added without times if it is new."""
         found = self.dispatches.get((process, dispatch))
         if found is None:
-            stream = self.recording.stream_of(device, -1)
+            stream = self.recording.stream_of(device, None)
             found = self.recording.kernel(stream, 0, 0, kernel_name(name), None, facts)
             self.dispatches[process, dispatch] = found
         return found
 
     def copy(
-        self, process: object, device: int, queue: int, name: str, start: int, end: int, *, correlation: int | None = None,
-        size: int = -1, pageable: int = -1, lane: LaneKind | None = None,
+        self, process: object, device: int | None, queue: int | None, name: str, start: int | None, end: int | None, *,
+        correlation: int | None = None, size: int | None = None,
     ) -> None:  # fmt: skip
         """Add a copy or a fill of memory; copies from host to host are no work of a device and are left out."""
-        if not nanoseconds(start, end):
-            self.dropped += 1
+        times = self._times(start, end)
+        if times is None or re.search(r"HOST[_ ]?TO[_ ]?HOST|HtoH", name, re.I):
             return
-        if re.search(r"HOST[_ ]?TO[_ ]?HOST|HtoH", name, re.I):
-            return
-        if re.search(r"fill|memset", name, re.I):
-            lane = LaneKind.MEMSET
-        stream = self.recording.stream_of(device, queue)
-        lane = lane or copy_lane(name)
-        number = self.recording.transfer(stream, start, end, name, lane, size, pageable)
+        lane = LaneKind.MEMSET if re.search(r"fill|memset", name, re.I) else copy_lane(name)
+        number = self.recording.transfer(self.recording.stream_of(device, queue), *times, name, lane, size)
         if correlation is not None:
             self._operations.append(((process, correlation), number))
 
-    def finish(self) -> Recording:
-        """The recording, its kernels joined to the calls that launched them."""
-        join(self.recording, self._calls, self._operations)
-        return self.recording
-
-    def slice_of(self, key: tuple[object, int]) -> int | None:
-        """The call with a key (process, correlation), if there is one."""
+    def allocation(self, process: object, correlation: int | None, size: int | None) -> bool:
+        """Add bytes that a call allocated; False if there is no such call."""
         if len(self._by_key) < len(self._calls):
             self._by_key = dict(self._calls)
-        return self._by_key.get(key)
+        call = None if correlation is None else self._by_key.get((process, correlation))
+        if call is not None and size is not None and size > 0:
+            self.recording.allocate(call, size)
+        return call is not None
+
+    def profile(
+        self, *, format: str, tool: str, version: str = "", devices: Mapping[int, Device] | None = None,
+        caveats: Iterable[str] = (), system: System | None = None,
+    ) -> Profile:  # fmt: skip
+        """The Profile of all that was taken in, kernels joined to the calls that launched them."""
+        recording = self.recording
+        recording.join(self._calls, self._operations)
+        parts = Assembled(recording)
+        if recording.counters:
+            put_facts(parts, system or System())
+            parts.put_counters()
+        words = [*parts.caveats(), *caveats]
+        if recording.counters:
+            words.append(SERIALISED)
+        if self.dropped:
+            words.append(f"{self.dropped:,} events with impossible times are excluded.")
+        missing: dict[str, str] = {}
+        if parts.has_device and not len(recording.start):
+            words.append(
+                "No calls of the host were recorded, so who launched the kernels and what the host did is unknown."
+            )
+            missing["calls of the host"] = SYSTEM_TRACE
+        if not parts.has_device:
+            words.append("Nothing ran on a GPU while this was recorded, or the GPU was not recorded.")
+            missing["GPU activity"] = SYSTEM_TRACE
+        elif not recording.counters:
+            missing["counters of kernels"] = COUNTERS
+        return Profile(
+            format=format,
+            title="HIP program",
+            tree=parts.tree,
+            metrics=parts.metrics,
+            values=parts.values,
+            where=parts.where,
+            sources=(Source(recording.path, tool, version),),
+            caveats=tuple(words),
+            not_collected=missing,
+            timed=True,
+            insufficient="" if parts.metrics else "The file contains no call and no operation.",
+            devices=parts.used(devices or {}),
+            hardware={"GPU": system.model} if system is not None and system.model else {},
+            read_timeline=no_timeline if recording.counters else lambda: parts.timeline,
+        )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -129,20 +172,3 @@ def facts_of(grid: list[int | None], group: list[int | None], registers: list[in
     known = [part for part in registers if part is not None and 0 <= part < 1 << 20]
     local = -1.0 if shared is None or not 0 <= shared < 1 << 40 else float(shared)
     return Facts(blocks, threads, float(sum(known)) if known else -1.0, local)
-
-
-def integer(value: object) -> int | None:
-    """A whole number as it stands in a file (a number, or text of one); None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value if -INTEGER < value < INTEGER else None
-    if isinstance(value, float):
-        return int(value) if -9e18 < value < 9e18 and value == int(value) and abs(value) < INTEGER else None
-    if isinstance(value, str) and 0 < len(value) < 24:
-        try:
-            number = int(value, 16 if value.startswith("0x") else 10)
-        except ValueError:
-            return None
-        return number if -INTEGER < number < INTEGER else None
-    return None

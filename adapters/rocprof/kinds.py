@@ -1,25 +1,29 @@
-"""Which of the forms of AMD's profilers a path is, by content."""
+"""Which of the forms of AMD's profilers a path is, by content, and what reads it."""
 
 from __future__ import annotations
 
 import csv
 import re
 from enum import StrEnum
+from importlib import import_module
 from itertools import islice
+from pathlib import Path
 
 from chathpc.adapters.glance import Glance
+from chathpc.errors import AdapterError
+from chathpc.profile.profile import Profile
 
 
 class Kind(StrEnum):
-    """The forms."""
+    """The forms, by the modules here that read them."""
 
-    TRACES = "CSV files of rocprofv3"
-    SDK_JSON = "JSON of rocprofv3"
-    ROCPD = "rocpd database"
-    RPD = "rpd database"
-    LEGACY = "results.db of rocprof"
-    COMPUTE = "workload of rocprof-compute"
-    COMPUTE_DB = "database of rocprof-compute"
+    TRACES = "csv_traces"
+    SDK_JSON = "sdk_json"
+    ROCPD = "rocpd"
+    RPD = "rpd"
+    LEGACY = "legacy"
+    COMPUTE = "compute"
+    COMPUTE_DB = "compute_db"
 
 
 class Table(StrEnum):
@@ -73,9 +77,17 @@ def table_of(columns: tuple[str, ...]) -> Table | None:
     return next((table for table, needed in _COLUMNS if needed <= found), None)
 
 
-def is_workload_table(columns: tuple[str, ...]) -> bool:
-    """True for the columns of pmc_perf.csv."""
-    return set(columns) >= _PERF
+def read(path: Path) -> Profile:
+    """Read what is at `path`; AdapterError for what is damaged or of none of the forms."""
+    kind = kind_of(Glance(path))
+    if kind is None:
+        raise AdapterError(
+            "it contains nothing that AMD's profilers write",
+            path=path,
+            hint="Give the output folder of rocprofv3, one of its files, or a workload of rocprof-compute.",
+        )
+    profile: Profile = import_module(f"chathpc.adapters.rocprof.{kind}").read(path)
+    return profile
 
 
 def kind_of(glance: Glance) -> Kind | None:
@@ -90,7 +102,7 @@ def kind_of(glance: Glance) -> Kind | None:
     if text.lstrip("\ufeff \t\r\n")[:1] == "{":
         return Kind.SDK_JSON if '"rocprofiler-sdk-tool"' in text[:4096] else None
     columns = columns_of(text)
-    if is_workload_table(columns) and table_of(columns) is not Table.KERNELS:
+    if set(columns) >= _PERF and table_of(columns) is not Table.KERNELS:
         return Kind.COMPUTE
     return Kind.TRACES if table_of(columns) is not None else None
 

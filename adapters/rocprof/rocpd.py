@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from chathpc.adapters.rocprof.intake import Intake, facts_of, integer
-from chathpc.adapters.rocprof.outcome import profile_of
+from chathpc.adapters.rocprof.intake import Intake, facts_of
 from chathpc.adapters.sqlite import Database, open_database, quoted
+from chathpc.adapters.traced.recording import integer
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
 from chathpc.profile.text import clean
@@ -18,7 +18,6 @@ from chathpc.profile.text import clean
 _RUN = re.compile(r"(?:_?[0-9a-f]{8}[0-9a-f_]{0,40})?")
 #: Runs that were merged into one file.
 _MOST_RUNS = 4096
-_PARTS = 8
 
 
 def read(path: Path) -> Profile:
@@ -31,7 +30,7 @@ def read(path: Path) -> Profile:
             reader = _Run(database, run, intake, devices)
             reader.take()
             version = version or reader.version
-    return profile_of(path, intake, format="rocpd", tool="rocprofv3", version=version, devices=devices)
+    return intake.profile(format="rocpd", tool="rocprofv3", version=version, devices=devices)
 
 
 def _runs(database: Database) -> list[str]:
@@ -53,10 +52,10 @@ class _Run:
         self.database = database
         self.run = run
         self.intake = intake
-        self.strings = dict(self._texts("rocpd_string", "string"))
-        self.version = next(
-            (text for tag, text in self._pairs("rocpd_metadata", "tag", "value") if tag == "schema_version"), ""
-        )
+        self.strings = self._texts("rocpd_string", "string")
+        rows = self._rows("rocpd_metadata", ("tag", "value"))
+        version = next((value for tag, value in rows if tag == "schema_version"), None)
+        self.version = clean(str(version))[:80] if isinstance(version, (str, int)) else ""
         self.processes = self._identified("rocpd_info_process", "pid")
         self.nodes = self._identified("rocpd_info_process", "nid")
         self.threads = self._identified("rocpd_info_thread", "tid")
@@ -74,13 +73,7 @@ class _Run:
     # -- tables --------------------------------------------------------------------------------------------
 
     def _rows(self, base: str, needed: tuple[str, ...], wanted: tuple[str, ...] = ()) -> Iterator[tuple[object, ...]]:
-        """Rows of a table: `needed` columns, then `wanted` ones (None where the schema lacks them); none without a table."""
-        table = base + self.run
-        if not self.database.has(table, *needed):
-            return
-        present = set(self.database.columns(table))
-        columns = [quoted(name) for name in needed] + [quoted(n) if n in present else "NULL" for n in wanted]
-        yield from self.database.each(f"SELECT {', '.join(columns)} FROM {quoted(table)}")  # noqa: S608  quoted
+        return self.database.select(base + self.run, needed, wanted)
 
     def _with_event(self, base: str, needed: tuple[str, ...], wanted: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
         """Rows as `_rows` gives them, then number, category and stack of their event."""
@@ -98,16 +91,14 @@ class _Run:
             f"LEFT JOIN {quoted(events)} e ON e.id = t.event_id"
         )
 
-    def _texts(self, base: str, column: str) -> Iterator[tuple[int, str]]:
-        for key, text in self._rows(base, ("id", column)):
-            number = integer(key)
-            if number is not None and isinstance(text, str):
-                yield number, text
-
-    def _pairs(self, base: str, one: str, other: str) -> Iterator[tuple[str, str]]:
-        for key, value in self._rows(base, (one, other)):
-            if isinstance(key, str) and isinstance(value, (str, int)):
-                yield key, clean(str(value))[:80]
+    def _texts(self, base: str, *columns: str) -> dict[int, str]:
+        """For each id of a table the first of some columns that has a text."""
+        return {
+            number: text
+            for key, *texts in self._rows(base, ("id",), columns)
+            if (number := integer(key)) is not None
+            and (text := next((one for one in texts if isinstance(one, str) and one), None)) is not None
+        }
 
     def _identified(self, base: str, column: str) -> dict[int, int]:
         found = {}
@@ -147,30 +138,21 @@ class _Run:
         for pid, tid, start, end, name_id, extra, _event, category, stack in self._with_event(
             "rocpd_region", ("pid", "tid", "start", "end", "name_id"), ("extdata",)
         ):
-            begin, stop = integer(start), integer(end)
-            if begin is None or stop is None:
-                self.intake.dropped += 1
-                continue
             domain = self.strings.get(integer(category) or 0, "")
             name = self.strings.get(integer(name_id) or 0, "[unnamed]")
             if "MARKER" in domain.upper():
                 name = _message(extra) or name
             thread = self.threads.get(integer(tid) or 0, integer(tid) or 0)
-            self.intake.call(self._process(pid), thread, name, begin, stop, integer(stack), domain)
+            self.intake.call(self._process(pid), thread, name, integer(start), integer(end), integer(stack), domain)
 
     def _kernels(self) -> dict[int, int]:
         """Kernels; the operation of each event."""
-        symbols = {
-            number: next((text for text in (display, plain) if isinstance(text, str) and text), "")
-            for key, display, plain in self._rows("rocpd_info_kernel_symbol", ("id",), ("display_name", "kernel_name"))
-            if (number := integer(key)) is not None
-        }
+        symbols = self._texts("rocpd_info_kernel_symbol", "display_name", "kernel_name")
         registers = {
-            number: [integer(vector), integer(matrix)]
+            integer(key): [integer(vector), integer(matrix)]
             for key, vector, matrix in self._rows(
                 "rocpd_info_kernel_symbol", ("id",), ("arch_vgpr_count", "accum_vgpr_count")
             )
-            if (number := integer(key)) is not None
         }
         of_event: dict[int, int] = {}
         sizes = [f"{what}_size_{axis}" for what in ("grid", "workgroup") for axis in "xyz"]
@@ -180,15 +162,11 @@ class _Run:
         ):  # fmt: skip
             pid, agent, kernel, start, end, queue, stream, dispatch, shared = (integer(value) for value in row[:9])
             event, _category, stack = (integer(value) for value in row[15:18])
-            if start is None or end is None:
-                self.intake.dropped += 1
-                continue
-            lane = stream if stream is not None else queue
             extent = [integer(value) for value in row[9:15]]
             number = self.intake.kernel(
-                self._process(pid), self.ordinal.get(agent or 0, 0), -1 if lane is None else lane,
+                self._process(pid), self.ordinal.get(agent or 0), stream if stream is not None else queue,
                 symbols.get(kernel or 0) or f"kernel {kernel}", start, end, correlation=stack, dispatch=dispatch,
-                facts=facts_of(extent[:3], extent[3:], registers.get(kernel or 0, []), shared),
+                facts=facts_of(extent[:3], extent[3:], registers.get(kernel, []), shared),
             )  # fmt: skip
             if number is not None and event is not None:
                 of_event[event] = number
@@ -202,22 +180,14 @@ class _Run:
             pid, start, end, name, target, source, size, queue, stream, _event, _category, stack = (
                 integer(value) for value in row
             )
-            if start is None or end is None:
-                self.intake.dropped += 1
-                continue
             on_device = target if (target or 0) in self.ordinal else source
-            lane = stream if stream is not None else queue
             self.intake.copy(
-                self._process(pid), self.ordinal.get(on_device or 0, 0), -1 if lane is None else lane,
-                self.strings.get(name or 0, "copy"), start, end, correlation=stack, size=-1 if size is None else size,
+                self._process(pid), self.ordinal.get(on_device or 0), stream if stream is not None else queue,
+                self.strings.get(name or 0, "copy"), start, end, correlation=stack, size=size,
             )  # fmt: skip
 
     def _counters(self, events: dict[int, int]) -> None:
-        names = {
-            number: next((text for text in (symbol, name) if isinstance(text, str) and text), f"counter {number}")
-            for key, name, symbol in self._rows("rocpd_info_pmc", ("id",), ("name", "symbol"))
-            if (number := integer(key)) is not None
-        }
+        names = self._texts("rocpd_info_pmc", "symbol", "name")
         for event, counter, value in self._rows("rocpd_pmc_event", ("event_id", "pmc_id", "value")):
             operation = events.get(integer(event) or 0)
             if operation is not None and isinstance(value, (int, float)) and abs(value) < 1e300:
@@ -226,13 +196,8 @@ class _Run:
 
     def _allocations(self) -> None:
         for row in self._with_event("rocpd_memory_allocate", ("pid", "size"), ("type",)):
-            size, stack = integer(row[1]), integer(row[5])
-            if size is None or size <= 0 or stack is None or row[2] not in (None, "ALLOC", "REALLOC"):
-                continue
-            call = self.intake.slice_of((self._process(row[0]), stack))
-            if call is not None:
-                allocated = self.intake.recording.allocated
-                allocated[call] = allocated.get(call, 0) + size
+            if row[2] in (None, "ALLOC", "REALLOC"):
+                self.intake.allocation(self._process(row[0]), integer(row[5]), integer(row[1]))
 
 
 def _message(extra: object) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from chathpc.adapters.content import DAMAGED, read_text
-from chathpc.adapters.rocprof.intake import kernel_name
-from chathpc.adapters.rocprof.outcome import SYSTEM_TRACE
+from chathpc.adapters.rocprof.intake import SYSTEM_TRACE, kernel_name
 from chathpc.adapters.traced.aggregates import Row, What, build
+from chathpc.adapters.traced.recording import amount
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile, Source
@@ -52,9 +52,9 @@ def _rows(path: Path) -> list[Row]:
         columns = [name.strip().lower() for name in next(table, [])]
         for cells in table:
             row = dict(zip(columns, cells, strict=False))
-            name, time = row.get("name", ""), _number(row.get("totaldurationns"))
+            name, time = row.get("name", ""), amount(row.get("totaldurationns"))
             if name and time is not None and not _DOMAINS.fullmatch(name):
-                found.append(Row(_what(name, path.name), kernel_name(name), time, _number(row.get("calls"))))
+                found.append(Row(_what(name, path.name), kernel_name(name), time, amount(row.get("calls"))))
     except csv.Error as error:
         raise AdapterError(f"damaged CSV: {error}", path=path, hint=DAMAGED) from None
     return found
@@ -66,11 +66,3 @@ def _what(name: str, file: str) -> What:
     if _CALL.match(name) or "_api_" in file:
         return What.CALL
     return What.COPY if _COPY.match(name) else What.KERNEL
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float((text or "")[:60])
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e18 else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from math import isfinite
@@ -18,6 +20,8 @@ LANES = tuple(LaneKind)
 _LANE = {lane: number for number, lane in enumerate(LANES)}
 #: Nanoseconds beyond which a time is no time: 292 years fit into 63 bits, sums of two shall too.
 LATEST = 1 << 61
+#: Whole numbers beyond this are no times, sizes or identifiers.
+_LARGEST = 1 << 62
 #: Characters of a name that are kept; the longest names of templates have some ten thousand.
 LONGEST_NAME = 20_000
 #: Threads and streams of one trace.
@@ -54,7 +58,6 @@ class Stream(NamedTuple):
 
     device: int
     number: int
-    process: int = -1
 
 
 class Facts(NamedTuple):
@@ -133,9 +136,10 @@ class Recording:
             self.threads.append(Thread(process, number, clean(label[:200])))
         return found
 
-    def stream_of(self, device: int, number: int, process: int = -1) -> int:
-        """Number of a queue of a device."""
-        stream = Stream(min(max(device, 0), 2**31 - 1), min(max(number, -1), 2**62), process)
+    def stream_of(self, device: int | None, number: int | None) -> int:
+        """Number of a queue of a device; the first device, and a queue of number −1, where that is not told."""
+        number = -1 if number is None else number
+        stream = Stream(min(max(device or 0, 0), 2**31 - 1), min(max(number, -1), 2**62))
         found = self._streams.get(stream)
         if found is None:
             self._check_places()
@@ -161,16 +165,16 @@ class Recording:
         return self._operation(stream, start, end, self.frame_of(NodeKind.GPU_KERNEL, name), lane)
 
     def transfer(
-        self, stream: int, start: int, end: int, name: str, lane: LaneKind | None, size: int = -1, pageable: int = -1
-    ) -> int:
-        """Add a copy or memset of `size` bytes (−1: not recorded); its number among the operations.
+        self, stream: int, start: int, end: int, name: str, lane: LaneKind | None, size: int | None = None, pageable: int = -1
+    ) -> int:  # fmt: skip
+        """Add a copy or memset of `size` bytes (None: not recorded); its number among the operations.
 
         Copies of which nobody says the direction are taken for copies within the device and counted in `undirected`.
         """
         if lane is None:
             self.undirected += 1
             lane = LaneKind.D2D
-        size = size if 0 <= size < LATEST else -1
+        size = size if size is not None and 0 <= size < LATEST else -1
         return self._operation(stream, start, end, self.frame_of(NodeKind.GPU_OP, name), lane, size, pageable)
 
     def _check_places(self) -> None:
@@ -180,6 +184,10 @@ class Recording:
                 path=self.path,
                 hint="Give the trace of one process, or record fewer threads.",
             )
+
+    def allocate(self, call: int, size: int) -> None:
+        """Add bytes that a slice allocated."""
+        self.allocated[call] = self.allocated.get(call, 0) + size
 
     def counter(self, name: str, operation: int, value: float) -> None:
         """Add what a counter counted during an operation; without effect for what is no finite number."""
@@ -192,6 +200,25 @@ class Recording:
         """Add samples of an instruction of a kernel."""
         key = (operation, frame)
         self.samples[key] = self.samples.get(key, 0.0) + count
+
+    def join(self, calls: Iterable[tuple[object, int]], operations: Iterable[tuple[object, int]]) -> None:
+        """Set the launch of `operations` that have none yet to the call of the same key.
+
+        Both are pairs of (key, number of slice or operation). Keys are unique within a process only, and traces of several
+        processes may be in one file: of several calls with one key the last that began before the operation is taken, or
+        the first if all began later (clocks of host and device differ a little). O(n log n).
+        """
+        begun: dict[object, list[int]] = {}
+        for key, call in calls:
+            begun.setdefault(key, []).append(call)
+        start = self.start.__getitem__
+        for same in begun.values():
+            if len(same) > 1:
+                same.sort(key=start)
+        for key, operation in operations:
+            if self.launch[operation] < 0 and (found := begun.get(key)) is not None:
+                last = bisect_right(found, self.op_start[operation], key=start) - 1
+                self.launch[operation] = found[max(last, 0)]
 
     def _operation(
         self, stream: int, start: int, end: int, frame: int, lane: LaneKind | None, size: int = -1, pageable: int = -1
@@ -210,3 +237,26 @@ class Recording:
 def nanoseconds(start: int, end: int) -> bool:
     """True if both are times that can be calculated with, in this order."""
     return -LATEST < start <= end < LATEST
+
+
+def integer(value: object) -> int | None:
+    """A whole number as it stands in a file (a number, or text of one); None for anything else, and beyond 2^62."""
+    if isinstance(value, str) and 0 < len(value) < 24:
+        try:
+            value = int(value, 16 if value.startswith("0x") else 10)
+        except ValueError:
+            return None
+    elif isinstance(value, float) and -_LARGEST < value < _LARGEST and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST:
+        return value
+    return None
+
+
+def amount(text: str | None) -> float | None:
+    """A number that is not negative, with or without commas between thousands; None for anything else."""
+    try:
+        value = float((text or "")[:60].replace(",", ""))
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e18 else None

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chathpc
-from chathpc.adapters.chrome_trace.events import to_nanoseconds
+from chathpc.adapters.chrome_trace.trace import to_nanoseconds
 from chathpc.adapters.traced.nesting import DEEPEST, nest
 from chathpc.errors import AdapterError
 from chathpc.profile import intervals
