@@ -29,7 +29,6 @@ RECIPES = {
     "grain": "fortran-power-to-products",
     "hist": "private-sums",
     "lake": "one-message",
-    "letters": "hoist-invariant-call",
     "logger": "buffer-writes",
     "ozone": "fortran-schedule-dynamic",
     "pairs": "schedule-dynamic",

@@ -38,40 +38,6 @@ int main(void) { printf("%.17g\\n", run(1.5, 100)); return 0; }
 """, "weigh_once",
     ),
     c(
-        "length in the condition", "hoist-invariant-call",
-        """
-#include <ctype.h>
-static void up(char *t) {
-  for (size_t i = 0; i < strlen(t); i++) t[i] = (char)toupper(t[i]);
-}
-int main(void) {
-  char t[] = "some words, and more of them";
-  up(t);
-  puts(t);
-  return 0;
-}
-""", "const size_t strlen_once = strlen(t);", "i < strlen_once",
-    ),
-    c(
-        "length of a text whose letters a function replaces", "hoist-invariant-call",
-        """
-#include <ctype.h>
-static int masked(int c, int mark) {
-  if (isdigit(c)) c = '#';
-  return isspace(c) ? '_' : c == 'q' ? 'a' + mark % 26 : toupper(c);
-}
-static void mask(char *line, int mark) {
-  for (int i = 0; i < (int)strlen(line); i++) line[i] = (char)masked(line[i], mark);
-}
-int main(void) {
-  char line[] = "order 66 of quills, 9 quires";
-  mask(line, 3);
-  puts(line);
-  return 0;
-}
-""", "const size_t strlen_once = strlen(line);", "i < (int)strlen_once",
-    ),
-    c(
         "loop without braces in a loop", "hoist-invariant-call",
         """
 static double a[8][9];
@@ -539,18 +505,6 @@ int main(void) {
   return 0;
 }
 """, "static double *t_kept;",
-    ),
-    c(
-        "letters that do not end the text", "hoist-invariant-call",
-        """
-static void code(char *t, int k) {
-  for (size_t i = 0; i < strlen(t); i++) {
-    if (i % 3 == 0) t[i] = 'x';
-    else t[i] = (char)('a' + (t[i] + k) % 26);
-  }
-}
-int main(void) { char t[] = "some words, and more"; code(t, 7); puts(t); return 0; }
-""", "strlen_once",
     ),
     c(
         "function that reads memory", "hoist-invariant-call",

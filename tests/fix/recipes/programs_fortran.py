@@ -298,36 +298,6 @@ end program main
 """, "invariant_value = sum(w)", "= exp(-p%k/p%beta)\n",
     ),
     f90(
-        "flush after each line", "fortran-flush-at-the-end",
-        r"""
-program logger
-  implicit none
-  integer :: i, u, n
-  real(8) :: x, s
-  character(len=40) :: buf
-  n = 400
-  x = 0.3d0
-  s = 0
-  open(newunit=u, file='trace.txt', status='replace', action='write')
-  do i = 1, n
-    x = 3.7d0*x*(1 - x)
-    s = s + x
-    write(u, '(i6,1x,f12.8)') i, x
-    flush(u)
-  end do
-  close(u)
-  open(unit=17, file='field.txt', form='formatted')
-  do i = 1, n
-    write(17, '(f10.5)', advance='no') x*i
-    call flush(17)
-  end do
-  write(17, *)
-  close(17)
-  print '(f14.8)', s
-end program logger
-""", has_not=("flush",),
-    ),
-    f90(
         "arrays with bounds of their own", "fortran-keep-array",
         r"""
 module sizes

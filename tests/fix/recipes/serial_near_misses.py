@@ -31,12 +31,6 @@ SERIAL_MISSES = (
     # -- memory
     c("a way out with the memory", "keep-buffer", "static double *kept; static int f(int n) { double *t; t = malloc(n * sizeof *t); if (n > 3) { kept = t; return 1; } free(t); return 0; }\nint main(void) { for (int i = 0; i < 9; i++) f(i); }"),
     c("assigned twice", "keep-buffer", "static void f(int n) { double *t; t = malloc(n * sizeof *t); t[0] = 1; free(t); t = malloc(n * sizeof *t); t[0] = 1; free(t); }\nint main(void) { for (int i = 1; i < 9; i++) f(i); }"),
-    cpp("the owner hands the array on", "keep-buffer", "#include <memory>\nstatic std::unique_ptr<int[]> last; static int f(int n) { std::unique_ptr<int[]> t(new int[n]); t[0] = n; last = std::move(t); return last[0]; } int main() { for (int i = 1; i < 9; i++) std::printf(\"%d\", f(i)); }"),
-    cpp("the owner lets the array go", "keep-buffer", "#include <memory>\nstatic int *last; static int f(int n) { std::unique_ptr<int[]> t(new int[n]); t[0] = n; last = t.release(); return last[0]; } int main() { for (int i = 1; i < 9; i++) std::printf(\"%d\", f(i)); }"),
-    cpp("the address of the array is kept", "keep-buffer", "#include <memory>\nstatic int *last; static int f(int n) { auto t = std::make_unique<int[]>(n); int *p = t.get(); last = p; p[0] = n; return t[0]; } int main() { for (int i = 1; i < 9; i++) std::printf(\"%d\", f(i)); }"),
-    cpp("objects in the array are made and destroyed", "keep-buffer", "#include <memory>\nstruct T { int k = 0; ~T() { std::printf(\".\"); } }; static int f(int n) { auto t = std::make_unique<T[]>(n); t[0].k += n; return t[0].k; } int main() { for (int i = 1; i < 9; i++) std::printf(\"%d\", f(i)); }"),
-    cpp("the array of an outer call is in use", "keep-buffer", "#include <memory>\nstatic int f(int n) { auto t = std::make_unique<int[]>(n); t[0] = n; int s = n > 1 ? f(n - 1) : 0; return s + t[0]; } int main() { for (int i = 1; i < 9; i++) std::printf(\"%d\", f(i)); }"),
-    cpp("the size is another one each time it is asked", "keep-buffer", "#include <memory>\nstatic int calls; static int size(int n) { return n + calls++; } static int f(int n) { auto t = std::make_unique<int[]>(size(n)); t[0] = n; return t[0] + calls; } int main() { for (int i = 1; i < 9; i++) std::printf(\"%d\", f(i)); }"),
     # -- recursion
     # -- invariants
     cpp("the member is changed by its bare name", "hoist-invariant-call", "struct S { double g; double f(int n) { double s = 0; for (int i = 0; i < n; i++) { this->g += 1; s += std::exp(g); } return s; } };"),

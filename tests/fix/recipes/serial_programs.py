@@ -223,35 +223,6 @@ int main(void)
 """, "char *out_end = out + strlen(out);", "out_end = append_text(out_end, words[i]);",
     ),
     cpp(
-        "arrays with an owner", "keep-buffer",
-        """
-#include <memory>
-typedef unsigned int Count;
-class Histogram {
- public:
-  explicit Histogram(int bins) : bins_(bins) {}
-  void tally(const Count *from, size_t n, Count *to) const { for (size_t i = 0; i < n; i++) to[from[i] % bins_]++; }
-  Count fullest(size_t n, Count seed) const {
-    auto counts = std::make_unique<Count[]>(bins_);
-    std::unique_ptr<Count[]> drawn(new Count[n]);
-    Count *at = drawn.get();
-    for (size_t i = 0; i < n; i++) at[i] = seed = seed * 1103515245u + 12345u;
-    tally(drawn.get(), n, counts.get());
-    Count most = 0;
-    for (int k = 0; k < bins_; k++) if (counts[k] > most) most = counts[k];
-    return most;
-  }
- private:
-  int bins_;
-};
-int main() {
-  Histogram few(5), many(40);
-  for (Count s = 1; s < 20; s++) std::printf("%u %u ", few.fullest(s * 9, s), many.fullest(200 / s, s));
-}
-""", "#include <algorithm>", "static std::unique_ptr<Count[]> counts;",
-    "std::fill_n(counts.get(), counts_need, Count());", "drawn.reset(new Count[drawn_need])",
-    ),
-    cpp(
         "declared before", "pass-by-reference",
         """
 double mean_of(std::vector<double>, int first, int last);

@@ -12,12 +12,10 @@ from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
-from tests.fix.recipes.table_programs import TABULATED
 from tests.fix.recipes.thread_programs import THREADED as THREADS
 
 APPLIED = (
     *OTHERS,
-    *TABULATED,
     *FORTRAN,
     *MPI,
 )

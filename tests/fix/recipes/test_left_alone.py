@@ -8,11 +8,9 @@ from tests.fix.recipes.applying import changed
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
-from tests.fix.recipes.table_programs import TABLE_MISSES
 
 LEFT_ALONE = (
     *OTHERS,
-    *TABLE_MISSES,
     *MPI,
 )
 

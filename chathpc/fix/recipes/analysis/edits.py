@@ -68,14 +68,6 @@ def indent(text: bytes, at: int) -> bytes:
     return text[start:end]
 
 
-def indent_step(text: bytes) -> bytes:
-    """What one more level of a text is indented by: a tab, or as many blanks as its least indented line has."""
-    if re.search(rb"^\t", text, re.MULTILINE):
-        return b"\t"
-    widths = [len(each) for each in re.findall(rb"^( {2,8})[^\s*]", text, re.MULTILINE)]
-    return b" " * min(widths, default=2)
-
-
 def shifted(block: bytes, more: bytes) -> bytes:
     """The lines with `more` before each that is not empty, the first left out: it stands behind its own indent."""
     first, *rest = block.split(b"\n")

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes.fortran import (
-    allocations,
-    files,
-    invariants,
-    powers,
-    sums,
-    value_tables,
-)
+from chathpc.fix.recipes.fortran import allocations, invariants, powers, sums
 from chathpc.fix.recipes.recipe import COMPUTE, FORTRAN, Recipe
 from chathpc.fix.recipes.serial import interchange
 from chathpc.fix.recipes.threads import openmp_loops, openmp_schedules
@@ -32,12 +25,6 @@ RECIPES: tuple[Recipe, ...] = (
         "Computes a power, an intrinsic or a pure function once before the outermost loop in which it is invariant.",
         "Nothing in the loop changes what it reads, and it has no side effects.",
         ("loop-invariant-work", "expensive-math", *COMPUTE), FORTRAN, "exact", invariants.hoisted, 0.9,
-    ),
-    Recipe(
-        "fortran-tabulate-calls",
-        "Tabulates a power or function of the counters of inner loops before the loop that repeats it.",
-        "Nothing else that it reads changes in the outer loop, and computing it speculatively is safe.",
-        ("loop-invariant-work", "expensive-math", *COMPUTE), FORTRAN, "exact", value_tables.tabulated, 0.8,
     ),
     Recipe(
         "fortran-schedule-dynamic",
@@ -70,11 +57,5 @@ RECIPES: tuple[Recipe, ...] = (
         "Keeps work arrays of a procedure between calls.",
         "Numeric arrays local to the procedure, without threads or recursion; they are reallocated where the size changes.",
         ("allocation-churn", "page-faults", "redundant-copies"), FORTRAN, "exact", allocations.between_calls, 0.8,
-    ),
-    Recipe(
-        "fortran-flush-at-the-end",
-        "Drops `flush` in loops.",
-        "The loop opens and reads nothing, and the program ends normally and starts no other.",
-        ("io-small-requests", "io-bound"), FORTRAN, "exact", files.without_flushes, 0.9, everywhere=False,
     ),
 )  # fmt: skip

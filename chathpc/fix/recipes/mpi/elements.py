@@ -13,10 +13,16 @@ from chathpc.fix.recipes.analysis.loops import Counted
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import bare, children, field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import Type, type_of
-from chathpc.fix.recipes.mpi.packing import ELEMENTS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+#: Types of messages with those of their elements: other ones may lie at other distances than the elements do.
+_ELEMENTS = {
+    "MPI_CHAR": "char", "MPI_BYTE": "char", "MPI_UNSIGNED_CHAR": "unsigned char", "MPI_SHORT": "short", "MPI_INT": "int",
+    "MPI_UNSIGNED": "unsigned", "MPI_LONG": "long", "MPI_UNSIGNED_LONG": "unsigned long", "MPI_LONG_LONG": "long long",
+    "MPI_FLOAT": "float", "MPI_DOUBLE": "double", "MPI_INT32_T": "int32_t", "MPI_INT64_T": "int64_t",
+}  # fmt: skip
 
 _SIZE = re.compile(r"(?:\(int\))?sizeof\((?:struct\s*)?(\w+)\)")
 _DEEPEST = 3
@@ -122,8 +128,8 @@ def is_of_elements(count: Node, told: Node, element: Type | None, procedure: Pro
     if text_of(count) != "1":
         size = _SIZE.fullmatch(text_of(count).replace(" ", ""))
         return size is not None and kind == "MPI_BYTE" and size[1] == element.name
-    if kind in ELEMENTS:
-        return element.is_arithmetic and type_size(ELEMENTS[kind], unit) == type_size(element.name, unit) is not None
+    if kind in _ELEMENTS:
+        return element.is_arithmetic and type_size(_ELEMENTS[kind], unit) == type_size(element.name, unit) is not None
     return told.type == "identifier" and _is_as_large(kind, element.name, procedure, program, 0)
 
 

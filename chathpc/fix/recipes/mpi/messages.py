@@ -13,7 +13,6 @@ from chathpc.fix.recipes.analysis.loops import counted, loops_of
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.mpi.elements import factor_of, first_element, is_of_elements, is_of_one
-from chathpc.fix.recipes.mpi.packing import messages_of, packed, tag_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ _CALLS: dict[str, tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int,
     "MPI_Reduce": (((0, 2), (1, 2)), (3, 4, 5, 6), ()),
     "MPI_Allreduce": (((0, 2), (1, 2)), (3, 4, 5), ()),
 }  # fmt: skip
+_MESSAGES = ("MPI_Send", "MPI_Ssend", "MPI_Recv")
 
 
 def batched(context: Context, spot: Spot) -> Iterator[Change]:
@@ -54,7 +54,6 @@ def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[
     """Edits by path, and the line of the first loop by path and beginning of its function; None where some must stay."""
     found: dict[str, list[Edit]] = {}
     lines: dict[str, dict[int, int]] = {}
-    numbers: dict[bool, set[int]] = {True: set(), False: set()}
     tags: set[str] = set()
     left: set[str] = set()
     for procedure in program.procedures:
@@ -83,23 +82,25 @@ def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[
                 else None
             )
             if edits is None:
-                one = packed(loop, procedure, program)
-                if one is None:
-                    if any(
-                        _is_of_loop(each, loop, procedure) and not _is_of_partners(each, loop, procedure)
-                        for each in single
-                    ):
-                        return None
-                    left.update(tag_of(each) for each in messages_of(loop))
-                    continue
-                edits, numbers[one.sends] = list(one.edits), numbers[one.sends] | {one.numbers}
-                tags.update(one.tags)
-            tags.update(tag_of(each) for each in messages_of(loop))
+                if any(
+                    _is_of_loop(each, loop, procedure) and not _is_of_partners(each, loop, procedure) for each in single
+                ):
+                    return None
+                left.update(_tags(loop))
+                continue
+            tags.update(_tags(loop))
             found.setdefault(procedure.source.path, []).extend(edits)
             lines.setdefault(procedure.source.path, {}).setdefault(procedure.node.start_byte, line_of(loop))
-    if tags & left or (all(numbers.values()) and numbers[True] != numbers[False]):
+    if tags & left:
         return None  # what is sent together would not be received together
     return found, lines
+
+
+def _tags(loop: Node) -> set[str]:
+    """Tags, as they are written, of messages from one process to another."""
+    calls = nodes(loop, "call_expression")
+    listed = [children(field(each, "arguments")) for each in calls if text_of(field(each, "function")) in _MESSAGES]
+    return {text_of(each[4]).replace(" ", "") for each in listed if len(each) > 4}
 
 
 def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:

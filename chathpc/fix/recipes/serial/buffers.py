@@ -27,7 +27,7 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
         procedure.body is None
         or procedure.is_broken
         or (program.has_threads and not program.has_only_openmp)
-        or calls_itself(procedure, program)
+        or _calls_itself(procedure, program)
         or (procedure.model.name == "main" and not _in_loops(procedure))
     ):
         return
@@ -74,7 +74,7 @@ def _in_loops(procedure: Procedure) -> bool:
     )
 
 
-def calls_itself(procedure: Procedure, program: Program) -> bool:
+def _calls_itself(procedure: Procedure, program: Program) -> bool:
     """True if the function may be running already when it is called: it reaches itself, or a pointer to it is about."""
     seen, todo = set(), [procedure]
     while todo:
@@ -215,7 +215,7 @@ def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure
             continue
         if each.parent is not None and each.parent.type == "pointer_declarator" and node.type == "expression_statement":
             continue
-        if not inside(each, block) or each.start_byte > last.end_byte or not stays_inside(each, program):
+        if not inside(each, block) or each.start_byte > last.end_byte or not _stays_inside(each, program):
             return False
     return True
 
@@ -227,7 +227,7 @@ def _has_nothing(node: Node, name: str, block: Node) -> bool:
     return re.fullmatch(rf"! ?{name}|{name} == (?:NULL|nullptr|0)|(?:NULL|nullptr|0) == {name}", condition) is not None
 
 
-def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
+def _stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
     """True if the use of a pointer keeps no copy of it that outlives the function: it is indexed, compared, or handed to what does
     the same.
     """
@@ -249,7 +249,7 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
     ):
         return (
             parent.type != "parenthesized_expression"
-            or stays_inside(parent, program, depth + 1)
+            or _stays_inside(parent, program, depth + 1)
             or (parent.parent is not None and parent.parent.type in ("if_statement", "while_statement"))
         )
     if parent.type == "sizeof_expression":
@@ -257,7 +257,7 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
     if parent.type == "binary_expression":
         operator = text_of(field(parent, "operator"))
         return operator in ("==", "!=", "&&", "||", "<", ">") or (
-            operator in ("+", "-") and stays_inside(parent, program, depth + 1)
+            operator in ("+", "-") and _stays_inside(parent, program, depth + 1)
         )
     if parent.type == "argument_list" and parent.parent is not None:
         call = parent.parent
@@ -287,7 +287,7 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
             return False
         inner = own[0].model.parameters[at].name
         return all(
-            stays_inside(each, program, depth + 1)
+            _stays_inside(each, program, depth + 1)
             for each in own[0].identifiers.get(inner, ())
             if inside(each, own[0].body)
         )

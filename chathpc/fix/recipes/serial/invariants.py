@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.invariant import LENGTHS
 from chathpc.fix.recipes.analysis.accesses import Access
-from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.directives import directive_before
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
 from chathpc.fix.recipes.analysis.effects import effects
@@ -33,13 +32,12 @@ from chathpc.fix.recipes.analysis.syntax import (
 )
 from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.serial.text_lengths import keeps_length, keeps_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Conditions under which what stands in them may never be evaluated.
-CONDITIONAL = frozenset(
+_CONDITIONAL = frozenset(
     {
         "if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement", "case_statement",
         "select_case_statement", "where_statement",
@@ -104,33 +102,10 @@ def outermost(call: Node, procedure: Procedure, program: Program) -> Node | None
             continue
         if is_repeated_on_purpose(loop, procedure):
             break
-        if not _is_invariant(call, loop, procedure, program) or not _may_move(call, loop, procedure, program):
+        if not is_invariant(call, loop, procedure, program) or not _may_move(call, loop, procedure, program):
             break
         best = loop
     return best
-
-
-def _is_invariant(call: Node, loop: Node, procedure: Procedure, program: Program) -> bool:
-    whole = effects(loop, procedure, program)
-    if is_invariant(call, loop, procedure, program, whole):
-        return True
-    if text_of(field(call, "function")).rsplit("::", 1)[-1] not in LENGTHS:
-        return False
-    # The length of a text stays the same where its characters are replaced by others that do not end it.
-    mine = effects(call, procedure, program)
-    if (
-        not whole.opaque
-        and all(keeps_text(each, program) for each in whole.calls)
-        and not whole.jumps & {"goto", "label"}
-    ):
-        if {one.name for one in mine.accesses if not one.memory} & whole.declared:
-            return False
-        return not any(
-            may_overlap(read, write, program) and not keeps_length(write, call, program)
-            for read in mine.accesses
-            for write in whole.writes
-        )
-    return False
 
 
 def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) -> bool:
@@ -140,7 +115,7 @@ def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) ->
     if _cannot_fail(call, procedure, program):
         return True
     if procedure.source.is_fortran:  # it may then run once more at most
-        return enclosing(call, CONDITIONAL, procedure.node) is None and not effects(loop, procedure, program).jumps
+        return enclosing(call, _CONDITIONAL, procedure.node) is None and not effects(loop, procedure, program).jumps
     condition = field(loop, "condition")
     if condition is not None and inside(call, condition):
         return _is_first(call, condition)
@@ -204,7 +179,7 @@ def _is_unconditional(call: Node, loop: Node) -> bool:
     one: Node = call
     while one.parent is not None and one != body:
         parent = one.parent
-        if parent.type in CONDITIONAL and parent != loop:
+        if parent.type in _CONDITIONAL and parent != loop:
             return False
         if (
             parent.type == "binary_expression"

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from chathpc.fix.recipes.recipe import C_FAMILY, COMPUTE, HOST, Recipe
-from chathpc.fix.recipes.serial import (
-    containers,
-    copies,
-    interchange,
-    invariants,
-    output,
-    owned_arrays,
-    powers,
-    texts,
-)
+from chathpc.fix.recipes.serial import buffers, containers, copies, interchange, invariants, output, powers, texts
 
 RECIPES: tuple[Recipe, ...] = (
     Recipe(
@@ -53,9 +44,9 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "keep-buffer",
-        "Reuses the memory that a function, or a `std::unique_ptr` in it, allocates and frees in every call or iteration.",
+        "Reuses the memory that a function allocates and frees in every call or iteration.",
         "The pointer stays in the function, every path frees it in the block that allocates it, and the function is never reentered.",
-        ("allocation-churn", "page-faults", "redundant-copies"), HOST, "exact", owned_arrays.kept_memory, 0.9,
+        ("allocation-churn", "page-faults", "redundant-copies"), HOST, "exact", buffers.kept_buffers, 0.9,
     ),
     Recipe(
         "double-ended-queue",
