@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from pathlib import Path
@@ -33,10 +33,8 @@ from chathpc.report import (
     ExaminedRecord,
     FindingRecord,
     FlatRecord,
-    GainRecord,
     HypothesisRecord,
     MetricRecord,
-    PlaceRecord,
     ProfileRecord,
     PruningRecord,
     Report,
@@ -202,16 +200,16 @@ def _reported(
         headline=diagnosis.headline,
         findings=[_finding_record(profile, finding, changes.get(at)) for at, finding in enumerate(diagnosis.findings)],
         hypotheses=[_settled_by(profile, each) for each in hypotheses],
-        evidence=[EvidenceRecord.of(item) for item in diagnosis.evidence],
+        evidence=[EvidenceRecord.model_validate(item) for item in diagnosis.evidence],
         notes=list(diagnosis.notes),
         explanation=explanation,
-        examined=ExaminedRecord.of(diagnosis.examined),
+        examined=ExaminedRecord.model_validate(diagnosis.examined),
         flat=[
             FlatRecord(name=clean(row.name), share=row.share, own=row.is_own)
             for row in flat_profile(profile, facts, pruning.metric)
         ],
         tree=_tree_record(profile, pruning),
-        pruning=_pruning_record(pruning),
+        pruning=PruningRecord.model_validate(pruning),
         timings=stages.seconds,
         versions=_versions(profile),
         view=drawn,
@@ -341,28 +339,8 @@ def _source_line(profile: Profile, place: Place) -> str | None:
 
 
 def _finding_record(profile: Profile, finding: Finding, change: ChangeRecord | None) -> FindingRecord:
-    return FindingRecord(
-        cause=finding.cause,
-        title=finding.title,
-        summary=finding.summary,
-        where=PlaceRecord.of(finding.where),
-        source=_source_line(profile, finding.where),
-        seconds=finding.seconds,
-        share=finding.share,
-        share_error=finding.share_error,
-        speedup_if_free=finding.speedup_if_free,
-        speedup_bound=finding.speedup_bound,
-        typical_gain=None if finding.typical_gain is None else GainRecord(**asdict(finding.typical_gain)),
-        confidence=finding.confidence,
-        confidence_reason=finding.confidence_reason,
-        evidence=list(finding.evidence),
-        against=list(finding.against),
-        advice=list(finding.advice),
-        change=change,
-        next_measurement=finding.next_measurement,
-        origin=finding.origin,
-        status=finding.status,
-    )
+    found = FindingRecord.model_validate(finding)
+    return found.model_copy(update={"source": _source_line(profile, finding.where), "change": change})
 
 
 def _tree_record(profile: Profile, pruning: PruningResult) -> TreeRecord | None:
@@ -370,33 +348,11 @@ def _tree_record(profile: Profile, pruning: PruningResult) -> TreeRecord | None:
 
     if pruning.metric is None:
         return None
-    rows = outline(pruning.pruned, pruning.metric)
     return TreeRecord(
         metric=pruning.metric,
         unit=profile.metrics[pruning.metric].unit.value,
         total=pruning.pruned.totals[pruning.metric],
-        rows=[
-            TreeRow(
-                depth=row.depth,
-                label=row.label,
-                place=row.place,
-                inclusive=row.inclusive,
-                exclusive=row.exclusive,
-                share=row.share,
-            )
-            for row in rows
-        ],
-    )
-
-
-def _pruning_record(pruning: PruningResult) -> PruningRecord:
-    return PruningRecord(
-        contexts_before=pruning.contexts_before,
-        contexts_after=pruning.contexts_after,
-        metrics_before=pruning.metrics_before,
-        metrics_after=pruning.metrics_after,
-        time_kept_share=pruning.time_kept_share,
-        tokens=pruning.tokens,
+        rows=[TreeRow.model_validate(row) for row in outline(pruning.pruned, pruning.metric)],
     )
 
 

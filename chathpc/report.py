@@ -5,17 +5,14 @@ Renderers (chathpc.reports) turn it into text, Markdown, JSON, …; nothing is c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chathpc.diagnosis.fact import Fact, Kind, sentence
+from chathpc.diagnosis.fact import Kind
 from chathpc.profile.run import RunFacts
 from chathpc.profile.text import clean
 from chathpc.view.records import View
-
-if TYPE_CHECKING:
-    from chathpc.diagnosis.records import Examined, Place
 
 SCHEMA = "chathpc-report/2"
 
@@ -28,9 +25,11 @@ VerdictName = Literal["bottleneck", "suspected", "hot-spot", "healthy", "insuffi
 
 
 class Record(BaseModel):
-    """Base of the report's parts: immutable, nothing beyond the schema."""
+    """Base of the report's parts: immutable, nothing beyond the schema. `model_validate` makes one of any object with such attributes, too."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", from_attributes=True, json_schema_serialization_defaults_required=True
+    )
 
 
 class PlaceRecord(Record):
@@ -41,13 +40,6 @@ class PlaceRecord(Record):
     line: int | None = None
     kernel: str | None = None
     path: list[str] = Field(default_factory=list, description="From the entry point down to the place.")
-
-    @classmethod
-    def of(cls, place: Place) -> PlaceRecord:
-        """A place of the diagnosis as part of a report."""
-        return cls(
-            function=place.function, file=place.file, line=place.line, kernel=place.kernel, path=list(place.path)
-        )
 
 
 class MetricRecord(Record):
@@ -108,26 +100,6 @@ class EvidenceRecord(Record):
     error: float | None = Field(
         default=None, description="Standard error of the value from sampling, in its unit; null where it was measured."
     )
-
-    @classmethod
-    def of(cls, item: Fact) -> EvidenceRecord:
-        """A fact of the diagnosis as part of a report."""
-        whole = item.whole
-        return cls(
-            id=item.id,
-            kind=item.kind,
-            statement=sentence(item),
-            subject=item.subject,
-            metric=item.metric,
-            value=item.value,
-            unit=item.unit,
-            whole=None if whole is None else QuantityRecord(value=whole.value, unit=whole.unit, of=whole.of),
-            parts=[PartRecord(label=part.label, value=part.value, unit=part.unit) for part in item.parts],
-            where=None if item.where is None else PlaceRecord.of(item.where),
-            source=item.source,
-            tool=item.tool,
-            error=item.error,
-        )
 
 
 class GainRecord(Record):
@@ -206,14 +178,6 @@ class ExaminedRecord(Record):
 
     run: list[str] = Field(default_factory=list, description="The checks that ran.")
     skipped: list[SkippedRecord] = Field(default_factory=list)
-
-    @classmethod
-    def of(cls, examined: Examined) -> ExaminedRecord:
-        """What a diagnosis examined as part of a report."""
-        skipped = [
-            SkippedRecord(checks=list(each.checks), reason=each.reason, remedy=each.remedy) for each in examined.skipped
-        ]
-        return cls(run=list(examined.run), skipped=skipped)
 
 
 class HypothesisRecord(Record):

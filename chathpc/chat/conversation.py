@@ -215,7 +215,7 @@ class Conversation:
             matched=bool(steps) or (found is not None and found.holds),
             text=said,
             steps=[StepRecord.of(step.tool, _simple(step.arguments), step.result) for step in steps],
-            facts=[EvidenceRecord.of(fact) for fact in numbered(facts)],
+            facts=[EvidenceRecord.model_validate(fact) for fact in numbered(facts)],
             statements=[] if found is None else list(found.statements),
             model=model,
             note=quote(note, longest=600),

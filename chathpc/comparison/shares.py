@@ -123,4 +123,4 @@ def _place(sides: Sides, side: int, seen: BoolArray) -> PlaceRecord | None:
     inverse = np.unique(key, return_inverse=True)[1]
     best = int(np.argmax(np.bincount(inverse, weights=run.values[nodes])))
     line = int(site[np.flatnonzero(inverse == best)[0]])
-    return PlaceRecord.of(run.facts.place(int(tree.function[line]), line_node=line))
+    return PlaceRecord.model_validate(run.facts.place(int(tree.function[line]), line_node=line))

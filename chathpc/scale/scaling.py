@@ -177,7 +177,7 @@ def _finding(costs: Costs, cause: Cause, farthest: float) -> FindingRecord | Non
     return FindingRecord(
         loss=cause.loss.value,
         name="the whole program" if cause.general else name_of(costs, cause.node),
-        where=PlaceRecord.of(place).model_copy(update={"path": path_names(costs, cause.node)}),
+        where=PlaceRecord.model_validate(place).model_copy(update={"path": path_names(costs, cause.node)}),
         why=words.why(series, cause, law),
         cause=id,
         advice=advice,
