@@ -14,9 +14,6 @@ from chathpc.profile.run import RunFacts
 from chathpc.profile.text import clean
 from chathpc.view.records import View
 
-SCHEMA = "chathpc-report/2"
-
-
 #: A hypothesis about a smaller part of the run is not worth a reader's time.
 SMALLEST_SHARE = 0.05
 
@@ -30,6 +27,16 @@ class Record(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", from_attributes=True, json_schema_serialization_defaults_required=True
     )
+
+
+class Document(Record):
+    """A record that stands for itself in a file; its key `schema` says what it is."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    def to_json(self, *, indent: int = 2) -> str:
+        """JSON text that validates against the schema of its kind in docs/."""
+        return self.model_dump_json(by_alias=True, indent=indent)
 
 
 class PlaceRecord(Record):
@@ -295,7 +302,7 @@ class PruningRecord(Record):
     tokens: int
 
 
-class Report(Record):
+class Report(Document):
     """Everything that `chathpc explain` says."""
 
     schema_: Literal["chathpc-report/2"] = Field(default="chathpc-report/2", alias="schema")
@@ -319,8 +326,6 @@ class Report(Record):
         default=None, description="What a page draws; null unless it was asked for (explain --view, or a page)."
     )
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
     def __repr__(self) -> str:
         """What it is about, not all of it."""
         return f"<Report on {self.profile.title}: {self.verdict}, {len(self.findings)} findings>"
@@ -340,7 +345,3 @@ class Report(Record):
     def suspected(self) -> list[HypothesisRecord]:
         """The hypotheses that a reader is shown: worth a trial, and ruled out by nothing."""
         return [each for each in self.hypotheses if each.is_shown]
-
-    def to_json(self, *, indent: int = 2) -> str:
-        """The report as JSON text that validates against docs/report-schema.json."""
-        return self.model_dump_json(by_alias=True, indent=indent)

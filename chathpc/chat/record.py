@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from chathpc.report import EvidenceRecord, Record, StatementRecord
+from chathpc.report import Document, EvidenceRecord, Record, StatementRecord
 
 if TYPE_CHECKING:
     from chathpc.chat.tools.record import Result
@@ -41,7 +41,7 @@ class StepRecord(Record):
         return cls.model_validate({"tool": tool, "arguments": arguments, **said})
 
 
-class Answer(Record):
+class Answer(Document):
     """A question and its answer: what was looked up, and what a model says to it under its name."""
 
     schema_: Literal["chathpc-answer/1"] = Field(default="chathpc-answer/1", alias="schema")
@@ -63,19 +63,13 @@ class Answer(Record):
     )
     tokens: int = Field(default=0, description="Tokens that the model read and wrote.")
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
     @property
     def said(self) -> list[str]:
         """The model's statements that are printed."""
         return [each.text for each in self.statements if each.dropped_because is None]
 
-    def to_json(self, *, indent: int = 2) -> str:
-        """The answer as JSON text that validates against docs/answer-schema.json."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
-
-class Chat(Record):
+class Chat(Document):
     """A saved conversation."""
 
     schema_: Literal["chathpc-chat/1"] = Field(default="chathpc-chat/1", alias="schema")
@@ -86,5 +80,3 @@ class Chat(Record):
     contexts: int = Field(description="Size of the profile, to detect that it was replaced.")
     budget: int
     turns: list[Answer]
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from chathpc.report import PlaceRecord, Record, VerdictName
+from chathpc.report import Document, PlaceRecord, Record, VerdictName
 from chathpc.view.records import View
-
-SCHEMA = "chathpc-diff/1"
 
 
 class ChangeRecord(Record):
@@ -130,7 +128,7 @@ class GateRecord(Record):
     statement: str
 
 
-class Diff(Record):
+class Diff(Document):
     """Everything that `chathpc diff` says."""
 
     schema_: Literal["chathpc-diff/1"] = Field(default="chathpc-diff/1", alias="schema")
@@ -162,9 +160,3 @@ class Diff(Record):
     view: View | None = Field(
         default=None, description="What a page draws; null unless it was asked for (diff --view, or a page)."
     )
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    def to_json(self, *, indent: int = 2) -> str:
-        """The comparison as JSON text that validates against docs/diff-schema.json."""
-        return self.model_dump_json(by_alias=True, indent=indent)

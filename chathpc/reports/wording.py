@@ -63,6 +63,11 @@ def place(where: PlaceRecord) -> str:
     return f"{base}:{where.line}" if where.line else base
 
 
+def named(where: PlaceRecord) -> str:
+    """`gather at mesh.c:31`: function or kernel, and where it is, as far as either is known."""
+    return " at ".join(filter(None, (where.kernel or where.function, place(where))))
+
+
 def gain(finding: FindingRecord) -> str:
     """What could be won, and the cost that this comes from."""
     cost = f"{_share(finding)} of the whole"

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import asdict, replace
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -31,7 +30,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def document(page: PageData) -> str:
     """The page of `page` as one file of HTML."""
     style, script = page_style(), page_script()
-    title = escape(page.title)
+    title = escape(page.parts["title"])
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -69,8 +68,7 @@ def digest(text: str) -> str:
 
 def block(page: PageData) -> str:
     """The data as JSON that holds no markup; without the text for readers without scripts, which stands beside it."""
-    content = {key: value for key, value in asdict(replace(page, view=None)).items() if key != "text"}
-    content["view"] = None if page.view is None else page.view.model_dump(mode="json")
+    content = {**page.parts, "view": None if page.view is None else page.view.model_dump(mode="json")}
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return _SURROGATE.sub(REPLACEMENT, text).translate(_ESCAPED)
 
