@@ -8,7 +8,6 @@ from chathpc.bench import lines
 from chathpc.bench.result import Result, shown
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
 
 HEADER = ("figure", "measured", "asked", "what it is")
 #: With fewer columns what a figure is does not fit beside it; docs/accuracy.md tells it.
@@ -50,5 +49,4 @@ def _table(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     if not rows:
         page.paragraph("No case.")
         return
-    for line in table_lines(header, rows, page.style):
-        page.row(line)
+    page.table(header, rows)

@@ -59,8 +59,7 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
     titles = [column.title for column in columns]
     right = " ".join(column.title for column in columns if column.unit is not None)
     if not columns[-1].prose:
-        for line in table_lines(titles, cells, style, right=right):
-            page.row(line)
+        page.table(titles, cells, right=right)
         return
     narrow = replace(style, width=style.width - _LEAST_PROSE)
     lines = table_lines(titles[:-1], [row[:-1] for row in cells], narrow, right=right)
@@ -73,7 +72,7 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
 
 def written(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     """The rows as text, the numbers of a column in one unit."""
-    from chathpc.reports.columns import column as aligned
+    from chathpc.reports.table import column as aligned
 
     found = []
     for column, cells in zip(columns, zip(*rows, strict=True), strict=True):

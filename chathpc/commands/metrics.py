@@ -87,7 +87,6 @@ def _text(profile: Profile, style: Style) -> str:
     from chathpc.profile import numbers
     from chathpc.profile.run import run_facts, run_words
     from chathpc.reports.page import Page
-    from chathpc.reports.table import table_lines
 
     page = Page(style)
     contexts = f"{numbers.count(len(profile.tree))} contexts"
@@ -100,8 +99,7 @@ def _text(profile: Profile, style: Style) -> str:
     for metric in profile.metrics.values():
         total = numbers.quantity(profile.total(metric.id), metric.unit.value) if metric.has_values else "no values"
         rows.append((metric.id, metric.source_name, metric.unit.value, total))
-    for line in table_lines(("metric", "name in the source", "unit", "total"), rows, style, right="total"):
-        page.row(line)
+    page.table(("metric", "name in the source", "unit", "total"), rows, right="total")
     spread = _spread(profile)
     if spread is not None and profile.time is not None:
         page.heading("Locations")

@@ -173,7 +173,8 @@ def _report(profiles: OpenProfiles, form: str) -> str:
     from chathpc.reports import renderers
     from chathpc.reports.style import Style
 
-    return renderers()[form](profiles.session.report, Style())
+    text: str = renderers()[form](profiles.session.report, Style())
+    return text
 
 
 def _catalogue(profiles: OpenProfiles, id: str) -> str:

@@ -49,43 +49,26 @@ def _style() -> Style:
 # -- reports, comparisons, trees -----------------------------------------------------------------------------
 
 
-def _report_html(shown: Report) -> str:
-    """The page in a frame of its own where the report has what a page draws (`explain(…, view=True)`), else static parts."""
-    if shown.view is not None:
-        return _framed(shown)
-    from chathpc.reports.fragments import report
+def _page(kind: str, shown: Report | Diff) -> str:
+    """The page in a frame where there is what a page draws (`explain(…, view=True)`), else static parts.
 
-    return str(report(shown))
+    The frame may run the page's script and nothing else: it has no origin, so it reaches nothing of the notebook.
+    """
+    if shown.view is None:
+        from chathpc.reports import fragments
 
-
-def _framed(shown: Report | Diff) -> str:
-    """The page in a frame that may run the page's script and nothing else: it has no origin, so it reaches nothing of the notebook."""
+        return str(getattr(fragments, kind)(shown))
     from html import escape
 
-    from chathpc.reports.html import render
-
-    page = escape(render(shown, _style()))
+    page = escape(_rendered(kind, "html", shown))
     return f'<iframe title="chathpc" sandbox="allow-scripts" style="width:100%;height:46rem;border:0" srcdoc="{page}"></iframe>'
 
 
-def _report(form: str, shown: Report) -> str:
+def _rendered(kind: str, form: str, shown: Report | Diff) -> str:
     from chathpc.reports import renderers
 
-    return renderers()[form](shown, _style())
-
-
-def _diff_html(shown: Diff) -> str:
-    if shown.view is not None:
-        return _framed(shown)
-    from chathpc.reports.fragments import diff
-
-    return str(diff(shown))
-
-
-def _diff(form: str, shown: Diff) -> str:
-    from chathpc.reports import diff_renderers
-
-    return diff_renderers()[form](shown, _style())
+    text: str = renderers(kind)[form](shown, _style())
+    return text
 
 
 def _tree_html(shown: TreeRecord) -> str:
@@ -133,14 +116,12 @@ def _profile_html(shown: Profile) -> str:
 
 def _profile_text(shown: Profile) -> str:
     from chathpc.reports.page import Page
-    from chathpc.reports.table import table_lines
 
     page = Page(_style())
     page.paragraph(" · ".join(_profile_words(shown)), indent=0)
     if shown.helpers.sentence:
         page.paragraph(shown.helpers.sentence, indent=0)
-    for line in table_lines(("metric", "total", "meaning"), _totals(shown), page.style, right="total"):
-        page.row(line)
+    page.table(("metric", "total", "meaning"), _totals(shown), right="total")
     return page.text()
 
 
@@ -197,10 +178,6 @@ def _answer_text(shown: Answer) -> str:
     return answer_text(shown, _style(), NOTEBOOK)
 
 
-def _result_html(shown: Result) -> str:
-    return str(_step_html(shown))
-
-
 def _result_text(shown: Result) -> str:
     from chathpc.chat.render import step_text
 
@@ -217,14 +194,14 @@ _RESULT = ("chathpc.chat.tools.record", "Result")
 _FORMS: Mapping[str, Mapping[tuple[str, str], Shown]] = MappingProxyType(
     {
         "html": {
-            _REPORT: _report_html, _TREE: _tree_html, _DIFF: _diff_html, _PROFILE: _profile_html, _ANSWER: _answer_html,
-            _RESULT: _result_html,
+            _REPORT: partial(_page, "report"), _TREE: _tree_html, _DIFF: partial(_page, "diff"), _PROFILE: _profile_html, _ANSWER: _answer_html,
+            _RESULT: _step_html,
         },
         "markdown": {
-            _REPORT: partial(_report, "markdown"), _DIFF: partial(_diff, "markdown"), _ANSWER: _answer_markdown,
+            _REPORT: partial(_rendered, "report", "markdown"), _DIFF: partial(_rendered, "diff", "markdown"), _ANSWER: _answer_markdown,
         },
         "text": {
-            _REPORT: partial(_report, "text"), _TREE: _tree_text, _DIFF: partial(_diff, "text"), _PROFILE: _profile_text,
+            _REPORT: partial(_rendered, "report", "text"), _TREE: _tree_text, _DIFF: partial(_rendered, "diff", "text"), _PROFILE: _profile_text,
             _ANSWER: _answer_text, _RESULT: _result_text,
         },
     }

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from chathpc.profile import numbers
 from chathpc.report import TreeRecord, TreeRow
-from chathpc.reports.columns import column
 from chathpc.reports.style import Style
+from chathpc.reports.table import column
 
 BAR = 10
 #: The same on a narrow terminal, and the width from which one is no longer narrow.

@@ -11,10 +11,9 @@ from chathpc.comparison import words
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, RunRecord, ShareRecord, SideRecord
 from chathpc.profile import numbers
 from chathpc.profile.names import middle
-from chathpc.reports.columns import column
 from chathpc.reports.page import INDENT, Page
 from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
+from chathpc.reports.table import column
 from chathpc.reports.wording import place
 
 VERDICTS = {
@@ -78,13 +77,11 @@ def _sides(page: Page, diff: Diff) -> None:
     others = sum(max(len(row[at]) for row in (header, *rows)) + 2 for at in range(len(header) - 1) if at not in empty)
     room = max(page.style.width // 3, page.style.width - others)
     rows = [(*row[:-1], page.style.shorten_path(page.style.name(row[-1]), room)) for row in rows]
-    for line in table_lines(
+    page.table(
         [text for at, text in enumerate(header) if at not in empty],
         [[text for at, text in enumerate(row) if at not in empty] for row in rows],
-        page.style,
         right="total wall time samples",
-    ):
-        page.row(line)
+    )
 
 
 def _side(name: str, side: SideRecord, run: RunRecord, diff: Diff) -> tuple[str, ...]:
@@ -264,8 +261,7 @@ def _table(
         for row, before, after, change, error in zip(shown, old, new, changes, errors, strict=True)
     ]
     header = ("name", "before", "after", "change", "±", "relative")
-    for line in table_lines(header, cells, page.style, right="before after change ± relative"):
-        page.row(line)
+    page.table(header, cells, right="before after change ± relative")
     left = len(changed) - len(shown)
     others = [
         text for text in (f"{left} more changed (-v shows them)" if left > 0 else "", _rest_words(rest, unit)) if text
@@ -287,5 +283,4 @@ def _measurements(page: Page, diff: Diff) -> None:
     if not rows:
         return
     page.heading("Also measured", "noise unknown")
-    for line in table_lines(("metric", "before", "after", "relative"), rows, page.style, right="before after relative"):
-        page.row(line)
+    page.table(("metric", "before", "after", "relative"), rows, right="before after relative")

@@ -11,9 +11,9 @@ from chathpc.profile.names import shorten
 from chathpc.report import FindingRecord, Report, TreeRecord
 from chathpc.reports import wording
 from chathpc.reports.calltree import largest
-from chathpc.reports.columns import column
 from chathpc.reports.diff_terminal import VERDICTS
 from chathpc.reports.markup import Html, folded, joined, listed, table, tag
+from chathpc.reports.table import column
 
 _NAME = 120
 _PAGE = "max-width:60em"

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from chathpc.reports.style import Style
+from chathpc.reports.table import table_lines
 
 #: Column at which the text of a labelled paragraph begins: `   Gain       at most 1.35x`.
 INDENT = 3
@@ -112,6 +113,10 @@ class Page:
     def row(self, text: Text) -> None:
         """A line that is laid out already."""
         self.lines.append(text)
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str | Sequence[str] = "") -> None:
+        """A table; `right` names the columns of numbers."""
+        self.lines += table_lines(header, rows, self.style, right=right)
 
     def flow(self, pieces: list[Text], *, indent: int = INDENT) -> None:
         """Pieces of text one after the other as one wrapped paragraph."""

@@ -1,14 +1,18 @@
-"""Plain tables: columns two spaces apart, numbers to the right."""
+"""Plain tables: columns two spaces apart, numbers to the right and below each other in one unit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+import math
+from collections.abc import Iterable, Sequence, Set
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from chathpc.profile import numbers
 from chathpc.reports.style import Style
 
+#: What one of the units that chathpc.profile.numbers writes is worth: prefixes, and the hour.
+_WORTH = (*(10.0**exponent for exponent in range(-12, 19, 3)), 3600.0)
 _GAP = 2
 _NARROWEST = 8
 
@@ -22,24 +26,24 @@ def table_lines(
     """
     named = right.split() if isinstance(right, str) else right
     cells = [[style.name(cell) for cell in row] for row in (header, *rows)]
-    numbers = {at for at, title in enumerate(header) if title in named}
-    widths = _widths(cells, style.width, numbers)
+    figures = {at for at, title in enumerate(header) if title in named}
+    widths = _widths(cells, style.width, figures)
     lines = []
     for number, row in enumerate(cells):
         line = Text(style="bold" if number == 0 else "")
         for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
             short = style.shorten(cell, width)
             padding = " " * (width - cell_len(short))
-            line.append(padding + short if at in numbers else short + padding)
+            line.append(padding + short if at in figures else short + padding)
             line.append(" " * _GAP)
         line.rstrip()
         lines.append(line)
     return lines
 
 
-def _widths(cells: Sequence[Sequence[str]], width: int, numbers: Set[int]) -> list[int]:
+def _widths(cells: Sequence[Sequence[str]], width: int, figures: Set[int]) -> list[int]:
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    texts = [at for at in range(len(widths)) if at not in numbers]
+    texts = [at for at in range(len(widths)) if at not in figures]
     for columns in (texts, range(len(widths))):
         while sum(widths) + _GAP * (len(widths) - 1) > width:
             widest = max(columns, key=lambda at: widths[at], default=0)
@@ -47,3 +51,17 @@ def _widths(cells: Sequence[Sequence[str]], width: int, numbers: Set[int]) -> li
                 break
             widths[widest] -= 1
     return widths
+
+
+def column(values: Iterable[float], top: float, unit: str) -> list[str]:
+    """Each of `values` in the unit and with the decimals of `top`, the largest: `9.01 s`, `0.13 s`, not `130 ms`."""
+    head, _, suffix = numbers.quantity(top, unit).partition(" ")
+    try:
+        shown = float(head.replace(",", ""))
+    except ValueError:
+        return [numbers.quantity(value, unit) for value in values]
+    if shown == 0 or top == 0:
+        return [numbers.quantity(value, unit) for value in values]
+    worth = min(_WORTH, key=lambda candidate: abs(math.log(top / shown / candidate)))
+    decimals = len(head.partition(".")[2])
+    return [f"{value / worth:,.{decimals}f} {suffix}".rstrip() for value in values]

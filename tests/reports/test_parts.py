@@ -17,10 +17,9 @@ from chathpc.profile.tree import CallTree, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
 from chathpc.report import TreeRecord, TreeRow
 from chathpc.reports.calltree import bar, largest, tree_lines
-from chathpc.reports.columns import column
 from chathpc.reports.rows import tree_record
 from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
+from chathpc.reports.table import column, table_lines
 
 
 def small_profile() -> Profile:
