@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.errors import AdapterError
 from chathpc.profile.build import tree_of_columns
+from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric
+from chathpc.profile.profile import Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 
@@ -195,3 +198,20 @@ class Stacks:
                     np.frombuffer(where, dtype=np.int32),
                 )
         return tree, values
+
+    def profile(
+        self,
+        path: Path,
+        metrics: Iterable[Metric],
+        where: Locations | None = None,
+        *,
+        format: str,
+        tool: str,
+        title: str = "",
+    ) -> Profile:
+        """The profile that `tool` wrote to `path`, with those of `metrics` to which something was added; titled as the file, unless told."""
+        found = {metric.id: metric for metric in metrics if self.has(metric.id)}
+        where = Locations.single() if where is None else where
+        tree, values = self.finish(found.values(), len(where))
+        title = title or path.name.split(".")[0]
+        return Profile(format, title, tree, found, values, where, sources=(Source(path, tool),))

@@ -5,8 +5,10 @@ names.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, count
 
 import numpy as np
 
@@ -112,6 +114,12 @@ EMPTY_COLUMN = Column(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float64)
 def slug(name: str, *, longest: int | None = None, otherwise: str = "unnamed") -> str:
     """`name` as part of a metric's id: small letters, digits and hyphens, at most `longest` characters."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:longest] or otherwise
+
+
+def unused(identifier: str, taken: Container[str], between: str = ".") -> str:
+    """`identifier`, with the lowest number from 2 on behind it where it is one of `taken`."""
+    numbered = (f"{identifier}{between}{number}" for number in count(2))
+    return next(each for each in chain((identifier,), numbered) if each not in taken)
 
 
 def column_of(values: FloatArray, present: BoolArray | None = None) -> Column:

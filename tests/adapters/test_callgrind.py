@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chathpc.adapters.callgrind import ADAPTER
-from chathpc.adapters.callgrind.costs import read
+from chathpc.adapters.callgrind import ADAPTER, read
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
 from chathpc.pipeline import explain

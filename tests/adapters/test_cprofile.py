@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chathpc.adapters.cprofile import ADAPTER, read
-from chathpc.adapters.cprofile.marshalled import Damaged, decode
+from chathpc.adapters.cprofile import ADAPTER, Damaged, decode, read
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
 from chathpc.pipeline import explain

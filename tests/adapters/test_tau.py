@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.tau import ADAPTER, read, recognises
-from chathpc.adapters.tau.text import frame_of
+from chathpc.adapters.tau import ADAPTER, frame_of, read, recognises
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.profile import Profile

@@ -1,4 +1,4 @@
-"""Statistics of cProfile as a profile: a function's own time, calls, and who called it.
+"""Python's cProfile and profile: .pstats files, read without Python's marshal module, which trusts its input.
 
 The dictionary maps (file, line, name) to (calls that are no recursion, calls, own seconds, seconds with all below, callers);
 callers maps the same keys to what they caused: (calls, calls that are no recursion, own seconds, seconds with all below), or calls
@@ -7,21 +7,34 @@ alone. Lib/cProfile.py, Lib/profile.py and Lib/pstats.py of Python.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
+from typing import TypeAlias
 
+from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.call_graph import CAVEAT, below, carrying
 from chathpc.adapters.content import DAMAGED, read_bytes
-from chathpc.adapters.cprofile.marshalled import Damaged, Value, decode
 from chathpc.adapters.enough import too_short
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
-from chathpc.profile.location import Locations
+from chathpc.profile.activity import Activity, activity_of_name
 from chathpc.profile.metric import Clock, Metric, Unit
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
+
+
+def recognises(glance: Glance) -> bool:
+    """True for a marshalled dictionary whose first key is a tuple of three."""
+    head = glance.head
+    if len(head) < 8 or head[0] & ~_FLAG != ord("{"):
+        return False
+    kind = head[1] & ~_FLAG
+    return (kind == ord(")") and head[2] == 3) or (kind == ord("(") and head[2:6] == b"\x03\0\0\0")
+
 
 Key = tuple[str, int, str]
 
@@ -68,10 +81,7 @@ def read(path: Path) -> Profile:
     if not any(cost.own > 0 for cost in functions.costs):
         raise AdapterError("contains no time of any function", path=path, hint="Profile a longer run.")
     stacks = Stacks()
-    title = path.name.split(".")[0]
-    _put(functions, stacks, stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION)))
-    metrics = [metric for metric in (_TIME, _CALLS) if stacks.has(metric.id)]
-    tree, values = stacks.finish(metrics)
+    _put(functions, stacks, stacks.step(-1, stacks.frame(path.name.split(".")[0], kind=NodeKind.REGION)))
     caveats = [
         CAVEAT,
         "cProfile adds overhead to each call, so frequently called functions look slower than they are; it sees only one "
@@ -79,14 +89,8 @@ def read(path: Path) -> Profile:
     ]
     if faults:
         caveats.append(f"{faults:,} entries are not functions and were skipped.")
-    return Profile(
-        format="cProfile",
-        title=title,
-        tree=tree,
-        metrics={metric.id: metric for metric in metrics},
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, "cProfile"),),
+    return replace(
+        stacks.profile(path, (_TIME, _CALLS), format="cProfile", tool="cProfile"),
         caveats=tuple(caveats),
         not_collected={
             "call paths": "python -m pyinstrument -r json -o profile.json app.py",
@@ -163,8 +167,6 @@ def _add(stacks: Stacks, node: int, cost: _Cost) -> None:
 
 def _kind(name: str) -> NodeKind:
     """Built-in functions that wait are states of the runtime, not work of the program."""
-    from chathpc.profile.activity import Activity, activity_of_name
-
     waits = (Activity.SLEEP, Activity.LOCK, Activity.BLOCKED, Activity.JOIN, Activity.IO)
     return NodeKind.PLACEHOLDER if activity_of_name(name) in waits else NodeKind.FUNCTION
 
@@ -201,3 +203,141 @@ def _seconds(value: Value) -> float | None:
         return None
     seconds = float(value) if abs(value) < _LONGEST else float("nan")
     return max(seconds, 0.0) if isfinite(seconds) else None
+
+
+# -- the part of Python's marshal format that statistics consist of: dictionaries, tuples, text, numbers ------------
+#
+# Python's own marshal module may crash on damaged data and can make code objects, so it is not used. The layout is that of
+# Python/marshal.c, versions 0 to 4. Anything else than these types is refused.
+
+Value: TypeAlias = "bool | int | float | str | tuple[Value, ...] | dict[Value, Value] | _Null | None"
+
+_FLAG = 0x80
+#: Statistics are five levels deep: dictionary, tuple, dictionary, tuple, number.
+_DEEPEST = 8
+#: 15-bit digits of a number: 300 bits are enough for any count.
+_DIGITS = 20
+
+
+class Damaged(ValueError):
+    """The bytes are not what they should be; `offset` is where that shows."""
+
+    def __init__(self, what: str, offset: int) -> None:
+        super().__init__(what)
+        self.offset = offset
+
+
+class _Null:
+    """What ends a dictionary."""
+
+
+NULL = _Null()
+
+
+def decode(data: bytes) -> Value:
+    """The value that `data` begins with; Damaged for anything that is none of the types above."""
+    return _Decoder(data).value(0)
+
+
+class _Decoder:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+        self.known: list[Value] = []  #: what later parts may refer to
+        self.interned: list[Value] = []  #: the same of Python 2, for names only
+
+    def take(self, size: int) -> bytes:
+        if size < 0 or size > len(self.data) - self.at:
+            raise Damaged("the data end too early", self.at)
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def int32(self) -> int:
+        return int.from_bytes(self.take(4), "little", signed=True)
+
+    def value(self, depth: int) -> Value:
+        if depth > _DEEPEST:
+            raise Damaged("values are nested too deeply", self.at)
+        begin = self.at
+        code = self.take(1)[0]
+        kind = chr(code & ~_FLAG)
+        place = -1
+        if code & _FLAG and kind in "([{)isuafgltzZAI":
+            place = len(self.known)
+            self.known.append(NULL)
+        found = self.of_kind(kind, depth, begin)
+        if place >= 0:
+            self.known[place] = found
+        return found
+
+    def of_kind(self, kind: str, depth: int, begin: int) -> Value:
+        if kind == "i":
+            return self.int32()
+        if kind == "I":
+            return int.from_bytes(self.take(8), "little", signed=True)
+        if kind == "g":
+            number: float = struct.unpack("<d", self.take(8))[0]
+            return number
+        if kind in ")(":
+            count = self.take(1)[0] if kind == ")" else self.int32()
+            if not 0 <= count <= len(self.data) - self.at:
+                raise Damaged(f"a tuple claims {count:,} parts", begin)
+            return tuple(self.value(depth + 1) for _ in range(count))
+        if kind in "zZ":
+            return self.take(self.take(1)[0]).decode("utf-8", "replace")
+        if kind in "aAust":
+            text = self.take(self.int32()).decode("utf-8", "replace")
+            if kind == "t":
+                self.interned.append(text)
+            return text
+        if kind in "rR":
+            table = self.known if kind == "r" else self.interned
+            index = self.int32()
+            if not 0 <= index < len(table) or table[index] is NULL:
+                raise Damaged("a reference to nothing", begin)
+            return table[index]
+        if kind == "{":
+            return self.dictionary(depth)
+        return self.rare(kind, begin)
+
+    def rare(self, kind: str, begin: int) -> Value:
+        if kind == "0":
+            return NULL
+        if kind == "N":
+            return None
+        if kind in "TF":
+            return kind == "T"
+        if kind == "f":
+            try:
+                return float(self.take(self.take(1)[0]))
+            except ValueError:
+                raise Damaged("an invalid number", begin) from None
+        if kind == "l":
+            count = self.int32()
+            if abs(count) > _DIGITS:
+                raise Damaged("a number that is too large", begin)
+            digits = [int.from_bytes(self.take(2), "little") for _ in range(abs(count))]
+            value = sum(digit << 15 * place for place, digit in enumerate(digits))
+            return -value if count < 0 else value
+        raise Damaged(f"a value of a type that statistics never contain ({kind!r})", begin)
+
+    def dictionary(self, depth: int) -> Value:
+        found: dict[Value, Value] = {}
+        while True:
+            begin = self.at
+            key = self.value(depth + 1)
+            if key is NULL:
+                return found
+            # Only plain keys: the hash of a tuple of tuples of tuples, each given twice, would never be done.
+            if not isinstance(key, tuple) or not all(isinstance(part, str | int | float) for part in key):
+                raise Damaged("a key that is not a function", begin)
+            found[key] = self.value(depth + 1)
+
+
+ADAPTER = Adapter(
+    name="cprofile",
+    reads="statistics of Python's cProfile (.pstats, .prof)",
+    recognises=recognises,
+    read=read,
+    order=30,
+)
