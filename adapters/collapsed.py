@@ -7,16 +7,18 @@ say what they are: `_[k]` in the kernel, `_[i]` inlined, `_[j]` compiled at run 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.adapters.stacks import Stacks
-    from chathpc.profile.profile import Profile
+from chathpc.adapters.lines import lines
+from chathpc.adapters.stacks import Stacks, library_in
+from chathpc.errors import AdapterError
+from chathpc.profile.metric import Metric, Unit
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind
 
 _STACK = re.compile(r"\s*+(?P<frames>\S.*)[ \t](?P<count>\d{1,18}(?:\.\d{1,12})?)\s*", re.DOTALL)
 #: `solve (heat.py:12)` as Python samplers write it.
@@ -56,13 +58,6 @@ def recognises(glance: Glance) -> bool:
 
 def read(path: Path) -> Profile:
     """The profile of the stacks in the file; AdapterError if no line is one."""
-    from chathpc.adapters.lines import lines
-    from chathpc.adapters.stacks import Stacks
-    from chathpc.errors import AdapterError
-    from chathpc.profile.location import Locations
-    from chathpc.profile.metric import Metric, Unit
-    from chathpc.profile.profile import Profile, Source
-
     stacks, known = Stacks(), dict[str, tuple[int, ...]]()
     total, smallest, valid, invalid = 0.0, inf, 0, 0
     for line in lines(path):
@@ -92,20 +87,14 @@ def read(path: Path) -> Profile:
     taken = "they are taken as samples of running threads, so shares"
     if not sampled:
         taken = "such large ones may be microseconds or bytes and are no basis for error bars. Shares"
-    tree, values = stacks.finish([metric])
     caveats = [f"Collapsed stacks give numbers without a unit; {taken} are known but seconds are not."]
     if invalid:
         caveats.append(f"{invalid:,} of {valid + invalid:,} lines are not stacks and were skipped.")
-    return Profile(
-        format="collapsed stacks",
-        title=path.name.split(".")[0],
-        tree=tree,
-        metrics={metric.id: metric},
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, "collapsed stacks"),),
+    profile = stacks.profile(path, [metric], format="collapsed stacks", tool="collapsed stacks")
+    return replace(
+        profile,
         caveats=tuple(caveats),
-        not_collected={"threads": _THREADS[any(path.endswith(".py") for path in tree.files)]},
+        not_collected={"threads": _THREADS[any(path.endswith(".py") for path in profile.tree.files)]},
         sample_count=total if sampled else None,
         timed=not sampled,
     )
@@ -113,9 +102,6 @@ def read(path: Path) -> Profile:
 
 def _frames(stacks: Stacks, text: str) -> tuple[int, ...]:
     """The frames that the text of one stands for: a function, and the line in it where that is told."""
-    from chathpc.adapters.stacks import library_in
-    from chathpc.profile.tree import NodeKind
-
     if text.endswith("_[k]"):
         return (stacks.frame(text[:-4], module=_KERNEL),)
     if text.endswith("_[i]"):

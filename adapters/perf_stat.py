@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.metric import Metric
-    from chathpc.profile.profile import Profile
+from chathpc.adapters.lines import lines
+from chathpc.adapters.linux_perf.events import event_of, unlike
+from chathpc.adapters.stacks import Stacks
+from chathpc.errors import AdapterError
+from chathpc.profile import numbers
+from chathpc.profile.metric import Metric, Unit
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind
 
 _NOT = ("<not supported>", "<not counted>")
 _VALUE = re.compile(r"\d{1,20}(?:[.,]\d{1,9})?")
@@ -118,13 +121,6 @@ def _json_row(line: str) -> _Row | None:
 
 def read(path: Path) -> Profile:
     """The counters as a profile of one node; AdapterError if nothing was counted."""
-    from chathpc.adapters.lines import lines
-    from chathpc.adapters.stacks import Stacks
-    from chathpc.errors import AdapterError
-    from chathpc.profile.location import Locations
-    from chathpc.profile.profile import Profile, Source
-    from chathpc.profile.tree import NodeKind
-
     counters = _Counters()
     invalid = 0
     for line in lines(path, longest=1 << 16):
@@ -140,21 +136,13 @@ def read(path: Path) -> Profile:
         raise AdapterError(what, path=path, hint=_HOW)
     metrics = _metrics(counters)
     stacks = Stacks()
-    title = path.name.split(".")[0]
-    node = stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))
+    node = stacks.step(-1, stacks.frame(path.name.split(".")[0], kind=NodeKind.REGION))
     for event, value in counters.values.items():
         stacks.add(metrics[event].id, node, value * metrics[event].scale)
-    tree, values = stacks.finish(metrics.values())
     known = {metric.id: counters.values[event] * metric.scale for event, metric in metrics.items()}
     used = sum(counters.utilised) / counters.clock_rows if counters.clock_rows else None
-    return Profile(
-        format="perf stat",
-        title=title,
-        tree=tree,
-        metrics={metric.id: metric for metric in metrics.values()},
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, "Linux perf"),),
+    return replace(
+        stacks.profile(path, metrics.values(), format="perf stat", tool="Linux perf"),
         caveats=_caveats(counters, known, used, invalid),
         not_collected=_not_collected(known),
         run={} if used is None else {"processors in use": f"{used:.3g}"},
@@ -179,31 +167,17 @@ def _add(counters: _Counters, row: _Row) -> None:
 
 
 def _metrics(counters: _Counters) -> dict[str, Metric]:
-    from dataclasses import replace
-
-    from chathpc.adapters.linux_perf.events import LONGEST_SLUG, event_of
-    from chathpc.profile.metric import Unit, slug
-
     found: dict[str, Metric] = {}
-    taken: set[str] = set()
     for event in counters.values:
         metric = event_of(event).metric(sampled=False)
         unit = counters.units[event]
         if unit in _UNITS:
             metric = replace(metric, unit=Unit.SECONDS, scale=_UNITS[unit], source_unit=unit)
-        identifier, again = metric.id, 2
-        if identifier in taken:
-            identifier = f"{metric.id}.{slug(event, longest=LONGEST_SLUG)}"
-        while identifier in taken:
-            identifier, again = f"{metric.id}.{slug(event, longest=LONGEST_SLUG)}-{again}", again + 1
-        taken.add(identifier)
-        found[event] = replace(metric, id=identifier)
+        found[event] = unlike(metric, event, found.values())
     return found
 
 
 def _insufficient(known: dict[str, float], used: float | None) -> str:
-    from chathpc.profile import numbers
-
     said = []
     if "cpu.time" in known:
         said.append(f"{numbers.seconds(known['cpu.time'])} of processor time")
@@ -216,8 +190,6 @@ def _insufficient(known: dict[str, float], used: float | None) -> str:
 
 
 def _caveats(counters: _Counters, known: dict[str, float], used: float | None, invalid: int) -> tuple[str, ...]:
-    from chathpc.profile import numbers
-
     said = []
     if used is not None and used < _BUSY:
         said.append(

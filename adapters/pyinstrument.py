@@ -6,16 +6,22 @@ frame may have an `identifier` instead, "function, NUL, file, NUL, line"; sessio
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.content import read_json
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.adapters.stacks import Stacks
-    from chathpc.profile.profile import Profile
-    from chathpc.profile.tree import CallTree, FloatArray
+from chathpc.adapters.stacks import Stacks
+from chathpc.errors import AdapterError
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity, activity_of_name
+from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import CallTree, FloatArray, NodeKind
 
 #: Frames that stand for their parent's own time.
 _SELF = ("[self]",)
@@ -34,13 +40,6 @@ def recognises(glance: Glance) -> bool:
 
 def read(path: Path) -> Profile:
     """The profile in the file; AdapterError for what is no tree of frames."""
-    from chathpc.adapters.content import read_json
-    from chathpc.adapters.stacks import Stacks
-    from chathpc.errors import AdapterError
-    from chathpc.profile.location import Locations
-    from chathpc.profile.metric import Clock, Metric, Unit
-    from chathpc.profile.profile import Profile, Source
-
     document = read_json(path)
     document = document if isinstance(document, dict) else {}
     root = document.get("root_frame", document.get("frame_tree"))
@@ -53,13 +52,14 @@ def read(path: Path) -> Profile:
     if not stacks.has("cpu.time"):
         raise AdapterError("contains no time of any frame", path=path, hint=_HOW)
     metric = Metric("cpu.time", Unit.SECONDS, "wall-clock time of the thread (sampled)", "time", "s", clock=Clock.WALL)
-    tree, values = stacks.finish([metric])
+    profile = stacks.profile(path, [metric], format="pyinstrument", tool="pyinstrument")
+    own = profile.everything.dense(metric.id)
     caveats = ["pyinstrument sees one thread, and extensions written in C only as the Python function that calls them."]
     if faults:
         caveats.append(f"{faults:,} damaged frames were skipped.")
-    if rounded > 0.01 * values.exclusive("cpu.time").sum():
+    if rounded > 0.01 * own.sum():
         caveats.append("Some frames have less time than their children.")
-    imports = _imports(tree, values.exclusive("cpu.time").dense(len(tree)))
+    imports = _imports(profile.tree, own)
     if imports:
         caveats.append(imports)
     samples = _number(facts.get("sample_count"))
@@ -68,14 +68,8 @@ def read(path: Path) -> Profile:
         number = _number(facts.get(key))
         if number is not None:
             run[words] = f"{number:.6g}"
-    return Profile(
-        format="pyinstrument",
-        title=path.name.split(".")[0],
-        tree=tree,
-        metrics={metric.id: metric},
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, "pyinstrument"),),
+    return replace(
+        profile,
         caveats=tuple(caveats),
         not_collected={
             "threads, and time in extensions by function": "py-spy record --native -f speedscope -o x.json -- ./app",
@@ -118,10 +112,6 @@ _IMPORTS = 0.1
 
 def _imports(tree: CallTree, own: FloatArray) -> str:
     """What importing modules takes: code at the top level of modules that others import."""
-    import numpy as np
-
-    from chathpc.profile import numbers
-
     module = tree.names.index("<module>") if "<module>" in tree.names else -1
     imported = np.flatnonzero((tree.name == module) & (tree.parent >= 0) & (module >= 0)).astype(np.int32)
     outer = tree.outermost(imported)
@@ -154,9 +144,6 @@ def _place(frame: dict[str, Any]) -> tuple[str, str, int]:
 
 
 def _frame(stacks: Stacks, name: str, file: str, line: int) -> int:
-    from chathpc.profile.activity import Activity, activity_of_name
-    from chathpc.profile.tree import NodeKind
-
     if file.startswith("<built-in>") or not file:
         waits = (Activity.SLEEP, Activity.LOCK, Activity.BLOCKED, Activity.JOIN, Activity.IO)
         waiting = activity_of_name(name) in waits or name == "[await]"

@@ -9,17 +9,22 @@ processes and threads as well, and chathpc measure tells beside its samples the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.content import read_json
+from chathpc.adapters.enough import too_short
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.adapters.stacks import Stacks
-    from chathpc.profile.metric import Metric
-    from chathpc.profile.profile import Profile
+from chathpc.adapters.stacks import Stacks, library_in
+from chathpc.errors import AdapterError
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.profile import Profile, Source
 
 _SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
 #: py-spy's frames of processes and threads, and how chathpc measure begins the names of a rank's threads.
@@ -45,10 +50,6 @@ def recognises(glance: Glance) -> bool:
 
 def read(path: Path) -> Profile:
     """The profiles in the file, each a location; AdapterError for what is no file of speedscope."""
-    from chathpc.adapters.content import read_json
-    from chathpc.adapters.stacks import Stacks
-    from chathpc.errors import AdapterError
-
     document = read_json(path)
     profiles = document.get("profiles") if isinstance(document, dict) else None
     if not isinstance(profiles, list) or not profiles:
@@ -100,8 +101,6 @@ class _Reading:
 
     def metric(self, profile: dict[str, Any], *, sampled: bool) -> Metric:
         """The metric of a profile."""
-        from chathpc.profile.metric import Clock, Metric, Unit
-
         unit, name = profile.get("unit"), profile.get("name")
         text = unit if isinstance(unit, str) else "none"
         if self.ours and isinstance(name, str) and (own := _OWN.fullmatch(name)):
@@ -132,8 +131,6 @@ def _frames(document: dict[str, Any]) -> list[Any]:
 
 
 def _frame(stacks: Stacks, frame: Any) -> int:
-    from chathpc.adapters.stacks import library_in
-
     facts = frame if isinstance(frame, dict) else {}
     name, file, line = facts.get("name"), facts.get("file"), facts.get("line")
     if not isinstance(name, str) or not name or _ADDRESS.fullmatch(name):
@@ -167,8 +164,6 @@ def _is_no_code(frame: object) -> bool:
 
 
 def _number(value: object) -> float | None:
-    from math import isfinite
-
     if type(value) is int and abs(value) < 1 << 63:
         return float(value)
     return value if type(value) is float and isfinite(value) and abs(value) < 1e18 else None
@@ -236,18 +231,20 @@ def _sampled(reading: _Reading, profile: dict[str, Any]) -> None:
 
 
 def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
-    import numpy as np
-
-    from chathpc.adapters.enough import too_short
-    from chathpc.errors import AdapterError
-    from chathpc.profile.location import Locations
-    from chathpc.profile.profile import Profile, Source
-
-    metrics = {name: metric for name, metric in reading.metrics.items() if reading.stacks.has(name)}
+    threads, ranks = np.arange(len(reading.ranks), dtype=np.int64), np.array(reading.ranks, dtype=np.int64)
+    where = Locations.of(len(threads), thread=threads, rank=ranks)
+    tool, _, version = exporter.partition("@")
+    profile = reading.stacks.profile(
+        reading.path,
+        reading.metrics.values(),
+        where,
+        format="py-spy" if exporter.startswith("py-spy") else "speedscope",
+        tool=tool or "speedscope",
+        title=title,
+    )
+    metrics, values = profile.metrics, profile.everything.values
     if not metrics:
         raise AdapterError("its profiles contain no time and no weight", path=reading.path, hint=_HOW)
-    locations = len(reading.ranks)
-    tree, values = reading.stacks.finish(metrics.values(), locations)
     timed = not reading.samples
     caveats = []
     if "cpu.time" in metrics and not reading.wall and not reading.ours:
@@ -261,18 +258,9 @@ def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
         caveats.append(f"The file has {len(reading.damaged):,} faults that were ignored: {kinds}.")
     seconds = float(sum(values.exclusive("cpu.time").values)) if "cpu.time" in metrics else None
     total = values.exclusive("cpu.samples").sum() if "cpu.samples" in metrics else None
-    return Profile(
-        format="py-spy" if exporter.startswith("py-spy") else "speedscope",
-        title=title,
-        tree=tree,
-        metrics=metrics,
-        values=values,
-        where=Locations.of(
-            locations,
-            thread=np.arange(locations, dtype=np.int64),
-            rank=np.array(reading.ranks, dtype=np.int64),
-        ),
-        sources=(Source(reading.path, exporter.partition("@")[0] or "speedscope", exporter.partition("@")[2]),),
+    return replace(
+        profile,
+        sources=(Source(reading.path, tool or "speedscope", version),),
         caveats=tuple(caveats),
         not_collected={
             "hardware counters (cache misses, instructions per cycle)": (

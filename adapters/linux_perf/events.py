@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from chathpc.profile.metric import Clock, Metric, Unit, slug
+from chathpc.profile.metric import Clock, Metric, Unit, slug, unused
 
 #: name of the event → (id, unit, factor from perf's unit, what it counts). Clocks count nanoseconds (perf_event_open(2)).
 _EVENTS: dict[str, tuple[str, Unit, float, str]] = {
@@ -32,9 +33,9 @@ _ALIASES = {
     "cs": "context-switches",
     "migrations": "cpu-migrations",
 }
-#: `cpu_core/cycles/`, `armv8_pmuv3_0/cpu_cycles/`: event of a named counter unit.
 #: Characters of an unknown event's name that its metric's id keeps.
-LONGEST_SLUG = 60
+_LONGEST_SLUG = 60
+#: `cpu_core/cycles/`, `armv8_pmuv3_0/cpu_cycles/`: event of a named counter unit.
 _UNIT_OF_COUNTERS = re.compile(r"[\w.-]+/(?P<event>[\w.-]+)[^/]*/(?P<modifiers>\w*)")
 #: What samples of a time-like event stand for where their period is not known.
 _TIME_LIKE = frozenset({"cpu-clock", "task-clock", "cycles", "ref-cycles", ""})
@@ -55,7 +56,7 @@ class Event:
     def metric(self, *, sampled: bool) -> Metric:
         """The metric of the event's counts; unknown events become `other.<slug>`."""
         identifier, unit, scale, words = _EVENTS.get(
-            self.name, (f"other.{slug(self.name, longest=LONGEST_SLUG)}", Unit.COUNT, 1.0, self.name)
+            self.name, (f"other.{slug(self.name, longest=_LONGEST_SLUG)}", Unit.COUNT, 1.0, self.name)
         )
         return Metric(
             id=identifier,
@@ -69,7 +70,7 @@ class Event:
 
     def samples(self) -> Metric:
         """The metric of the event's samples, where what each stands for was not recorded."""
-        known = _EVENTS.get(self.name, (f"other.{slug(self.name, longest=LONGEST_SLUG)}",))[0]
+        known = _EVENTS.get(self.name, (f"other.{slug(self.name, longest=_LONGEST_SLUG)}",))[0]
         return Metric(
             id="cpu.samples" if self.name in _TIME_LIKE else f"{known}.samples",
             unit=Unit.SAMPLES,
@@ -87,3 +88,11 @@ def event_of(source: str) -> Event:
         name = head
     name = name.replace("_", "-") if name.replace("_", "-") in _EVENTS | _ALIASES else name
     return Event(source, _ALIASES.get(name, name))
+
+
+def unlike(metric: Metric, name: str, others: Iterable[Metric]) -> Metric:
+    """`metric`, with the `name` of its event in its id where one of the `others` has that."""
+    taken = {other.id for other in others}
+    if metric.id not in taken:
+        return metric
+    return replace(metric, id=unused(f"{metric.id}.{slug(name, longest=_LONGEST_SLUG)}", taken, "-"))

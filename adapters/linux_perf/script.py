@@ -15,7 +15,7 @@ from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.annotate import COMMENT, annotated
 from chathpc.adapters.linux_perf.chains import Chain, Frame, Inlined
 from chathpc.adapters.linux_perf.command import recorded
-from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
+from chathpc.adapters.linux_perf.events import Event, event_of, unlike
 from chathpc.adapters.linux_perf.layout import EXIT, UNKNOWN, frame, head, source_line
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.linux_perf.wall_clock import WallClock
@@ -24,7 +24,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS, THREAD_STARTERS
 from chathpc.profile.launcher import split
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Metric, slug
+from chathpc.profile.metric import Metric
 from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.run import told_command
 from chathpc.profile.tree import NodeKind
@@ -216,7 +216,8 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
         event = event_of(name)
         with_period = begun["period"] is not None and event.is_known
         metric = event.metric(sampled=True) if with_period else event.samples()
-        counted = reading.events[name] = _Counted(event, with_period, _unique(metric, reading.events.values()))
+        metric = unlike(metric, metric.source_name, (other.metric for other in reading.events.values()))
+        counted = reading.events[name] = _Counted(event, with_period, metric)
     period = begun["period"]
     if counted.with_period and period is None:
         reading.without_period += 1
@@ -292,16 +293,6 @@ def _time(reading: _Reading, match: re.Match[str]) -> float:
     return at - reading.ahead[reading.node]
 
 
-def _unique(metric: Metric, others: Iterable[_Counted]) -> Metric:
-    taken = {other.metric.id for other in others}
-    identifier, number = metric.id, 2
-    if identifier in taken:
-        identifier = f"{metric.id}.{slug(metric.source_name, longest=LONGEST_SLUG)}"
-    while identifier in taken:
-        identifier, number = f"{metric.id}.{slug(metric.source_name, longest=LONGEST_SLUG)}-{number}", number + 1
-    return replace(metric, id=identifier)
-
-
 def _header(reading: _Reading, line: str) -> None:
     """A line of the header that perf script --header writes."""
     key, colon, value = line.lstrip("# ").partition(":")
@@ -340,15 +331,14 @@ def _profile(reading: _Reading) -> Profile:
             metrics[metric.id] = metric
         samples += reading.clock.blocks
     reading.inlined.settle(reading.stacks)
-    tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
     title = reading.comms.most_common(1)[0][0]
-    return Profile(
-        format="Linux perf",
-        title=title,
-        tree=tree,
+    where = _locations(reading, ranks)
+    profile = reading.stacks.profile(
+        reading.path, metrics.values(), where, format="Linux perf", tool="Linux perf", title=title
+    )
+    return replace(
+        profile,
         metrics=metrics,
-        values=values,
-        where=_locations(reading, ranks),
         sources=(Source(reading.path, "Linux perf", reading.version),),
         caveats=(*_caveats(reading, main), *(_ORDER if ranks and reading.rank < 0 else ())),
         not_collected=_not_collected(reading, main),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.content import read_bytes
 from chathpc.adapters.glance import HEAD, Glance
+from chathpc.adapters.pprof import legacy, message
 from chathpc.adapters.protobuf import BYTES, VARINT, Damaged, fields
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
+from chathpc.profile.profile import Profile
 
 #: First lines of the older text forms.
 TEXT = re.compile(r"\s*(?:heap profile:\s|--- ?(?:contention|mutex|contentionz|heapz)\b|\w{1,40} profile: total \d)")
@@ -25,12 +24,10 @@ _FIELDS = {
 
 def recognises(glance: Glance) -> bool:
     """True for the message of profile.proto, the words of a CPU profile of gperftools, and the heads of its texts."""
-    from chathpc.adapters.pprof.legacy_cpu import layout
-
     content = glance.content
     if TEXT.match(content[:200].decode("latin-1")):
         return True
-    return layout(content) is not None or looks_like_profile(content, whole=len(content) < HEAD)
+    return legacy.layout(content) is not None or looks_like_profile(content, whole=len(content) < HEAD)
 
 
 def looks_like_profile(data: bytes, *, whole: bool) -> bool:
@@ -57,14 +54,11 @@ def looks_like_profile(data: bytes, *, whole: bool) -> bool:
 
 def read(path: Path) -> Profile:
     """Read a profile of pprof in any of its forms."""
-    from chathpc.adapters.content import read_bytes
-    from chathpc.adapters.pprof import legacy_cpu, legacy_text, message
-
     data = read_bytes(path)
     if TEXT.match(data[:200].decode("latin-1")):
-        return legacy_text.profile_of(data.decode("utf-8", "replace"), path)
-    if legacy_cpu.layout(data) is not None:
-        return legacy_cpu.profile_of(data, path)
+        return legacy.text_profile_of(data.decode("utf-8", "replace"), path)
+    if legacy.layout(data) is not None:
+        return legacy.cpu_profile_of(data, path)
     return message.profile_of(data, path)
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chathpc.adapters.content import DAMAGED
-from chathpc.adapters.pprof.assemble import assembled, stacks_for
-from chathpc.adapters.pprof.vocabulary import metrics_of
+from chathpc.adapters.pprof.assemble import assembled, metrics_of, stacks_for
 from chathpc.adapters.protobuf import BYTES, VARINT, Damaged, fields, numbers, signed
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError

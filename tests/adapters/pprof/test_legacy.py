@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.adapters.pprof import ADAPTER, read
-from chathpc.adapters.pprof.legacy_cpu import layout
+from chathpc.adapters.pprof.legacy import layout
 from chathpc.errors import AdapterError
 from tests.adapters.opened import opened
 from tests.synthetic.pprof import MAPS, gperftools, heap
