@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,16 @@ GROUP = "chathpc.adapters"
 def nothing() -> str:
     """The answer of an adapter that needs no more than chathpc itself."""
     return ""
+
+
+def reader(module: str) -> Callable[[Path], Profile]:
+    """The function `read` of a module that is imported when the first profile is read: most formats are only looked for."""
+
+    def read(path: Path) -> Profile:
+        profile: Profile = import_module(module).read(path)
+        return profile
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)

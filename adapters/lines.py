@@ -22,13 +22,9 @@ def lines(path: Path, *, longest: int = LONGEST) -> Iterator[str]:
     UTF-16 with a byte order mark, else UTF-8; bytes that are no text are replaced. AdapterError for a file that cannot be
     read, for damaged packed data, for bombs and for lines of more than `longest` characters.
     """
-    decoder: codecs.IncrementalDecoder | None = None
     rest = ""
-    for piece in pieces(path):
-        if decoder is None:
-            mark, encoding = encoding_of(piece)
-            decoder, piece = codecs.getincrementaldecoder(encoding)("replace"), piece[len(mark) :]
-        whole = (rest + decoder.decode(piece)).split("\n")
+    for text in texts(path):
+        whole = (rest + text).split("\n")
         rest = whole.pop()
         if len(rest) > longest:
             raise AdapterError(
@@ -36,10 +32,20 @@ def lines(path: Path, *, longest: int = LONGEST) -> Iterator[str]:
             )
         for line in whole:
             yield line.removesuffix("\r")
-    if decoder is not None:
-        rest += decoder.decode(b"", final=True)
     if rest:
         yield rest.removesuffix("\r")
+
+
+def texts(path: Path) -> Iterator[str]:
+    """The text of a file in pieces, as `lines` reads it."""
+    decoder: codecs.IncrementalDecoder | None = None
+    for piece in pieces(path):
+        if decoder is None:
+            mark, encoding = encoding_of(piece)
+            decoder, piece = codecs.getincrementaldecoder(encoding)("replace"), piece[len(mark) :]
+        yield decoder.decode(piece)
+    if decoder is not None:
+        yield decoder.decode(b"", final=True)
 
 
 def pieces(path: Path) -> Iterator[bytes]:

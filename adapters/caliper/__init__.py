@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 #: Keys of a json-split document, one of which stands near its beginning.
 _KEYS = ('"columns"', '"data"', '"column_metadata"', '"nodes"')
@@ -41,13 +35,7 @@ def _is_split(glance: Glance) -> bool:
     )
 
 
-def read(path: Path) -> Profile:
-    """Read a .cali file, a json-split file or a folder with the .cali files of one run's ranks; see `profile.read`."""
-    from chathpc.adapters.caliper.profile import read as read_profile
-
-    return read_profile(path)
-
-
+read = reader("chathpc.adapters.caliper.profile")
 ADAPTER = Adapter(
     name="caliper",
     reads="Caliper profiles (.cali, also SPOT; JSON of cali-query -q 'format json-split')",

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from chathpc.adapters.caliper.cali import read_cali
 from chathpc.adapters.caliper.columns import Columns, add_columns
-from chathpc.adapters.caliper.split import read_split
-from chathpc.adapters.caliper.table import KERNEL_LABELS, Region, Row, Table
+from chathpc.adapters.caliper.files import KERNEL_LABELS, Region, Row, Table, read_cali, read_split
 from chathpc.adapters.content import read_text
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chathpc.adapters.compiler_records.collect import Collection
+from chathpc.adapters.compiler_records.collect import Collection, call_obstacle, is_math_call, is_outer, loop_obstacle
 from chathpc.adapters.compiler_records.commands import is_source
-from chathpc.adapters.compiler_records.messages import call_obstacle, is_math_call, is_outer, loop_obstacle
 from chathpc.adapters.traced.json_text import JsonText
 from chathpc.profile.compiler import CompiledUnit, Obstacle, Outcome
 

@@ -16,18 +16,15 @@ at its own line. The YAML is a stream of documents (LLVM: Remarks, "YAML remarks
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from chathpc.adapters.compiler_records.collect import Collection
+from chathpc.adapters.compiler_records.collect import Collection, call_obstacle, loop_obstacle
 from chathpc.adapters.compiler_records.commands import is_source
-from chathpc.adapters.compiler_records.messages import call_obstacle, loop_obstacle
 from chathpc.adapters.content import DAMAGED
-from chathpc.adapters.glance import encoding_of
-from chathpc.adapters.lines import pieces
+from chathpc.adapters.lines import texts
 from chathpc.errors import AdapterError
 from chathpc.profile.compiler import CompiledUnit, Obstacle, Outcome
 
@@ -177,13 +174,9 @@ def _remember(files: dict[str, None], file: str) -> None:
 
 def _documents(path: Path) -> Iterator[tuple[int, str]]:
     """The documents with their offsets (in characters)."""
-    decoder: codecs.IncrementalDecoder | None = None
     rest, offset = "", 0
-    for piece in pieces(path):
-        if decoder is None:
-            mark, encoding = encoding_of(piece)
-            decoder, piece = codecs.getincrementaldecoder(encoding)("replace"), piece[len(mark) :]
-        whole = (rest + decoder.decode(piece).replace("\r\n", "\n")).split("\n...\n")
+    for text in texts(path):
+        whole = (rest + text.replace("\r\n", "\n")).split("\n...\n")
         rest = whole.pop()
         if len(rest) > LONGEST:
             raise AdapterError(

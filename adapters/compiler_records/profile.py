@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
+from chathpc.adapters.compiler_records import record_files
 from chathpc.adapters.compiler_records.collect import Collection
 from chathpc.adapters.compiler_records.gcc import read_records
 from chathpc.adapters.compiler_records.llvm import read_documents
 from chathpc.adapters.compiler_records.log import read_log
-from chathpc.adapters.compiler_records.search import record_files
 from chathpc.adapters.content import read_text
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile import numbers
 from chathpc.profile.compiler import Build, alone
-from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
@@ -41,15 +41,9 @@ def read(path: Path) -> Profile:
     title = clean(path.name.split(".")[0]) or "build"
     stacks = Stacks()
     stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))
-    tree, values = stacks.finish(())
     tool = ", ".join(build.compilers)[:60] or "compiler"
-    return Profile(
-        format="compiler records",
-        title=title,
-        tree=tree,
-        metrics={},
-        values=values,
-        where=Locations.single(),
+    return replace(
+        stacks.profile(path, (), format="compiler records", tool=tool, title=title),
         sources=tuple(Source(file, tool) for file in files[:8]),
         caveats=caveats(build),
         not_collected={"times of the program, to join the records with": f"{MEASURE}; chathpc explain database {shlex.quote(clean(path.name))}"},

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 #: Profiles of a measurement folder, the one that tells most first: Scalasca's traces analysed, then sums.
 FILES = ("trace.cubex", "scout.cubex", "profile.cubex", "summary.cubex")
@@ -27,13 +22,7 @@ def recognises(glance: Glance) -> bool:
     return glance.path.suffix == ".cubex" or b"anchor.xml\0" in head or b"CUBEX." in head
 
 
-def read(path: Path) -> Profile:
-    """Read a .cubex file, or the best one of a measurement folder; see `profile.read`."""
-    from chathpc.adapters.cube.profile import read as read_profile
-
-    return read_profile(path)
-
-
+read = reader("chathpc.adapters.cube.profile")
 ADAPTER = Adapter(
     name="score-p",
     reads="Score-P and Scalasca profiles (.cubex, scorep_* and scorep_*_sum folders)",

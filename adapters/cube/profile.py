@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from chathpc.adapters.content import DAMAGED
 from chathpc.adapters.cube import FILES
-from chathpc.adapters.cube.anchor import Anchor, CubeMetric, Region, read_anchor
-from chathpc.adapters.cube.archive import Archive
-from chathpc.adapters.cube.values import stored
+from chathpc.adapters.cube.archive import Anchor, Archive, CubeMetric, Region, read_anchor, stored
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.inclusive import own_values
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Clock, Metric, Unit, slug
+from chathpc.profile.metric import Clock, Metric, Unit, slug, unused
 from chathpc.profile.profile import RANKS, Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
@@ -177,11 +175,7 @@ def _metric(metric: CubeMetric, taken: Mapping[str, Metric]) -> Metric:
     else:
         identifier = "other." + slug(metric.name)
         found = Metric(identifier, unit, words, metric.name, metric.unit, scale)
-    first, copies = found.id, 2
-    while found.id in taken:
-        found = Metric(f"{first}.{copies}", found.unit, found.description, metric.name, metric.unit, found.scale)
-        copies += 1
-    return found
+    return replace(found, id=unused(found.id, taken))
 
 
 def _put(

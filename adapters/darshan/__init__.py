@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 #: Magic number behind the version at the beginning of a log (darshan-log-format.h), in both byte orders.
 _MAGIC = (6567223).to_bytes(8, "little"), (6567223).to_bytes(8, "big")
@@ -20,13 +14,6 @@ def recognises(glance: Glance) -> bool:
     return glance.head[8:16] in _MAGIC and glance.head[:1].isdigit()
 
 
-def read(path: Path) -> Profile:
-    """Read the log at `path`; see `profile.read`."""
-    from chathpc.adapters.darshan.profile import read as read_log
-
-    return read_log(path)
-
-
 def needs() -> str:
     """The package, where it is missing."""
     from chathpc.adapters.darshan.log import installed
@@ -34,6 +21,7 @@ def needs() -> str:
     return "" if installed() else "the package darshan is missing: pip install 'chathpc[darshan]'"
 
 
+read = reader("chathpc.adapters.darshan.profile")
 ADAPTER = Adapter(
     name="darshan", reads="Darshan logs of input and output (.darshan)", recognises=recognises, read=read, order=20, needs=needs,
 )  # fmt: skip

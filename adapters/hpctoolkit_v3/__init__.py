@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import HEAD, Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 
 def recognises(glance: Glance) -> bool:
@@ -20,13 +14,7 @@ def recognises(glance: Glance) -> bool:
     return b"<HPCToolkitExperiment" in document.head[:HEAD]
 
 
-def read(path: Path) -> Profile:
-    """Read the database in folder `path`, or whose experiment.xml `path` is; see `database.read`."""
-    from chathpc.adapters.hpctoolkit_v3.database import read as read_database
-
-    return read_database(path)
-
-
+read = reader("chathpc.adapters.hpctoolkit_v3.database")
 ADAPTER = Adapter(
     name="hpctoolkit-v3",
     reads="older HPCToolkit database folders (experiment.xml)",

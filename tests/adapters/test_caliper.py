@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.adapters.caliper import ADAPTER, read, recognises
-from chathpc.adapters.caliper.cali import fields_of
+from chathpc.adapters.caliper.files import fields_of
 from chathpc.adapters.glance import Glance
 from chathpc.diagnosis.command import filled
 from chathpc.errors import AdapterError

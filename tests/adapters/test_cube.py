@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.adapters.cube import ADAPTER, read, recognises
-from chathpc.adapters.cube.anchor import read_anchor
+from chathpc.adapters.cube.archive import read_anchor
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Clock

@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chathpc
-from chathpc.adapters.compiler_records import recognises
-from chathpc.adapters.compiler_records.collect import Collection
+from chathpc.adapters.compiler_records import DEEPEST, recognises, record_files
+from chathpc.adapters.compiler_records.collect import Collection, call_obstacle, is_outer, loop_obstacle
 from chathpc.adapters.compiler_records.commands import unit_of
-from chathpc.adapters.compiler_records.messages import call_obstacle, is_outer, loop_obstacle
-from chathpc.adapters.compiler_records.search import DEEPEST, record_files
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
 from chathpc.profile.compiler import Build, Obstacle, Outcome
