@@ -10,11 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
-from chathpc.adapters.hpctoolkit.cct import ContextDatabase
 from chathpc.adapters.hpctoolkit.derived import DerivedMetric, read_derived
 from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
-from chathpc.adapters.hpctoolkit.profiles import Block, ContextNodes, ProfileDatabase
-from chathpc.adapters.hpctoolkit.trace import count_elements, read_timeline, wall_seconds
+from chathpc.adapters.hpctoolkit.profiles import (
+    Block,
+    ContextDatabase,
+    ContextNodes,
+    ProfileDatabase,
+    count_elements,
+    read_timeline,
+    wall_seconds,
+)
 from chathpc.adapters.hpctoolkit.values import DatabaseValues, scopes_of
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for, metrics_for
 from chathpc.errors import AdapterError

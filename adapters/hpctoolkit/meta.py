@@ -119,27 +119,36 @@ class _Reader:
                 raise self.file.damaged("names add up to far more text than the file holds", offset)
         return found
 
-    def table(
-        self, section: int, header: np.dtype[Any], layout: np.dtype[Any], name: str
-    ) -> tuple[NDArray[Any], int, int]:
-        """Array, its offset and stride, of a section that is one table: fields p<name>s, n<name>s, sz<name>."""
+    def table(self, section: int, header: np.dtype[Any], layout: np.dtype[Any], name: str, what: str) -> _Table:
+        """A section that is one table: fields p<name>s, n<name>s, sz<name>."""
         head = self.file.header(section, header)
         at, count, stride = int(head[f"p{name}s"]), int(head[f"n{name}s"]), int(head[f"sz{name}"])
         if count == 0:
-            return np.empty(0, dtype=layout), at, layout.itemsize
-        return self.file.array(at, layout, count, stride), at, stride
+            return _Table(self.file, np.empty(0, dtype=layout), at, layout.itemsize, what)
+        return _Table(self.file, self.file.array(at, layout, count, stride), at, stride, what)
 
-    def index(self, pointers: NDArray[np.uint64], at: int, stride: int, count: int, what: str) -> NDArray[np.int32]:
-        """Row numbers for pointers into a table; −1 for null pointers."""
-        distance = pointers - np.uint64(at)  # wraps for pointers before the table, and is then far too large
-        row, rest = np.divmod(distance, np.uint64(stride))
-        fits = (row < count) & (rest == 0)
-        if bool(fits.all()) and at != 0:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """A table that others point into: its rows, where they begin, and what a person calls one."""
+
+    file: DatabaseFile
+    rows: NDArray[Any]
+    at: int
+    stride: int
+    what: str
+
+    def index(self, pointers: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Row numbers for pointers into the table; −1 for null pointers."""
+        distance = pointers - np.uint64(self.at)  # wraps for pointers before the table, and is then far too large
+        row, rest = np.divmod(distance, np.uint64(self.stride))
+        fits = (row < len(self.rows)) & (rest == 0)
+        if bool(fits.all()) and self.at != 0:
             return row.astype(np.int32)
         null = pointers == 0
         if not bool((fits | null).all()):
             wrong = int(np.flatnonzero(~(fits | null))[0])
-            raise self.file.damaged(f"points to a {what} that does not exist", int(pointers[wrong]))
+            raise self.file.damaged(f"points to a {self.what} that does not exist", int(pointers[wrong]))
         return np.where(null, -1, row.astype(np.int64)).astype(np.int32)
 
 
@@ -150,21 +159,10 @@ def read_meta(file: DatabaseFile) -> Meta:
     general = file.header(GENERAL, st.GENERAL)
     names = file.header(ID_NAMES, st.ID_NAMES)
     kinds = file.array(int(names["ppNames"]), np.dtype([("p", "<u8")]), int(names["nKinds"]))
-    modules, module_at, module_stride = reader.table(MODULES, st.MODULES, st.MODULE, "Module")
-    files, file_at, file_stride = reader.table(FILES, st.SOURCE_FILES, st.SOURCE_FILE, "File")
-    functions, function_at, function_stride = reader.table(FUNCTIONS, st.FUNCTIONS, st.FUNCTION, "Function")
-    module_names = [reader.string(pointer) for pointer in modules["pPath"].tolist()]
-    file_names = [reader.string(pointer) for pointer in files["pPath"].tolist()]
-    tables = _Tables(
-        reader,
-        functions,
-        (function_at, function_stride),
-        (file_at, file_stride, len(files)),
-        (module_at, module_stride, len(modules)),
-        file_names,
-        module_names,
-    )
-    tree, propagation = _tree(reader, tables)
+    modules = reader.table(MODULES, st.MODULES, st.MODULE, "Module", "load module")
+    files = reader.table(FILES, st.SOURCE_FILES, st.SOURCE_FILE, "File", "source file")
+    functions = reader.table(FUNCTIONS, st.FUNCTIONS, st.FUNCTION, "Function", "function")
+    tree, propagation = _tree(reader, functions, files, modules)
     return Meta(
         file=file,
         title=reader.string(int(general["pTitle"])),
@@ -228,48 +226,22 @@ def _metrics(reader: _Reader) -> tuple[RawMetric, ...]:
     return tuple(metrics)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
-    """The tables that contexts point into, as (offset, stride, rows) and decoded names."""
-
-    reader: _Reader
-    functions: NDArray[Any]
-    function_table: tuple[int, int]
-    file_table: tuple[int, int, int]
-    module_table: tuple[int, int, int]
-    file_names: Sequence[str]
-    module_names: Sequence[str]
-
-    def function_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.reader.index(pointers, *self.function_table, len(self.functions), "function")
-
-    def file_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.reader.index(pointers, *self.file_table, "source file")
-
-    def module_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.reader.index(pointers, *self.module_table, "load module")
-
-    def function_names(self, names: dict[str, int]) -> NDArray[np.int32]:
-        """Id of each function's name, entering new names into `names`; equal names share an id."""
-        decoded = self.reader.seen
-        texts = [decoded.get(pointer) for pointer in self.functions["pName"].tolist()]
-        missing = [row for row, text in enumerate(texts) if text is None]
-        if missing:
-            module = self.module_rows(self.functions["pModule"])
-            for row in missing:
-                texts[row] = self._function_name(row, int(module[row]))
-        for text in dict.fromkeys(texts):
-            names.setdefault(text or "", len(names))
-        return np.fromiter((names[text or ""] for text in texts), dtype=np.int32, count=len(texts))
-
-    def _function_name(self, row: int, module: int) -> str:
-        """Name of a function that is not among the plain strings: odd text, or none at all."""
-        pointer = int(self.functions["pName"][row])
-        if pointer:
-            return self.reader.string(pointer)
-        if module >= 0:
-            return f"{self.module_names[module]}+{int(self.functions['offset'][row]):#x}"
-        return "<unknown function>"
+def _function_names(
+    reader: _Reader, functions: NDArray[Any], module: NDArray[np.int32], modules: Sequence[str], names: dict[str, int]
+) -> NDArray[np.int32]:
+    """Id of each function's name, entering new names into `names`; equal names share an id."""
+    pointers = functions["pName"].tolist()
+    texts = [reader.seen.get(pointer) for pointer in pointers]
+    for row in [row for row, text in enumerate(texts) if text is None]:  # odd text, or none at all
+        if pointers[row]:
+            texts[row] = reader.string(pointers[row])
+        elif module[row] >= 0:
+            texts[row] = f"{modules[module[row]]}+{int(functions['offset'][row]):#x}"
+        else:
+            texts[row] = "<unknown function>"
+    for text in dict.fromkeys(texts):
+        names.setdefault(text or "", len(names))
+    return np.fromiter((names[text or ""] for text in texts), dtype=np.int32, count=len(texts))
 
 
 #: Kind of a node by lexical type; types that are newer than this reader count as regions.
@@ -283,8 +255,10 @@ _KINDS[st.LEXICAL_INSTRUCTION] = NodeKind.INSTRUCTION
 _FLEX_WORDS = np.array([(f & 1) + (f & 2) + 2 * (f >> 2) for f in range(8)], dtype=np.uint8)
 
 
-def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16]]:
+def _tree(reader: _Reader, functions: _Table, files: _Table, modules: _Table) -> tuple[CallTree, NDArray[np.uint16]]:
     file = reader.file
+    module_names = [reader.string(pointer) for pointer in modules.rows["pPath"].tolist()]
+    file_names = [reader.string(pointer) for pointer in files.rows["pPath"].tolist()]
     head = file.header(CONTEXT, st.CONTEXT_TREE)
     entries = file.array(
         int(head["pEntryPoints"]), st.ENTRY_POINT, int(head["nEntryPoints"]), int(head["szEntryPoint"])
@@ -319,23 +293,23 @@ def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16
     module = np.full(n, -1, dtype=np.int32)
     offset = np.zeros(n, dtype=np.uint64)
     names: dict[str, int] = {}
-    function_name = tables.function_names(names)
-    function_file = tables.file_rows(tables.functions["pFile"])
-    function_module = tables.module_rows(tables.functions["pModule"])
+    function_file = files.index(functions.rows["pFile"])
+    function_module = modules.index(functions.rows["pModule"])
+    function_name = _function_names(reader, functions.rows, function_module, module_names, names)
     at = np.flatnonzero(has_function)
-    function = tables.function_rows(words[flex[at]])
+    function = functions.index(words[flex[at]])
     at, function = at[function >= 0], function[function >= 0]
     name[at] = function_name[function]
     source[at] = function_file[function]
-    line[at] = np.minimum(tables.functions["line"], 2**31 - 1)[function]
+    line[at] = np.minimum(functions.rows["line"], 2**31 - 1)[function]
     module[at] = function_module[function]
     at = np.flatnonzero(has_place)
     place = flex[at] + has_function[at]
-    source[at] = tables.file_rows(words[place])
+    source[at] = files.index(words[place])
     line[at] = np.minimum(words[place + 1] & np.uint64(0xFFFFFFFF), np.uint64(2**31 - 1))
     at = np.flatnonzero(has_point)
     point = flex[at] + has_function[at] + 2 * has_place[at]
-    module[at] = tables.module_rows(words[point])
+    module[at] = modules.index(words[point])
     offset[at] = words[point + 1]
 
     kind = _KINDS[lexical]
@@ -360,8 +334,8 @@ def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16
         line=line,
         module=module,
         names=list(names),
-        files=list(tables.file_names),
-        modules=list(tables.module_names),
+        files=file_names,
+        modules=module_names,
         source_id=context_id,
         offset=offset,
     )

@@ -1,4 +1,4 @@
-"""profile.db: one sparse block of values per location, and the summary over all of them."""
+"""Values by location: profile.db, cct.db and trace.db."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chathpc.adapters.hpctoolkit import structures as st
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
 from chathpc.profile.location import Locations
+from chathpc.profile.timeline import Lane, Timeline
 
 PROFILES, ID_TUPLES = range(2)
 Int64Array = NDArray[np.int64]
@@ -196,3 +197,87 @@ class ProfileDatabase:
         known = columns["node"] >= 0
         columns["node"][known] = np.unique(hosts[known], return_inverse=True)[1]
         return Locations.of(count, **columns)
+
+
+# -- cct.db: the values of one context over all locations, without reading anything else ------------------------
+
+
+class ContextDatabase:
+    """cct.db, opened; `row_of_profile` maps profile numbers of profile.db to locations (−1 for summaries)."""
+
+    def __init__(self, file: DatabaseFile, row_of_profile: NDArray[np.int64], locations: int) -> None:
+        self.file = file
+        head = file.header(0, st.CONTEXTS)
+        self.rows = file.array(int(head["pCtxs"]), st.CONTEXT, int(head["nCtxs"]), int(head["szCtx"]))
+        self.row_of_profile = row_of_profile
+        self.locations = locations
+
+    def values(self, context: int, metric: int) -> NDArray[np.float64]:
+        """Value of metric id `metric` at a context for each location; 0 where a location has none."""
+        result = np.zeros(self.locations)
+        if not 0 <= context < len(self.rows):
+            return result
+        row = self.rows[context]
+        count = int(row["nValues"])
+        indices = self.file.array(int(row["pMetricIndices"]), st.METRIC_INDEX, int(row["nMetrics"]))
+        at = int(np.searchsorted(indices["metricId"], metric))
+        if at == len(indices) or int(indices["metricId"][at]) != metric:
+            return result
+        begin = int(indices["startIndex"][at])
+        end = int(indices["startIndex"][at + 1]) if at + 1 < len(indices) else count
+        if not begin <= end <= count:
+            raise self.file.damaged("the index of a context's values is not ascending", int(row["pMetricIndices"]))
+        pairs = self.file.array(int(row["pValues"]) + begin * st.PROFILE_VALUE.itemsize, st.PROFILE_VALUE, end - begin)
+        profile = pairs["profIndex"]
+        if len(profile) and int(profile.max()) >= len(self.row_of_profile):
+            raise self.file.damaged("a value belongs to a profile that does not exist", int(row["pValues"]))
+        location = self.row_of_profile[profile]
+        known = location >= 0
+        result[location[known]] = pairs["value"][known]
+        return result
+
+
+# -- trace.db: what each location did over time ------------------------------------------------------------------
+
+
+def count_elements(file: DatabaseFile) -> int:
+    """Number of elements of all traces, from their headers alone; hpcrun writes one for each sample."""
+    head = file.header(0, st.TRACES)
+    rows = file.array(int(head["pTraces"]), st.TRACE, int(head["nTraces"]), int(head["szTrace"]))
+    begin, end = rows["pStart"], rows["pEnd"]
+    if bool((end < begin).any()) or bool((end > len(file.data)).any()):
+        raise file.damaged("a trace ends before it begins or after the file", file.sections[0][0])
+    return int((end - begin).sum()) // st.TRACE_ELEMENT.itemsize
+
+
+def wall_seconds(file: DatabaseFile) -> float | None:
+    """Seconds between the first and the last element of all traces; None without any."""
+    head = file.header(0, st.TRACES)
+    nanoseconds = int(head["maxTimestamp"]) - int(head["minTimestamp"])
+    return nanoseconds * 1e-9 if nanoseconds > 0 else None
+
+
+def read_timeline(file: DatabaseFile, nodes_of: ContextNodes, row_of_profile: NDArray[np.int64]) -> Timeline:
+    """All traces; lanes of unknown profiles are left out. AdapterError where a trace lies outside the file."""
+    head = file.header(0, st.TRACES)
+    rows = file.array(int(head["pTraces"]), st.TRACE, int(head["nTraces"]), int(head["szTrace"]))
+    lanes = []
+    budget = len(file.data)
+    for row in rows:
+        begin, end = int(row["pStart"]), int(row["pEnd"])
+        size = st.TRACE_ELEMENT.itemsize
+        if end < begin or (end - begin) % size:
+            raise file.damaged("a trace ends before it begins or inside an element", begin)
+        budget -= end - begin
+        if budget < 0:
+            raise file.damaged("traces overlap", begin)
+        elements = file.array(begin, st.TRACE_ELEMENT, (end - begin) // size)
+        profile = int(row["profIndex"])
+        location = int(row_of_profile[profile]) if profile < len(row_of_profile) else -1
+        if location < 0:
+            continue
+        start = elements["timestamp"].astype(np.uint64)
+        if bool(np.any(start[1:] < start[:-1])):
+            raise file.damaged("the elements of a trace are not in order of time", begin)
+        lanes.append(Lane(location, start, nodes_of(elements["ctxId"])))
+    return Timeline(int(head["minTimestamp"]), int(head["maxTimestamp"]), tuple(lanes))

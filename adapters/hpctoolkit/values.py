@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.hpctoolkit import structures as st
-from chathpc.adapters.hpctoolkit.cct import ContextDatabase
 from chathpc.adapters.hpctoolkit.derived import DerivedMetric
 from chathpc.adapters.hpctoolkit.meta import RawMetric
-from chathpc.adapters.hpctoolkit.profiles import Block, ContextNodes, ProfileDatabase
+from chathpc.adapters.hpctoolkit.profiles import Block, ContextDatabase, ContextNodes, ProfileDatabase
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import EMPTY_COLUMN, Column, column_of
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray

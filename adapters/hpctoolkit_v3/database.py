@@ -8,13 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from chathpc.adapters.hpctoolkit_v3.experiment import DAMAGED, NEWER, Experiment, open_regular, read_experiment
-from chathpc.adapters.hpctoolkit_v3.metrics import MetricTable, metric_table
-from chathpc.adapters.hpctoolkit_v3.summary import own_columns
-from chathpc.adapters.hpctoolkit_v3.threads import MetricFiles, ThreadFile, find_files, locations_of
-from chathpc.adapters.hpctoolkit_v3.timeline import read_timeline
-from chathpc.adapters.hpctoolkit_v3.tree import call_tree
-from chathpc.adapters.hpctoolkit_v3.values import ExperimentValues
+from chathpc.adapters.hpctoolkit_v3.experiment import (
+    DAMAGED,
+    NEWER,
+    Experiment,
+    call_tree,
+    open_regular,
+    read_experiment,
+)
+from chathpc.adapters.hpctoolkit_v3.threads import MetricFiles, ThreadFile, find_files, locations_of, read_timeline
+from chathpc.adapters.hpctoolkit_v3.values import ExperimentValues, MetricTable, metric_table, own_columns
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Column

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
-from chathpc.profile.tree import FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
 
 #: The root element that tells an HPCToolkit document from any other XML.
 ROOT = "HPCToolkitExperiment"
@@ -67,28 +67,21 @@ class MetricRow:
     view: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMetric:
-    """A row of the MetricDBTable: which of the numbers of a record in a `*.metric-db` file this metric is."""
-
-    name: str
-    column: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Experiment:
     """What experiment.xml holds. Nodes stand in document order, which is preorder.
 
     Shapes: `tag`, `alien`, `parent`, `end`, `name`, `file`, `module`, `line`, `id`, `trace_id` have one entry per node;
     `value_node`, `value_metric`, `value` one per value. `name`, `file`, `module` are indices into `names`, `files`,
-    `modules`; −1 where there is none. `ticks_per_second` is the unit of trace timestamps, None without a trace.
+    `modules`; −1 where there is none. `stored` tells of names in the MetricDBTable which of the numbers of a record in a
+    `*.metric-db` file they are. `ticks_per_second` is the unit of trace timestamps, None without a trace.
     """
 
     path: Path
     version: str
     title: str
     metrics: Sequence[MetricRow]
-    stored: Sequence[StoredMetric]
+    stored: Sequence[tuple[str, int]]
     ticks_per_second: int | None
     names: Sequence[str]
     files: Sequence[str]
@@ -161,7 +154,7 @@ class _Reader:
         self.path = path
         self.version, self.title = "", ""
         self.metrics: list[MetricRow] = []
-        self.stored: list[StoredMetric] = []
+        self.stored: list[tuple[str, int]] = []
         self.ticks_per_second: int | None = None
         self.procedures, self.sources, self.load_modules = _Table("procedure"), _Table("file"), _Table("load module")
         self.depth = 0
@@ -231,7 +224,7 @@ class _Reader:
         return AdapterError(f"line {self.parser.CurrentLineNumber}: {what}", path=self.path, offset=at, hint=hint)
 
     def finish(self) -> Experiment:
-        value = _floats(self.value)
+        value = np.asarray(self.value)
         if not bool(np.all(np.abs(value) <= LARGEST_VALUE)):
             raise AdapterError("contains a value that is not a number or is beyond 1e100", path=self.path, hint=DAMAGED)
         return Experiment(
@@ -244,18 +237,18 @@ class _Reader:
             names=self.procedures.names,
             files=self.sources.names,
             modules=self.load_modules.names,
-            tag=_bytes(self.tag),
-            alien=_bytes(self.alien),
-            parent=_ints(self.parent),
-            end=_ints(self.end),
-            name=_ints(self.name),
-            file=_ints(self.file),
-            module=_ints(self.module),
-            line=_ints(self.line),
-            id=_longs(self.id),
-            trace_id=_longs(self.trace_id),
-            value_node=_ints(self.value_node),
-            value_metric=_ints(self.value_metric),
+            tag=np.asarray(self.tag),
+            alien=np.asarray(self.alien),
+            parent=np.asarray(self.parent),
+            end=np.asarray(self.end),
+            name=np.asarray(self.name),
+            file=np.asarray(self.file),
+            module=np.asarray(self.module),
+            line=np.asarray(self.line),
+            id=np.asarray(self.id),
+            trace_id=np.asarray(self.trace_id),
+            value_node=np.asarray(self.value_node),
+            value_metric=np.asarray(self.value_metric),
             value=value,
         )
 
@@ -357,7 +350,7 @@ class _Reader:
             self.view = attributes.get("frm", "")
 
     def on_stored_metric(self, attributes: dict[str, str]) -> None:
-        self.stored.append(StoredMetric(clean(attributes["n"]), int(attributes.get("db-id", "-1"))))
+        self.stored.append((clean(attributes["n"]), int(attributes.get("db-id", "-1"))))
 
     def on_trace(self, attributes: dict[str, str]) -> None:
         ticks = int(attributes.get("u", "1000000"))
@@ -381,17 +374,74 @@ def _line(text: str) -> int:
     return number if 0 <= number < 2**31 else 0
 
 
-def _bytes(column: array[int]) -> NDArray[np.int8]:
-    return np.frombuffer(column, dtype=np.int8)
+# -- the calling context tree -------------------------------------------------------------------------------------
+
+#: Procedures that hpcrun puts above the first function of a thread, or above call paths that it could not unwind to it.
+ENTRIES = ("<program root>", "<thread root>", "<partial call paths>")
+#: States of the measurement itself: nothing of the program runs there.
+IDLE = ("<no activity>", "<no thread>")
+#: Placeholders of GPU operations, and those that have the kernel itself below them.
+GPU_PREFIXES = ("<gpu ", "<omp tgt ")
+LAUNCHES = ("<gpu kernel>", "<omp tgt kernel>")
+
+_KIND = {
+    Tag.PF: NodeKind.FUNCTION,
+    Tag.PR: NodeKind.FUNCTION,
+    Tag.L: NodeKind.LOOP,
+    Tag.C: NodeKind.LINE,
+    Tag.S: NodeKind.LINE,
+}
 
 
-def _ints(column: array[int]) -> IntArray:
-    return np.frombuffer(column, dtype=np.int32)
+def call_tree(experiment: Experiment) -> CallTree:
+    """One node per element: frames are functions, call sites and statements are lines.
+
+    Placeholders (`<gpu copyin>`) stand in a file of the measurement library; that place is left out.
+    """
+    tag, parent = experiment.tag, experiment.parent
+    kind = np.array([_KIND[one] for one in Tag], dtype=np.uint8)[tag]
+    relation = np.full(len(tag), Relation.LEXICAL, dtype=np.uint8)
+    relation[tag == Tag.PF] = Relation.CALL
+    alien = (tag == Tag.PR) & (experiment.alien != 0)
+    kind[alien] = NodeKind.INLINED
+    relation[alien] = Relation.INLINED_CALL
+
+    names = experiment.names
+    frame = tag == Tag.PF
+    kind[frame & _named(experiment, [name in ENTRIES for name in names])] = NodeKind.ENTRY
+    state = frame & _named(experiment, [name in IDLE or name.startswith("<omp ") for name in names])
+    kind[state] = NodeKind.PLACEHOLDER
+    kind[frame & _named(experiment, [name.startswith(GPU_PREFIXES) for name in names])] = NodeKind.GPU_OP
+    launch = (kind == NodeKind.GPU_OP) & _named(experiment, [name in LAUNCHES for name in names])
+    # A kernel hangs below the call site in the launch.
+    below = _child_of(parent, launch)
+    in_launch = below | _child_of(parent, below & (tag == Tag.C))
+    kind[in_launch & (kind == NodeKind.FUNCTION)] = NodeKind.GPU_KERNEL
+
+    own = np.isin(kind, (NodeKind.ENTRY, NodeKind.PLACEHOLDER, NodeKind.GPU_OP))
+    artificial = own | (_child_of(parent, own) & (kind == NodeKind.LINE))
+    unknown = np.int32(-1)
+    return CallTree(
+        parent=parent,
+        end=experiment.end,
+        kind=kind,
+        relation=relation,
+        name=experiment.name,
+        file=np.where(artificial, unknown, experiment.file),
+        line=np.where(artificial, np.int32(0), experiment.line),
+        module=np.where(artificial, unknown, experiment.module),
+        names=experiment.names,
+        files=experiment.files,
+        modules=experiment.modules,
+        source_id=experiment.id,
+    )
 
 
-def _longs(column: array[int]) -> NDArray[np.int64]:
-    return np.frombuffer(column, dtype=np.int64)
+def _named(experiment: Experiment, wanted: list[bool]) -> BoolArray:
+    """True for each node whose procedure is `wanted`; the last entry stands for nodes without one (−1)."""
+    return np.array([*wanted, False], dtype=bool)[experiment.name]
 
 
-def _floats(column: array[float]) -> FloatArray:
-    return np.frombuffer(column, dtype=np.float64)
+def _child_of(parent: NDArray[np.int32], chosen: BoolArray) -> BoolArray:
+    """True for each node whose parent is `chosen`."""
+    return np.append(chosen, False)[parent]

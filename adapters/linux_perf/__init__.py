@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.linux_perf.frames import looks_like_samples
 
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
@@ -20,8 +21,6 @@ def recognises(glance: Glance) -> bool:
     """True for perf.data by its first bytes, and for text that begins as `perf script` writes samples."""
     if glance.head.startswith(MAGIC):
         return True
-    from chathpc.adapters.linux_perf.layout import looks_like_samples
-
     return glance.is_file and looks_like_samples(glance.text)
 
 

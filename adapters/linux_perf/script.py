@@ -13,10 +13,9 @@ import numpy as np
 
 from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.annotate import COMMENT, annotated
-from chathpc.adapters.linux_perf.chains import Chain, Frame, Inlined
 from chathpc.adapters.linux_perf.command import recorded
 from chathpc.adapters.linux_perf.events import Event, event_of, unlike
-from chathpc.adapters.linux_perf.layout import EXIT, UNKNOWN, frame, head, source_line
+from chathpc.adapters.linux_perf.frames import EXIT, UNKNOWN, Chain, Frame, Inlined, frame, head, source_line
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chathpc.adapters.linux_perf.layout import EXIT, SWITCH
+from chathpc.adapters.linux_perf.frames import EXIT, SWITCH
 from chathpc.adapters.stacks import Stacks
 from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit

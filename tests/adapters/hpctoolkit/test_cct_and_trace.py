@@ -9,7 +9,7 @@ import pytest
 
 from chathpc.adapters.hpctoolkit import read
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
-from chathpc.adapters.hpctoolkit.cct import ContextDatabase
+from chathpc.adapters.hpctoolkit.profiles import ContextDatabase
 from chathpc.adapters.hpctoolkit.values import DatabaseValues
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile

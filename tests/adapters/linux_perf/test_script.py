@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.linux_perf import ADAPTER, recognises
 from chathpc.adapters.linux_perf.events import event_of
-from chathpc.adapters.linux_perf.layout import frame, head, source_line
+from chathpc.adapters.linux_perf.frames import frame, head, source_line
 from chathpc.adapters.linux_perf.script import profile_of, read
 from chathpc.errors import AdapterError
 from chathpc.pipeline import explain
