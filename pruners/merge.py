@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chathpc.profile.build import preorder, sum_along_path
 from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, outermost_spans
 from chathpc.pruners.pruned import PrunedTree, add_up
 
@@ -99,32 +100,18 @@ def _join(pruned: PrunedTree, first: IntArray, above: IntArray) -> PrunedTree:
     depth = sum_along_path(parent, np.ones(len(nodes), dtype=np.uint64))
     representative, group = _same_paths(parent, label, depth)
     joined_parent = np.where(parent[representative] >= 0, group[parent[representative]], np.int32(-1))
-    position, size = preorder_of(joined_parent)
+    position, size = preorder(joined_parent)
     order = np.empty(len(position), dtype=np.int64)
     order[position] = np.arange(len(position))
 
     shown = nodes[representative[order]]
     moved = position[group[local[first]]].astype(np.int32)
     count = len(shown)
-    old = pruned.tree
     contexts = np.bincount(moved, weights=pruned.contexts, minlength=count).astype(np.int64)
     origin = pruned.origin[shown]
     labels = {node: f"… {contexts[node]:,} more" for node in np.flatnonzero(origin < 0).tolist()}
-    tree = CallTree(
-        parent=np.where(joined_parent[order] >= 0, position[joined_parent[order]], -1).astype(np.int32),
-        end=(np.arange(count) + size[order]).astype(np.int32),
-        kind=old.kind[shown],
-        relation=old.relation[shown],
-        name=old.name[shown],
-        file=old.file[shown],
-        line=old.line[shown],
-        module=old.module[shown],
-        names=old.names,
-        files=old.files,
-        modules=old.modules,
-        source_id=None if old.source_id is None else old.source_id[shown],
-        offset=None if old.offset is None else old.offset[shown],
-    )
+    above = np.where(joined_parent[order] >= 0, position[joined_parent[order]], -1).astype(np.int32)
+    tree = pruned.tree.with_nodes(shown, above, (np.arange(count) + size[order]).astype(np.int32))
     if labels:
         name = tree.name.copy()
         name[list(labels)] = len(tree.names) + np.arange(len(labels), dtype=np.int32)
@@ -138,17 +125,6 @@ def _join(pruned: PrunedTree, first: IntArray, above: IntArray) -> PrunedTree:
         contexts=contexts,
         labels=labels,
     )
-
-
-def sum_along_path(parent: IntArray, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Sum of `values` (modulo 2^64) over each node and its ancestors; each round doubles the distance that is covered."""
-    nowhere = len(parent)
-    above = np.append(np.where(parent >= 0, parent, nowhere), nowhere)
-    total = np.append(values, np.uint64(0))
-    while bool((above[:-1] != nowhere).any()):
-        total = total + np.where(above != nowhere, total[above], np.uint64(0))
-        above = above[above]
-    return total[:-1]
 
 
 def _same_paths(
@@ -176,27 +152,3 @@ def _scatter(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
-
-
-def preorder_of(parent: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Position in preorder and size of the subtree of each node of a forest; a parent stands before its children.
-
-    Siblings keep their order. A node's position is that of its parent, plus one, plus the sizes of its earlier
-    siblings.
-    """
-    n = len(parent)
-    size = np.ones(n, dtype=np.int64)
-    above = np.append(parent, np.int32(-1))
-    while bool((above >= 0).any()):
-        inner = np.flatnonzero(above[:-1] >= 0)
-        size = size + np.bincount(above[inner], weights=size[inner], minlength=n).astype(np.int64)
-        above = above[above]
-    order = np.argsort(parent, kind="stable")
-    before = np.cumsum(size[order]) - size[order]
-    starts = np.ones(n, dtype=bool)
-    starts[1:] = parent[order[1:]] != parent[order[:-1]]
-    family = np.cumsum(starts) - 1
-    step = np.empty(n, dtype=np.int64)
-    step[order] = before - before[starts][family]
-    step += parent >= 0
-    return sum_along_path(parent, step.astype(np.uint64)).astype(np.int64), size

@@ -2,91 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chathpc.profile.metric import Metric
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, IntArray, NodeKind, Relation
 
-#: A step over a level takes about as long as a step over so many nodes.
-_LEVEL = 40
 
+def preorder(parent: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Position in preorder and size of the subtree of each node of a forest; siblings keep their order.
 
-def preorder(parent: IntArray) -> IntArray:
-    """The order in which nodes stand in preorder: entry k is the old index of the node at new position k.
-
-    `parent[i] < i`, −1 for roots; siblings keep their order. One vectorised step for each level of a wide tree, one
-    plain step for each node of a deep one.
+    A node's position is that of its parent, plus one, plus the sizes of its earlier siblings. Each round doubles the distance that is
+    covered, so trees may be as deep as they like. ValueError if the parents (−1 of roots) do not stand before their children.
     """
-    n = len(parent)
-    depth = depths(parent)
-    size = _sizes(parent, depth)
-    position = np.empty(n, dtype=np.int64)
-    if (int(depth.max(initial=0)) + 1) * _LEVEL > n:
-        free, slots, sizes = [0] * (n + 1), [0] * n, size.tolist()
-        for node, above in enumerate(parent.tolist()):
-            slots[node] = slot = free[above]  # the free slot of the roots is the last one
-            free[above] += sizes[node]
-            free[node] = slot + 1
-        position[:] = slots
-    else:
-        by_depth = np.argsort(depth, kind="stable").astype(np.int64)
-        edges = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
-        for level in range(len(edges) - 1):
-            nodes = by_depth[edges[level] : edges[level + 1]]
-            above_all = parent[nodes].astype(np.int64)
-            grouped = np.argsort(above_all, kind="stable")
-            nodes, above_all = nodes[grouped], above_all[grouped]
-            before = np.cumsum(size[nodes]) - size[nodes]
-            first = np.ones(len(nodes), dtype=bool)
-            first[1:] = above_all[1:] != above_all[:-1]
-            base = before[np.maximum.accumulate(np.where(first, np.arange(len(nodes)), 0))]
-            start = np.zeros(len(nodes), dtype=np.int64) if level == 0 else position[above_all] + 1
-            position[nodes] = start + before - base
-    order = np.empty(n, dtype=np.int32)
-    order[position] = np.arange(n, dtype=np.int32)
-    return order
-
-
-def _sizes(parent: IntArray, depth: IntArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Number of nodes in the subtree of each node, itself included; parents stand before their children."""
-    n = len(parent)
-    if (int(depth.max(initial=0)) + 1) * _LEVEL > n:
-        sizes, above = [1] * n, parent.tolist()
-        for node in range(n - 1, -1, -1):
-            if above[node] >= 0:
-                sizes[above[node]] += sizes[node]
-        return np.array(sizes, dtype=np.int64)
-    size = np.ones(n, dtype=np.int64)
-    by_depth = np.argsort(depth, kind="stable").astype(np.int64)
-    edges = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
-    for level in range(len(edges) - 2, 0, -1):
-        nodes = by_depth[edges[level] : edges[level + 1]]
-        np.add.at(size, parent[nodes], size[nodes])
-    return size
-
-
-def depths(parent: IntArray) -> IntArray:
-    """Depth of each node, 0 for roots; ValueError if the parents do not stand before their children."""
     n = len(parent)
     if n and not bool(np.all((parent >= -1) & (parent < np.arange(n)))):
         raise ValueError("a parent does not stand before its child")
-    # Pointer doubling: after k rounds each pointer has jumped 2^k levels.
-    pointer = np.append(np.where(parent >= 0, parent, n), n).astype(np.int64)
-    steps = np.append((parent >= 0).astype(np.int64), 0)
-    while True:
-        jumped = pointer[pointer]
-        if np.array_equal(jumped, pointer):
-            return steps[:n].astype(np.int32)
-        steps = steps + steps[pointer]
-        pointer = jumped
+    size = np.ones(n, dtype=np.int64)
+    for inner, above in _doubled(parent):
+        size += np.bincount(above, weights=size[inner], minlength=n).astype(np.int64)
+    order = np.argsort(parent, kind="stable")
+    before = np.cumsum(size[order]) - size[order]
+    starts = np.ones(n, dtype=bool)
+    starts[1:] = parent[order[1:]] != parent[order[:-1]]
+    family = np.cumsum(starts) - 1
+    step = np.empty(n, dtype=np.int64)
+    step[order] = before - before[starts][family]
+    step += parent >= 0
+    return sum_along_path(parent, step.astype(np.uint64)).astype(np.int64), size
+
+
+def _doubled(parent: IntArray) -> Iterator[tuple[NDArray[np.intp], IntArray]]:
+    """Nodes and their ancestors 1, 2, 4, … levels above them, as far as they have some."""
+    pointer = parent.copy()
+    inner = np.flatnonzero(pointer >= 0)
+    while len(inner):
+        above = pointer[inner]
+        yield inner, above
+        pointer[inner] = above = pointer[above]
+        inner = inner[above >= 0]
+
+
+def sum_along_path(parent: IntArray, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Sum of `values` (modulo 2^64) over each node and its ancestors."""
+    total = values.copy()
+    for inner, above in _doubled(parent):
+        total[inner] += total[above]
+    return total
+
+
+def depths(parent: IntArray) -> IntArray:
+    """Depth of each node, 0 for roots."""
+    return sum_along_path(parent, (parent >= 0).astype(np.uint64)).astype(np.int32)
 
 
 def ends(parent: IntArray) -> IntArray:
     """Ends of the subtrees of nodes that stand in preorder."""
-    return (np.arange(len(parent)) + _sizes(parent, depths(parent))).astype(np.int32)
+    return (np.arange(len(parent)) + preorder(parent)[1]).astype(np.int32)
 
 
 class TreeBuilder:
@@ -184,8 +159,8 @@ class TreeBuilder:
 def tree_of_columns(
     parent: IntArray,
     *,
-    kind: np.ndarray[tuple[int], np.dtype[np.uint8]],
-    relation: np.ndarray[tuple[int], np.dtype[np.uint8]],
+    kind: NDArray[np.uint8],
+    relation: NDArray[np.uint8],
     name: IntArray,
     file: IntArray,
     line: IntArray,
@@ -193,17 +168,16 @@ def tree_of_columns(
     names: Sequence[str],
     files: Sequence[str],
     modules: Sequence[str],
-    offset: np.ndarray[tuple[int], np.dtype[np.uint64]] | None = None,
+    offset: NDArray[np.uint64] | None = None,
 ) -> tuple[CallTree, IntArray]:
     """The tree of nodes in any order in which parents stand before their children, and each one's new index."""
-    order = preorder(parent)
-    place = np.empty(len(parent), dtype=np.int32)
-    place[order] = np.arange(len(parent), dtype=np.int32)
+    place, size = preorder(parent)
+    order = np.empty(len(parent), dtype=np.int64)
+    order[place] = np.arange(len(parent))
     above = parent[order]
-    moved = np.where(above >= 0, place[np.maximum(above, 0)], np.int32(-1)).astype(np.int32)
     tree = CallTree(
-        parent=moved,
-        end=ends(moved),
+        parent=np.where(above >= 0, place[above], -1).astype(np.int32),
+        end=(np.arange(len(parent)) + size[order]).astype(np.int32),
         kind=kind[order],
         relation=relation[order],
         name=name[order],
@@ -215,4 +189,4 @@ def tree_of_columns(
         modules=modules,
         offset=None if offset is None or not offset.any() else offset[order],
     )
-    return tree, place
+    return tree, place.astype(np.int32)

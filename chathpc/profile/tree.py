@@ -8,9 +8,10 @@ No operation here loops over nodes in Python or recurses, so a tree may be as wi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -263,22 +264,14 @@ class CallTree:
         np.cumsum(keep, out=kept_before[1:])
         above = self.parent[kept]
         parent = np.where(above >= 0, renumber[np.where(above >= 0, home[above], -1)], np.int32(-1))
-        tree = CallTree(
-            parent=parent.astype(np.int32),
-            end=kept_before[self.end[kept]],
-            kind=self.kind[kept],
-            relation=self.relation[kept],
-            name=self.name[kept],
-            file=self.file[kept],
-            line=self.line[kept],
-            module=self.module[kept],
-            names=self.names,
-            files=self.files,
-            modules=self.modules,
-            source_id=None if self.source_id is None else self.source_id[kept],
-            offset=None if self.offset is None else self.offset[kept],
-        )
+        tree = self.with_nodes(kept, parent.astype(np.int32), kept_before[self.end[kept]])
         return tree, np.where(home >= 0, renumber[home], np.int32(-1)).astype(np.int32)
+
+    def with_nodes(self, nodes: NDArray[np.integer[Any]], parent: IntArray, end: IntArray) -> CallTree:
+        """The tree of `nodes`, in their order, below other parents."""
+        columns = ("kind", "relation", "name", "file", "line", "module", "source_id", "offset")
+        given = {name: column[nodes] for name in columns if (column := getattr(self, name)) is not None}
+        return replace(self, parent=parent, end=end, **given)
 
     # -- words ---------------------------------------------------------------------------------------------
 

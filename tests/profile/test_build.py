@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.profile.build import TreeBuilder, depths, ends, preorder, tree_of_columns
+from chathpc.profile.build import TreeBuilder, depths, ends, preorder, sum_along_path, tree_of_columns
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import NodeKind, Relation
@@ -34,24 +34,37 @@ def visited(parent):
     return order
 
 
+def paths_of(parent):
+    """The nodes from each one up to its root."""
+    paths = []
+    for node, above in enumerate(parent):
+        paths.append([node, *(paths[above] if above >= 0 else [])])
+    return paths
+
+
 @given(parents)
 def test_preorder_is_that_of_a_depth_first_walk(parent):
-    assert preorder(np.array(parent, dtype=np.int32)).tolist() == visited(parent)
+    position, size = preorder(np.array(parent, dtype=np.int32))
+    assert np.argsort(position).tolist() == visited(parent)
+    sizes = [1] * len(parent)
+    for node in reversed(range(len(parent))):
+        if parent[node] >= 0:
+            sizes[parent[node]] += sizes[node]
+    assert size.tolist() == sizes
 
 
 @given(st.lists(st.integers(0, 4), max_size=40))
-def test_ends_and_depths_are_as_defined(choices):
+def test_ends_depths_and_sums_along_paths_are_as_defined(choices):
     parent = parents_from(choices)
     assert ends(np.array(parent, dtype=np.int32)).tolist() == ends_of(parent)
-    by_hand = []
-    for above in parent:
-        by_hand.append(0 if above < 0 else by_hand[above] + 1)
-    assert depths(np.array(parent, dtype=np.int32)).tolist() == by_hand
+    assert depths(np.array(parent, dtype=np.int32)).tolist() == [len(path) - 1 for path in paths_of(parent)]
+    values = np.arange(len(parent), dtype=np.uint64)
+    assert sum_along_path(np.array(parent, dtype=np.int32), values).tolist() == [sum(path) for path in paths_of(parent)]
 
 
 def test_a_parent_after_its_child_is_refused():
     with pytest.raises(ValueError, match="before its child"):
-        depths(np.array([1, -1], dtype=np.int32))
+        preorder(np.array([1, -1], dtype=np.int32))
 
 
 @given(parents)

@@ -10,12 +10,12 @@ from chathpc.profile.metric import column_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
-from chathpc.pruners.merge import merge_recursion, merge_siblings, preorder_of, sum_along_path
+from chathpc.pruners.merge import merge_recursion, merge_siblings
 from chathpc.pruners.outline import outline
 from chathpc.pruners.prune import prune
 from chathpc.pruners.pruned import whole_tree
 from tests.profile.build import build, call, entry, line, loop, metric
-from tests.profile.strategies import ends_of, parents_from, profiles
+from tests.profile.strategies import profiles
 from tests.profile.test_tree import flags
 
 MILLION = 1_000_000
@@ -209,39 +209,3 @@ def test_recursion_at_the_bottom_of_a_long_chain_is_merged_without_recursing():
     merged.check()
     assert len(merged) == 99_999
     assert merged.exclusive["cpu.time"][50_000] == 2.0
-
-
-# -- the machinery below ------------------------------------------------------------------------------------------
-
-forests = st.lists(st.integers(0, 3), max_size=25).map(parents_from)
-
-
-@given(forests, st.randoms())
-def test_preorder_of_a_shuffled_forest_is_a_preorder(parent, random):
-    # Number the nodes so that a parent still stands before its children, in another order.
-    ready, number, shuffled = [node for node, above in enumerate(parent) if above < 0], {-1: -1}, []
-    while ready:
-        node = ready.pop(random.randrange(len(ready)))
-        number[node] = len(shuffled)
-        shuffled.append(number[parent[node]])
-        ready += [child for child, above in enumerate(parent) if above == node]
-    position, size = preorder_of(np.array(shuffled, dtype=np.int32))
-    assert sorted(position.tolist()) == list(range(len(parent)))
-    laid_out = [-1] * len(parent)
-    for node, above in enumerate(shuffled):
-        laid_out[position[node]] = int(position[above]) if above >= 0 else -1
-        earlier = [other for other in range(node) if shuffled[other] == above]
-        assert all(position[other] < position[node] for other in earlier)
-    end = ends_of(laid_out)
-    assert [end[position[node]] - position[node] for node in range(len(parent))] == size.tolist()
-
-
-@given(forests)
-def test_sums_along_a_path_are_those_of_walking_up(parent):
-    values = np.arange(1, len(parent) + 1, dtype=np.uint64)
-
-    def walk(node: int) -> int:
-        return 0 if node < 0 else node + 1 + walk(parent[node])
-
-    sums = sum_along_path(np.array(parent, dtype=np.int32), values)
-    assert sums.tolist() == [walk(node) for node in range(len(parent))]
