@@ -22,12 +22,12 @@ from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, confidence, 
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import Vendor, fitted, in_words_of, vendor_of
+from chathpc.diagnosis.insufficient import elsewhere, interpreted, nameless, only_start_up, too_brief
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
 from chathpc.diagnosis.measured_gains import typical_gain
-from chathpc.diagnosis.nameless import interpreted, nameless
 from chathpc.diagnosis.parallel_facts import parallel_evidence, spread_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
-from chathpc.diagnosis.phase_facts import phase_facts
+from chathpc.diagnosis.phases import phase_facts
 from chathpc.diagnosis.records import Diagnosis, Examined, Finding, Verdict
 from chathpc.diagnosis.rules import (
     GROUPS,
@@ -41,11 +41,9 @@ from chathpc.diagnosis.rules import (
 )
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
-from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
-from chathpc.diagnosis.unseen_work import elsewhere
 from chathpc.diagnosis.verdict import headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined

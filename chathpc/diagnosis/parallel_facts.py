@@ -14,7 +14,7 @@ from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, told
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.message_facts import MessageFacts
-from chathpc.diagnosis.phase_facts import thread_phases
+from chathpc.diagnosis.phases import thread_phases
 from chathpc.diagnosis.statistics import FEWEST, distribution, outliers
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chathpc.diagnosis.device import has
-from chathpc.diagnosis.library_lines import called_at
-from chathpc.diagnosis.sampled_code import Places, sampled_code
+from chathpc.diagnosis.sampled_code import Places, called_at, sampled_code
 from chathpc.diagnosis.sass.blame import EARLIER, WAITED, Blame, Link, blame
 from chathpc.diagnosis.sass.flow import Program, program
 from chathpc.diagnosis.sass.opcodes import BARRIERS, Result, words_of

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis import path_facts as module
-from chathpc.diagnosis.arrivals import Presence, releases
-from chathpc.diagnosis.critical_path import Work, critical_path
+from chathpc.diagnosis.critical_path import Presence, Work, critical_path, releases
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
 from chathpc.profile.profile import Profile
@@ -213,7 +212,7 @@ def test_a_timeline_that_is_too_large_is_left_alone(monkeypatch: pytest.MonkeyPa
 
 
 def test_device_lanes_that_overlap_count_once() -> None:
-    from chathpc.diagnosis.launch_order import ordered
+    from chathpc.diagnosis.path_facts import ordered
 
     profile = recorded(
         api("cudaStreamSynchronize", (0, 3000)), kernel("a", *every(100, 150, 20)), kernel("b", *every(100, 20, 20, begin=10)),

@@ -9,7 +9,7 @@ import pytest
 
 from chathpc.adapters.load import load
 from chathpc.adapters.nvdisasm import read
-from chathpc.diagnosis.library_lines import called_at, short
+from chathpc.diagnosis.sampled_code import called_at, short
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.machine_code import CodeLine, MachineCode

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.critical_path import Work
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.phase_facts import phase_facts
-from chathpc.diagnosis.phases import BINS, iterations, steady_state
+from chathpc.diagnosis.phases import BINS, iterations, phase_facts, steady_state
 from tests.diagnosis.parts import diagnosed, function, hot_loop, main
 from tests.diagnosis.test_arrivals import sampled
 from tests.diagnosis.timelines import api, every, kernel, recorded

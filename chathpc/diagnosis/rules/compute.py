@@ -13,7 +13,7 @@ from chathpc.diagnosis.command import APP
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, share_here, time_unit, total
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
-from chathpc.diagnosis.nameless import NAMELESS
+from chathpc.diagnosis.insufficient import NAMELESS
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.hot_spots import spot_advice
 from chathpc.diagnosis.rules.python import array_advice, line_advice

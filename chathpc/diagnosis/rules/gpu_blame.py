@@ -9,9 +9,8 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.library_lines import called_at, moved, short
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.sampled_code import node_at
+from chathpc.diagnosis.sampled_code import called_at, moved, node_at, short
 from chathpc.diagnosis.sass.blame import Link
 from chathpc.diagnosis.stall_causes import StallCause, stall_cause
 from chathpc.profile.machine_code import CodeLine

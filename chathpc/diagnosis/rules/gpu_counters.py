@@ -22,11 +22,10 @@ from dataclasses import replace
 from functools import partial
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.device import MOST_KERNELS
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.kernel_counters import counted_kernels, has_counters
+from chathpc.diagnosis.kernel_counters import Counted, counted_kernels, has_counters
 from chathpc.diagnosis.rules import gpu_compute, gpu_host_memory, gpu_launch, gpu_memory, gpu_traffic, gpu_warps
 from chathpc.diagnosis.rules.gpu_remarks import with_remarks
 from chathpc.diagnosis.rules.gpu_speed import low, near

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.kernel_counters import Counted
 from chathpc.diagnosis.rules.gpu_memory import levels, waits_for_data
 from chathpc.diagnosis.rules.gpu_speed import low, ran, speed_of_light, write
 from chathpc.profile import numbers

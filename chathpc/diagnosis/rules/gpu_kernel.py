@@ -12,10 +12,10 @@ from chathpc.diagnosis.draft import Draft, fact, kernel_time
 from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
-from chathpc.diagnosis.library_lines import in_program
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues
+from chathpc.diagnosis.sampled_code import in_program
 from chathpc.diagnosis.stall_samples import drawn, hot_part
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers

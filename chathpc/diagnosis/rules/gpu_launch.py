@@ -7,10 +7,10 @@ from math import ceil
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
-from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.kernel_counters import Counted
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.kernel_counters import Counted
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 

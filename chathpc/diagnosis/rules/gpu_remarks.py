@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from chathpc.diagnosis.counted import PREFIX, Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Part
+from chathpc.diagnosis.kernel_counters import PREFIX, Counted
 from chathpc.profile.remark import Remark
 from chathpc.profile.text import clean
 

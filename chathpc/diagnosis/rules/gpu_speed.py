@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import PREFIX, Counted
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.library_lines import in_program
+from chathpc.diagnosis.kernel_counters import PREFIX, Counted
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
+from chathpc.diagnosis.sampled_code import in_program
 from chathpc.diagnosis.stall_samples import counted_by
 from chathpc.profile.kernel_names import LONGEST_NAME
 from chathpc.profile.text import clean

@@ -14,9 +14,9 @@ from chathpc.diagnosis.cores import without_core
 from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, total
 from chathpc.diagnosis.fact import Form, Kind, told
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.insufficient import unseen_work
 from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.sign import Sign
-from chathpc.diagnosis.unseen_work import unseen_work
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of, base_name
 from chathpc.profile.classification import interpreter_waits, python_waits
