@@ -22,7 +22,7 @@ from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, NodeKind
 MOST_LINES, LEAST_SHARE = 300, 1e-3
 #: The option of nvcc that leaves device code without optimisation; it says nothing of host code.
 DEVICE_DEBUG = "-G"
-_COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
+COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ class Compiled:
         profile around it or −1, time). A line that was inlined into several loops is several.
         """
         facts, tree = self.facts, self.facts.profile.tree
-        weight = facts.of(*_COMPUTING)
+        weight = facts.of(*COMPUTING)
         counted = np.flatnonzero((weight > 0) & (facts.activities.site >= 0))
         site = facts.activities.site[counted]
         usable = (tree.line[site] > 0) & (tree.file[site] >= 0)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.draft import fact
-from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
+from chathpc.diagnosis.draft import share_fact
+from chathpc.diagnosis.fact import Fact, Form, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Stretch
 from chathpc.diagnosis.host_calls import is_waiting
 from chathpc.diagnosis.nested import longest
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import HostPart, seconds
-from chathpc.diagnosis.timeline_words import measured, site
+from chathpc.diagnosis.timeline_words import lasting, site
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
@@ -95,16 +95,15 @@ def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
     parts = calls[:1] + [part for part in parts if part not in calls[:1]]
     first = parts[0]
     where = site(timeline, first.node)
-    evidence = measured(
+    evidence = lasting(
         timeline,
-        Kind.AMOUNT,
         first.seconds,
-        subject=first.short,
+        first.short,
+        "union of the innermost ranges and calls inside the gaps, by name",
+        "host.time",
+        of=Quantity(whole, "s", gaps),
         form=Form.NAME,
-        whole=Quantity(whole, "s", gaps),
         parts=tuple(Part(f"besides {part.short}", part.seconds, "s") for part in _further(parts, whole)),
-        metric="host.time",
-        how="union of the innermost ranges and calls inside the gaps, by name",
         where=where,
     )
     waited = sum(seconds(intervals.intersect(side.waiting, spans)) for side, spans in stretches)
@@ -126,16 +125,14 @@ def _sampled(facts: Facts) -> Doing:
         return Doing(Place(), None, None, (untraced,))
     name = str(hot.place.function)
     part = hot.weight / facts.total
-    evidence = fact(
+    evidence = share_fact(
         facts,
-        Kind.SHARE,
         part,
-        subject=name,
-        form=Form.NAME,
-        unit="ratio",
-        whole=Quantity(of=f"{facts.whole} of the host, over the whole recording"),
-        how="time in and called by the function",
+        name,
+        f"{facts.whole} of the host, over the whole recording",
+        "time in and called by the function",
         where=hot.place,
+        form=Form.NAME,
     )
     return Doing(
         hot.place, name, evidence, ("Samples show what the host does, but not whether it does so in the gaps.",)

@@ -234,6 +234,34 @@ def fact(
     )
 
 
+def time_fact(
+    facts: Facts,
+    value: float,
+    subject: str,
+    how: str,
+    *,
+    of: Quantity | None = None,
+    form: Form = Form.ONE,
+    parts: Iterable[Part] = (),
+    where: Place | None = None,
+    error: float | None = None,
+) -> Fact:
+    """An amount of time as a part of the program's, or `of` another time; see `fact`."""
+    return fact(
+        facts, Kind.AMOUNT, value, subject=subject, how=how, whole=of or total(facts), form=form, parts=parts, where=where, error=error
+    )  # fmt: skip
+
+
+def share_fact(
+    facts: Facts, value: float, subject: str, of: str, how: str, *, metric: str | None = None, where: Place | None = None,
+    form: Form = Form.ONE,
+) -> Fact:  # fmt: skip
+    """A part (0..1) of something of which only the name is known; see `fact`."""
+    return fact(
+        facts, Kind.SHARE, value, subject=subject, how=how, unit="ratio", whole=Quantity(of=of), metric=metric, where=where, form=form
+    )  # fmt: skip
+
+
 def kernel_time(
     facts: Facts, subject: str, seconds: float, device: float, *, where: Place | None = None, form: Form = Form.NAME
 ) -> Fact:

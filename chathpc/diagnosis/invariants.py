@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.source.evidence import source_evidence
+from chathpc.diagnosis.source.hot import source_evidence
 from chathpc.diagnosis.source.invariant import invariant
 from chathpc.diagnosis.source.text import read_file
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import starved
-from chathpc.diagnosis.draft import fact, part_of, time_unit
+from chathpc.diagnosis.draft import fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, told
 from chathpc.diagnosis.facts import Facts, readable_function
@@ -168,13 +168,12 @@ def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str, when: s
             "the replay lets each rank compute as long as it did, and wait only for sends and for members of collectives",
         )
     if value < limit:
-        yield fact(
+        yield time_fact(
             facts,
-            Kind.AMOUNT,
             found.lost_to_imbalance,
-            subject=f"uneven load of {found.count} {who}s{when}",
-            whole=part_of(facts, found.count * found.elapsed, "their time"),
-            how="count × (largest − mean useful time), of count × elapsed time",
+            f"uneven load of {found.count} {who}s{when}",
+            "count × (largest − mean useful time), of count × elapsed time",
+            of=part_of(facts, found.count * found.elapsed, "their time"),
             error=0.0,
         )
 

@@ -48,7 +48,7 @@ def measured(
     how: str,
     metric: str,
     unit: str = "s",
-    form: Form = Form.MANY,
+    form: Form = Form.ONE,
     whole: Quantity | None = None,
     parts: Iterable[Part] = (),
     where: Place | None = None,
@@ -68,6 +68,17 @@ def window(timeline: TimelineFacts) -> Quantity:
     return Quantity(timeline.device_seconds, "s", several)
 
 
+def lasting(
+    timeline: TimelineFacts, value: float, subject: str, how: str, metric: str, *, of: Quantity | None = None, form: Form = Form.ONE,
+    parts: Iterable[Part] = (), where: Place | None = None,
+) -> Fact:  # fmt: skip
+    """An amount of time as a part of the window of all devices, or `of` another time; see `measured`."""
+    whole = of or window(timeline)
+    return measured(
+        timeline, Kind.AMOUNT, value, subject=subject, how=how, metric=metric, form=form, whole=whole, parts=parts, where=where
+    )  # fmt: skip
+
+
 def _is_worth_a_line(part: float, whole: float) -> bool:
     """True if a part is so much of a whole that a sentence names it (`worth_a_line` of common.yaml)."""
     return part >= common()["worth_a_line"].value * whole
@@ -75,36 +86,53 @@ def _is_worth_a_line(part: float, whole: float) -> bool:
 
 def busy_fact(timeline: TimelineFacts) -> Fact:
     """How long kernels compute."""
-    return measured(
-        timeline, Kind.AMOUNT, timeline.computing, subject="kernels", whole=window(timeline), metric="gpu.kernel.time",
-        how="union of the intervals of kernels that compute",
-    )  # fmt: skip
+    return lasting(
+        timeline,
+        timeline.computing,
+        "kernels",
+        "union of the intervals of kernels that compute",
+        "gpu.kernel.time",
+        form=Form.MANY,
+    )
 
 
 def kernel_fact(timeline: TimelineFacts, kernel: KernelTotal, *parts: Part) -> Fact:
     """How long a kernel runs, in how many launches, and `parts` more."""
-    return measured(
-        timeline, Kind.AMOUNT, kernel.seconds, subject=kernel.short, form=Form.NAME, whole=window(timeline),
-        parts=(Part("", kernel.launches, "launches"), *parts), metric="gpu.kernel.time", how="union of its launches",
+    return lasting(
+        timeline,
+        kernel.seconds,
+        kernel.short,
+        "union of its launches",
+        "gpu.kernel.time",
+        form=Form.NAME,
+        parts=(Part("", kernel.launches, "launches"), *parts),
         where=kernel_site(timeline, kernel),
-    )  # fmt: skip
+    )
 
 
 def idle_fact(timeline: TimelineFacts) -> Fact:
     """How long the device did nothing, neither kernels nor copies."""
     longest = (Part("longest", timeline.longest_idle, "s"),) if timeline.idle else ()
-    return measured(
-        timeline, Kind.AMOUNT, timeline.idle, subject="idle time of the device, with neither kernel nor copy,", form=Form.ONE,
-        whole=window(timeline), parts=longest, metric="gpu.time", how="window without the union of all operations",
-    )  # fmt: skip
+    return lasting(
+        timeline,
+        timeline.idle,
+        "idle time of the device, with neither kernel nor copy,",
+        "window without the union of all operations",
+        "gpu.time",
+        parts=longest,
+    )
 
 
 def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, *, metric: str) -> Fact:
     """The part of something that no computing kernel hides."""
-    return measured(
-        timeline, Kind.AMOUNT, cost, subject=f"the part of {what} that no computing kernel overlaps", form=Form.ONE,
-        whole=Quantity(spent, "s"), metric=metric, how="union without the union of computing kernels",
-    )  # fmt: skip
+    return lasting(
+        timeline,
+        cost,
+        f"the part of {what} that no computing kernel overlaps",
+        "union without the union of computing kernels",
+        metric,
+        of=Quantity(spent, "s"),
+    )
 
 
 def waiting_fact(timeline: TimelineFacts) -> Iterable[Fact]:
@@ -113,7 +141,7 @@ def waiting_fact(timeline: TimelineFacts) -> Iterable[Fact]:
     if not _is_worth_a_line(spent, timeline.window):
         return
     yield measured(
-        timeline, Kind.AMOUNT, spent, subject="the host's waiting for the device, an effect and not the cause,", form=Form.ONE,
+        timeline, Kind.AMOUNT, spent, subject="the host's waiting for the device, an effect and not the cause,",
         metric="gpu.sync.time", how="union of synchronising calls and blocking copies",
     )  # fmt: skip
 

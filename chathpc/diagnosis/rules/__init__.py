@@ -84,18 +84,15 @@ def host_checks() -> tuple[Checks, ...]:
     """Checks of the time of host threads."""
     from chathpc.diagnosis import lacks
     from chathpc.diagnosis.rules import (
+        called,
         compiler,
         compute,
-        gpu_host,
         input_output,
-        jit,
         memory,
         mpi,
-        mpi_messages,
         mpi_sums,
         openmp,
         oversubscription,
-        own_patterns,
         python,
         source,
         threads,
@@ -105,14 +102,13 @@ def host_checks() -> tuple[Checks, ...]:
     return (
         Checks(compute.RULES),
         Checks(
-            (*openmp.RULES, *threads.RULES, *mpi.RULES, *oversubscription.RULES, *mpi_sums.RULES, *mpi_messages.RULES),
+            (*openmp.RULES, *threads.RULES, *mpi.RULES, *oversubscription.RULES, *mpi_sums.RULES),
             lacks.threads,
         ),
         Checks(waiting.RULES, lacks.waiting),
         Checks(input_output.RULES),
         Checks(memory.RULES),
-        Checks((*own_patterns.RULES, *jit.RULES, *python.RULES)),
-        Checks(gpu_host.RULES),
+        Checks((called.functions, called.just_in_time, *python.RULES, called.host_calls)),
         Checks(lack=lacks.source, also=source.CAUSES),
         Checks(lack=lacks.counters, also=source.COUNTED),
         Checks((compiler.unoptimised,), lacks.options),

@@ -1,29 +1,74 @@
 """What the compiler did to the hot places: loops without vector instructions, calls of small functions, no optimisation at all.
 
-Records say that something was not done; only the time at the place makes it worth a word.
+Records say that something was not done; only the time at the place makes it worth a word. Builds without optimisation are also told by
+small functions that are called all the same: those of the C++ standard library, and those of one statement in the program's source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
-from chathpc.diagnosis.compiled import Compiled, HotLoop
-from chathpc.diagnosis.draft import Draft, fact, time_unit, total
+from chathpc.diagnosis.compiled import COMPUTING, Compiled, HotLoop
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.diagnosis.obstacles import CALLS, LOOPS, Words
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.rules.compute import unoptimised as small_calls
+from chathpc.diagnosis.source import calls
+from chathpc.diagnosis.source.hot import Hot
+from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.classification import template_library
 from chathpc.profile.compiler import CompilerRecord, Obstacle
 from chathpc.profile.languages import Language, language_of
+from chathpc.profile.names import shorten
 from chathpc.profile.tree import NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`why` completes "…: "; `effort` names the threshold of the catalogue that says how much of the gain is within reach (`unlikely`: too
+    little for a finding);
+    `advice` is a word by which the catalogue's advice for this obstacle is known, to be told first.
+    """
+
+    why: str
+    effort: str
+    advice: str
+
+
+LOOPS: dict[Obstacle, Words] = {
+    Obstacle.ALIASING: Words("it cannot rule out that the arrays overlap", "within_reach", "restrict"),
+    Obstacle.REDUCTION_ORDER: Words(
+        "vectorising would reorder floating-point additions, which it must not do", "last_digits", "reduction("
+    ),
+    Obstacle.COST: Words("its cost model predicts too little gain from vector instructions", "with_changes", "-O3"),
+    Obstacle.LEVEL: Words(
+        "at this optimisation level it skips loops that need a run-time check or a remainder loop", "within_reach", "-O3"
+    ),
+    Obstacle.MATH_CALL: Words("the loop calls a mathematical function whose vector version it may not use", "last_digits", "-ffast-math"),
+    Obstacle.CALL: Words("the loop calls a function that it cannot analyse", "with_changes", "declare simd"),
+    Obstacle.TRIP_COUNT: Words("the number of iterations is not known before the loop begins", "with_changes", "break"),
+    Obstacle.CONTROL_FLOW: Words("the loop has branches or exits that cannot become masked instructions", "with_changes", "branch"),
+    Obstacle.ACCESS: Words("the loop does not access memory contiguously", "with_changes", "structure of arrays"),
+    Obstacle.DEPENDENCE: Words("an iteration may depend on an earlier one", "unlikely", "iterations"),
+    Obstacle.UNSTATED: Words(
+        "it does not say why (GCC at -O2 skips loops that need a run-time check or a remainder loop; at -O3 it does not)", "unlikely", "-O3"
+    ),
+}  # fmt: skip
+
+CALLS: dict[Obstacle, Words] = {
+    Obstacle.BODY_ELSEWHERE: Words("the function's body is in another file", "within_reach", "-flto"),
+    Obstacle.TOO_LARGE: Words("the code would grow more than its limit", "with_changes", "always_inline"),
+    Obstacle.FORBIDDEN: Words("an attribute or an option forbids it", "within_reach", "noinline"),
+    Obstacle.UNSTATED: Words("it does not say why", "with_changes", "-flto"),
+}
+
 
 #: Findings of one kind that are told.
 _MOST = 3
@@ -111,14 +156,12 @@ def _loop_draft(facts: Facts, entry: Cause, loop: HotLoop, share: float, words: 
 
 def loop_time(facts: Facts, loop: HotLoop) -> Fact:
     """The time of a loop of the records."""
-    return fact(
+    return time_fact(
         facts,
-        Kind.AMOUNT,
         loop.cost,
-        subject=f"the loop at {loop.short}",
-        whole=total(facts),
+        f"the loop at {loop.short}",
+        "time of its source lines, library calls counted for the calling line",
         parts=(Part(loop.place.short, loop.at_place, time_unit(facts)),),
-        how="time of its source lines, library calls counted for the calling line",
         where=loop.place,
     )
 
@@ -182,16 +225,7 @@ def _call_draft(facts: Facts, records: Compiled, entry: Cause, name: int, time: 
         threshold=entry.threshold("min_share"),
         headroom=entry.headroom * entry.threshold(words.effort),
         evidence=(
-            fact(
-                facts,
-                Kind.AMOUNT,
-                time,
-                subject=subject,
-                form=Form.NAME,
-                whole=total(facts),
-                how="exclusive time of the function",
-                where=hot.place,
-            ),
+            time_fact(facts, time, subject, "exclusive time of the function", form=Form.NAME, where=hot.place),
             fact(
                 facts,
                 Kind.COUNT,
@@ -234,22 +268,78 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
 
     From records that are not there nothing follows.
     """
-    seen = next(iter(small_calls(facts)), None)
+    seen, told = _by_small_calls(facts), _by_records(facts)
+    if seen is not None and told is not None:
+        yield replace(seen, evidence=(*seen.evidence, *told.evidence), signs=seen.signs + 1)
+    elif (either := seen or told) is not None:
+        yield either
+
+
+def _by_small_calls(facts: Facts) -> Draft | None:
+    """That C++ code, in which nothing at all was inlined although it calls the small functions of the standard library, is not optimised."""
+    entry = cause("unoptimised-build")
+    tree = facts.profile.tree
+    if facts.total == 0:
+        return None
+    from_header = template_library(tree)
+    own = facts.activities.kind == Activity.COMPUTE
+    inlined = float(
+        facts.inclusive[tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))].sum()
+    )
+    owner_called = np.where(tree.function >= 0, tree.kind[np.maximum(tree.function, 0)] == NodeKind.FUNCTION, False)
+    called = own & owner_called & from_header[np.maximum(tree.function, 0)]
+    cost_called = float(facts.time[called].sum())
+    share = cost_called / facts.total
+    if (
+        not facts.above(share, entry.threshold("min_share"))
+        or inlined > entry.threshold("max_inlined_part") * cost_called
+    ):
+        return None
+    computing = facts.spent(*COMPUTING)
+    labels, label_names = tree.function_labels
+    sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
+    distinct = int((sums > 0).sum())
+    names = np.argsort(-sums, kind="stable")[:distinct]
+    hot = facts.hot_place(facts.of(Activity.COMPUTE))
+    if hot is None:
+        return None
+    place = hot.place
+    return Draft(
+        cause=entry.id,
+        where=place,
+        summary="The program seems to be compiled without optimisation: one-line functions of the C++ standard library were not inlined.",
+        cost=computing,
+        share=computing / facts.total,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            time_fact(
+                facts,
+                cost_called,
+                "small functions of the C++ standard library",
+                "exclusive time of called functions whose source is a standard header",
+                form=Form.MANY,
+                parts=[Part(shorten(label_names[name], 40)) for name in names[:3].tolist()],
+            ),
+            time_fact(facts, inlined, "inlined functions", "inclusive time of inlined frames", form=Form.MANY),
+        ),
+        signs=2,
+        replaces=UNEXPLAINED,
+    )
+
+
+def _by_records(facts: Facts) -> Draft | None:
+    """That compilers left hot code without optimisation, by their own words."""
     records = facts.compiled
     nodes, units = (None, ()) if records is None or facts.total == 0 else records.without_optimisation()
     if nodes is None or not units:
-        if seen is not None:
-            yield seen
-        return
+        return None
     entry = cause("unoptimised-build")
     computing = np.where(nodes, facts.of(Activity.COMPUTE), 0.0)
     cost = float(computing.sum())
     share = cost / facts.total
     hot = facts.hot_place(computing)
     if hot is None or not facts.above(share, entry.threshold("min_share")):
-        if seen is not None:
-            yield seen
-        return
+        return None
     count = len(units)
     files = ", ".join(unit.file.rsplit("/", 1)[-1] or "the program" for unit in units[:3])
     options = units[0].options or "no -O option"
@@ -260,19 +350,10 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
         f"by {units[0].told_by}",
         source=f"{units[0].told_by} of {units[0].compiler}", where=hot.place, tool=units[0].compiler,
     )  # fmt: skip
-    time = fact(
-        facts,
-        Kind.AMOUNT,
-        cost,
-        subject="code compiled without optimisation",
-        whole=total(facts),
-        how="time of the lines of these files",
-        where=hot.place,
+    time = time_fact(
+        facts, cost, "code compiled without optimisation", "time of the lines of these files", where=hot.place
     )
-    if seen is not None:
-        yield replace(seen, evidence=(*seen.evidence, time, said), signs=seen.signs + 1)
-        return
-    yield Draft(
+    return Draft(
         cause=entry.id,
         where=hot.place,
         summary=f"Code with {numbers.percent(share)} of {facts.whole} was compiled without optimisation ({files}).",
@@ -309,3 +390,87 @@ _FIRST = ("expensive-math", "loop-invariant-work", "strided-access")
 #: Causes about computing, to which it matters whether the loop was vectorised.
 _IN_LOOPS = (*_FIRST, "hot-compute", "memory-bandwidth", "memory-latency")
 REMARKED = (not_vectorised, not_inlined)
+
+
+def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
+    """With an unoptimised build, where functions of one line that any compiler inlines are called instead."""
+    if not hot.any_source:
+        return drafts
+    facts, tree = hot.facts, hot.facts.profile.tree
+    entry = cause("unoptimised-build")
+    labels, names = tree.function_labels
+    own = (facts.activities.kind == Activity.COMPUTE) & (facts.time > 0) & (tree.function >= 0)
+    frame = np.maximum(tree.function, 0)
+    called = own & (tree.kind[frame] == NodeKind.FUNCTION) & (labels >= 0)
+    sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
+    found: list[tuple[float, int]] = []
+    for label in np.argsort(-sums, kind="stable")[:40].tolist():
+        if sums[label] < common()["hardly_any"].value * facts.total:
+            break
+        node = int(frame[np.flatnonzero(called & (labels == label))[0]])
+        file = hot.source(int(tree.file[node])) if tree.file[node] >= 0 else None
+        function = file.function_at(int(tree.line[node])) if file is not None else None
+        if (
+            file is not None
+            and function is not None
+            and function.name == _short(names[label])
+            and calls.accessor(function, file)
+        ):
+            found.append((float(sums[label]), node))
+    cost = sum(time for time, _ in found)
+    if not facts.above(cost / facts.total, entry.threshold("min_share")):
+        return drafts
+    node = found[0][1]
+    place = facts.place(node, line_node=node)
+    evidence = (
+        time_fact(
+            facts,
+            cost,
+            "functions of one statement that were not inlined",
+            "exclusive time of called functions",
+            form=Form.MANY,
+            parts=[
+                Part(readable_function(tree.function_name(each)), time, time_unit(facts)) for time, each in found[:3]
+            ],
+            where=place,
+        ),
+        fact(
+            facts,
+            Kind.SOURCE,
+            float(place.line or 0),
+            subject=place.short,
+            unit="line",
+            text="shows a one-statement function, which any optimising compiler inlines",
+            how=DERIVED,
+            where=place,
+        ),
+    )
+    at = next((n for n, draft in enumerate(drafts) if draft.cause == entry.id), None)
+    if at is not None:
+        joined = replace(drafts[at], evidence=(*drafts[at].evidence, *evidence), signs=drafts[at].signs + 1)
+        return [*drafts[:at], joined, *drafts[at + 1 :]]
+    computing = facts.spent(Activity.COMPUTE, Activity.LIBRARY)
+    hot_place = facts.hot_place(facts.of(Activity.COMPUTE))
+    return [
+        *drafts,
+        Draft(
+            cause=entry.id,
+            where=hot_place.place if hot_place is not None else place,
+            summary="The program seems to be compiled without optimisation: its own one-statement functions were not inlined.",
+            cost=computing,
+            share=computing / facts.total,
+            threshold=entry.threshold("min_share"),
+            evidence=evidence,
+            signs=2,
+            against=("A profiler's build or a flag such as -fno-inline would show the same.",),
+            replaces=UNEXPLAINED,
+        ),
+    ]
+
+
+def _short(name: str) -> str:
+    return (
+        readable_function(name).split("<")[0].rsplit("::", 1)[-1]
+        if "operator" not in name
+        else "operator" + name.split("operator", 1)[1].split("(")[0]
+    )

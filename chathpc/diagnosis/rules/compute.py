@@ -10,7 +10,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import Cause, cause, common
 from chathpc.diagnosis.command import APP
-from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, share_here, time_unit, total
+from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.insufficient import NAMELESS
@@ -19,7 +19,7 @@ from chathpc.diagnosis.rules.hot_spots import spot_advice
 from chathpc.diagnosis.rules.python import array_advice, line_advice
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_system, public_name
-from chathpc.profile.classification import in_python_libraries, template_library
+from chathpc.profile.classification import in_python_libraries
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import BoolArray, FloatArray, NodeKind
@@ -73,14 +73,12 @@ def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotP
     place, at_line, share = hot.place, hot.at_line, cost / facts.total
     loop = facts.innermost_loop(hot.line)
     evidence = [
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             cost,
-            subject=readable,
+            readable,
+            "exclusive time of the function and of the computing libraries that it calls",
             form=Form.NAME,
-            whole=total(facts),
-            how="exclusive time of the function and of the computing libraries that it calls",
             where=place,
         )
     ]
@@ -89,13 +87,11 @@ def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotP
             f", in the loop at {facts.profile.tree.place(loop)}" if loop >= 0 and facts.profile.tree.place(loop) else ""
         )
         evidence.append(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 at_line,
-                subject=f"the hottest line of {readable}, {place.short}{loop_words},",
-                whole=total(facts),
-                how="time by source line, library calls counted for the calling line",
+                f"the hottest line of {readable}, {place.short}{loop_words},",
+                "time by source line, library calls counted for the calling line",
                 where=place,
             )
         )
@@ -162,14 +158,12 @@ def _calling(facts: Facts, entry: Cause, hot: HotPlace, name: str, cost: float, 
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 cost,
-                subject=f"{name} called from {place.function}",
+                f"{name} called from {place.function}",
+                "time in the library's function by calling function",
                 form=Form.NAME,
-                whole=total(facts),
-                how="time in the library's function by calling function",
                 where=place,
             ),
         ),
@@ -241,29 +235,26 @@ def _calling_math(facts: Facts, math: FloatArray, least: float) -> HotPlace | No
 
 def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace | None, called: list[str]) -> tuple[Fact, ...]:
     cost = float(math.sum())
-    everywhere = fact(
+    everywhere = time_fact(
         facts,
-        Kind.AMOUNT,
         cost,
-        subject="math library functions",
+        "math library functions",
+        "time in libm below the program's code" if hot is not None else "time in libm",
         form=Form.MANY,
-        whole=total(facts),
         parts=[Part(name) for name in called[:4]],
-        how="time in libm below the program's code" if hot is not None else "time in libm",
     )
     if hot is None:
         return (everywhere,)
     return (
         everywhere,
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             hot.weight,
-            subject=f"calls from {hot.place.function}",
+            f"calls from {hot.place.function}",
+            "time in libm by calling function",
+            of=part_of(facts, cost, "math library functions"),
             form=Form.MANY,
-            whole=part_of(facts, cost, "math library functions"),
             parts=[Part(hot.place.short, hot.at_line, time_unit(facts))] if hot.line >= 0 else (),
-            how="time in libm by calling function",
             where=hot.place,
         ),
     )
@@ -325,75 +316,6 @@ def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
     return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1]) if name]
 
 
-def unoptimised(facts: Facts) -> Iterable[Draft]:
-    """C++ code in which nothing at all was inlined although it calls the small functions of the standard library."""
-    entry = cause("unoptimised-build")
-    tree = facts.profile.tree
-    if facts.total == 0:
-        return
-    from_header = template_library(tree)
-    own = facts.activities.kind == Activity.COMPUTE
-    inlined = float(
-        facts.inclusive[tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))].sum()
-    )
-    owner_called = np.where(tree.function >= 0, tree.kind[np.maximum(tree.function, 0)] == NodeKind.FUNCTION, False)
-    called = own & owner_called & from_header[np.maximum(tree.function, 0)]
-    cost_called = float(facts.time[called].sum())
-    share = cost_called / facts.total
-    if (
-        not facts.above(share, entry.threshold("min_share"))
-        or inlined > entry.threshold("max_inlined_part") * cost_called
-    ):
-        return
-    computing = facts.spent(*_COMPUTING)
-    labels, label_names = tree.function_labels
-    sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
-    distinct = int((sums > 0).sum())
-    names = np.argsort(-sums, kind="stable")[:distinct]
-    hot = facts.hot_place(facts.of(Activity.COMPUTE))
-    if hot is None:
-        return
-    place = hot.place
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary="The program seems to be compiled without optimisation: one-line functions of the C++ standard library were not inlined.",
-        cost=computing,
-        share=computing / facts.total,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            fact(
-                facts,
-                Kind.AMOUNT,
-                cost_called,
-                subject="small functions of the C++ standard library",
-                form=Form.MANY,
-                whole=total(facts),
-                parts=[Part(_short_method(label_names[name])) for name in names[:3].tolist()],
-                how="exclusive time of called functions whose source is a standard header",
-            ),
-            fact(
-                facts,
-                Kind.AMOUNT,
-                inlined,
-                subject="inlined functions",
-                form=Form.MANY,
-                whole=total(facts),
-                how="inclusive time of inlined frames",
-            ),
-        ),
-        signs=2,
-        replaces=UNEXPLAINED,
-    )
-
-
-def _short_method(name: str) -> str:
-    """`std::vector<int, …>::operator[](unsigned long)` → `vector::operator[]`."""
-    from chathpc.profile.names import shorten
-
-    return shorten(name, 40)
-
-
 def deep_recursion(facts: Facts) -> Iterable[Draft]:
     """A function that calls itself, directly or through others, many levels deep."""
     entry = cause("deep-recursion")
@@ -431,14 +353,12 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 cost,
-                subject=str(place.function),
+                str(place.function),
+                "inclusive time of its outermost calls: recursion counted once",
                 form=Form.NAME,
-                whole=total(facts),
-                how="inclusive time of its outermost calls: recursion counted once",
                 where=place,
             ),
             fact(
@@ -474,5 +394,4 @@ def _levels(name: np.ndarray, node: np.ndarray, end: np.ndarray) -> np.ndarray:
     return levels
 
 
-#: `unoptimised` is asked by rules.compiler, which adds what compilers say.
 RULES = (hot_compute, math_in_loops, deep_recursion)

@@ -14,10 +14,10 @@ from chathpc.diagnosis.timeline_words import (
     copy_site,
     exposed_fact,
     idle_fact,
+    lasting,
     measured,
     of_work,
     waiting_fact,
-    window,
     window_words,
 )
 from chathpc.profile import intervals, numbers
@@ -43,15 +43,14 @@ def copies(facts: Facts) -> Iterable[Draft]:
         spent = timeline.spent(kind)
         place = copy_site(timeline, kind)
         evidence = [
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 spent,
-                subject=f"copies {words}",
-                whole=window(timeline),
+                f"copies {words}",
+                "union of their intervals",
+                f"{metric}.time",
+                form=Form.MANY,
                 parts=(Part("", timeline.amount(kind)[0], "copies"),),
-                metric=f"{metric}.time",
-                how="union of their intervals",
                 where=place,
             ),
             busy_fact(timeline),
@@ -69,7 +68,6 @@ def copies(facts: Facts) -> Iterable[Draft]:
                     Kind.AMOUNT,
                     pinned,
                     subject="what they copy from or to memory that is pinned already",
-                    form=Form.ONE,
                     unit="bytes",
                     metric=f"{metric}.bytes",
                     how="bytes of copies whose host memory is pinned",
@@ -111,7 +109,6 @@ def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, sp
             Kind.RATE,
             volume / spent,
             subject="the rate of memory sets" if kind == LaneKind.MEMSET else f"the rate of copies {words}",
-            form=Form.ONE,
             parts=(Part("", volume, "bytes"), Part("", spent, "s")),
             unit="bytes/s",
             metric=f"{metric}.bytes",
@@ -144,7 +141,6 @@ def pageable(facts: Facts) -> Iterable[Draft]:
                 Kind.RATE,
                 moved / lasted,
                 subject=f"the rate of copies {words} pageable memory",
-                form=Form.ONE,
                 parts=(Part(f"{numbers.count(count)} copies of", moved, "bytes"), Part("", lasted, "s")),
                 unit="bytes/s",
                 metric="gpu.copy.pageable.bytes",
@@ -159,7 +155,6 @@ def pageable(facts: Facts) -> Iterable[Draft]:
                     Kind.RATE,
                     pinned / pinned_time,
                     subject=f"the rate of copies {words} pinned memory",
-                    form=Form.ONE,
                     unit="bytes/s",
                     metric="gpu.copy.time",
                     how="bytes / time of the copies whose host memory is pinned",
@@ -210,14 +205,13 @@ def no_overlap(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 copied,
-                subject="copies",
-                whole=window(timeline),
-                metric="gpu.copy.time",
-                how="union of copies between host and device",
+                "copies",
+                "union of copies between host and device",
+                "gpu.copy.time",
+                form=Form.MANY,
                 where=place,
             ),
             busy_fact(timeline),
@@ -226,7 +220,6 @@ def no_overlap(facts: Facts) -> Iterable[Draft]:
                 Kind.AMOUNT,
                 overlapped,
                 subject="what copies and kernels do at the same time",
-                form=Form.ONE,
                 metric="gpu.copy.time",
                 how="intersection of the unions",
             ),
@@ -264,14 +257,13 @@ def inside(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_device_share"),
         evidence=(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 spent,
-                subject=words,
-                whole=window(timeline),
-                metric="gpu.copy.d2d.time" if kind == LaneKind.D2D else "gpu.memset.time",
-                how="union of their intervals",
+                words,
+                "union of their intervals",
+                "gpu.copy.d2d.time" if kind == LaneKind.D2D else "gpu.memset.time",
+                form=Form.MANY,
                 where=place,
             ),
             busy_fact(timeline),
@@ -298,15 +290,14 @@ def unified(facts: Facts) -> Iterable[Draft]:
     count, volume = timeline.amount(LaneKind.UNIFIED)
     place = copy_site(timeline, LaneKind.UNIFIED)
     evidence = [
-        measured(
+        lasting(
             timeline,
-            Kind.AMOUNT,
             spent,
-            subject="migrations of pages",
-            whole=window(timeline),
+            "migrations of pages",
+            "union of their intervals",
+            "gpu.copy.unified.time",
+            form=Form.MANY,
             parts=(Part("", count, "migrations"),),
-            metric="gpu.copy.unified.time",
-            how="union of their intervals",
             where=place,
         )
     ]
@@ -317,7 +308,6 @@ def unified(facts: Facts) -> Iterable[Draft]:
                 Kind.AMOUNT,
                 volume,
                 subject="what they move",
-                form=Form.ONE,
                 parts=(Part("each", volume / count, "bytes"),),
                 unit="bytes",
                 metric="gpu.copy.unified.bytes",

@@ -26,7 +26,7 @@ from chathpc.diagnosis.device import MOST_KERNELS
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import Counted, counted_kernels, has_counters
-from chathpc.diagnosis.rules import gpu_compute, gpu_host_memory, gpu_launch, gpu_memory, gpu_traffic, gpu_warps
+from chathpc.diagnosis.rules import gpu_compute, gpu_launch, gpu_memory, gpu_warps
 from chathpc.diagnosis.rules.gpu_remarks import with_remarks
 from chathpc.diagnosis.rules.gpu_speed import low, near
 from chathpc.profile import numbers
@@ -43,23 +43,23 @@ _TOGETHER, _LISTED = frozenset({"gpu-small-grid"}), 3
 
 _LAUNCH: tuple[Judge, ...] = (gpu_launch.small_grid, gpu_launch.tail_effect)
 _WASTE: tuple[Judge, ...] = (
-    gpu_host_memory.host_memory,
+    gpu_memory.host_memory,
     gpu_memory.uncoalesced,
-    gpu_traffic.register_spill,
-    gpu_traffic.bank_conflicts,
-    gpu_traffic.atomics,
+    gpu_memory.register_spill,
+    gpu_memory.bank_conflicts,
+    gpu_memory.atomics,
 )
 _WASTED_WORK: tuple[Judge, ...] = (gpu_compute.divergence, gpu_compute.tensor_unused, gpu_compute.double_precision)
 #: Findings that may stand beside another one, by the cause of that.
 _BESIDE: dict[str, tuple[Judge, ...]] = {
     "gpu-memory-latency": (gpu_launch.low_occupancy, *_WASTE, gpu_compute.divergence),
-    "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_traffic.bank_conflicts, gpu_compute.divergence),
-    "gpu-low-occupancy": (gpu_host_memory.host_memory, gpu_warps.waiting),
-    "gpu-small-grid": (gpu_host_memory.host_memory,),
-    "gpu-tail-effect": (gpu_host_memory.host_memory,),
+    "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_memory.bank_conflicts, gpu_compute.divergence),
+    "gpu-low-occupancy": (gpu_memory.host_memory, gpu_warps.waiting),
+    "gpu-small-grid": (gpu_memory.host_memory,),
+    "gpu-tail-effect": (gpu_memory.host_memory,),
     "gpu-memory-bandwidth": (gpu_launch.low_occupancy,),
     "gpu-barrier-stall": (gpu_compute.divergence,),
-    "gpu-compute-bound": (gpu_traffic.register_spill, gpu_traffic.bank_conflicts),
+    "gpu-compute-bound": (gpu_memory.register_spill, gpu_memory.bank_conflicts),
 }
 #: Waiting, and too few warps to cover it: two sides of one problem, which make one finding.
 _WAITING = frozenset({"gpu-memory-latency", "gpu-dependency-stall", "gpu-memory-bandwidth", "gpu-barrier-stall"})

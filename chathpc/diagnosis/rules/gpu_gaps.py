@@ -18,7 +18,7 @@ from chathpc.diagnosis.host_calls import HostCall, is_compilation
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import is_collective
 from chathpc.diagnosis.timeline_facts import seconds
-from chathpc.diagnosis.timeline_words import counted, idle_fact, measured, site, window, window_words
+from chathpc.diagnosis.timeline_words import counted, idle_fact, lasting, measured, site, window, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
@@ -75,41 +75,29 @@ def compilation(facts: Facts) -> Iterable[Draft]:
     begun = "from its first call on" if early else ""
     words = f"the {numbers.seconds(whole / len(timeline.devices))} {begun}".strip() if early else window_words(timeline)
     evidence = [
-        measured(
+        lasting(
             timeline,
-            Kind.AMOUNT,
             cost,
-            subject="compiling or loading of kernels while the device is idle",
-            form=Form.ONE,
-            whole=Quantity(cost / share, "s", "work and preparation") if early else window(timeline),
+            "compiling or loading of kernels while the device is idle",
+            "idle time of the device inside ranges and calls that compile or load code",
+            "host.time",
+            of=Quantity(cost / share, "s", "work and preparation") if early else window(timeline),
             parts=(Part("before the first operation", early, "s"),) if early else (),
-            metric="host.time",
-            how="idle time of the device inside ranges and calls that compile or load code",
             where=place,
         ),
         *(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 part.seconds,
-                subject=part.short,
+                part.short,
+                "union of its intervals in the gaps",
+                "host.time",
+                of=Quantity(cost, "s"),
                 form=Form.NAME,
-                whole=Quantity(cost, "s"),
-                metric="host.time",
-                how="union of its intervals in the gaps",
             )
             for part in parts[:3]
         ),
-        measured(
-            timeline,
-            Kind.AMOUNT,
-            timeline.busy,
-            subject="the device's work",
-            form=Form.ONE,
-            whole=window(timeline),
-            metric="gpu.time",
-            how="union of all operations",
-        ),
+        lasting(timeline, timeline.busy, "the device's work", "union of all operations", "gpu.time"),
     ]
     yield Draft(
         cause=entry.id,
@@ -146,16 +134,13 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 cost,
-                subject="idle time of the device in calls that allocate or free memory",
-                form=Form.ONE,
-                whole=window(timeline),
+                "idle time of the device in calls that allocate or free memory",
+                "idle time inside these calls",
+                "host.time",
                 parts=(Part("in", number, "gaps"),),
-                metric="host.time",
-                how="idle time inside these calls",
                 where=place,
             ),
             measured(
@@ -163,7 +148,6 @@ def allocation(facts: Facts) -> Iterable[Draft]:
                 Kind.COUNT,
                 calls,
                 subject="the time between the first and the last operation",
-                form=Form.ONE,
                 unit="calls of them",
                 metric="calls.count",
                 how="number of calls",
@@ -208,29 +192,25 @@ def communication(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 cost,
-                subject=f"idle time of {'the devices' if several else 'the device'} while the host is in MPI",
-                form=Form.ONE,
-                whole=window(timeline),
+                f"idle time of {'the devices' if several else 'the device'} while the host is in MPI",
+                "union of MPI calls without MPI_Init and MPI_Finalize, inside idle time of the device",
+                "host.time",
                 parts=(Part("MPI in all", spent, "s"),),
-                metric="host.time",
-                how="union of MPI calls without MPI_Init and MPI_Finalize, inside idle time of the device",
                 where=place,
             ),
             *(
-                measured(
+                lasting(
                     timeline,
-                    Kind.AMOUNT,
                     part.seconds,
-                    subject=part.short,
+                    part.short,
+                    "union of its calls inside idle time",
+                    "host.time",
+                    of=Quantity(cost, "s"),
                     form=Form.NAME,
-                    whole=Quantity(cost, "s"),
                     parts=(Part("", part.calls, "calls"),),
-                    metric="host.time",
-                    how="union of its calls inside idle time",
                 )
                 for part in parts[:3]
             ),
@@ -268,7 +248,6 @@ def _late(stretches: list[Stretch], gaps: Gaps) -> Fact | None:
         Kind.AMOUNT,
         amount,
         subject=f"what the rank of GPU {device.ordinal} does while others wait for it in MPI",
-        form=Form.ONE,
         parts=(Part(doing),),
         metric="host.time",
         how="MPI calls of the rank that waits most, minus those of the rank that waits least",
@@ -305,7 +284,6 @@ def taking_turns(facts: Facts) -> Iterable[Draft]:
                 Kind.SHARE,
                 part,
                 subject="work of another device",
-                form=Form.ONE,
                 whole=Quantity(of="the time in which a device is idle"),
                 unit="ratio",
                 metric="gpu.time",
@@ -342,23 +320,20 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
                 Kind.AMOUNT,
                 early,
                 subject="preparation before the first operation, without calls of the runtime,",
-                form=Form.ONE,
                 metric="host.time",
                 how="named ranges before the first operation, without calls inside them",
             )
         )
     elif cost < limit["nearly_all"].value * timeline.idle:
         evidence.append(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 cost,
-                subject="idle time that belongs to the host's own work",
-                form=Form.ONE,
-                whole=Quantity(timeline.idle, "s"),
+                "idle time that belongs to the host's own work",
+                "idle time without what launches, waits, compiling and MPI explain",
+                "gpu.time",
+                of=Quantity(timeline.idle, "s"),
                 parts=(Part("in", gaps.count(*gaps.unclaimed), "gaps"),),
-                metric="gpu.time",
-                how="idle time without what launches, waits, compiling and MPI explain",
             )
         )
     doing = doing_in(facts, stretches)
@@ -372,7 +347,6 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
                 Kind.VALUE,
                 waited,
                 subject="the number of gaps right after the host waited for the device, so that it cannot work ahead,",
-                form=Form.ONE,
                 whole=Quantity(number, "count"),
                 unit="count",
                 metric="gpu.sync.time",

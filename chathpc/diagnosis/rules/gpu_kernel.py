@@ -8,8 +8,8 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, has, kernel_place, kernels, samples_metric
-from chathpc.diagnosis.draft import Draft, fact, kernel_time
-from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
+from chathpc.diagnosis.draft import Draft, fact, kernel_time, share_fact
+from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
 from chathpc.diagnosis.records import Place
@@ -82,15 +82,13 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             place, shown = in_program(profile, kernel.name, kernel.nodes, kernel_place(profile, kernel, weight))
             cost = kernel.seconds * share
             evidence = [
-                fact(
+                share_fact(
                     facts,
-                    Kind.SHARE,
                     share,
-                    subject=f"waiting for {words}",
-                    whole=Quantity(of=f"the warp samples of {kernel.short}"),
-                    unit="ratio",
+                    f"waiting for {words}",
+                    f"the warp samples of {kernel.short}",
+                    f"{' + '.join(metrics)} / {base} over the kernel",
                     metric=metrics[0],
-                    how=f"{' + '.join(metrics)} / {base} over the kernel",
                     where=place,
                 )
             ]
@@ -103,17 +101,15 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                 )
                 at_line = float(weight[kernel.nodes][same].sum())
                 evidence.append(
-                    fact(
+                    share_fact(
                         facts,
-                        Kind.SHARE,
                         at_line / stalled,
-                        subject=shown,
-                        form=Form.NAME,
-                        whole=Quantity(of="these stalls"),
-                        unit="ratio",
+                        shown,
+                        "these stalls",
+                        "stalls by source line",
                         metric=metrics[0],
-                        how="stalls by source line",
                         where=place,
+                        form=Form.NAME,
                     )
                 )
             queue = _queue(facts, kernel, stalled, place) if identifier == "gpu-memory-latency" else None
@@ -152,15 +148,13 @@ def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Fact |
     if waiting <= 0:
         return None
     part = min(waiting / stalled, 1.0)
-    return fact(
+    return share_fact(
         facts,
-        Kind.SHARE,
         part,
-        subject="waiting for room in a queue of memory instructions (too many or too spread accesses)",
-        whole=Quantity(of="these; the others wait for data that is under way"),
-        unit="ratio",
+        "waiting for room in a queue of memory instructions (too many or too spread accesses)",
+        "these; the others wait for data that is under way",
+        f"{' + '.join(_QUEUES)} / all samples that wait for memory",
         metric=_QUEUES[0],
-        how=f"{' + '.join(_QUEUES)} / all samples that wait for memory",
         where=place,
     )
 

@@ -16,9 +16,9 @@ from chathpc.diagnosis.timeline_words import (
     counted,
     issuer,
     kernel_site,
+    lasting,
     measured,
     site,
-    window,
     window_words,
 )
 from chathpc.profile import intervals, numbers
@@ -53,6 +53,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
             timeline,
             Kind.MEAN,
             gaps.mean_kernel,
+            form=Form.MANY,
             subject="kernels",
             whole=Quantity(launches, "launches"),
             parts=(Part("together", timeline.computing, "s"),),
@@ -60,16 +61,13 @@ def launching(facts: Facts) -> Iterable[Draft]:
             how="sum of durations / launches",
             where=place,
         ),
-        measured(
+        lasting(
             timeline,
-            Kind.AMOUNT,
             cost,
-            subject="idle time of the device between them",
-            form=Form.ONE,
-            whole=window(timeline),
+            "idle time of the device between them",
+            "idle stretches that launch calls cover, or that are short beside kernels that are shorter",
+            "gpu.time",
             parts=(Part("in", number, "gaps"), Part("each", cost / max(number, 1), "s")),
-            metric="gpu.time",
-            how="idle stretches that launch calls cover, or that are short beside kernels that are shorter",
         ),
     ]
     signs = 1
@@ -80,6 +78,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
                 timeline,
                 Kind.AMOUNT,
                 in_calls,
+                form=Form.MANY,
                 subject="launch calls of the host in these gaps",
                 metric="host.time",
                 how="union of launch calls inside the gaps",
@@ -162,16 +161,13 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 cost,
-                subject="idle time of the device after operations for which the host waits",
-                form=Form.ONE,
-                whole=window(timeline),
+                "idle time of the device after operations for which the host waits",
+                "short idle stretches that begin while the host waits for the device",
+                "gpu.time",
                 parts=(Part("each time", cost / max(number, 1), "s"),),
-                metric="gpu.time",
-                how="short idle stretches that begin while the host waits for the device",
                 where=place,
             ),
             measured(
@@ -179,7 +175,6 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
                 Kind.COUNT,
                 copies if by_copy else waits,
                 subject="the host",
-                form=Form.ONE,
                 parts=(Part("launches of kernels", launches, "count"), *size),
                 unit="blocking copies" if by_copy else "synchronising calls",
                 metric="gpu.copy.count" if by_copy else "gpu.sync.time",

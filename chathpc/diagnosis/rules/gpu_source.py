@@ -11,12 +11,12 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import Kernel, device_time, has, kernel_place, kernels, samples_metric
-from chathpc.diagnosis.draft import Draft, fact, kernel_time
-from chathpc.diagnosis.fact import Fact, Kind, Quantity
+from chathpc.diagnosis.draft import Draft, kernel_time, share_fact
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.source.evidence import shortened, source_evidence
+from chathpc.diagnosis.source.hot import shortened, source_evidence
 from chathpc.diagnosis.source.kernels import KernelSource, in_file, signs, small_launch
 from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.sign import Sign
@@ -245,15 +245,13 @@ class _Kernel:
             share=self.part * share,
             threshold=limit * self.part,
             evidence=(
-                fact(
+                share_fact(
                     self.facts,
-                    Kind.SHARE,
                     share,
-                    subject=f"waiting at {lines}" if metrics != [base] else f"the code at {lines}",
-                    whole=Quantity(of=f"the warp samples of {self._short}"),
-                    unit="ratio",
+                    f"waiting at {lines}" if metrics != [base] else f"the code at {lines}",
+                    f"the warp samples of {self._short}",
+                    f"{' + '.join(metrics)} of the lines / {base} over the kernel",
                     metric=metrics[0],
-                    how=f"{' + '.join(metrics)} of the lines / {base} over the kernel",
                     where=place,
                 ),
                 *self._runs(),

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, total
-from chathpc.diagnosis.fact import Fact, Form, Kind
+from chathpc.diagnosis.draft import Draft, time_fact
+from chathpc.diagnosis.fact import Fact, Form
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, classes
 from chathpc.diagnosis.source.device_calls import in_loop, pageable
-from chathpc.diagnosis.source.evidence import source_evidence
-from chathpc.diagnosis.source.hot import Hot
+from chathpc.diagnosis.source.hot import Hot, source_evidence
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
 from chathpc.profile.tree import NodeKind
@@ -116,14 +115,12 @@ def _allocating(hot: Hot, call: _Call, cost: float) -> Iterator[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 cost,
-                subject="calls that allocate or free memory of the device in loops",
+                "calls that allocate or free memory of the device in loops",
+                "time of the calls at lines that are in a loop by their source",
                 form=Form.MANY,
-                whole=total(facts),
-                how="time of the calls at lines that are in a loop by their source",
                 where=place,
             ),
             _evidence(hot, call),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.draft import Draft, fact, share_fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import PREFIX, Counted
@@ -29,10 +29,8 @@ def near() -> float:
 def ran(facts: Facts, kernel: Counted) -> Fact:
     """How long the kernel ran, and its part of the kernel time in the report (which holds only the profiled kernels)."""
     if not kernel.seconds:
-        return fact(
-            facts, Kind.SHARE, 1.0, subject=kernel.short, form=Form.NAME, whole=Quantity(of="the report, which has no times"), unit="ratio",
-            metric=PREFIX + "time", how="share of the profiled kernels",
-        )  # fmt: skip
+        whole, how = "the report, which has no times", "share of the profiled kernels"
+        return share_fact(facts, 1.0, kernel.short, whole, how, metric=PREFIX + "time", form=Form.NAME)
     return fact(
         facts, Kind.AMOUNT, kernel.seconds, subject=kernel.short, form=Form.NAME,
         whole=Quantity(kernel.seconds / kernel.share, "s", "kernel time in the report"),
@@ -76,10 +74,9 @@ def write(
     if hot is not None and hot.part > 0:
         instruction = clean(kernel.profile.tree.label(hot.node))[:LONGEST_NAME]
         lines = [
-            fact(
-                facts, Kind.SHARE, hot.part, subject=shown if place.line else f"the instruction {instruction}",
-                form=Form.NAME if place.line else Form.ONE, whole=Quantity(of=f"the kernel's {hot.what}"), unit="ratio",
-                metric=PREFIX + "time", how=f"{hot.what}, by line or instruction", where=place,
+            share_fact(
+                facts, hot.part, shown if place.line else f"the instruction {instruction}", f"the kernel's {hot.what}",
+                f"{hot.what}, by line or instruction", metric=PREFIX + "time", where=place, form=Form.NAME if place.line else Form.ONE,
             )
         ]  # fmt: skip
     waited: list[Fact] = []

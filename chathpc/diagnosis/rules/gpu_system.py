@@ -8,7 +8,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.device import device_time, has, kernels
-from chathpc.diagnosis.draft import Draft, fact, kernel_time, total
+from chathpc.diagnosis.draft import Draft, fact, kernel_time, time_fact
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
@@ -139,14 +139,8 @@ def launches(facts: Facts) -> Iterable[Draft]:
     if profile.time is not None and facts.total and facts.spent(Activity.GPU_LAUNCH):
         launching = facts.spent(Activity.GPU_LAUNCH)
         evidence.append(
-            fact(
-                facts,
-                Kind.AMOUNT,
-                launching,
-                subject="launch functions on the host",
-                form=Form.MANY,
-                whole=total(facts),
-                how="host time in kernel launch calls",
+            time_fact(
+                facts, launching, "launch functions on the host", "host time in kernel launch calls", form=Form.MANY
             )
         )
         signs = 2

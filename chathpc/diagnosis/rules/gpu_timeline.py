@@ -24,6 +24,7 @@ from chathpc.diagnosis.timeline_words import (
     idle_fact,
     kernel_fact,
     kernel_site,
+    lasting,
     measured,
     of_work,
     only_graphs,
@@ -64,14 +65,14 @@ def communication(facts: Facts) -> Iterable[Draft]:
     kernels = timeline.kernels(LaneKind.COLLECTIVE)
     between = timeline.spent(LaneKind.P2P)
     evidence = [
-        measured(
+        lasting(
             timeline,
-            Kind.AMOUNT,
             spent,
-            subject="collectives" if kernels else "copies between devices",
-            whole=Quantity(timeline.busy, "s", "busy time of the device"),
-            metric="gpu.collective.time" if kernels else "gpu.copy.p2p.time",
-            how="union of kernels of NCCL or RCCL and of copies between devices",
+            "collectives" if kernels else "copies between devices",
+            "union of kernels of NCCL or RCCL and of copies between devices",
+            "gpu.collective.time" if kernels else "gpu.copy.p2p.time",
+            of=Quantity(timeline.busy, "s", "busy time of the device"),
+            form=Form.MANY,
         ),
         exposed_fact(timeline, "communication", cost, spent, metric="gpu.collective.time"),
     ]
@@ -191,20 +192,19 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         share=min(share, 1.0),
         threshold=entry.threshold("min_share"),
         evidence=(
-            measured(
+            lasting(
                 timeline,
-                Kind.AMOUNT,
                 computing[busiest],
-                subject=f"work of GPU {busiest}",
-                form=Form.ONE,
-                whole=Quantity(timeline.window, "s"),
-                metric="gpu.kernel.time",
-                how="union of its kernels",
+                f"work of GPU {busiest}",
+                "union of its kernels",
+                "gpu.kernel.time",
+                of=Quantity(timeline.window, "s"),
             ),
             measured(
                 timeline,
                 Kind.MEAN,
                 mean,
+                form=Form.MANY,
                 subject="devices",
                 whole=Quantity(len(computing), "devices"),
                 parts=(Part(f"GPU {idlest}", computing[idlest], "s"),),

@@ -15,8 +15,8 @@ from chathpc.diagnosis.draft import (
     fact,
     part_of,
     share_here,
+    time_fact,
     time_unit,
-    total,
 )
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
@@ -70,15 +70,13 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     syncing = sum(time for name, time in ranked if _SYNCING.search(name))
     transferring = sum(time for name, time in ranked if re.match(r"p?(read|write)v?(64)?$", name))
     evidence = [
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             cost,
-            subject="file operations",
+            "file operations",
+            "time in input and output functions of the C library and below",
             form=Form.MANY,
-            whole=total(facts),
             parts=[Part(ranked[0][0], ranked[0][1], time_unit(facts))],
-            how="time in input and output functions of the C library and below",
         ),
         calling_function(facts, hot, part_of(facts, cost, "file operations"), how="the same by calling function"),
     ]
@@ -108,13 +106,12 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     if syncs:
         sync = next(name for name, _ in ranked if _SYNCING.search(name))
         evidence.append(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 syncing,
-                subject=f"flushing data to the device ({sync})",
-                whole=part_of(facts, cost, "file operations"),
-                how="time in functions of the fsync family",
+                f"flushing data to the device ({sync})",
+                "time in functions of the fsync family",
+                of=part_of(facts, cost, "file operations"),
             )
         )
         summary = f"{place.function} repeatedly flushes data to the device: {sync} has {numbers.percent(syncing / facts.total)} of the time."

@@ -12,8 +12,8 @@ import numpy as np
 
 from chathpc.diagnosis.assembly.loop import Loop, hottest_loop
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, fact, total
-from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
+from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, fact, share_fact, time_fact
+from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.hot import Hot
@@ -111,10 +111,8 @@ def _is_explained(drafts: Sequence[Draft], place: Place) -> bool:
 
 
 def _waiting(facts: Facts, what: str, part: float, function: str, place: Place) -> Fact:
-    return fact(
-        facts, Kind.SHARE, part, subject=f"{what}, with what waits for them,", form=Form.MANY, unit="ratio", how=_HOW, where=place,
-        whole=Quantity(of=f"the samples of the loop in {function}"),
-    )  # fmt: skip
+    of = f"the samples of the loop in {function}"
+    return share_fact(facts, part, f"{what}, with what waits for them,", of, _HOW, where=place, form=Form.MANY)
 
 
 def _draft(
@@ -126,10 +124,7 @@ def _draft(
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
-    time = fact(
-        facts, Kind.AMOUNT, loop, subject=f"the loop in {place.function}", whole=total(facts), where=place,
-        how="time of the function by its instructions' samples",
-    )  # fmt: skip
+    time = time_fact(facts, loop, f"the loop in {place.function}", "time of the function by its instructions' samples", where=place)  # fmt: skip
     yield Draft(
         cause=entry.id,
         where=place,

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.catalogue.entry import Cause
-from chathpc.diagnosis.draft import Draft, fact, total
+from chathpc.diagnosis.draft import Draft, fact, share_fact, total
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules.called import called_draft, called_time
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -158,17 +158,15 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
                 metric=number,
                 how=f"count × {'the cost of one as measured on the machine' if measured else 'a conservative cost of one'}",
             ),
-            fact(
+            share_fact(
                 facts,
-                Kind.SHARE,
                 hot.weight / faults,
-                subject=str(place.function),
-                form=Form.NAME,
-                unit="ratio",
-                whole=Quantity(of="the page faults"),
+                str(place.function),
+                "the page faults",
+                "page faults of the function / all page faults",
                 metric=number,
-                how="page faults of the function / all page faults",
                 where=place,
+                form=Form.NAME,
             ),
             *again,
         ),

@@ -10,7 +10,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import doubt, of_others, without_core
-from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_unit, total
+from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
@@ -150,18 +150,16 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     for_a_core = 0.0 if messages is not None else min(times.most_for_a_core, spent - cost)
     waited -= for_a_core
     shared = (
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             spent,
-            subject=f"MPI on {len(times.ids)} ranks",
+            f"MPI on {len(times.ids)} ranks",
+            "time below MPI calls of the program, MPI_Init and MPI_Finalize excluded",
             form=Form.NAME,
-            whole=total(facts),
             parts=[
                 *_main_calls(times),
                 *([Part("for ranks that had no core at most", for_a_core / spent, "ratio")] if for_a_core else []),
             ],
-            how="time below MPI calls of the program, MPI_Init and MPI_Finalize excluded",
         ),
     )
     if cost >= unequal.threshold("min_explained") * waited and facts.above(cost / facts.total, smallest):
@@ -290,13 +288,12 @@ def _unequal_work(
             ),
             how="time outside MPI per rank",
         ),
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             cost,
-            subject="waiting for the busiest rank",
-            whole=part_of(facts, spent, "MPI time"),
-            how="sum over ranks of (busiest − rank), at most the MPI time",
+            "waiting for the busiest rank",
+            "sum over ranks of (busiest − rank), at most the MPI time",
+            of=part_of(facts, spent, "MPI time"),
             error=0.0,
         ),
     ]
@@ -366,13 +363,12 @@ def _equal_work(
     against = _doubts(facts)
     if _sees_inside(facts):
         evidence.append(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 transfer,
-                subject="copying and sending data",
-                whole=part_of(facts, spent, "MPI time"),
-                how="time in copy and transfer functions below MPI calls",
+                "copying and sending data",
+                "time in copy and transfer functions below MPI calls",
+                of=part_of(facts, spent, "MPI time"),
             )
         )
     else:

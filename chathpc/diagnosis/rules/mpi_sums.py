@@ -2,7 +2,8 @@
 
 Who comes late cannot be seen there. What can: which calls from which function cost how much, and, where the extremes over
 ranks are known, how much of a call is waiting. The rank that comes last to a collective spends only what the operation
-itself takes; what the others spend more is waiting for it.
+itself takes; what the others spend more is waiting for it. Where calls and bytes were counted, time per call and bytes per call tell
+latency from volume.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, Spread, fact, time_text, time_unit, total
+from chathpc.diagnosis.draft import Draft, Spread, fact, time_fact, time_text, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.rules.mpi import public_name
@@ -100,14 +101,12 @@ def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids,
         name = public[int(call_name[node])]
         by_call[name] = by_call.get(name, 0.0) + float(weight[node])
     largest = sorted(by_call.items(), key=lambda item: -item[1])[:2]
-    return fact(
+    return time_fact(
         facts,
-        Kind.AMOUNT,
         spent,
-        subject="MPI",
-        whole=total(facts),
+        "MPI",
+        "time in MPI calls of the program, MPI_Init and MPI_Finalize excluded",
         parts=[Part(name, time, time_unit(facts)) for name, time in largest],
-        how="time in MPI calls of the program, MPI_Init and MPI_Finalize excluded",
     )
 
 
@@ -169,15 +168,13 @@ def _calls(facts: Facts, site: _Site, caller: str) -> Fact:
         parts.append(Part("per rank on average", site.here / ranks, time_unit(facts)))
     if other > common()["min_elsewhere"].value * site.here:
         parts.append(Part("such calls from other places", other, time_unit(facts)))
-    return fact(
+    return time_fact(
         facts,
-        Kind.AMOUNT,
         site.here,
-        subject=f"{site.name} called from {caller}",
+        f"{site.name} called from {caller}",
+        "time in MPI calls by calling function",
         form=Form.NAME,
-        whole=total(facts),
         parts=parts,
-        how="time in MPI calls by calling function",
         where=site.hot.place,
     )
 
@@ -235,4 +232,75 @@ def _uneven(facts: Facts, spread: _Spread) -> Fact | None:
     )
 
 
-RULES = (sums,)
+#: Metrics that count bytes of messages; a message is counted where it is sent.
+_BYTES = ("mpi.message.bytes", "mpi.sent.bytes")
+_CALLS = "calls.count"
+
+
+def small_messages(facts: Facts) -> Iterable[Draft]:
+    """Time in MPI that is the latency of very many calls with few bytes each."""
+    entry = cause("mpi-small-messages")
+    traced = facts.messages
+    spent = facts.spent(Activity.MPI)
+    if traced is not None and traced.is_whole:  # then waiting for late ranks is known, and is no latency
+        spent = float(traced.at_node.sum())
+    metrics = facts.profile.metrics
+    sent = next((name for name in _BYTES if name in metrics and metrics[name].has_values), None)
+    if facts.total == 0 or _CALLS not in metrics or not facts.in_seconds:
+        return
+    share = spent / facts.total
+    activities = facts.activities
+    called = activities.of(Activity.MPI) & (activities.call == np.arange(len(activities.call)))
+    calls = float(facts.profile.exclusive(_CALLS).dense(len(called))[called].sum())
+    if not facts.above(share, entry.threshold("min_share")) or calls < entry.threshold("min_calls"):
+        return
+    each, size = spent / calls, None if sent is None else facts.profile.total(sent) / calls
+    if each > entry.threshold("max_seconds_per_call") or (size is not None and size > entry.threshold("max_bytes")):
+        return
+    hot = facts.hot_place(facts.of(Activity.MPI))
+    if hot is None:
+        return
+    where = hot.place.function or "the program"
+    yield Draft(
+        cause=entry.id,
+        where=hot.place,
+        summary=f"{numbers.percent(share)} of the time is in {numbers.count(calls)} MPI calls of {numbers.seconds(each)}"
+        + (f" and {numbers.size(size)}" if size is not None else "")
+        + f" each, most of it called from {where}: latency, not volume.",
+        cost=spent,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                Kind.MEAN,
+                each,
+                subject="an MPI call",
+                unit="s",
+                whole=Quantity(calls, "calls"),
+                how="time in MPI calls / number of calls",
+            ),
+            *(
+                ()
+                if size is None
+                else (
+                    fact(
+                        facts,
+                        Kind.MEAN,
+                        size,
+                        subject="the data sent in an MPI call",
+                        unit="bytes",
+                        whole=Quantity(calls, "calls"),
+                        metric=sent,
+                        how="bytes sent / number of MPI calls",
+                    ),
+                )
+            ),
+        ),
+        signs=1 if size is None else 2,
+        against=("How much data they move was not measured.",) if size is None else (),
+        replaces=("mpi-collective-wait", "mpi-late-sender", "mpi-communication-bound"),
+    )
+
+
+RULES = (sums, small_messages)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, part_of, time_unit, total
+from chathpc.diagnosis.draft import Draft, fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.message_facts import MessageFacts
@@ -29,18 +29,17 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
     """Waiting by pattern; who is late, and what they do meanwhile. There must be waiting with one of the patterns."""
     parts = [(pattern, messages.waited(pattern)) for pattern in patterns]
     waited = sum(spent for _, spent in parts)
-    yield fact(
+    yield time_fact(
         facts,
-        Kind.AMOUNT,
         waited,
-        subject="waiting for late ranks",
-        whole=part_of(facts, max(messages.in_mpi, waited), "MPI time"),
+        "waiting for late ranks",
+        "each call's time until the rank it waited for arrived (Scalasca's patterns), summed",
+        of=part_of(facts, max(messages.in_mpi, waited), "MPI time"),
         parts=[
             Part(_WORDS[pattern], spent, time_unit(facts))
             for pattern, spent in sorted(parts, key=lambda part: -part[1])
             if spent >= common()["worth_a_line"].value * waited
         ],
-        how="each call's time until the rank it waited for arrived (Scalasca's patterns), summed",
     )
     found = messages.delay(*patterns)
     worst = int(np.argmax(found.by_member))
@@ -60,14 +59,13 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
         found.by_member
     )
     who = messages.name(worst) if stands_out else "any one rank at most"
-    yield fact(
+    yield time_fact(
         facts,
-        Kind.AMOUNT,
         float(found.by_member[worst]),
-        subject=f"waiting for {who}",
-        whole=part_of(facts, waited, "waiting for late ranks"),
+        f"waiting for {who}",
+        "waiting by the rank whose call ended it; functions by what its trace shows from the start of the wait",
+        of=part_of(facts, waited, "waiting for late ranks"),
         parts=meanwhile,
-        how="waiting by the rank whose call ended it; functions by what its trace shows from the start of the wait",
     )
 
 
@@ -129,13 +127,12 @@ def _passed(facts: Facts, waited: float, caused: float, passed: float, here: str
             facts, Kind.AMOUNT, caused, subject=f"waiting in {there} for ranks that come late from {here}", how=how
         )
     if passed >= common()["worth_a_line"].value * waited:
-        yield fact(
+        yield time_fact(
             facts,
-            Kind.AMOUNT,
             passed,
-            subject=f"waiting in {here} for ranks that come late from {there}",
-            whole=part_of(facts, waited, f"waiting in {here}"),
-            how=how,
+            f"waiting in {here} for ranks that come late from {there}",
+            how,
+            of=part_of(facts, waited, f"waiting in {here}"),
         )
 
 
@@ -158,13 +155,11 @@ def moving(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> It
         threshold=entry.threshold("min_share"),
         evidence=(
             *shared,
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 spent,
-                subject="MPI without waiting for late ranks",
-                whole=total(facts),
-                how="time in MPI calls less waiting for late ranks, by Scalasca's patterns",
+                "MPI without waiting for late ranks",
+                "time in MPI calls less waiting for late ranks, by Scalasca's patterns",
             ),
             *_volume(facts, messages, weight),
         ),
@@ -190,14 +185,13 @@ def _volume(facts: Facts, messages: MessageFacts, weight: FloatArray) -> Iterato
 
 
 def _here(facts: Facts, hot: HotPlace, waited: float) -> Fact:
-    return fact(
+    return time_fact(
         facts,
-        Kind.AMOUNT,
         hot.weight,
-        subject=f"calls from {_where(hot)}",
+        f"calls from {_where(hot)}",
+        "waiting by calling function",
+        of=part_of(facts, waited, "waiting for late ranks"),
         form=Form.MANY,
-        whole=part_of(facts, waited, "waiting for late ranks"),
-        how="waiting by calling function",
         where=hot.place,
     )
 

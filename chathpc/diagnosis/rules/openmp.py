@@ -23,8 +23,8 @@ from chathpc.diagnosis.draft import (
     fact,
     part_of,
     share_here,
+    time_fact,
     time_unit,
-    total,
 )
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
@@ -287,14 +287,12 @@ def waiting(facts: Facts) -> Iterable[Draft]:
 def _waited(facts: Facts, waited: float) -> Fact:
     """All waiting, of which `waited` is to be explained; threads that had no core account for the rest."""
     spent = facts.spent(*_WAITING)
-    return fact(
+    return time_fact(
         facts,
-        Kind.AMOUNT,
         spent,
-        subject="waiting in the OpenMP runtime",
-        whole=total(facts),
+        "waiting in the OpenMP runtime",
+        "sum over waiting and runtime frames of all threads",
         parts=[Part("of it for threads that had no core", spent - waited, time_unit(facts))] if waited < spent else (),
-        how="sum over waiting and runtime frames of all threads",
     )
 
 
@@ -327,15 +325,14 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
             how="time of each thread inside the region, threads without time counted as 0",
             where=place,
         ),
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             cost,
-            subject=f"waiting for the busiest thread in {where_name}",
-            whole=part_of(facts, waited, "waiting"),
-            how="sum over threads of (busiest − thread)",
-            error=0.0,
+            f"waiting for the busiest thread in {where_name}",
+            "sum over threads of (busiest − thread)",
+            of=part_of(facts, waited, "waiting"),
             where=place,
+            error=0.0,
         ),
     )
     against = []
@@ -384,23 +381,19 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     others = int(np.bincount(threads.process).max()) - 1
     evidence = (
         _waited(facts, waited),
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             serial,
-            subject="serial code "
+            "serial code "
             + ("outside parallel regions" if not in_regions.any() else "outside and inside parallel regions"),
-            whole=total(facts),
-            how="time of the threads of regions, outside regions and in code that the source gives to one thread, or that a trace shows on one at a time",
+            "time of the threads of regions, outside regions and in code that the source gives to one thread, or that a trace shows on one at a time",
         ),
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             in_function,
-            subject=f"{place.function} {where}",
+            f"{place.function} {where}",
+            "time there in this function and all that it calls",
             form=Form.NAME,
-            whole=total(facts),
-            how="time there in this function and all that it calls",
             where=place,
         ),
     )
@@ -478,14 +471,13 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float, 
             subject="waiting of the thread that waits least",
             how="minimum over threads of the time in the runtime",
         ),
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             work,
-            subject="work in parallel regions",
-            whole=part_of(facts, work + waited, "working and waiting"),
+            "work in parallel regions",
+            "time below outlined region functions",
+            of=part_of(facts, work + waited, "working and waiting"),
             parts=(Part("", regions, "parallel regions"),),
-            how="time below outlined region functions",
         ),
         *([entries] if entries is not None else []),
     ]
@@ -550,14 +542,12 @@ def of_libraries(facts: Facts) -> Iterable[Draft]:
         threshold=entry.threshold("min_share"),
         removable=0.0,  # one thread alone has all the work
         evidence=(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 hot.weight,
-                subject=f"waiting of library threads in calls from {hot.place.function}",
-                whole=total(facts),
+                f"waiting of library threads in calls from {hot.place.function}",
+                "time in OpenMP runtimes and in OpenBLAS's own wait, by calling line",
                 parts=[Part(place, spent, time_unit(facts)) for place, spent in lines.most_common(_LISTED)],
-                how="time in OpenMP runtimes and in OpenBLAS's own wait, by calling line",
                 where=hot.place,
             ),
         ),
@@ -630,14 +620,12 @@ def critical(facts: Facts) -> Iterable[Draft]:
     place = hot.place
     waiting_threads = int((facts.matrix[:, Activity.OMP_LOCK] > 0).sum())
     evidence = [
-        fact(
+        time_fact(
             facts,
-            Kind.AMOUNT,
             cost,
-            subject="entering and leaving critical sections or locks",
-            whole=total(facts),
+            "entering and leaving critical sections or locks",
+            "time in lock functions of the OpenMP runtime",
             parts=(Part("", waiting_threads, "threads"),),
-            how="time in lock functions of the OpenMP runtime",
         ),
         calling_function(
             facts,
@@ -648,14 +636,13 @@ def critical(facts: Facts) -> Iterable[Draft]:
     ]
     if hot.line >= 0:
         evidence.append(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 hot.at_line,
-                subject=place.short,
+                place.short,
+                "time in lock functions by calling line",
+                of=part_of(facts, cost, "critical sections or locks"),
                 form=Form.NAME,
-                whole=part_of(facts, cost, "critical sections or locks"),
-                how="time in lock functions by calling line",
                 where=place,
             )
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import cores, crowd
-from chathpc.diagnosis.draft import Draft, fact, part_of, time_unit, total
+from chathpc.diagnosis.draft import Draft, fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, told
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
@@ -83,13 +83,11 @@ def _evidence(facts: Facts, threads: int, cost: float, yields: float, place: Pla
             parts=(Part("cores", cores(facts), "count"),),
             how="threads with about as much time as the busiest; cores by the profile",
         )
-        yield fact(
+        yield time_fact(
             facts,
-            Kind.AMOUNT,
             cost,
-            subject="waiting for each other with even work",
-            whole=total(facts),
-            how="time in calls of MPI and in the OpenMP runtime, less what unequal work and serial code account for",
+            "waiting for each other with even work",
+            "time in calls of MPI and in the OpenMP runtime, less what unequal work and serial code account for",
             where=place,
         )
     lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
@@ -104,14 +102,13 @@ def _evidence(facts: Facts, threads: int, cost: float, yields: float, place: Pla
             how="from preempted to running again, summed over threads; no part of the time above",
         )
     if yields:
-        yield fact(
+        yield time_fact(
             facts,
-            Kind.AMOUNT,
             yields,
-            subject="sched_yield in MPI calls",
+            "sched_yield in MPI calls",
+            "time in sched_yield below MPI calls",
+            of=part_of(facts, facts.spent(Activity.MPI), "MPI time"),
             form=Form.NAME,
-            whole=part_of(facts, facts.spent(Activity.MPI), "MPI time"),
-            how="time in sched_yield below MPI calls",
             where=place,
         )
 

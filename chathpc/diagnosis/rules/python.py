@@ -14,10 +14,10 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.command import COUNT_CALLS
-from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, part_of, total
-from chathpc.diagnosis.fact import Form, Kind
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, part_of, time_fact
+from chathpc.diagnosis.fact import Form
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
-from chathpc.diagnosis.source.evidence import shortened
+from chathpc.diagnosis.source.hot import shortened
 from chathpc.diagnosis.source.languages import is_python
 from chathpc.diagnosis.source.text import MOST_BYTES
 from chathpc.profile import numbers
@@ -190,13 +190,13 @@ def elementwise(facts: Facts) -> Iterable[Draft]:
             own_advice=True,
             next_measurement=COUNT_CALLS,
             evidence=(
-                fact(
-                    facts, Kind.AMOUNT, cost, subject=f"Python's steps and NumPy's beginnings in {name}", form=Form.MANY, whole=total(facts),
-                    how="time in frames of Python, and in NumPy's functions that choose types, shapes and loops", where=hot.place,
+                time_fact(
+                    facts, cost, f"Python's steps and NumPy's beginnings in {name}",
+                    "time in frames of Python, and in NumPy's functions that choose types, shapes and loops", form=Form.MANY, where=hot.place,
                 ),
-                fact(
-                    facts, Kind.AMOUNT, started, subject="functions that choose types, shapes and loops, or make arrays,", form=Form.MANY,
-                    whole=part_of(facts, numpy, f"NumPy's work for {name}"), how="time in NumPy's functions by their names", where=hot.place,
+                time_fact(
+                    facts, started, "functions that choose types, shapes and loops, or make arrays,", "time in NumPy's functions by their names",
+                    of=part_of(facts, numpy, f"NumPy's work for {name}"), form=Form.MANY, where=hot.place,
                 ),
             ),
             signs=2,

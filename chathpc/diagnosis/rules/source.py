@@ -10,22 +10,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import UNEXPLAINED, Draft, fact, total
-from chathpc.diagnosis.fact import Fact, Form, Kind
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, time_fact
+from chathpc.diagnosis.fact import Fact, Form
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.compiler import with_accessors
 from chathpc.diagnosis.rules.compute import UNSEEN_LOOP
-from chathpc.diagnosis.rules.source_build import with_accessors
 from chathpc.diagnosis.source import (
-    accessors,
     calls,
     copies,
     footprint,
     fresh,
-    growth,
+    inlining,
     invariant,
-    messages,
-    pairs,
     parallel,
     recursion,
     searches,
@@ -35,12 +32,10 @@ from chathpc.diagnosis.source import (
     strides,
     traffic,
 )
-from chathpc.diagnosis.source.evidence import shortened, source_evidence
-from chathpc.diagnosis.source.hot import Hot, HotLine
+from chathpc.diagnosis.source.hot import Hot, HotLine, shortened, source_evidence
 from chathpc.diagnosis.source.model import Function, Loop
 from chathpc.diagnosis.source.sign import Sign, effective
 from chathpc.diagnosis.source.text import SourceFile
-from chathpc.diagnosis.source.within import within
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import NodeKind
@@ -281,7 +276,7 @@ def _at_line(
     repeated = list(
         _some(
             shifts.shifting(function, file.unit, line.line, in_loop=own is not None),
-            growth.grown(function, file.unit, line.line),
+            shifts.grown(function, file.unit, line.line),
             copies.rebuilt(function, line.line),
         )
     )
@@ -290,22 +285,22 @@ def _at_line(
     called = _in_callers(hot, file, function, line.node)
     outer = called.loops[next((one.loop for one in called.statements if one.line == line.line), 0)] if called else None
     if facts.spent(Activity.MPI) and called is not None and outer is not None:
-        yield from _some(messages.by_element(called, file.unit, outer, line.line))
+        yield from _some(parallel.by_element(called, file.unit, outer, line.line))
     # Places that threads have for themselves, one beside the other, are not fought for.
     if several and not beside and (own is not None or _is_called_in_loop(hot, line.node)):
         yield from _some(parallel.atomic(function, file.unit, own, line.line))
     if own is None:
         if called is not None and outer is not None:
-            strided = strides.strided(accessors.expanded(called, file), file.unit, outer)
+            strided = strides.strided(inlining.expanded(called, file), file.unit, outer)
             yield from _some(replace(strided, calls=True) if strided is not None else None)
         if _is_called_in_loop(hot, line.node):
-            yield from _some(pairs.library_search(function, file.unit, None, line.line))
+            yield from _some(searches.library_search(function, file.unit, None, line.line))
         return
     yield from _some(
         copies.allocation(function, own, line.line),
         calls.synchronous(function, own, line.line),
-        pairs.library_search(function, file.unit, own, line.line),
-        messages.by_element(function, file.unit, own, line.line) if facts.spent(Activity.MPI) else None,
+        searches.library_search(function, file.unit, own, line.line),
+        parallel.by_element(function, file.unit, own, line.line) if facts.spent(Activity.MPI) else None,
         *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )
     loop = effective(function, own, file.unit)
@@ -354,8 +349,8 @@ def _at_loop(
     unit = file.unit
     search = (
         searches.linear_search(function, unit, loop)
-        or pairs.pairs(function, unit, loop)
-        or pairs.sorting(function, unit, loop)
+        or searches.pairs(function, unit, loop)
+        or searches.sorting(function, unit, loop)
         or shifts.shift_loop(function, unit, loop)
     )
     if search is not None:
@@ -363,7 +358,7 @@ def _at_loop(
             yield search
         return
     first = (
-        strides.strided(accessors.expanded(function, file), unit, loop)
+        strides.strided(inlining.expanded(function, file), unit, loop)
         or _strided_in(called, file, loop)
         or traffic.chase(function, unit, loop)
         or traffic.nodes(function, unit, loop)
@@ -400,7 +395,7 @@ def _strided_in(called: Function | None, file: SourceFile, loop: Loop) -> Sign |
         if called
         else None
     )
-    return strides.strided(accessors.expanded(called, file), file.unit, same) if called and same else None
+    return strides.strided(inlining.expanded(called, file), file.unit, same) if called and same else None
 
 
 #: What else may take the time of a loop over whole arrays.
@@ -435,7 +430,7 @@ def _in_callers(
     inner |= {function.first}
     if caller is None or caller.first in inner:
         return None
-    return within(function, _in_callers(hot, file, caller, site, inner) or caller, line)
+    return inlining.within(function, _in_callers(hot, file, caller, site, inner) or caller, line)
 
 
 def _calls_in_loop(hot: Hot, node: int) -> bool:
@@ -466,7 +461,7 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
             found.append(parallel.region_in_loop(function, line))
         own = function.innermost(line)
         if own is not None:
-            found.append(pairs.library_search(function, file.unit, own, line))
+            found.append(searches.library_search(function, file.unit, own, line))
             called = invariant.invariant(function, file, own, line, callee) if callee else None
             same = np.flatnonzero((tree.parent == parent) & (tree.name == tree.name[node]))
             cost = float(facts.inclusive[same].sum())
@@ -497,25 +492,21 @@ def _time(facts: Facts, found: _Found) -> Fact:
     lines = f"line {sign.first}" if sign.first == sign.last else f"lines {sign.first} to {sign.last}"
     lines = f"{lines} of {base}" if not sign.waits else f"MPI in {lines} of {base}"
     if sign.kernel:
-        return fact(
+        return time_fact(
             facts,
-            Kind.AMOUNT,
             min(found.cost, facts.total),
-            subject=f"the kernel's work for {lines}",
-            whole=total(facts),
-            how="time in the kernel behind samples of the lines",
+            f"the kernel's work for {lines}",
+            "time in the kernel behind samples of the lines",
             where=found.where,
         )
-    return fact(
+    return time_fact(
         facts,
-        Kind.AMOUNT,
         min(found.cost, facts.total),
-        subject=lines,
-        form=Form.NAME if sign.waits else Form.ONE if sign.first == sign.last else Form.MANY,
-        whole=total(facts),
-        how="time of the lines"
+        lines,
+        "time of the lines"
         + (" in MPI" if sign.waits else " with all that they call" if sign.calls else " themselves")
         + (f", but {sign.callee}" if sign.callee else ""),
+        form=Form.NAME if sign.waits else Form.ONE if sign.first == sign.last else Form.MANY,
         where=found.where,
     )
 
@@ -551,14 +542,12 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     share = cost / facts.total
     beside = (
         (
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 found.beside,
-                subject=f"other loops of {found.where.function} that do the same",
+                f"other loops of {found.where.function} that do the same",
+                "time of the lines themselves",
                 form=Form.MANY,
-                whole=total(facts),
-                how="time of the lines themselves",
             ),
         )
         if found.beside

@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.concurrency import Concurrency, at_work, scheduling
 from chathpc.diagnosis.cores import doubt
-from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_unit
+from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
@@ -135,13 +135,12 @@ def _serial(facts: Facts, threads: Concurrency, charged: FloatArray, least: floa
         summary=f"One thread works alone for {numbers.percent(alone)} of the elapsed time, most of it in {hot.place.function}.",
         evidence=(
             _idleness(facts, threads, charged),
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 hot.weight,
-                subject=f"idleness during {hot.place.function}",
-                whole=part_of(facts, float(charged.sum()), "idleness while one thread works"),
-                how="the same by function",
+                f"idleness during {hot.place.function}",
+                "the same by function",
+                of=part_of(facts, float(charged.sum()), "idleness while one thread works"),
                 where=hot.place,
             ),
         ),
@@ -156,13 +155,12 @@ def _serial(facts: Facts, threads: Concurrency, charged: FloatArray, least: floa
 
 
 def _idleness(facts: Facts, threads: Concurrency, charged: FloatArray) -> Fact:
-    return fact(
+    return time_fact(
         facts,
-        Kind.AMOUNT,
         float(charged.sum()),
-        subject=f"idleness while fewer than {threads.width} threads work",
-        whole=part_of(facts, threads.capacity, f"{threads.width} threads"),
-        how=f"Tallent and Mellor-Crummey 2009: ({threads.width} − threads at work), summed over the time in which some work",
+        f"idleness while fewer than {threads.width} threads work",
+        f"Tallent and Mellor-Crummey 2009: ({threads.width} − threads at work), summed over the time in which some work",
+        of=part_of(facts, threads.capacity, f"{threads.width} threads"),
         error=0.0,
     )
 
@@ -200,15 +198,14 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
         summary=f"{hot.place.function} gives threads too little to do at a time: {subject} takes "
         f"{numbers.percent(cost / all_work)} of the time in which they work.",
         evidence=(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 cost,
-                subject=subject,
-                whole=part_of(facts, all_work, "threads at work"),
-                how="time in the scheduler's code"
+                subject,
+                "time in the scheduler's code"
                 if "tasks" in subject
                 else "time in pthread_create and around what threads are given to do",
+                of=part_of(facts, all_work, "threads at work"),
                 where=hot.place,
             ),
         ),
@@ -246,13 +243,12 @@ def barriers(facts: Facts) -> Iterable[Draft]:
         title="Barriers between too little work",
         summary=f"The threads meet at barriers in {hot.place.function} too often for the work between: {numbers.percent(share)} of their time.",
         evidence=(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 float(waits[:, 0].min()),
-                subject="waiting at barriers of the thread that waits least",
-                whole=part_of(facts, float(waits[np.argmin(waits[:, 0])].sum()), "its time"),
-                how="minimum over threads of the time in and below barrier functions",
+                "waiting at barriers of the thread that waits least",
+                "minimum over threads of the time in and below barrier functions",
+                of=part_of(facts, float(waits[np.argmin(waits[:, 0])].sum()), "its time"),
                 where=hot.place,
             ),
         ),

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from chathpc.diagnosis import lacks
-from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import without_core
-from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, total
-from chathpc.diagnosis.fact import Form, Kind, told
+from chathpc.diagnosis.draft import Draft, part_of, share_here, time_fact
+from chathpc.diagnosis.fact import Form, told
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.insufficient import unseen_work
-from chathpc.diagnosis.source.evidence import source_evidence
+from chathpc.diagnosis.rules.called import called_draft, called_time
+from chathpc.diagnosis.source.hot import source_evidence
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of, base_name
@@ -146,33 +146,27 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         headroom=None if nobody >= least else entry.threshold("headroom_beside_work"),
         threshold=entry.threshold("min_share"),
         evidence=(
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 cost,
-                subject="sleeping and waiting for events" if call else "waiting",
-                whole=total(facts),
-                how="time in sleep, poll, select, condition and semaphore functions",
+                "sleeping and waiting for events" if call else "waiting",
+                "time in sleep, poll, select, condition and semaphore functions",
             ),
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 hot.weight,
-                subject=f"{call} called from {place.function}"
-                if call
-                else f"waiting after samples of {place.function}",
+                f"{call} called from {place.function}" if call else f"waiting after samples of {place.function}",
+                "the same by calling function",
+                of=part_of(facts, cost, "sleeping and waiting"),
                 form=Form.NAME if call else Form.ONE,
-                whole=part_of(facts, cost, "sleeping and waiting"),
-                how="the same by calling function",
                 where=place,
             ),
-            fact(
+            time_fact(
                 facts,
-                Kind.AMOUNT,
                 busiest,
-                subject="the work of the busiest thread" + (", with its wait for a core," if coreless.any() else ""),
-                whole=part_of(facts, length, "its time"),
-                how="maximum over threads of time outside waiting",
+                "the work of the busiest thread" + (", with its wait for a core," if coreless.any() else ""),
+                "maximum over threads of time outside waiting",
+                of=part_of(facts, length, "its time"),
             ),
         ),
         signs=2 if sleeping > chosen else 1,
@@ -204,8 +198,8 @@ def _unseen(facts: Facts, draft: Draft) -> Draft:
     """Waiting that is only known to lie behind samples of a place: no line of it, but the call that the source shows there, if one kind
     only is there.
     """
+    from chathpc.diagnosis.source.calls import waiting
     from chathpc.diagnosis.source.hot import Hot
-    from chathpc.diagnosis.source.waits import waiting
 
     near = replace(
         draft, where=replace(draft.where, line=None), against=(*draft.against, _UNSEEN), next_measurement=_LOOK

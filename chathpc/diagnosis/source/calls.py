@@ -1,4 +1,4 @@
-"""Calls at hot places that say more about a measured cost: synchronous output, powers, divisions, accessors."""
+"""Calls at hot places that say more about a measured cost: synchronous output, powers, divisions, accessors, and those that wait."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from chathpc.diagnosis.source.invariant import pure_name
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, expressions
 from chathpc.diagnosis.source.sign import Sign, body
 from chathpc.diagnosis.source.text import SourceFile
+from chathpc.profile.activity import Activity, activity_of_name
 
 _SYNCING = frozenset(
     {"fsync", "fdatasync", "fflush", "sync", "fopen", "fclose", "open", "close", "flush", "syncfs", "msync"}
@@ -180,3 +181,25 @@ def accessor(callee: Function, file: SourceFile) -> bool:
         if one.kind == Kind.CALL and pure_name(one.short) and one.short not in ("abs", "fabs", "min", "max"):
             return False
     return True
+
+
+_WAITING = (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.LOCK)
+#: Of file operations only these wait for the device in any case: others mostly copy to and from the system's memory.
+_FORCING = frozenset({"fsync", "fdatasync", "msync", "sync", "syncfs", "sync_file_range"})
+
+
+def waiting(function: Function, file: SourceFile) -> list[tuple[Function, Expr, Activity]]:
+    """Calls that sleep, wait for something or force data to a device, each with the function that holds it and what it does."""
+    found, todo, seen = [], [function], {function.first}
+    while todo:
+        holder = todo.pop()
+        for one in expressions(holder.statements):
+            if one.kind != Kind.CALL:
+                continue
+            own = file.functions_named(one.short)
+            todo += [each for each in own if each.first not in seen]
+            seen.update(each.first for each in own)
+            activity = Activity.IO if one.short in _FORCING else activity_of_name(one.text)
+            if not own and activity is not None and (activity in _WAITING or one.short in _FORCING):
+                found.append((holder, one, activity))
+    return found

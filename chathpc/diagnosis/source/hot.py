@@ -1,4 +1,4 @@
-"""The hot lines of a profile whose source is there, and the time of lines."""
+"""The hot lines of a profile whose source is there, the time of lines, and what the source says as evidence, marked as not measured."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.facts import Facts, Int64Array, plain_name
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.languages import grammar_of
+from chathpc.diagnosis.source.sign import DERIVED, Sign
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
 from chathpc.profile.run import LAST_CACHE, PEAK_MEMORY, positive
@@ -217,3 +221,27 @@ class Hot:
             return int(lines[int(np.argmax(facts.inclusive[lines]))]) if len(lines) else -1
         sums = np.bincount(site[inside], weights=facts.time[nodes[inside]])
         return int(np.argmax(sums))
+
+
+#: Longer words are names that no author wrote.
+_LONGEST = 300
+
+
+def source_evidence(facts: Facts, place: Place, sign: Sign, *, metric: str | None = None) -> Fact:
+    """`The source at app.c:7 …`, at that place; `metric` is what was measured there, by default the time."""
+    return fact(
+        facts,
+        Kind.SOURCE,
+        float(place.line or sign.line),
+        subject=place.short,
+        unit="line",
+        text=shortened(sign.says, _LONGEST),
+        metric=metric,
+        how=DERIVED,
+        where=place,
+    )
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut where the program's names in it are longer than any author's."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chathpc.diagnosis.source.affine import scope_of
-from chathpc.diagnosis.source.kernel_flow import atomics, barriers, chain, divergence
+from chathpc.diagnosis.source.kernel_flow import atomics, barriers, chain, divergence, double_precision
 from chathpc.diagnosis.source.kernel_memory import bank_conflicts, own_arrays, uncoalesced
-from chathpc.diagnosis.source.kernel_precision import double_precision
 from chathpc.diagnosis.source.lanes import Lanes, called
 from chathpc.diagnosis.source.layout import value
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Launch

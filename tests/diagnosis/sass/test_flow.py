@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.diagnosis.sass.flow import Program, program
-from chathpc.diagnosis.sass.slices import loads_behind, work_before
+from chathpc.diagnosis.sass.flow import Program, loads_behind, program, work_before
 from tests.diagnosis.sass.listings import kernel, listing
 
 

@@ -12,8 +12,8 @@ import pytest
 from chathpc.adapters.load import load
 from chathpc.diagnosis.device import kernels
 from chathpc.diagnosis.records import Diagnosis, Finding
+from chathpc.diagnosis.rules.gpu_blame import StallCause, stall_cause
 from chathpc.diagnosis.sass.blame import Link
-from chathpc.diagnosis.stall_causes import StallCause, stall_cause
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.machine_code import MachineCode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chathpc.diagnosis.source.accessors import expanded
+from chathpc.diagnosis.source.inlining import expanded
 from chathpc.diagnosis.source.model import expressions
 from chathpc.diagnosis.source.text import parsed
 from tests.diagnosis.parts import diagnosed, function, main, source

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from chathpc.diagnosis.source.inlining import within
 from chathpc.diagnosis.source.model import Function
 from chathpc.diagnosis.source.text import SourceFile, parsed
-from chathpc.diagnosis.source.within import within
 from tests.diagnosis.parts import diagnosed, function, main, source
 from tests.diagnosis.source.programs import first_cause
 from tests.profile.build import build, line
