@@ -39,7 +39,11 @@ from chathpc.diagnosis.rules import (
     has_device_values,
     has_good_timeline,
 )
+from chathpc.diagnosis.rules.compiler import with_loops
+from chathpc.diagnosis.rules.compiler_kernels import with_resources
 from chathpc.diagnosis.rules.gpu_counters import undecided
+from chathpc.diagnosis.rules.gpu_predicted import with_predictions
+from chathpc.diagnosis.rules.growth import with_growth
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
@@ -75,8 +79,9 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
     explained = drafts if lacking else _with_device_source(facts, drafts)
-    kept = _with_predictions(facts, _with_records(facts, _behind_idle_device(_without_redundant(explained))))
-    kept = _with_growth(facts, kept) if not lacking else kept
+    kept = _behind_idle_device(_without_redundant(explained))
+    kept = with_predictions(facts, with_resources(facts, with_loops(facts, kept)))
+    kept = kept if lacking else with_growth(facts, kept)
     found = _one_of_hot(_rank(with_disagreements(with_agreement(facts, kept), differing)))
     ranked = [in_own_words(facts, draft) for draft in found]
     findings, evidence = _number(
@@ -249,34 +254,6 @@ def _behind_idle_device(drafts: Sequence[Draft]) -> list[Draft]:
         else draft
         for draft in drafts
     ]
-
-
-def _with_records(facts: Facts, drafts: list[Draft]) -> list[Draft]:
-    """`drafts` with what compilers say of their places, where there are records."""
-    if facts.profile.build is None:
-        return drafts
-    from chathpc.diagnosis.rules.compiler import with_loops
-    from chathpc.diagnosis.rules.compiler_kernels import with_resources
-
-    return with_resources(facts, with_loops(facts, drafts))
-
-
-def _with_growth(facts: Facts, drafts: list[Draft]) -> list[Draft]:
-    """`drafts` with what runs at other sizes of the problem show."""
-    if not facts.profile.grown or not facts.has_host_time:
-        return drafts
-    from chathpc.diagnosis.rules.growth import with_growth
-
-    return with_growth(facts, drafts)
-
-
-def _with_predictions(facts: Facts, drafts: list[Draft]) -> list[Draft]:
-    """`drafts` with what was predicted of kernels, where a prediction lies beside the profile."""
-    if not facts.profile.predicted:
-        return drafts
-    from chathpc.diagnosis.rules.gpu_predicted import with_predictions
-
-    return with_predictions(facts, drafts)
 
 
 def _rank(drafts: Iterable[Draft]) -> list[Draft]:

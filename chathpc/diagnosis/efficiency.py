@@ -47,16 +47,7 @@ def of_ranks(useful: FloatArray, total: FloatArray) -> Efficiency | None:
     """Efficiencies of ranks by their useful and their total times; the elapsed time is the largest total. None for fewer
     than two ranks, or where none does anything useful. ValueError where a useful time is larger than the total.
     """
-    _check(useful, total)
-    if len(useful) < 2 or float(useful.max()) <= 0:
-        return None
-    return _of(
-        float(useful.sum()),
-        len(useful) * float(useful.max()),
-        len(useful) * float(total.max()),
-        len(useful),
-        float(total.max()),
-    )
+    return of_threads(useful, total, np.zeros(len(useful), dtype=np.int32))
 
 
 def on_ideal_network(found: Efficiency, ideal: float) -> Efficiency:
@@ -75,7 +66,8 @@ def of_threads(useful: FloatArray, total: FloatArray, process: IntArray) -> Effi
     Each process has its own elapsed time (the largest total of its threads) and its own busiest thread; sums over the
     processes take the place of the one process's values. Processes with one thread are left out. None if that leaves none.
     """
-    _check(useful, total)
+    if len(useful) != len(total) or bool((useful > total * (1 + 1e-9) + 1e-12).any()):
+        raise ValueError("useful times must not be larger than the totals")
     used = at_most = available = 0.0
     count, elapsed = 0, 0.0
     for number in np.unique(process):
@@ -88,15 +80,8 @@ def of_threads(useful: FloatArray, total: FloatArray, process: IntArray) -> Effi
         available += threads * float(total[mine].max())
         count += threads
         elapsed = max(elapsed, float(total[mine].max()))
-    return _of(used, at_most, available, count, elapsed) if at_most > 0 else None
-
-
-def _check(useful: FloatArray, total: FloatArray) -> None:
-    if len(useful) != len(total) or bool((useful > total * (1 + 1e-9) + 1e-12).any()):
-        raise ValueError("useful times must not be larger than the totals")
-
-
-def _of(used: float, at_most: float, available: float, count: int, elapsed: float) -> Efficiency:
+    if at_most <= 0:
+        return None
     return Efficiency(
         balance=used / at_most,
         waiting=min(at_most / available, 1.0),

@@ -255,16 +255,13 @@ def _parts(fact: Fact) -> str:
 # -- templates ---------------------------------------------------------------------------------------------------
 
 
-def _amount(fact: Fact) -> str:
-    return f"{_subject(fact)} {_takes(fact)} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
+#: The verbs of those that have no other grammar.
+_VERBS = {Kind.SHARE: ("has", "have"), Kind.VALUE: ("is", "are"), Kind.COUNT: ("has", "have")}
 
 
-def _share(fact: Fact) -> str:
-    return f"{_subject(fact)} {_verb(fact, 'has', 'have')} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
-
-
-def _property(fact: Fact) -> str:
-    return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
+def _plain(fact: Fact) -> str:
+    verb = _verb(fact, *_VERBS[fact.kind]) if fact.kind in _VERBS else _takes(fact)
+    return f"{_subject(fact)} {verb} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
 
 
 def _rate(fact: Fact) -> str:
@@ -273,13 +270,12 @@ def _rate(fact: Fact) -> str:
     return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)}{of}."
 
 
-def _count(fact: Fact) -> str:
-    return f"{_subject(fact)} {_verb(fact, 'has', 'have')} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
+def _over(fact: Fact) -> str:
+    return "" if fact.whole is None or fact.whole.value is None else f", over {told(fact.whole.value, fact.whole.unit)}"
 
 
 def _mean(fact: Fact) -> str:
-    over = "" if fact.whole is None or fact.whole.value is None else f", over {told(fact.whole.value, fact.whole.unit)}"
-    return f"{_subject(fact)} {_takes(fact)} {_value(fact)} on average{over}{_parts(fact)}."
+    return f"{_subject(fact)} {_takes(fact)} {_value(fact)} on average{_over(fact)}{_parts(fact)}."
 
 
 #: Label of a part → how its value is said.
@@ -293,8 +289,7 @@ def _spread(fact: Fact) -> str:
         if part.label in _STATISTICS and part.value is not None
     ]
     further = "".join(f", {_part(part)}" for part in fact.parts if part.label not in _STATISTICS)
-    over = "" if fact.whole is None or fact.whole.value is None else f", over {told(fact.whole.value, fact.whole.unit)}"
-    return f"{_subject(fact)} {_takes(fact)} {' and '.join((', '.join(said[:-1]), said[-1]))}{over}{further}."
+    return f"{_subject(fact)} {_takes(fact)} {' and '.join((', '.join(said[:-1]), said[-1]))}{_over(fact)}{further}."
 
 
 def _comparison(fact: Fact) -> str:
@@ -336,10 +331,7 @@ def _remark(fact: Fact) -> str:
 
 
 _TEMPLATES: Mapping[Kind, Callable[[Fact], str]] = {
-    Kind.AMOUNT: _amount,
-    Kind.SHARE: _share,
-    Kind.VALUE: _property,
-    Kind.COUNT: _count,
+    **dict.fromkeys((Kind.AMOUNT, *_VERBS), _plain),
     Kind.RATE: _rate,
     Kind.MEAN: _mean,
     Kind.SPREAD: _spread,

@@ -144,10 +144,6 @@ class Facts:
         others = {"cpu.samples": "the samples", "cpu.instructions": "the instructions", "cpu.share": "the cost"}
         return others.get(self.metric, "the time")
 
-    def seconds(self, value: float) -> float | None:
-        """`value` of the time metric if that is in seconds."""
-        return value if self.in_seconds else None
-
     # -- over time -----------------------------------------------------------------------------------------
 
     @cached_property

@@ -17,7 +17,6 @@ from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
 
 #: Some time, seen with the threads of the processes that drive the devices that are idle in it.
 Stretch = tuple[TimelineFacts, Intervals]
-_SEVERAL = 2
 _TO_NANO = 1e9
 
 
@@ -108,7 +107,7 @@ class Gaps:
     def take_turns(self) -> bool:
         """True if devices of one process, none of which has more work than the others, work one after the other."""
         timeline = self.timeline
-        if len(timeline.devices) < _SEVERAL or self.unbalanced or len(self.stretches("host")) > 1:
+        if len(timeline.devices) < 2 or self.unbalanced or len(self.stretches("host")) > 1:
             return False
         share = timeline.share(self.seconds(*self.unclaimed))
         idle, turns = (

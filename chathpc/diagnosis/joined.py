@@ -55,7 +55,7 @@ def with_agreement(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     of these tools, and with what the other one measured as evidence.
     """
     tools = {metric.tool for metric in facts.profile.metrics.values()} - {""}
-    if len(tools) < _SEVERAL:
+    if len(tools) < 2:
         return list(drafts)
     from chathpc.diagnosis.rules.gpu_kernel import stalls_of_counted
 
@@ -78,10 +78,6 @@ def with_agreement(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
             else draft
         )
     return result
-
-
-#: Tools that can agree.
-_SEVERAL = 2
 
 
 def _other_tool(draft: Draft, other: Draft, tools: Set[str]) -> str:

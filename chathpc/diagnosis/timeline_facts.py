@@ -244,7 +244,7 @@ class TimelineFacts:
         """The same facts, of host threads only those of the processes that use a device; itself where all do, or where
         processes are not told apart.
         """
-        if len(self._ranks_of(*_HOST)) < _SEVERAL:
+        if len(self._ranks_of(*_HOST)) < 2:
             return self
         mine = self._ranks_of(*DEVICE_LANES, device=device.ordinal)
         if -1 in mine or mine >= self._ranks_of(*_HOST):
@@ -436,7 +436,6 @@ class TimelineFacts:
 
 
 _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
-_SEVERAL = 2
 
 
 def _joined(parts: list[Times]) -> Times:

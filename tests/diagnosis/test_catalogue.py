@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.catalogue import cause, causes, common, ids, to_markdown
-from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, Advice, Cause, Threshold
+from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, Advice, Cause, Threshold, Thresholds
 from chathpc.diagnosis.catalogue.schema import read_cause, read_thresholds
-from chathpc.diagnosis.catalogue.thresholds import Thresholds
 from chathpc.errors import ChathpcError, UsageError
 
 FOLDER = Path(sys.modules[cause.__module__].__file__ or "").parent

@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from chathpc.diagnosis.catalogue.entry import FAMILIES, Advice, Cause, NextMeasurement, Threshold
-from chathpc.diagnosis.catalogue.thresholds import Thresholds
+from chathpc.diagnosis.catalogue.entry import FAMILIES, Advice, Cause, NextMeasurement, Threshold, Thresholds
 from chathpc.errors import UsageError
 
 __all__ = [

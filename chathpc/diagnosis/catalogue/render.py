@@ -61,7 +61,7 @@ def markdown(causes: Iterable[Cause], common: Mapping[str, Threshold]) -> str:
 def _contents(title: str, members: list[Cause]) -> str:
     """A table of the causes of a family: what is seen, and how much of the cost typically goes."""
     rows = [
-        f"| [{cause.id}](#{cause.id}) | {_escape(cause.title)}{_mark(cause)} | {_cell(cause.what)} | {cause.headroom:.0%} |"
+        f"| [{cause.id}](#{cause.id}) | {_escape(cause.title)}{_mark(cause)} | {_escape(cause.meaning)} | {cause.headroom:.0%} |"
         for cause in members
     ]
     return "\n".join(
@@ -73,13 +73,6 @@ def _contents(title: str, members: list[Cause]) -> str:
             *rows,
         ]
     )
-
-
-def _cell(text: str) -> str:
-    """The first sentence of a paragraph, on one line."""
-    flat = " ".join(text.split())
-    end = flat.find(". ")
-    return _escape(flat if end < 0 else flat[: end + 1])
 
 
 def _mark(cause: Cause) -> str:

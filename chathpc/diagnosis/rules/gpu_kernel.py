@@ -37,11 +37,6 @@ _ROOM = "room in the queues of memory instructions"
 _PATTERN = "Samples alone do not show whether the amount of data or the pattern of the accesses fills the queues: sectors per request would."
 
 
-def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Fact:
-    """How long a kernel runs, as a part of the `device` time."""
-    return kernel_time(facts, kernel.short, kernel.seconds, device, where=place)
-
-
 def stalls(facts: Facts) -> Iterable[Draft]:
     """Why the warps of the hot kernels do not issue, from PC samples; counters decide about the kernels that have any."""
     return _stalls(facts, counted=False)
@@ -93,7 +88,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                 )
             ]
             if device:
-                evidence.append(_runs(facts, kernel, device, place))
+                evidence.append(kernel_time(facts, kernel.short, kernel.seconds, device, where=place))
             if place.line:
                 tree = profile.tree
                 same = (tree.line[kernel.nodes] == tree.line[place.node]) & (
@@ -196,7 +191,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
                 how="active / maximum warps over its launches",
                 where=place,
             ),
-            _runs(facts, kernel, device, place),
+            kernel_time(facts, kernel.short, kernel.seconds, device, where=place),
             *(
                 fact(
                     facts,

@@ -5,7 +5,7 @@ kernel, or the lines at which its warps stall, are known. A kernel with counters
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,18 +16,17 @@ from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.source.hot import shortened, source_evidence
+from chathpc.diagnosis.source.hot import Hot, shortened, source_evidence
 from chathpc.diagnosis.source.kernels import KernelSource, in_file, signs, small_launch
 from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.sign import Sign
-from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.diagnosis.stall_samples import drawn, hot_part
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.tree import IntArray
 
-#: Kernels that are looked at, the longest first, and files that are parsed for them.
+#: Kernels that are looked at, the longest first, and files that the profile names for each.
 _MOST_KERNELS, _MOST_FILES = 8, 8
 #: Findings of their own about one kernel that are told: what the second would win the first may have won.
 _MOST_FINDINGS = 2
@@ -50,22 +49,6 @@ _LAUNCHES = {"gpu-small-grid": "gpu.kernel.blocks", "gpu-low-occupancy": "gpu.ke
 _WHOLE = "Only the time of the whole kernel is measured: only samples of its instructions or counters would show whether these lines take it."
 
 
-@dataclass(slots=True)
-class _Files:
-    """Parsed files of the profile, each read once and at most so many."""
-
-    facts: Facts
-    _read: dict[int, SourceFile | None] = field(default_factory=dict)
-
-    def get(self, number: int) -> SourceFile | None:
-        """The parsed file of that number; None without source."""
-        name = self.facts.profile.tree.files[number] if number >= 0 else ""
-        if number not in self._read:
-            enough = sum(each is not None for each in self._read.values()) >= _MOST_FILES
-            self._read[number] = None if enough or grammar_of(name) is None else read_file(self.facts.profile, name)
-        return self._read[number]
-
-
 def with_kernel_source(facts: Facts, drafts: Sequence[Draft], computing: float = 1.0) -> list[Draft]:
     """`drafts` with what the source says of the hot kernels that they are about, and findings that only the source shows.
 
@@ -77,7 +60,7 @@ def with_kernel_source(facts: Facts, drafts: Sequence[Draft], computing: float =
     every = kernels(profile)
     device = device_time(profile) or sum(kernel.seconds for kernel in every)
     base = samples_metric(profile)
-    files = _Files(facts)
+    files = Hot(facts)
     counted = counted_names(profile)
     result = list(drafts)
     for kernel in every[:_MOST_KERNELS]:
@@ -95,7 +78,7 @@ def with_kernel_source(facts: Facts, drafts: Sequence[Draft], computing: float =
     return result
 
 
-def _source_of(facts: Facts, files: _Files, kernel: Kernel) -> KernelSource | None:
+def _source_of(facts: Facts, files: Hot, kernel: Kernel) -> KernelSource | None:
     """Where the source of a kernel stands: in the file that the profile names for it, else in any of its files."""
     tree = facts.profile.tree
     lines = np.unique(tree.line[kernel.nodes][tree.line[kernel.nodes] > 0])[:200].tolist()
@@ -106,7 +89,7 @@ def _source_of(facts: Facts, files: _Files, kernel: Kernel) -> KernelSource | No
     ]
     others = [number for number, name in enumerate(tree.files) if number not in named and grammar_of(name) is not None]
     for number in (*named[:_MOST_FILES], *others[: 4 * _MOST_FILES]):
-        source = files.get(number)
+        source = files.source(number)
         found = None if source is None else in_file(source, number, kernel.name, lines if number in named else ())
         if found is not None:
             return found

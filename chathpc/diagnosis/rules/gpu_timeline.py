@@ -33,8 +33,6 @@ from chathpc.diagnosis.timeline_words import (
 from chathpc.profile import numbers
 from chathpc.profile.timeline import LaneKind
 
-#: Two devices or more have to share the work.
-_SEVERAL = 2
 #: Kernels whose grid is looked at, the longest: a finding of a shorter one would stand behind theirs.
 _LOOKED_AT = 3
 
@@ -94,7 +92,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
             )
         )
     waits = "A collective also waits for the slowest rank; only the timelines of all ranks show which of the two it is."
-    alone = len(timeline.devices) < _SEVERAL
+    alone = len(timeline.devices) < 2
     if not alone:
         waits = "The devices compute for different times: much of it is waiting for the busiest one, not transfer."
     test = next((tool for name, tool in _TESTS.items() if name in most), None)
@@ -164,7 +162,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
 
 def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Fact, ...]:
     """The kernel after the first, where it is worth a line."""
-    if len(kernels) < _SEVERAL or timeline.share(kernels[1].seconds) < common()["worth_a_line"].value:
+    if len(kernels) < 2 or timeline.share(kernels[1].seconds) < common()["worth_a_line"].value:
         return ()
     return (kernel_fact(timeline, kernels[1]),)
 
@@ -174,7 +172,7 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
     timeline = facts.traced
     entry = cause("multi-gpu-imbalance")
     computing = {device.ordinal: seconds(device.computing) for device in timeline.devices}
-    if len(computing) < _SEVERAL or not any(computing.values()):
+    if len(computing) < 2 or not any(computing.values()):
         return
     busiest = max(computing, key=lambda each: (computing[each], -each))
     idlest = min(computing, key=lambda each: (computing[each], each))

@@ -9,7 +9,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft
-from chathpc.diagnosis.fact import Fact, Form, Kind
+from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
@@ -29,7 +29,7 @@ def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     What only says that its code is hot gives way.
     """
     kept, tree = list(drafts), facts.profile.tree
-    for grown in facts.profile.grown:
+    for grown in facts.profile.grown if facts.has_host_time else ():
         nodes = np.flatnonzero(tree.named(grown.function)).astype(np.int32)
         if not len(nodes) or grown.exponent[1] <= cause(_CAUSE).threshold("min_growth"):
             continue
@@ -91,8 +91,6 @@ def _words(grown: GrownPlace) -> str:
 
 
 def _time(facts: Facts, where: Place, cost: float, share: float) -> Fact:
-    from chathpc.diagnosis.fact import Quantity
-
     unit = facts.profile.metrics[facts.metric].unit.value
     return Fact(
         "", Kind.AMOUNT, f"{where.function} with what it calls", cost, unit, facts.metric, Quantity(facts.total, unit), form=Form.NAME,

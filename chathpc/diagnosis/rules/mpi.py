@@ -172,7 +172,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
         return
     if for_a_core >= common()["most"].value * spent:
         return  # what the ranks wait for is another program's to tell
-    transfer = _transfer(facts)
+    transfer = _below_mpi(facts, _TRANSFER)
     collective = _share_of_calls(times, _COLLECTIVE)
     for draft in _equal_work(facts, times, shared, spent, transfer, collective, for_a_core):
         yield _on_free_cores(facts, draft, min(for_a_core, spent - draft.cost))
@@ -207,11 +207,6 @@ def _below_mpi(facts: Facts, pattern: re.Pattern[str]) -> float:
     matching = tree.where_name(lambda name: pattern.match(base_name(name)) is not None)
     inside: BoolArray = facts.activities.of(Activity.MPI) & matching[tree.function]
     return float(facts.time[inside].sum())
-
-
-def _transfer(facts: Facts) -> float:
-    """Time below MPI calls in which data is moved."""
-    return _below_mpi(facts, _TRANSFER)
 
 
 _YIELD = re.compile(r"sched_yield")

@@ -8,7 +8,6 @@ latency from volume.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -19,17 +18,13 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread, fact, time_fact, time_text, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
-from chathpc.diagnosis.rules.mpi import public_name
+from chathpc.diagnosis.rules.mpi import is_collective, public_name
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.profile import RANKS
 from chathpc.profile.tree import FloatArray
 
 Ids = NDArray[np.int32]
-_COLLECTIVE = re.compile(
-    r"MPI_I?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)",
-    re.IGNORECASE,
-)
 #: Metrics with the smallest, mean and largest value of a rank, where a tool kept these.
 _EXTREMES = ("cpu.time.rank-min", "cpu.time.rank-mean", "cpu.time.rank-max")
 NEXT = "times of each rank"
@@ -76,7 +71,7 @@ def sums(facts: Facts) -> Iterable[Draft]:
     tree, activities = facts.profile.tree, facts.activities
     call_name = np.where(activities.call >= 0, tree.name[np.maximum(activities.call, 0)], -1)
     public = [public_name(name) for name in tree.names] + [""]
-    collective = np.array([bool(_COLLECTIVE.match(name)) for name in public])
+    collective = np.array([is_collective(name) for name in public])
     common = _in_all(facts, weight, public, call_name, spent)
     for chosen, wait in ((collective, "mpi-collective-wait"), (~collective, "mpi-late-sender")):
         site = _site(facts, np.where(chosen[call_name], weight, 0.0), public, call_name)

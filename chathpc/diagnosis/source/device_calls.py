@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
-from chathpc.diagnosis.source.kernel_memory import is_short
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, root
-from chathpc.diagnosis.source.sign import Sign
+from chathpc.diagnosis.source.sign import Sign, is_unrolled
 
 #: Calls and types that give memory which the system may move or page out (CUDA C++ Best Practices Guide, "Pinned memory").
 _PAGEABLE = frozenset({"malloc", "calloc", "realloc", "aligned_alloc", "new"})
@@ -50,7 +49,7 @@ def _around(function: Function, unit: Unit, line: int) -> Loop | None:
     return (
         None
         if inner is None
-        else next((loop for loop in function.chain(inner.index) if not is_short(loop, unit)), None)
+        else next((loop for loop in function.chain(inner.index) if not is_unrolled(loop, unit)), None)
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from chathpc.diagnosis.source.kernel_memory import extent, is_short, level
+from chathpc.diagnosis.source.kernel_memory import extent, level
 from chathpc.diagnosis.source.lanes import LANE, WARP, Lanes
 from chathpc.diagnosis.source.layout import trips, value
 from chathpc.diagnosis.source.model import Does, Expr, Fork, Kind, Loop, Statement
-from chathpc.diagnosis.source.sign import Sign
+from chathpc.diagnosis.source.sign import Sign, is_unrolled
 
 #: Operators that take a pipe of the multiprocessor.
 ARITHMETIC = frozenset({"+", "-", "*", "/"})
@@ -56,7 +56,7 @@ def divergence(several: Sequence[Lanes]) -> Sign | None:
 def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
     shown = one.function.show(fork.condition)
     loops = [loop for loop in one.function.loops if fork.then[0] <= loop.first and loop.last <= fork.then[1]]
-    long = [loop for loop in loops if not is_short(loop, one.unit) and not _is_of_block(one, loop)]
+    long = [loop for loop in loops if not is_unrolled(loop, one.unit) and not _is_of_block(one, loop)]
     against = ("Only counters show how many of a warp's instructions these are.",)
     if single:
         if not long:
@@ -227,7 +227,7 @@ def barriers(several: Sequence[Lanes]) -> Sign | None:
             loop = one.function.loops[statement.loop]
             inside = one.function.inside(loop.index)
             inner = one.function.loops_in(loop.index)
-            if not loop.counted or any(not is_short(each, one.unit) for each in inner):
+            if not loop.counted or any(not is_unrolled(each, one.unit) for each in inner):
                 continue
             count = trips(loop, one.unit.constants)
             if count is not None and count <= _FEW_STEPS:
@@ -254,7 +254,7 @@ def chain(several: Sequence[Lanes]) -> Sign | None:
     """A loop that adds to one variable what takes little else: each addition waits for the one before."""
     for one in several:
         for loop in one.function.loops:
-            if one.function.loops_in(loop.index) or is_short(loop, one.unit):
+            if one.function.loops_in(loop.index) or is_unrolled(loop, one.unit):
                 continue
             own = [each for each in one.function.inside(loop.index) if each.does == Does.EVALUATE]
             sums = [each for each in own if _adds(loop, each)]

@@ -8,8 +8,8 @@ from math import gcd, prod
 from chathpc.diagnosis.source.affine import Sum, number, words
 from chathpc.diagnosis.source.lanes import LANE, WARP, Access, Lanes, whole
 from chathpc.diagnosis.source.layout import trips
-from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Unit
-from chathpc.diagnosis.source.sign import UNROLLED, Sign
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Unit
+from chathpc.diagnosis.source.sign import UNROLLED, Sign, is_unrolled
 
 #: Bytes that device memory moves at least (CUDA C++ Best Practices Guide, "Coalesced access to global memory").
 SECTOR = 32
@@ -31,15 +31,9 @@ def extent(one: Lanes, loop: int) -> tuple[int, int]:
     return (chain[-1].first, chain[-1].last) if chain else (one.function.first, one.function.last)
 
 
-def is_short(loop: Loop, unit: Unit) -> bool:
-    """True for a loop of few, constant iterations, which compilers unroll."""
-    count = trips(loop, unit.constants)
-    return count is not None and count <= UNROLLED
-
-
 def level(function: Function, unit: Unit, loop: int) -> int:
     """Number of loops around a statement that are not unrolled."""
-    return sum(not is_short(each, unit) for each in function.chain(loop))
+    return sum(not is_unrolled(each, unit) for each in function.chain(loop))
 
 
 def uncoalesced(several: Sequence[Lanes]) -> Sign | None:

@@ -320,10 +320,6 @@ class Lanes:
             total = None if moved is None else add(total, moved)
         return total
 
-    def depth(self, loop: int) -> int:
-        """Number of loops around a statement of the loop."""
-        return sum(1 for _ in self.function.chain(loop))
-
 
 def whole(sum_: Sum | None) -> int | None:
     """A distance as a number of elements; None where it is not one."""

@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.source import (
-    accessors,
     calls,
     copies,
     footprint,
     fresh,
-    growth,
+    inlining,
     invariant,
     kernels,
-    pairs,
     parallel,
     recursion,
     searches,
@@ -63,7 +61,7 @@ def everything(name: str, text: bytes) -> int:
     for one in file.everything():
         recursion.redundant(one, file)
         recursion.chained(one, file)
-        accessors.expanded(one, file)
+        inlining.expanded(one, file)
         kernels.signs(kernels.KernelSource(0, file, one))
         kernels.small_launch(file, one.name, 8)
         sharing.false_sharing(one, file)
@@ -72,8 +70,8 @@ def everything(name: str, text: bytes) -> int:
             count += 1
             inner = effective(one, loop, file.unit)
             searches.linear_search(one, file.unit, inner)
-            pairs.pairs(one, file.unit, inner)
-            pairs.sorting(one, file.unit, inner)
+            searches.pairs(one, file.unit, inner)
+            searches.sorting(one, file.unit, inner)
             fresh.touched(one, file, inner)
             shifts.shift_loop(one, file.unit, inner)
             strides.strided(one, file.unit, inner)
@@ -92,9 +90,9 @@ def everything(name: str, text: bytes) -> int:
                 copies.range_copy(one, file, number)
                 copies.returned_copy(one, file, number)
                 copies.allocation(one, loop, number)
-                pairs.library_search(one, file.unit, loop, number)
+                searches.library_search(one, file.unit, loop, number)
                 shifts.shifting(one, file.unit, number, in_loop=True)
-                growth.grown(one, file.unit, number)
+                shifts.grown(one, file.unit, number)
                 copies.rebuilt(one, number)
                 sections.packed(one, [file], number)
                 invariant.invariant(one, file, loop, number)
