@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from math import ceil
 from os.path import commonpath
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from chathpc.profile.profile import COMMAND
 from chathpc.profile.text import clean
 from chathpc.scale.series import AS_GIVEN, Kind, Series, is_workers
 
+Value = TypeVar("Value")
 #: A job asks for so many times the upper bound of its runs, and for so many minutes at least.
 _SPARE, _LEAST = 2.0, 10
 _KINDS = {Kind.STRONG: "strong", Kind.WEAK: "weak", Kind.PROBLEM_SIZE: "size"}
@@ -37,7 +40,12 @@ def job(series: Series, value: float, count: int, seconds: float, target: float)
     # In the order in which the measured runs are named.
     known = {**series.runs[-1].parameters, **series.fixed, name: value}
     point = ",".join(f"{key}={spelled(each)}" for key, each in known.items())
-    where, tool = _where(series), _tool(series)
+    folders = ((run.path, run.record.get("folder")) for run in series.runs)
+    where = _shared((path / folder).resolve() if isinstance(folder, str) else None for path, folder in folders)
+    where = where if where is not None and where.is_dir() else None
+    # Times of another profiler are not to be compared with theirs.
+    told = _shared(str(run.record.get("tool")) for run in series.runs)
+    tool = f" --tool {told}" if told in TOOLS else ""
     more = f" --kind {_KINDS[series.kind]}" if series.reason == AS_GIVEN and series.kind in _KINDS else ""
     again = f"chathpc scale {every} --at {shlex.quote(f'{name}={spelled(target)}')}{more}"
     threaded = f"export OMP_NUM_THREADS={threads}"
@@ -105,19 +113,10 @@ def _places(series: Series) -> tuple[Path, str]:
     return folder, f'{shlex.join(map(str, given))} "$folder"' if given else shlex.quote(str(folder))
 
 
-def _where(series: Series) -> Path | None:
-    """The folder in which all runs were made, if their records tell it and it is there."""
-    told = ((run.path, run.record.get("folder")) for run in series.runs)
-    found = {(path / folder).resolve() if isinstance(folder, str) else None for path, folder in told}
-    where = found.pop()
-    return where if where is not None and not found and where.is_dir() else None
-
-
-def _tool(series: Series) -> str:
-    """The profiler that all runs were made with, as an option: times of another one are not to be compared with theirs."""
-    told = {str(run.record.get("tool")) for run in series.runs}
-    tool = told.pop()
-    return f" --tool {tool}" if tool in TOOLS and not told else ""
+def _shared(values: Iterable[Value]) -> Value | None:
+    """What all runs have alike; None where they differ."""
+    first, *others = dict.fromkeys(values)
+    return None if others else first
 
 
 def _command(series: Series, number: str) -> str | None:

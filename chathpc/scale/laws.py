@@ -52,6 +52,12 @@ _SUMMED = tuple(
 #: Powers of work that is divided among processors, or of its surface in two and three dimensions.
 _DIVIDED = (-1.0, -2 / 3, -1 / 2, -1 / 3)
 _STEEPER = (-1 / 4, -3 / 4, -5 / 4, -4 / 3, -3 / 2, -2.0, -3.0)
+#: What is tried beside divided work, as powers and powers of the logarithm.
+_OVERHEAD = ((0.0, 1.0), (0.0, 2.0), (0.5, 0.0), (1.0, 0.0), (-2 / 3, 0.0), (-0.5, 0.0))
+#: Laws of communication by their shapes.
+_COMMUNICATION = (
+    ("tree", ("steps",)), ("ring", ("others",)), ("ring", ("parts",)), ("ring", ("others", "parts")), ("halo", ("area",)), ("halo", ("volume",))
+)  # fmt: skip
 #: Prior belief in the kinds of laws, each shared among its members.
 _BELIEFS = {
     "constant": 0.15,
@@ -199,7 +205,7 @@ class Fitted:
     """The law that was found, laws that explain about as much, and what is believed of all of them.
 
     `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, from 0 to 2.
-    `others`: the next best laws with their probabilities.
+    `others`: the next best laws.
     `noise`: relative standard deviation of one measurement. `points`: those that were measured, a column a parameter.
     `parts`: the laws of what the whole consists of, or the largest parts of it. Beyond the points they tell it where they need more: a part
     that grows is small at the points, so that the law of the whole does not see it yet.
@@ -207,7 +213,7 @@ class Fitted:
 
     law: Law
     error: float
-    others: tuple[tuple[Law, float], ...]
+    others: tuple[Law, ...]
     noise: float
     points: Array
     hypotheses: Hypotheses
@@ -285,41 +291,57 @@ def fit(measurements: Sequence[Measurement]) -> Fitted:
     return _fit(_several(names, points, np.nanmean(values, axis=1)), points, values)
 
 
+class _Candidates:
+    """Laws that are tried for parameters of these names, each with its kind and how likely it is thought beside others of that kind."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.one: Term = (ONE,) * len(names)
+        self.laws: dict[tuple[Term, ...], tuple[str, float]] = {(self.one,): ("constant", 1.0)}
+
+    def add(self, kind: str, weight: float, *terms: Term, constant: bool = True) -> None:
+        """A sum of terms, and the same with a constant."""
+        if constant:
+            self.laws.setdefault((self.one, *terms), (kind, weight * _CONSTANT))
+        self.laws.setdefault(terms, (kind, weight))
+
+    def hypotheses(self) -> Hypotheses:
+        """All of them; the belief in a kind is shared among its members."""
+        terms = tuple(dict.fromkeys(term for law in self.laws for term in law))
+        number = {term: place for place, term in enumerate(terms)}
+        members = np.full((len(self.laws), max(map(len, self.laws))), -1)
+        for place, law in enumerate(self.laws):
+            members[place, : len(law)] = [number[term] for term in law]
+        kinds = tuple(kind for kind, _ in self.laws.values())
+        totals = dict.fromkeys(kinds, 0.0)
+        for kind, weight in self.laws.values():
+            totals[kind] += weight
+        prior = np.array([_BELIEFS[kind] * weight / totals[kind] for kind, weight in self.laws.values()])
+        return Hypotheses(self.names, terms, members, kinds, prior / prior.sum())
+
+
 @lru_cache
 def _library(name: str, below_one: bool) -> Hypotheses:
     """The candidates for one parameter; without logarithms if it is below 1 somewhere."""
-    laws: dict[tuple[Factor, ...], tuple[str, float]] = {(ONE,): ("constant", 1.0)}
-
-    def add(kind: str, weight: float, *factors: Factor, constant: bool = True) -> None:
-        if constant:
-            laws.setdefault((ONE, *factors), (kind, weight * _CONSTANT))
-        laws.setdefault(factors, (kind, weight))
-
+    found = _Candidates(name)
     for order in NORMAL_FORM:
-        add("normal form", 3.0 if order in _USUAL else 1.0, Factor(*order))
+        found.add("normal form", 3.0 if order in _USUAL else 1.0, (Factor(*order),))
     for one, other in combinations(_SUMMED, 2):
-        add("sum", 3.0 if one in _USUAL and other in _USUAL else 1.0, Factor(*one), Factor(*other))
+        weight = 3.0 if one in _USUAL and other in _USUAL else 1.0
+        found.add("sum", weight, (Factor(*one),), (Factor(*other),))
     for power in _DIVIDED + _STEEPER:
-        add("strong scaling", 6.0 if power == -1 else 1.0, Factor(power))
-    for power, other in product(
-        (-1.0, -2 / 3, -0.5), ((0.0, 1.0), (0.0, 2.0), (0.5, 0.0), (1.0, 0.0), (-2 / 3, 0.0), (-0.5, 0.0))
-    ):
+        found.add("strong scaling", 6.0 if power == -1 else 1.0, (Factor(power),))
+    for power, other in product((-1.0, -2 / 3, -0.5), _OVERHEAD):
         if (power, 0.0) != other and power <= other[0]:
-            add(
-                "strong scaling",
-                (4.0 if power == -1 else 1.0) * (_OFTEN if other in _USUAL else 1.0),
-                Factor(power),
-                Factor(*other),
-            )
-    add("tree", 1.0, Factor(shape="steps"))
-    add("ring", 1.0, Factor(shape="others"), constant=False)
-    add("ring", 1.0, Factor(shape="parts"))
-    add("ring", 1.0, Factor(shape="others"), Factor(shape="parts"))
-    add("halo", 1.0, Factor(shape="area"))
-    add("halo", 1.0, Factor(shape="volume"))
+            weight = (4.0 if power == -1 else 1.0) * (_OFTEN if other in _USUAL else 1.0)
+            found.add("strong scaling", weight, (Factor(power),), (Factor(*other),))
+    for kind, shapes in _COMMUNICATION:
+        found.add(kind, 1.0, *((Factor(shape=shape),) for shape in shapes), constant=shapes != ("others",))
     if below_one:
-        laws = {key: held for key, held in laws.items() if not any(each.logarithm or each.shape for each in key)}
-    return _hypotheses((name,), {tuple((factor,) for factor in key): held for key, held in laws.items()})
+        logarithmic = [law for law in found.laws if any(factor.logarithm or factor.shape for (factor,) in law)]
+        for law in logarithmic:
+            del found.laws[law]
+    return found.hypotheses()
 
 
 def _several(names: tuple[str, ...], points: Array, means: Array) -> Hypotheses:
@@ -327,76 +349,51 @@ def _several(names: tuple[str, ...], points: Array, means: Array) -> Hypotheses:
 
     As Calotoiu et al., CLUSTER'16, "Fast multi-parameter performance modeling"; of each parameter several functions are kept.
     """
+    found = _Candidates(*names)
     likely = [_likely(points, place, means) for place in range(len(names))]
-    laws: dict[tuple[Term, ...], tuple[str, float]] = {}
-
-    def add(weight: float, *terms: Term) -> None:
-        kind = "constant" if not terms else "normal form" if len(terms) == 1 else "sum"
-        laws.setdefault((one, *terms), (kind, weight * _CONSTANT))
-        if terms:
-            laws.setdefault(terms, (kind, weight))
-
-    one: Term = (ONE,) * len(names)
-    add(1.0)
     for factors in product(*([ONE, *each] for each in likely)):
         alone = {
-            place: (*one[:place], factor, *one[place + 1 :]) for place, factor in enumerate(factors) if factor != ONE
+            place: (*found.one[:place], factor, *found.one[place + 1 :])
+            for place, factor in enumerate(factors)
+            if factor != ONE
         }
         usual = float(np.prod([2.0 if (factor.power, factor.logarithm) in _USUAL else 1.0 for factor in factors]))
-        if not alone:
+        if alone:
+            found.add("normal form", usual, factors)
+        if len(alone) < 2:
             continue
-        add(usual, factors)
-        if len(alone) == 1:
-            continue
-        add(usual, *alone.values())
+        found.add("sum", usual, *alone.values())
         for place, term in alone.items():
             rest = (*factors[:place], ONE, *factors[place + 1 :])
             if len(alone) > 2:
-                add(usual, rest, term)
-                add(usual / 2, rest, factors)
-            add(usual, term, factors)
+                found.add("sum", usual, rest, term)
+                found.add("sum", usual / 2, rest, factors)
+            found.add("sum", usual, term, factors)
             for other in likely[place]:
                 if other != factors[place]:
-                    add(usual / 4, factors, (*one[:place], other, *one[place + 1 :]))
-    return _hypotheses(names, laws)
+                    found.add("sum", usual / 4, factors, (*found.one[:place], other, *found.one[place + 1 :]))
+    return found.hypotheses()
 
 
 def _likely(points: Array, place: int, means: Array) -> list[Factor]:
     """The functions of one parameter that explain the most where all others are the same: four that grow and two that fall."""
     column, others = points[:, place], np.delete(points, place, axis=1)
-    _, group = np.unique(others, axis=0, return_inverse=True)
-    logarithms = bool((column >= 1).all())
-    rising = [Factor(*order) for order in NORMAL_FORM if logarithms or not order[1]]
+    group = np.unique(others, axis=0, return_inverse=True)[1].ravel()
+    rising = [Factor(*order) for order in NORMAL_FORM if not order[1] or (column >= 1).all()]
     falling = [Factor(power) for power in _DIVIDED]
-    floor = means[means > 0].min(initial=1.0)
-    left = {}
-    for factor in rising + falling:
-        left[factor] = 0.0
-        for each in range(group.max() + 1):
-            here = group.ravel() == each
-            if here.sum() < 3:
-                continue
-            weight = 1 / np.maximum(means[here], floor)
+    weights = 1 / np.maximum(means, means[means > 0].min(initial=1.0))
+    left = dict.fromkeys(rising + falling, 0.0)
+    for here in (group == each for each in range(group.max() + 1)):
+        if here.sum() < 3:
+            continue
+        weight, side = weights[here], means[here] * weights[here]
+        for factor in left:
             design = np.column_stack([np.ones(here.sum()), factor.at(column[here])]) * weight[:, None]
-            solved = np.linalg.lstsq(design, means[here] * weight, rcond=None)[0]
+            solved = np.linalg.lstsq(design, side, rcond=None)[0]
             if solved[1] < 0:
                 solved = np.array([(weight**2 @ means[here]) / (weight @ weight), 0.0])
-            left[factor] += float(((design @ solved - means[here] * weight) ** 2).sum())
+            left[factor] += float(((design @ solved - side) ** 2).sum())
     return sorted(rising, key=left.__getitem__)[:4] + sorted(falling, key=left.__getitem__)[:2]
-
-
-def _hypotheses(names: tuple[str, ...], laws: Mapping[tuple[Term, ...], tuple[str, float]]) -> Hypotheses:
-    terms = tuple(dict.fromkeys(term for law in laws for term in law))
-    number = {term: place for place, term in enumerate(terms)}
-    members = np.full((len(laws), max(len(law) for law in laws)), -1)
-    for place, law in enumerate(laws):
-        members[place, : len(law)] = [number[term] for term in law]
-    kinds = tuple(kind for kind, _ in laws.values())
-    totals = dict.fromkeys(kinds, 0.0)
-    for kind, weight in laws.values():
-        totals[kind] += weight
-    prior = np.array([_BELIEFS[kind] * weight / totals[kind] for kind, weight in laws.values()])
-    return Hypotheses(names, terms, members, kinds, prior / prior.sum())
 
 
 @dataclass(frozen=True)
@@ -461,18 +458,19 @@ def _fit(library: Hypotheses, points: Array, values: Array) -> Fitted:
     )
     chosen = _choose(library, posterior)
     error = _left_out(library, columns, means, counts / expected**2, int(kept[chosen]))
-    order = [chosen, *(each for each in np.argsort(-posterior.shares)[:6].tolist() if each != chosen)]
-    laws = [(_law(library, posterior, each), float(posterior.shares[each])) for each in order]
+    others = [each for each in np.argsort(-posterior.shares)[:4].tolist() if each != chosen]
+    law, *rest = (_law(library, posterior, each) for each in (chosen, *others))
     noise = float(np.sqrt(posterior.squares[chosen] / posterior.freedom[chosen]))
-    return Fitted(laws[0][0], error, tuple(laws[1:]), noise, points, library, posterior, crc32(means.tobytes()))
+    return Fitted(law, error, tuple(rest[:3]), noise, points, library, posterior, crc32(means.tobytes()))
 
 
 def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
     number = int(posterior.numbers[place])
-    members = library.members[number][library.members[number] >= 0]
-    coefficients = np.maximum(posterior.coefficients[place, : len(members)], 0.0)
-    terms = tuple(library.terms[each] for each in members)
-    return Law(library.kinds[number], library.parameters, terms, tuple(coefficients.tolist()))
+    members = [each for each in library.members[number].tolist() if each >= 0]
+    coefficients = np.maximum(posterior.coefficients[place, : len(members)], 0.0).tolist()
+    return Law(
+        library.kinds[number], library.parameters, tuple(library.terms[each] for each in members), tuple(coefficients)
+    )
 
 
 def _posterior(

@@ -27,7 +27,6 @@ from chathpc.comparison.matching import Joint, Part, join, path_of, rebuilt
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
-from chathpc.profile.metric import NO_CORE
 from chathpc.profile.names import in_words
 from chathpc.profile.run import processors
 from chathpc.profile.text import clean
@@ -131,7 +130,8 @@ def costs_of(series: Series) -> Costs:
 
 def _of_run(run: Run, place: IntArray, size: int) -> tuple[FloatArray | float | bool, ...]:
     """What Costs have of a run, from `computing` on."""
-    kinds, starved = run.kinds, _is_starved(run)
+    kinds, lacked = run.kinds, run.measured.without_core or 0.0
+    starved = lacked > threshold("starved") * (lacked + run.measured.total)
     kept = ~np.isin(kinds, activities.NEITHER)
     if starved:
         # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
@@ -204,12 +204,6 @@ def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
         kept = group >= 0
         table = np.bincount(group[kept], weights=run.values[kept], minlength=size).astype(np.float64)[None, :]
     return table if len(table) else np.zeros((1, size))
-
-
-def _is_starved(run: Run) -> bool:
-    profile = run.profile
-    lacked = profile.total(NO_CORE) if NO_CORE in profile.metrics else 0.0
-    return lacked > threshold("starved") * (lacked + run.measured.total)
 
 
 def _rank_balance(run: Run, useful: FloatArray) -> float:
@@ -387,7 +381,7 @@ def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
     inside = slice(node, int(costs.joint.tree.end[node]))
     values = costs.of(loss)[:, inside]
     weight = np.maximum(costs.mean(values), 0.0)
-    kind = Activity(int(np.bincount(costs.kind[inside], weights=weight, minlength=len(Activity)).argmax()))
+    kind = Activity(int(np.bincount(costs.kind[inside], weights=weight).argmax()))
     general = loss == Loss.COMPUTING and is_workers(costs.series.parameter) and _is_general(costs, inside)
     if general and _Excess(costs, Loss.COMPUTING).at().sum() < (1 - threshold("scales_well")) * way.last:
         return None

@@ -58,7 +58,7 @@ class LawRecord(Record):
         points = [{**(fixed or {}), parameter: scale} for scale in scales.tolist()]
         return cls(
             text=law.law.text, kind=law.law.kind, error=law.error, growth=RangeRecord.of(law.growth(parameter)),
-            others=[other.text for other, _ in law.others[:3]],
+            others=[other.text for other in law.others],
             curve=[CurveRecord(at=each[parameter], cost=RangeRecord.of(law.predict(each))) for each in points if not law.refusal(each)],
         )  # fmt: skip
 

@@ -184,38 +184,19 @@ def at_scale(session: Session, asked: ScalingArguments) -> Result:
         where = Place(function=finding.where.function or finding.name, path=tuple(finding.where.path))
         facts.add(Kind.SHARE, "its loss at the largest scale", finding.share, "ratio", whole=whole, where=where)
         if finding.loss == "growth" and finding.law is not None:
-            facts.add(
-                Kind.VALUE,
-                f"the exponent of its growth with {found.parameter}",
-                finding.law.growth.value,
-                "",
-                where=where,
-            )
+            subject, exponent = f"the exponent of its growth with {found.parameter}", finding.law.growth.value
+            facts.add(Kind.VALUE, subject, exponent, "", where=where)
     for each in found.predictions:
         at = quote(target_words(each))
-        if each.elapsed is not None:
-            for what, value in (
-                ("the time predicted for", each.elapsed.value),
-                ("the least time for", each.elapsed.low),
-                ("the most time for", each.elapsed.high),
-            ):
-                facts.add(Kind.VALUE, f"{what} {at}", value, found.unit)
+        if (time := each.elapsed) is not None:
+            for what, value in (("time predicted", time.value), ("least time", time.low), ("most time", time.high)):
+                facts.add(Kind.VALUE, f"the {what} for {at}", value, found.unit)
         for place in each.ranked:
-            facts.add(
-                Kind.VALUE,
-                f"its cost predicted for {at}",
-                place.cost.value,
-                found.unit,
-                where=Place(function=place.name),
-            )
+            where = Place(function=place.name)
+            facts.add(Kind.VALUE, f"its cost predicted for {at}", place.cost.value, found.unit, where=where)
     said = [quote(sentence, longest=_LONGEST) for sentence in outlook_sentences(found)]
     lost = [
         f"{share.strip()} in {quote(finding.name)}: {quote(sentence, longest=_LONGEST)}"
         for finding, share, sentence in findings(found)
     ]
-    return Result(
-        quote(found.headline, longest=_LONGEST),
-        facts=facts.all(),
-        lines=(*said, *lost),
-        complete=True,
-    )
+    return Result(quote(found.headline, longest=_LONGEST), facts=facts.all(), lines=(*said, *lost), complete=True)
