@@ -49,19 +49,11 @@ def command(
         from chathpc.scale.spread import spread
 
         files = [each for path in paths for each in profiles_in(path)]
-        others = {
-            each
-            for file in files
-            if file not in paths
-            for each in file.parent.iterdir()
-            if each.is_file() and each.stat().st_size
-        } - set(files)
-        if len(files) > 1 and others:
-            names = ", ".join(clean(each.name) for each in sorted(others)[:3])
-            click.echo(
-                f"Skipped, since they are no profiles: {names}{f' and {len(others) - 3} more' if len(others) > 3 else ''}",
-                err=True,
-            )
+        beside = {each for file in files if file not in paths for each in file.parent.iterdir()} - set(files)
+        skipped = sorted(clean(each.name) for each in beside if each.is_file() and each.stat().st_size)
+        if len(files) > 1 and skipped:
+            more = f" and {len(skipped) - 3} more" if len(skipped) > 3 else ""
+            click.echo(f"Skipped, since they are no profiles: {', '.join(skipped[:3])}{more}", err=True)
         count = workers or max(len(os.sched_getaffinity(0)), 1)
         found = spread(files or list(paths), started(engine, count), metric=metric, progress=progress)
         text = ranks_renderers()[form](found, style)

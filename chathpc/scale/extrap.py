@@ -18,13 +18,12 @@ import numpy as np
 from chathpc import __version__
 from chathpc.adapters.lines import lines
 from chathpc.errors import AdapterError, UsageError
-from chathpc.predict.counts import Range
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord
 from chathpc.scale import words
 from chathpc.scale.laws import Fitted, Measurement, fit, gathered
-from chathpc.scale.record import FindingRecord, LawRecord, PointRecord, PredictionRecord, Scaling, is_below
+from chathpc.scale.record import FindingRecord, PointRecord, RangeRecord, Scaling, is_below
 from chathpc.scale.series import is_workers, slice_along
 from chathpc.scale.thresholds import threshold
 
@@ -230,9 +229,10 @@ def scaling_of(
     series = sorted(along_it, key=lambda each: each.parameters[parameter])
     largest = series[-1].parameters[parameter]
     targets = [{**fixed, **target} for target in at] or [{**fixed, parameter: largest * _FURTHER}]
+    scales = [target[parameter] for target in targets]
     laws, law = {place: fit(found) for place, found in places.items()}, fit(everything)
     points = [_point(each, parameter, float(np.mean(series[0].values))) for each in series]
-    findings = _findings(places, laws, parameter, series, targets) if points[-1].elapsed > 0 else []
+    findings = _findings(places, laws, parameter, series, scales) if points[-1].elapsed > 0 else []
     unit, what = ("s", "the time") if chosen.lower() in _TIMES else ("", chosen or "the cost")
     headline = f"No place grows much faster than it should along {parameter} ({', '.join(words.value(each.value) for each in points)})."
     if findings:
@@ -244,8 +244,8 @@ def scaling_of(
         title=clean(path.name), formats=["Extra-P"], verdict="grows" if findings else "scales", headline=clean(headline),
         parameter=clean(parameter), kind="unknown" if is_workers(parameter) else "problem size",
         kind_reason="a file of Extra-P holds costs alone", source="as the file tells", worker="worker", fixed=fixed, metric=clean(chosen),
-        unit=unit, points=points, loss=None, hot_path=[], findings=findings, law=_law(law, parameter, fixed, targets),
-        predictions=[PredictionRecord.by(law, each, unit, _ranked(laws, each)) for each in targets],
+        unit=unit, points=points, loss=None, hot_path=[], findings=findings, law=law.record(parameter, scales, fixed),
+        predictions=[law.prediction(each, unit, _ranked(laws, each)) for each in targets],
         crossing=None, next_run=None, spread=None, tree=[], notes=[], versions={"chathpc": __version__},
     )  # fmt: skip
 
@@ -273,7 +273,7 @@ def _point(found: Measurement, parameter: str, first: float) -> PointRecord:
 
 def _findings(
     places: Mapping[str, Sequence[Measurement]], laws: Mapping[str, Fitted], parameter: str, series: Sequence[Measurement],
-    targets: Sequence[Mapping[str, float]],
+    targets: Sequence[float],
 ) -> list[FindingRecord]:  # fmt: skip
     """Places that grow: with workers beyond what is constant, with the size of the problem faster than it and than the whole."""
     workers, last, total = is_workers(parameter), series[-1].parameters, float(np.mean(series[-1].values))
@@ -293,19 +293,14 @@ def _findings(
             FindingRecord(
                 loss="growth", name=clean(place.rsplit(_BELOW, 1)[-1] or "the whole"), where=PlaceRecord(path=[clean(each) for each in place.split(_BELOW)]),
                 why=f"grows {words.growth_words(law, parameter)}", cause=None if workers else "quadratic-algorithm", advice="",
-                share=cost / total, seconds=cost, error=law.noise * cost, costs=costs, law=_law(law, parameter, fixed, targets),
+                share=cost / total, seconds=cost, error=law.noise * cost, costs=costs, law=law.record(parameter, targets, fixed),
             )
         )  # fmt: skip
     inner = [each for each in found if not any(is_below(other, each) for other in found)]
     return sorted(inner, key=lambda each: -each.share)[:_PLACES]
 
 
-def _law(law: Fitted, parameter: str, fixed: Mapping[str, float], targets: Sequence[Mapping[str, float]]) -> LawRecord:
-    column = law.points[:, law.hypotheses.parameters.index(parameter)]
-    return LawRecord.of(law, parameter, max([float(column.max()), *(target[parameter] for target in targets)]), fixed)
-
-
-def _ranked(laws: Mapping[str, Fitted], target: Mapping[str, float]) -> Iterator[tuple[str, Range]]:
+def _ranked(laws: Mapping[str, Fitted], target: Mapping[str, float]) -> Iterator[tuple[str, RangeRecord]]:
     """The innermost places with their costs at a point, where these can be extrapolated."""
     for place, law in laws.items():
         inner = bool(place) and not any(other.startswith(place + _BELOW) for other in laws)

@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from chathpc.errors import UsageError
-from chathpc.predict.counts import Range
 from chathpc.profile import numbers
+from chathpc.profile.text import clean
+from chathpc.scale.record import CurveRecord, LawRecord, PredictionRecord, RangeRecord, RankedRecord
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -79,6 +80,8 @@ _TRUST = 0.9
 #: The same for several parameters, of whose many possible laws few are tried.
 _TRUST_OF_SEVERAL = 0.6
 DRAWS = 400
+#: Points of a law's curve; places that are ranked at a scale.
+_SAMPLES, _RANKED = 24, 6
 #: Points by which it is estimated how likely several coefficients are not negative.
 _POINTS = 64
 #: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
@@ -184,13 +187,6 @@ class Hypotheses:
     kinds: tuple[str, ...]
     prior: Array
 
-    def powers(self, numbers: Indices) -> Array:
-        """The largest power of each parameter in any term of some hypotheses (hypotheses × parameters)."""
-        powers = np.array([[factor.order[0] for factor in term] for term in self.terms])
-        members = self.members[numbers]
-        found: Array = np.where((members >= 0)[..., None], powers[members], -inf).max(axis=1)
-        return found
-
     def columns(self, points: Array) -> Array:
         """Each term's value at each point (points × parameters); an additional last column is 0."""
         found = np.zeros((len(points), len(self.terms) + 1))
@@ -223,8 +219,17 @@ class Fitted:
 
     @cached_property
     def draws(self) -> tuple[Indices, Array]:
-        """Terms and coefficients of laws, drawn in proportion to the belief in them."""
-        return self.posterior.draw(self.hypotheses.members, np.random.default_rng(self.seed))
+        """Terms and coefficients of laws, drawn in proportion to the belief in them; no coefficient is negative."""
+        rng, held = np.random.default_rng(self.seed), self.posterior
+        cumulated = np.cumsum(held.shares) / held.shares.sum()
+        places = np.minimum(np.searchsorted(cumulated, (np.arange(DRAWS) + 0.5) / DRAWS), len(cumulated) - 1)
+        picked = rng.permutation(places)
+        terms = self.hypotheses.members[held.numbers[picked]]
+        variance = held.squares[picked] / rng.chisquare(held.freedom[picked])
+        root = _root(held.spread)[picked] * np.sqrt(variance)[:, None, None]
+        tried = held.coefficients[picked] + (root @ rng.standard_normal((12, DRAWS, terms.shape[1], 1)))[..., 0]
+        first = ((tried >= 0) | (terms < 0)).all(axis=2).argmax(axis=0)
+        return terms, np.maximum(tried[first, np.arange(DRAWS)], 0.0) * (terms >= 0)
 
     def samples(self, parameters: Mapping[str, float]) -> Array:
         """Costs at a point, as likely as each other: what the measurements leave open, without the noise of a new run."""
@@ -237,21 +242,18 @@ class Fitted:
             return max(found, together, key=np.median)
         return found
 
-    def predict(self, parameters: Mapping[str, float]) -> Range:
+    def predict(self, parameters: Mapping[str, float]) -> RangeRecord:
         """The cost at a point with its 80 % interval: the median of all laws that remain possible, which need not be that of `law`."""
-        low, value, high = np.quantile(self.samples(parameters), (_LOW, 0.5, _HIGH))
-        return Range(float(value), float(low), float(high))
+        return _range(self.samples(parameters))
 
-    def growth(self, parameter: str, parameters: Mapping[str, float] | None = None) -> Range:
+    def growth(self, parameter: str, parameters: Mapping[str, float] | None = None) -> RangeRecord:
         """The exponent with which costs grow with a parameter at a point, by default the largest that was measured, over a factor of two."""
         largest = dict(zip(self.hypotheses.parameters, self.points.max(axis=0).tolist(), strict=True))
         here = {**largest, **(parameters or {})}
         before = self.samples({**here, parameter: here[parameter] / 2})
         after = self.samples(here)
         with np.errstate(divide="ignore", invalid="ignore"):
-            exponents = np.where((before > 0) & (after > 0), np.log2(after / before), 0.0)
-        low, value, high = np.quantile(exponents, (_LOW, 0.5, _HIGH))
-        return Range(float(value), float(low), float(high))
+            return _range(np.where((before > 0) & (after > 0), np.log2(after / before), 0.0))
 
     def refusal(self, parameters: Mapping[str, float], unit: str = "") -> str:
         """Why the cost (in `unit`) at a point cannot be extrapolated from these runs, as the end of a sentence; empty if it can."""
@@ -271,6 +273,27 @@ class Fitted:
                 f"no law describes these runs: a point is predicted from the others with an error of {self.error:.0%}"
             )
         return ""
+
+    def record(self, parameter: str, targets: Iterable[float], fixed: Mapping[str, float] | None = None) -> LawRecord:
+        """The law along a parameter, the others at `fixed`, with its curve up to the farthest target, as far as it can be extrapolated."""
+        measured = self.points[:, self.hypotheses.parameters.index(parameter)]
+        count = _SAMPLES if len(np.unique(measured)) >= FEWEST else 0
+        scales = np.geomspace(measured.min(), max([measured.max(), *targets]), count).tolist()
+        points = [{**(fixed or {}), parameter: scale} for scale in scales]
+        return LawRecord(
+            text=self.law.text, kind=self.law.kind, error=self.error, growth=self.growth(parameter), others=[other.text for other in self.others],
+            curve=[CurveRecord(at=each[parameter], cost=self.predict(each)) for each in points if not self.refusal(each)],
+        )  # fmt: skip
+
+    def prediction(
+        self, at: Mapping[str, float], unit: str, ranked: Iterable[tuple[str, RangeRecord]] = ()
+    ) -> PredictionRecord:
+        """The cost (in `unit`) at a point, and of places there, of which the largest are kept; or why it cannot be extrapolated."""
+        if refusal := self.refusal(at, unit):
+            return PredictionRecord.refused(at, refusal)
+        largest = sorted(ranked, key=lambda each: -each[1].value)[:_RANKED]
+        places = [RankedRecord(name=clean(name), cost=cost) for name, cost in largest]
+        return PredictionRecord(at=dict(at), elapsed=self.predict(at), efficiency=None, ranked=places, refusal="")
 
 
 def fit(measurements: Sequence[Measurement]) -> Fitted:
@@ -409,21 +432,16 @@ class Posterior:
     freedom: Array
     squares: Array
 
-    def draw(self, members: Indices, rng: np.random.Generator) -> tuple[Indices, Array]:
-        """Terms and coefficients in proportion to the belief in them; no coefficient is negative."""
-        cumulated = np.cumsum(self.shares) / self.shares.sum()
-        places = np.minimum(np.searchsorted(cumulated, (np.arange(DRAWS) + 0.5) / DRAWS), len(cumulated) - 1)
-        picked = rng.permutation(places)
-        width = members.shape[1]
-        terms = members[self.numbers[picked]]
-        held = terms >= 0
-        variance = self.squares[picked] / rng.chisquare(self.freedom[picked])
-        values, vectors = np.linalg.eigh(self.spread)
-        root = (vectors * np.sqrt(np.maximum(values, 0))[:, None, :])[picked] * np.sqrt(variance)[:, None, None]
-        normal = rng.standard_normal((12, DRAWS, width, 1))
-        tried = self.coefficients[picked] + (root @ normal)[..., 0]
-        first = ((tried >= 0) | ~held).all(axis=2).argmax(axis=0)
-        return terms, np.maximum(tried[first, np.arange(DRAWS)], 0.0) * held
+
+def _range(samples: Array) -> RangeRecord:
+    low, value, high = np.quantile(samples, (_LOW, 0.5, _HIGH)).tolist()
+    return RangeRecord(value=value, low=low, high=high)
+
+
+def _root(spread: Array) -> Array:
+    """By hypothesis what turns independent normal numbers into some of that covariance."""
+    values, vectors = np.linalg.eigh(spread)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0))[:, None, :])
 
 
 def _fit(library: Hypotheses, points: Array, values: Array) -> Fitted:
@@ -537,11 +555,8 @@ def _inside(solved: Array, inverse: Array, variance: Array, each: Array) -> Arra
     alone: Array = each.prod(axis=1)
     if solved.shape[1] == 1:
         return alone
-    values, vectors = np.linalg.eigh(inverse)
-    root = vectors * np.sqrt(np.maximum(values, 0) * variance[:, None])[:, None, :]
-    drawn = solved[:, None, :] + np.random.default_rng(0).standard_normal((_POINTS, solved.shape[1])) @ root.transpose(
-        0, 2, 1
-    )
+    root = _root(inverse * variance[:, None, None]).transpose(0, 2, 1)
+    drawn = solved[:, None, :] + np.random.default_rng(0).standard_normal((_POINTS, solved.shape[1])) @ root
     share = (drawn >= 0).all(axis=2).mean(axis=1)
     return np.where(share > 0, share, np.minimum(alone, 0.5 / _POINTS))
 
@@ -549,8 +564,7 @@ def _inside(solved: Array, inverse: Array, variance: Array, each: Array) -> Arra
 def _normal(value: Array) -> Array:
     """The normal distribution function, to 1e-3 (logistic approximation of Page, 1977)."""
     bounded = np.clip(value, -8, 8)
-    found: Array = 1 / (1 + np.exp(-np.clip(1.5976 * bounded + 0.07056 * bounded**3, -500, 500)))
-    return found
+    return np.asarray(1 / (1 + np.exp(-1.5976 * bounded - 0.07056 * bounded**3)))
 
 
 def _left_out(library: Hypotheses, columns: Array, means: Array, weights: Array, number: int) -> float:
@@ -569,7 +583,10 @@ def _choose(library: Hypotheses, posterior: Posterior) -> int:
 
     A constant agrees only with what neither grows nor falls.
     """
-    powers = library.powers(posterior.numbers)
+    members = library.members[posterior.numbers]
+    orders = np.array([[factor.order[0] for factor in term] for term in library.terms])
+    # The largest power of each parameter in any term.
+    powers = np.where((members >= 0)[..., None], orders[members], -inf).max(axis=1)
     flat = np.array([library.kinds[each] == "constant" for each in posterior.numbers.tolist()])
     near = (np.abs(powers[:, None] - powers[None]) <= 0.251).all(axis=2) & (flat[:, None] == flat[None, :])
     mass = near @ posterior.shares

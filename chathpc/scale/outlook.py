@@ -217,7 +217,7 @@ class Outlook:
         if self._unseen or self.whole is None:
             return PredictionRecord.refused(at, self._unseen or "nothing was measured")
         ranked = ((name_of(self.costs, node), law.predict(at)) for node, law in self.places.items())
-        found = PredictionRecord.by(self.whole, at, self._unit, ranked)
+        found = self.whole.prediction(at, self._unit, ranked)
         ideal = self._ideal(target)
         if ideal is None or found.elapsed is None:
             return found

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, Literal
 
-import numpy as np
 from pydantic import ConfigDict, Field
 
-from chathpc.predict.counts import Range
-from chathpc.profile.text import clean
 from chathpc.report import PlaceRecord, Record
-from chathpc.scale.laws import FEWEST, Fitted
 
 SCHEMA: Final = "chathpc-scale/1"
-#: Points of a law's curve; places that are ranked at a scale.
-_SAMPLES, _RANKED = 24, 6
 
 
 class RangeRecord(Record):
@@ -24,11 +18,6 @@ class RangeRecord(Record):
     value: float
     low: float
     high: float
-
-    @classmethod
-    def of(cls, found: Range) -> RangeRecord:
-        """A range of a law."""
-        return cls(value=found.value, low=found.low, high=found.high)
 
 
 class CurveRecord(Record):
@@ -49,18 +38,6 @@ class LawRecord(Record):
     curve: list[CurveRecord] = Field(
         description="From the smallest scale to the farthest target; empty where it cannot be extrapolated."
     )
-
-    @classmethod
-    def of(cls, law: Fitted, parameter: str, farthest: float, fixed: Mapping[str, float] | None = None) -> LawRecord:
-        """A law along a parameter, the others at `fixed`, with its curve as far as it can be extrapolated."""
-        measured = law.points[:, law.hypotheses.parameters.index(parameter)]
-        scales = np.geomspace(measured.min(), farthest, _SAMPLES if len(set(measured.tolist())) >= FEWEST else 0)
-        points = [{**(fixed or {}), parameter: scale} for scale in scales.tolist()]
-        return cls(
-            text=law.law.text, kind=law.law.kind, error=law.error, growth=RangeRecord.of(law.growth(parameter)),
-            others=[other.text for other in law.others],
-            curve=[CurveRecord(at=each[parameter], cost=RangeRecord.of(law.predict(each))) for each in points if not law.refusal(each)],
-        )  # fmt: skip
 
 
 class PointRecord(Record):
@@ -139,17 +116,6 @@ class PredictionRecord(Record):
     efficiency: RangeRecord | None = Field(description="Against the smallest scale.")
     ranked: list[RankedRecord]
     refusal: str = Field(description="Why it cannot be extrapolated from these runs; empty if it can.")
-
-    @classmethod
-    def by(
-        cls, law: Fitted, at: Mapping[str, float], unit: str, ranked: Iterable[tuple[str, Range]] = ()
-    ) -> PredictionRecord:
-        """What a law says of a cost (in `unit`) at a point, and the names and costs of places there, of which the largest are kept."""
-        if refusal := law.refusal(at, unit):
-            return cls.refused(at, refusal)
-        largest = sorted(ranked, key=lambda each: -each[1].value)[:_RANKED]
-        places = [RankedRecord(name=clean(name), cost=RangeRecord.of(cost)) for name, cost in largest]
-        return cls(at=dict(at), elapsed=RangeRecord.of(law.predict(at)), efficiency=None, ranked=places, refusal="")
 
     @classmethod
     def refused(cls, at: Mapping[str, float], why: str) -> PredictionRecord:

@@ -17,12 +17,11 @@ from chathpc.profile.grown import GrownPlace
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, words
 from chathpc.scale.efficiency import efficiencies_of
-from chathpc.scale.laws import Fitted, fit, gathered
+from chathpc.scale.laws import fit, gathered
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.outlook import Outlook, crossing, law_of, laws_of_places
 from chathpc.scale.record import (
     FindingRecord,
-    LawRecord,
     NodeRecord,
     PredictionRecord,
     Scaling,
@@ -80,9 +79,8 @@ def scaling_of(
     costs = costs_of(series)
     progress("looking for laws")
     efficiencies, losses = efficiencies_of(costs), losses_of(costs)
-    farthest = max([*targets, series.values[-1]])
     whole = law_of(costs, costs.elapsed)
-    findings = [found for cause in losses.causes if (found := _finding(costs, cause, farthest)) is not None]
+    findings = [found for cause in losses.causes if (found := _finding(costs, cause, targets)) is not None]
     laws = laws_of_places(costs, losses.causes) if targets else {}
     whole = None if whole is None else replace(whole, parts=tuple(laws.values()))
     outlook = Outlook(costs, whole, laws)
@@ -109,7 +107,7 @@ def scaling_of(
             if node
         ],
         findings=findings,
-        law=_law(series, whole, farthest),
+        law=None if whole is None else whole.record(series.parameter, targets),
         predictions=[*map(outlook.predict, targets), *(_several(series, several) if several else [])],
         crossing=crossing(costs),
         next_run=outlook.next_run(targets[0]) if targets else None,
@@ -131,21 +129,17 @@ def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
             hint="Measure one: chathpc measure --vary n=1000,2000,4000 -o runs -- ./app {n}",
         )
     growing = [each for each in found.findings if each.loss == "growth" and each.law is not None]
-    rest = _rest(found, growing)
+    rest, sizes = _rest(found, growing), tuple(point.value for point in found.points)
     places: dict[str, GrownPlace] = {}
     # A function stands for what it calls: its cost holds theirs.
     for each in sorted(growing, key=lambda each: each.name != each.where.function):
-        name, law = each.where.function or each.name, each.law
-        if law is None:
-            continue
-        places.setdefault(
-            name,
-            GrownPlace(
+        name = each.where.function or each.name
+        if each.law is not None and name not in places:
+            growth = each.law.growth
+            places[name] = GrownPlace(
                 function=name, file=each.where.file, line=each.where.line, parameter=found.parameter,
-                exponent=(law.growth.value, law.growth.low, law.growth.high), sizes=tuple(point.value for point in found.points),
-                costs=tuple(each.costs), unit=found.unit, rest=rest, name=each.name,
-            ),
-        )  # fmt: skip
+                exponent=(growth.value, growth.low, growth.high), sizes=sizes, costs=tuple(each.costs), unit=found.unit, rest=rest, name=each.name,
+            )  # fmt: skip
     return tuple(places.values())
 
 
@@ -162,7 +156,7 @@ def _rest(found: Scaling, growing: Sequence[FindingRecord]) -> float | None:
 # -- parts -----------------------------------------------------------------------------------------------------
 
 
-def _finding(costs: Costs, cause: Cause, farthest: float) -> FindingRecord | None:
+def _finding(costs: Costs, cause: Cause, targets: Sequence[float]) -> FindingRecord | None:
     series, law = costs.series, law_of(costs, cause.cost)
     if cause.loss == Loss.GROWTH and (law is None or law.growth(series.parameter).value < threshold("superlinear")):
         return None
@@ -185,12 +179,8 @@ def _finding(costs: Costs, cause: Cause, farthest: float) -> FindingRecord | Non
         seconds=cause.seconds,
         error=cause.error,
         costs=[float(costs.mean(cause.cost, at)) for at in range(len(series.points))],
-        law=_law(series, law, farthest),
+        law=None if law is None else law.record(series.parameter, targets),
     )
-
-
-def _law(series: Series, law: Fitted | None, farthest: float) -> LawRecord | None:
-    return None if law is None else LawRecord.of(law, series.parameter, farthest)
 
 
 def _spread(run: Run) -> SpreadRecord | None:
@@ -230,4 +220,4 @@ def _several(series: Series, targets: Sequence[Mapping[str, float]]) -> list[Pre
     elapsed = costs_of(replace(series, runs=every)).elapsed.tolist()
     law = fit(gathered((point, [time]) for point, time in zip(points, elapsed, strict=True)))
     unit = series.runs[0].measured.metric.unit.value
-    return [PredictionRecord.by(law, {**series.fixed, **target}, unit) for target in targets]
+    return [law.prediction({**series.fixed, **target}, unit) for target in targets]

@@ -177,14 +177,11 @@ def _of_place(column: FloatArray) -> list[float]:
 def _file(path: str, metric: str) -> tuple[list[tuple[str, ...]], FloatArray, list[str], IntArray]:
     """The places of one file by their call paths, and their values (locations × places)."""
     profile = _opened(path)
-    host = _host(profile)
-    nodes = np.arange(len(profile.tree), dtype=np.int32)
-    values = call_values(profile, metric, nodes)[host]
+    host, where = _host(profile), profile.where
+    values = call_values(profile, metric, np.arange(len(profile.tree), dtype=np.int32))[host]
     used = np.flatnonzero((values != 0).any(axis=0))
-    return (
-        [_path(profile, int(node)) for node in used], values[:, used], [profile.where.label(int(each)) for each in host],
-        profile.where.node[host].astype(np.int32),
-    )  # fmt: skip
+    names = [_path(profile, node) for node in used.tolist()]
+    return names, values[:, used], [where.label(each) for each in host.tolist()], where.node[host].astype(np.int32)
 
 
 def _of_files(paths: Sequence[Path], make: Make | None, metric: str, progress: Callable[[str], None]) -> SpreadRecord:

@@ -62,6 +62,12 @@ _WAITING: Mapping[Activity, tuple[str | None, str]] = {
     Activity.GPU: (None, "has nothing to do: the host starts work too late, or there is too little for all"),
     Activity.GPU_COPY: (None, "copies data, or sets memory, for longer"),
 }
+#: The cause of what is spread unevenly, by the parameter and whether one worker alone does it.
+_UNEVEN = {
+    ("ranks", False): "mpi-load-imbalance",
+    ("threads", False): "omp-load-imbalance",
+    ("threads", True): "omp-serial-fraction",
+}
 
 
 def catalogued(series: Series, cause: Cause) -> str | None:
@@ -70,13 +76,7 @@ def catalogued(series: Series, cause: Cause) -> str | None:
         return "quadratic-algorithm"
     if cause.loss == Loss.WAITING:
         return _WAITING.get(cause.kind, (None, ""))[0]
-    if cause.loss == Loss.COMPUTING:
-        return None
-    if series.parameter == "ranks":
-        return None if cause.alone else "mpi-load-imbalance"
-    if series.parameter == "threads":
-        return "omp-serial-fraction" if cause.alone else "omp-load-imbalance"
-    return None
+    return _UNEVEN.get((series.parameter, cause.alone)) if cause.loss == Loss.UNEVEN else None
 
 
 def why(series: Series, cause: Cause, law: Fitted | None) -> str:
