@@ -25,7 +25,7 @@ from chathpc.profile.tree import FloatArray
 from chathpc.scale import activities
 from chathpc.scale.loss import Costs
 from chathpc.scale.record import PointRecord
-from chathpc.scale.series import Kind, Run, Series, Workers
+from chathpc.scale.series import Kind, Run, Series
 
 #: By the name of a field of PointRecord: what applies and was measured, by run.
 Factors = dict[str, FloatArray]
@@ -95,7 +95,7 @@ def _parallel(costs: Costs) -> Factors:
     found = {"balance": ratio(computing, busiest), "communication": ratio(busiest, elapsed)}
     if series.hybrid:
         found["balance_ranks"] = costs.rank_balance
-    if all(run.workers == Workers.THREADS for run in series.runs):
+    if all(run.on_threads for run in series.runs):
         found["mpi"] = ratio(outside, elapsed)
         if for_devices.any():
             found["offload"] = ratio(outside - for_devices, outside)
@@ -123,7 +123,7 @@ def _against_first(costs: Costs) -> tuple[Factors, Factors]:
 def _counted(run: Run) -> tuple[float, ...]:
     """Instructions, cycles and seconds of computing; 0 for what was not counted."""
     names = ("cpu.instructions", "cpu.cycles", "cpu.time")
-    if run.workers != Workers.THREADS or not all(has(run.profile, name) for name in names):
+    if not run.on_threads or not all(has(run.profile, name) for name in names):
         return (0.0,) * len(names)
     useful = activities.is_useful(run.kinds)
     return tuple(float(run.profile.dense(name)[useful].sum()) for name in names)
@@ -133,7 +133,7 @@ def _traced(series: Series) -> Factors:
     """Serialisation and transfer efficiency, where traces with message partners tell them."""
     rows = []
     for run in series.runs:
-        messages = run.measured.facts.messages if run.workers == Workers.THREADS and run.profile.timed else None
+        messages = run.measured.facts.messages if run.on_threads and run.profile.timed else None
         efficiency = None if messages is None else messages.efficiency
         told = (None, None) if efficiency is None else (efficiency.serialisation, efficiency.transfer)
         rows.append((np.nan, np.nan) if None in told else told)

@@ -15,7 +15,7 @@ and with the size m of the problem, as a departure from growth in proportion, X(
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -32,7 +32,7 @@ from chathpc.profile.run import processors
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.scale import activities
-from chathpc.scale.series import Kind, Run, Series, Workers, is_workers, short_name, typical_growth
+from chathpc.scale.series import Kind, Run, Series, is_workers, short_name, typical_growth
 from chathpc.scale.thresholds import threshold
 
 #: What the function is called in which a program begins.
@@ -114,7 +114,7 @@ def costs_of(series: Series) -> Costs:
     measured = tuple(run.measured for run in series.runs)
     # Every function is common to all: what only one run has is so rare there that others did not see it, or is new at its scale.
     joint = _grafted(join((*measured, *measured), len(measured)))
-    on_devices = any(run.workers == Workers.DEVICES for run in series.runs)
+    on_devices = any(run.on_devices for run in series.runs)
     if on_devices:
         joint = activities.with_idle(joint)
     size = len(joint.tree)
@@ -196,9 +196,9 @@ def _numbers(chosen: BoolArray) -> IntArray:
 
 def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
     """Time of each place for each worker; one row where the profile does not tell them apart."""
-    if run.workers == Workers.DEVICES:
+    if run.on_devices:
         table = activities.costs_by_device(run.profile, group, size)
-    elif run.workers == Workers.THREADS:
+    elif run.on_threads:
         table = run.measured.facts.grouped(group, size)
     else:
         kept = group >= 0
@@ -208,7 +208,7 @@ def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
 
 def _rank_balance(run: Run, useful: FloatArray) -> float:
     """Load balance between ranks alone: mean of the ranks' computing over the largest; 1 without several ranks of several threads."""
-    ranks = run.measured.facts.ranks if run.workers == Workers.THREADS else np.empty(0, np.int32)
+    ranks = run.measured.facts.ranks if run.on_threads else np.empty(0, np.int32)
     if len(ranks) != len(useful) or run.measured.ranks < 2 or len(ranks) <= run.measured.ranks:
         return 1.0
     sums = np.bincount(np.unique(ranks, return_inverse=True)[1].reshape(-1), weights=useful)
@@ -270,7 +270,7 @@ def _losses(ways: Sequence[_Excess]) -> Losses:
     costs, last = ways[0].costs, ways[0].last
     by_place = np.asarray(sum(costs.joint.tree.inclusive(each.at()) for each in ways) / last, dtype=np.float64)
     causes = sorted((cause for each in ways for cause in _causes(each)), key=lambda cause: -cause.share)
-    path = _way_down(costs, by_place, lambda _: threshold("min_step")) if by_place[0] > 0 else []
+    path = _way_down(costs, by_place) if by_place[0] > 0 else []
     return Losses(float(by_place[0]), by_place, tuple(path), tuple(causes[:_CAUSES]))
 
 
@@ -333,12 +333,14 @@ def ideal_factor(costs: Costs, growth: float = 1.0, at: int = -1) -> float:
     return 1.0
 
 
-def _way_down(costs: Costs, inclusive: FloatArray, least: Callable[[int], float]) -> list[int]:
-    """From the root on to the child with most, as long as it has a good part of its parent's: `least` of that child."""
+def _way_down(costs: Costs, inclusive: FloatArray, *, whole_libraries: bool = False) -> list[int]:
+    """From the root on to the child with most, as long as it has a good part of its parent's; of a library that computes, nearly all."""
     path = [0]
     while children := costs.joint.tree.children(path[-1]):
         best = max(children, key=lambda child: inclusive[child])
-        if inclusive[best] <= 0 or inclusive[best] < least(best) * max(inclusive[path[-1]], 1e-300):
+        library = costs.joint.part[best] != Part.FUNCTION and bool(activities.is_useful(costs.kind[best]))
+        least = threshold("same_place" if whole_libraries and library else "min_step")
+        if inclusive[best] <= 0 or inclusive[best] < least * max(inclusive[path[-1]], 1e-300):
             break
         path.append(best)
     return path
@@ -350,7 +352,9 @@ def _causes(way: _Excess) -> list[Cause]:
     left, found = way.at(), list[Cause]()
     for _ in range(_CAUSES):
         inclusive = tree.inclusive(left)
-        node = standing(way.costs, _end(way.costs, inclusive, left))
+        # A library that computes for a function is part of it. Where the way ends at the root, the place with most of its own stands.
+        end = _way_down(way.costs, inclusive, whole_libraries=True)[-1] or int(np.argmax(left))
+        node = standing(way.costs, end)
         value = float(inclusive[node])
         if value < threshold("min_loss") * way.last:
             break
@@ -361,19 +365,6 @@ def _causes(way: _Excess) -> list[Cause]:
             found.append(cause)
         left[inside] = 0.0
     return found
-
-
-def _end(costs: Costs, inclusive: FloatArray, own: FloatArray) -> int:
-    """Where the way down along most of the excess ends; where it ends at the root, the place with most of its own.
-
-    A library that computes for a function is part of it, unless nearly all is there.
-    """
-
-    def least(child: int) -> float:
-        library = costs.joint.part[child] != Part.FUNCTION and bool(activities.is_useful(costs.kind[child]))
-        return threshold("same_place" if library else "min_step")
-
-    return _way_down(costs, inclusive, least)[-1] or int(np.argmax(own))
 
 
 def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
@@ -424,7 +415,7 @@ def _is_general(costs: Costs, inside: slice) -> bool:
 def standing(costs: Costs, node: int) -> int:
     """The function that stands for a place: callers whose time is nearly all there, up to the program's main function."""
     tree, joint = costs.joint.tree, costs.joint
-    if joint.part[node] != Part.FUNCTION or costs.series.runs[0].workers == Workers.DEVICES:
+    if joint.part[node] != Part.FUNCTION or costs.series.runs[0].on_devices:
         return node
     whole = tree.inclusive(costs.mean(costs.whole))
     while True:
@@ -463,7 +454,7 @@ def path_names(costs: Costs, node: int) -> list[str]:
 def place_of(costs: Costs, node: int) -> Place:
     """File and line of a place, as the largest run shows it."""
     at, run, tree = costs.series.points[-1].runs[0], costs.series.largest, costs.joint.tree
-    if run.workers == Workers.UNKNOWN:
+    if not (run.on_threads or run.on_devices):
         return Place()
     inside = (costs.joint.place[at] >= node) & (costs.joint.place[at] < int(tree.end[node]))
     found = run.measured.facts.hot_place(np.where(inside, run.values, 0.0))

@@ -203,19 +203,17 @@ def _entropy(shares: Array) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlook:
-    """What is said of other scales of a series: `whole` is the law of the elapsed time, None where nothing was measured, `places` those of
-    the largest places by their nodes.
-    """
+    """What is said of other scales of a series: `whole` is the law of the elapsed time, `places` those of the largest places by their nodes."""
 
     costs: Costs
-    whole: Fitted | None
+    whole: Fitted
     places: Mapping[int, Fitted]
 
     def predict(self, target: float) -> PredictionRecord:
         """Time and efficiency at a value of the parameter, and the places that have most of it there."""
         at = {self.costs.series.parameter: target}
-        if self._unseen or self.whole is None:
-            return PredictionRecord.refused(at, self._unseen or "nothing was measured")
+        if self._unseen:
+            return PredictionRecord.refused(at, self._unseen)
         ranked = ((name_of(self.costs, node), law.predict(at)) for node, law in self.places.items())
         found = self.whole.prediction(at, self._unit, ranked)
         ideal = self._ideal(target)
@@ -226,25 +224,23 @@ class Outlook:
         )
         return found.model_copy(update={"efficiency": RangeRecord(value=value, low=low, high=high)})
 
-    def next_run(self, target: float) -> NextRunRecord | None:
+    def next_run(self, target: float) -> NextRunRecord:
         """The run to make before one believes what is said of `target`: that which tells most for a core-hour of what costs most there, or,
         if that is settled, of whether the efficiency is enough; where the target cannot be extrapolated, the cheapest after which it
-        probably can. None where nothing was measured.
+        probably can.
         """
-        if self.whole is None:
-            return None
         series = self.costs.series
         purpose: Literal["decide", "extrapolate", "approach"] = "decide"
         question, advice = "", Advice(None, "", 1.0)
         if self._unseen or self.whole.refusal({series.parameter: target}):
-            run, reached = self._enabling(self.whole, target)
+            run, reached = self._enabling(target)
             purpose = "extrapolate" if reached == target else "approach"
             question = "" if self._unseen else "whether it can be extrapolated"
             advice = Advice(run, "no", 1.0)
         else:
-            for asked, fits, decision in self._questions(self.whole, target):
+            for asked, fits, decision in self._questions(target):
                 question = asked
-                advice = advise(fits, {series.parameter: target}, self._offered(self.whole, target), decision)
+                advice = advise(fits, {series.parameter: target}, self._offered(target), decision)
                 if advice.run is not None:
                     break
         run, timed = advice.run, self._unit == Unit.SECONDS
@@ -283,52 +279,52 @@ class Outlook:
             return first * (series.values[0] / target)
         return first if series.kind == Kind.WEAK else None
 
-    def _questions(self, whole: Fitted, target: float) -> Iterator[tuple[str, Mapping[str, Fitted], Decision]]:
+    def _questions(self, target: float) -> Iterator[tuple[str, Mapping[str, Fitted], Decision]]:
         fits = {name_of(self.costs, node): law for node, law in self.places.items()}
         if len(fits) > 1:
             yield "what costs most", fits, costs_most
         ideal, least = self._ideal(target), threshold("scales_well")
         if ideal is not None:
-            yield f"whether the efficiency is {least * 100:.0f} %", {"time": whole}, keeps(ideal / least)
+            yield f"whether the efficiency is {least * 100:.0f} %", {"time": self.whole}, keeps(ideal / least)
 
-    def _offered(self, whole: Fitted, target: float) -> list[Candidate]:
+    def _offered(self, target: float) -> list[Candidate]:
         """Runs at the scales that were measured, and at larger ones up to the target."""
         values = self.costs.series.values
         doublings = max(ceil(log2(max(target / values[-1], 1.0)) / log2(_STEP) / _OFFERED), 1)
         further = (values[-1] * _STEP ** (doublings * step) for step in range(1, _OFFERED + 1))
-        return [self._candidate(whole, value) for value in (*values, *(each for each in further if each <= target))]
+        return [self._candidate(value) for value in (*values, *(each for each in further if each <= target))]
 
-    def _candidate(self, whole: Fitted, value: float) -> Candidate:
+    def _candidate(self, value: float) -> Candidate:
         series, at = self.costs.series, {self.costs.series.parameter: value}
         count = min(max(needed(self.costs), _LEAST), _MOST)
         # As many cores as workers, which grow with a parameter that counts them.
         grown = value / series.values[-1] if is_workers(series.parameter) else 1.0
         cores = max(float(self.costs.mean(self.costs.workers)) * grown, 1.0)
-        return Candidate(at, whole.predict(at).value / _SECONDS * cores * count, count)
+        return Candidate(at, self.whole.predict(at).value / _SECONDS * cores * count, count)
 
-    def _enabling(self, whole: Fitted, target: float) -> tuple[Candidate | None, float]:
+    def _enabling(self, target: float) -> tuple[Candidate | None, float]:
         """The cheapest run after which the target can probably be extrapolated, or, if none is enough, what lies half the way to it, and so
         on; and what that is.
         """
-        series, itself = self.costs.series, self._candidate(whole, target)
+        series, itself = self.costs.series, self._candidate(target)
         # Where there are as many runs already, more would tell the same again.
         known = {point.value for point in series.points if len(point.runs) >= itself.repetitions}
-        offered = [] if self._unseen else [*self._offered(whole, target), itself]
+        offered = [] if self._unseen else [*self._offered(target), itself]
         new = [each for each in offered if each.parameters[series.parameter] not in known]
         ordered = sorted(new, key=lambda each: each.core_hours)
         while True:
-            run = next((each for each in ordered if self._enables(whole, each, target)), None)
+            run = next((each for each in ordered if self._enables(each, target)), None)
             if run is not None or target <= _STEP * series.values[-1]:
                 return run, target
             target = sqrt(target * series.values[-1])
 
-    def _enables(self, whole: Fitted, run: Candidate, target: float) -> bool:
+    def _enables(self, run: Candidate, target: float) -> bool:
         """True if the target can be extrapolated after most outcomes of the run: those of laws spread evenly over what is believed of it."""
         at = {self.costs.series.parameter: target}
-        order = np.argsort(whole.samples(at))
-        outcomes = whole.samples(run.parameters)[order[np.linspace(0, len(order) - 1, _OUTCOMES).astype(np.int64)]]
+        order = np.argsort(self.whole.samples(at))
+        outcomes = self.whole.samples(run.parameters)[order[np.linspace(0, len(order) - 1, _OUTCOMES).astype(np.int64)]]
         measured = [(each.parameters, each.values) for each in _measurements(self.costs, self.costs.elapsed)]
-        noise = whole.noise * np.random.default_rng(0).standard_normal((_OUTCOMES, run.repetitions))
+        noise = self.whole.noise * np.random.default_rng(0).standard_normal((_OUTCOMES, run.repetitions))
         seen = np.maximum(outcomes[:, None] * (1 + noise), 0.0).tolist()
         possible = sum(not fit(gathered([*measured, (run.parameters, each)])).refusal(at) for each in seen)
         return possible >= _PROBABLY * _OUTCOMES

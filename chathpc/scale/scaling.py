@@ -82,8 +82,11 @@ def scaling_of(
     whole = law_of(costs, costs.elapsed)
     findings = [found for cause in losses.causes if (found := _finding(costs, cause, targets)) is not None]
     laws = laws_of_places(costs, losses.causes) if targets else {}
-    whole = None if whole is None else replace(whole, parts=tuple(laws.values()))
-    outlook = Outlook(costs, whole, laws)
+    outlook = None if whole is None else Outlook(costs, replace(whole, parts=tuple(laws.values())), laws)
+    if outlook is None:
+        predictions = [PredictionRecord.refused({series.parameter: each}, "nothing was measured") for each in targets]
+    else:
+        predictions = [outlook.predict(each) for each in targets]
     verdict, headline = words.verdict(costs, efficiencies, losses, findings)
     first = series.runs[0]
     return Scaling(
@@ -107,10 +110,10 @@ def scaling_of(
             if node
         ],
         findings=findings,
-        law=None if whole is None else whole.record(series.parameter, targets),
-        predictions=[*map(outlook.predict, targets), *(_several(series, several) if several else [])],
+        law=None if outlook is None else outlook.whole.record(series.parameter, targets),
+        predictions=[*predictions, *(_several(series, several) if several else [])],
         crossing=crossing(costs),
-        next_run=outlook.next_run(targets[0]) if targets else None,
+        next_run=outlook.next_run(targets[0]) if outlook and targets else None,
         spread=_spread(series.largest),
         tree=_tree(costs, losses),
         notes=words.notes(costs),

@@ -62,14 +62,6 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Workers(StrEnum):
-    """Whose time a run's metric is."""
-
-    THREADS = "threads"
-    DEVICES = "devices"
-    UNKNOWN = "unknown"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """A profile of one run, where it was found, the values of the parameters, and what chathpc measure wrote beside it."""
@@ -85,25 +77,26 @@ class Run:
         return self.measured.profile
 
     @property
-    def workers(self) -> Workers:
-        """Whose time the metric is."""
-        if self.measured.metric.id == activities.ALL and self.profile.where.is_gpu.any():
-            return Workers.DEVICES
-        return Workers.THREADS if self.measured.is_host_time else Workers.UNKNOWN
+    def on_devices(self) -> bool:
+        """True if the metric is the time of devices."""
+        return self.measured.metric.id == activities.ALL and bool(self.profile.where.is_gpu.any())
+
+    @property
+    def on_threads(self) -> bool:
+        """True if the metric is the time of the program's threads."""
+        return self.measured.is_host_time and not self.on_devices
 
     @property
     def kinds(self) -> NDArray[np.uint8]:
         """What the time of each node was spent on; computing where that is not known."""
-        if self.workers == Workers.DEVICES:
+        if self.on_devices:
             return activities.kinds_of(self.profile)
-        if self.workers == Workers.THREADS:
-            return self.measured.facts.activities.kind
-        return np.zeros(len(self.profile.tree), np.uint8)
+        return self.measured.facts.activities.kind if self.on_threads else np.zeros(len(self.profile.tree), np.uint8)
 
     @property
     def values(self) -> FloatArray:
         """The metric at each node itself."""
-        return self.profile.dense(activities.ALL) if self.workers == Workers.DEVICES else self.measured.values
+        return self.profile.dense(activities.ALL) if self.on_devices else self.measured.values
 
 
 Sliced = TypeVar("Sliced", Run, Measurement)
