@@ -1,4 +1,4 @@
-"""Renderers: a report or a comparison in, text out. Each is one module with a function `render(report, style)`."""
+"""Renderers: a report or a comparison in, text out. Each is a function of a record and a style; where a module has one, its `render`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     #: A picture is rendered as bytes, all else as text.
     Renderer = Callable[[Any, Style], Any]
 
-#: What is rendered → the module of each format.
+#: What is rendered → by format the module, and its function where that is not `render`.
 _MODULES: Mapping[str, Mapping[str, str]] = {
     "report": {
         "screen": "first_screen", "text": "terminal", "markdown": "markdown", "json": "json", "html": "html",
@@ -22,10 +22,10 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "diff": {"text": "diff_terminal", "markdown": "diff_markdown", "json": "json", "html": "html"},
     "fix": {"text": "fix_terminal", "markdown": "fix_markdown", "json": "json", "html": "html"},
     "prediction": {
-        "text": "predicted_terminal", "markdown": "predicted_markdown", "json": "json", "svg": "predicted_roofline",
-        "png": "predicted_png", "html": "predicted_page",
+        "text": "predicted.text", "markdown": "predicted.markdown", "json": "json", "svg": "predicted_roofline.svg",
+        "png": "predicted_roofline.png", "html": "predicted_roofline.page",
     },
-    "ranking": {"text": "ranked_terminal", "markdown": "ranked_markdown", "json": "json"},
+    "ranking": {"text": "ranked.text", "markdown": "ranked.markdown", "json": "json"},
     "scale": {"text": "scale_terminal", "markdown": "scale_markdown", "json": "json", "html": "scale_page"},
     "ranks": {"text": "ranks_terminal", "json": "json"},
 }  # fmt: skip
@@ -33,7 +33,11 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
 
 def renderers(kind: str = "report") -> Mapping[str, Renderer]:
     """Every renderer of a kind of record by the name of its format."""
-    return {name: import_module(f"{__name__}.{module}").render for name, module in _MODULES[kind].items()}
+    return {name: _renderer(*place.split(".")) for name, place in _MODULES[kind].items()}
+
+
+def _renderer(module: str, function: str = "render") -> Renderer:
+    return getattr(import_module(f"{__name__}.{module}"), function)  # type: ignore[no-any-return]
 
 
 diff_renderers, fix_renderers, scale_renderers = (partial(renderers, kind) for kind in ("diff", "fix", "scale"))

@@ -1,35 +1,50 @@
-"""The roofline of a prediction as a picture (SVG): one point for each class of operations of each kernel under the roofs of its device."""
+"""The roofline of a prediction: one point for each class of operations of each kernel under the roofs of its device.
+
+A picture as SVG, or as PNG by matplotlib; a page with it and the text.
+"""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from math import ceil, floor, log10
 
+from chathpc.errors import UsageError
 from chathpc.predict.record import KINDS, KernelRecord, PredictionRecord, RoofRecord
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
-from chathpc.reports.style import Style
+from chathpc.reports import predicted
+from chathpc.reports.style import WIDEST, Style
 
 #: Pixels: the picture, and its margins left, right, top, bottom.
 _WIDTH, _HEIGHT = 760, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 44, 52
 #: Colours that differ for readers with any colour vision (Okabe and Ito 2008), on light and dark ground.
-COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": "#cc79a7", "tensor": "#e69f00"}
+_COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": "#cc79a7", "tensor": "#e69f00"}
 #: Labels of roofs are that wide (pixels), and would touch if one's peak is less than so many times the other's.
 _LABEL, _NEAR = 150, 2.0
+#: Width of a roof's label in points, where matplotlib draws it.
+_LABEL_POINTS = 100
+#: Nothing may be loaded or run (Content Security Policy Level 3).
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_STYLE = (
+    ":root{color-scheme:light dark}body{font-family:system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
+    "svg{max-width:100%;height:auto}pre{overflow:auto;font-size:.85rem}"
+)
 #: Kernels that are drawn.
-MOST = 12
+_MOST = 12
 
 
-def render(record: PredictionRecord, style: Style) -> str:
+def svg(record: PredictionRecord, style: Style) -> str:
     """A file of SVG that needs nothing else."""
-    kernels = [each for each in record.kernels if each.roofs][:MOST]
+    kernels = [each for each in record.kernels if each.roofs][:_MOST]
     kinds = list(dict.fromkeys(roof.kind for each in kernels for roof in each.roofs))
     frame = _Frame(record, kernels, kinds)
     parts = [*frame.grid(), *frame.roofs(), *(mark for each in kernels for mark in frame.points(each))]
-    title = escape(clean(f"Roofline of {record.program} on {record.device.name}, predicted"))
+    title = escape(_title(record))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
         f'aria-label="{title}" font-family="system-ui, sans-serif" font-size="12">\n'
@@ -39,6 +54,62 @@ def render(record: PredictionRecord, style: Style) -> str:
         + "\n".join(parts)
         + "\n</svg>\n"
     )
+
+
+def png(record: PredictionRecord, style: Style) -> bytes:
+    """The same picture, for slides and mails. Errors: UsageError without matplotlib."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UsageError("PNG needs matplotlib.", hint="pip install 'chathpc[plot]', or use .svg") from error
+    figure = Figure(figsize=(9, 5.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    points = [(kernel, roof) for kernel in record.kernels[:_MOST] for roof in kernel.roofs if roof.intensity > 0]
+    bandwidth = record.device.bandwidth
+    across = [each for _, roof in points for each in (roof.intensity, roof.balance)] or [1.0]
+    left, right = min(across) / 3, max(across) * 3
+    kinds = list(dict.fromkeys(roof.kind for _, roof in points))
+    peaks = [record.device.peaks[kind] for kind in kinds]
+    for number, (kind, peak) in enumerate(zip(kinds, peaks, strict=True)):
+        colour = _colour(kind)
+        axes.plot([left, peak / bandwidth], [left * bandwidth, peak], color="#1b1b22", linewidth=1.2)
+        axes.plot([peak / bandwidth, right], [peak, peak], color=colour, linewidth=1.2)
+        label = f"{KINDS.get(kind, kind)} {numbers.quantity(peak, 'op/s')}"
+        away = (-_LABEL_POINTS * _beside(peaks, number), 0)
+        axes.annotate(
+            label, (right, peak), away, textcoords="offset points", fontsize=8, ha="right", va="bottom", color=colour
+        )
+    for kernel, roof in points:
+        axes.scatter(roof.intensity, _rate(kernel, roof), s=30, color=_colour(roof.kind), zorder=3)
+        if roof is kernel.roofs[0]:
+            name = clean(shorten(kernel.kernel, 32)).replace("$", r"\$")
+            axes.annotate(
+                name, (roof.intensity, _rate(kernel, roof)), xytext=(6, -3), textcoords="offset points", fontsize=8
+            )
+    axes.set(xscale="log", yscale="log", xlabel="operations per byte of device memory", ylabel="operations per second")
+    axes.set_title(_title(record).replace("$", r"\$"), loc="left", fontsize=10)
+    axes.grid(visible=True, which="major", linewidth=0.4)
+    written = io.BytesIO()
+    figure.savefig(written, format="png")
+    return written.getvalue()
+
+
+def page(record: PredictionRecord, style: Style) -> str:
+    """The page; all kernels in full."""
+    told = predicted.text(record, replace(style, width=WIDEST, colour=False, encoding="utf-8", verbose=True))
+    title = escape(clean(f"{record.program} on {record.device.name}, predicted"))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f"{svg(record, style)}<pre>{escape(told)}</pre>\n</body>\n</html>\n"
+    )
+
+
+def _title(record: PredictionRecord) -> str:
+    return clean(f"Roofline of {record.program} on {record.device.name}, predicted")
 
 
 class _Frame:
@@ -51,7 +122,7 @@ class _Frame:
             each for kernel in kernels for roof in kernel.roofs for each in (roof.intensity, roof.balance) if each > 0
         ]
         up = [self.device.peaks[kind] for kind in self.kinds] + [
-            rate(kernel, roof) for kernel in kernels for roof in kernel.roofs
+            _rate(kernel, roof) for kernel in kernels for roof in kernel.roofs
         ]
         self.x0, self.x1 = _decades(across or [1.0])
         self.y0, self.y1 = _decades([each for each in up if each > 0] or [1.0])
@@ -89,7 +160,7 @@ class _Frame:
             yield f'<path class="b" d="M{self.x(start)} {self.y(start * self.device.bandwidth)}L{self.x(ridge)} {self.y(peak)}"/>'
             yield f'<path class="r" stroke="{_colour(kind)}" d="M{self.x(ridge)} {self.y(peak)}H{_WIDTH - _RIGHT}"/>'
             label = escape(f"{KINDS.get(kind, kind)} {numbers.quantity(peak, 'op/s')}")
-            at = _WIDTH - _RIGHT - _LABEL * beside(peaks, number)
+            at = _WIDTH - _RIGHT - _LABEL * _beside(peaks, number)
             yield f'<text x="{at}" y="{self.y(peak) - 5}" text-anchor="end" fill="{_colour(kind)}">{label}</text>'
 
     def points(self, kernel: KernelRecord) -> Iterator[str]:
@@ -104,24 +175,24 @@ class _Frame:
                 clean(f"{kernel.kernel}: {KINDS.get(roof.kind, roof.kind)}, {numbers.number(roof.intensity)} per byte")
             )
             yield f'<path stroke="{colour}" d="M{x} {self.y(operations / time.high) if time.high else _HEIGHT - _BOTTOM}V{self.y(operations / time.low)}"/>'
-            yield f'<circle cx="{x}" cy="{self.y(rate(kernel, roof))}" r="5" fill="{colour}"><title>{told}</title></circle>'
+            yield f'<circle cx="{x}" cy="{self.y(_rate(kernel, roof))}" r="5" fill="{colour}"><title>{told}</title></circle>'
             if number == 0:
                 name = escape(clean(shorten(kernel.kernel, 32)))
-                yield f'<text class="t" x="{x + 9}" y="{self.y(rate(kernel, roof)) + 4}">{name}</text>'
+                yield f'<text class="t" x="{x + 9}" y="{self.y(_rate(kernel, roof)) + 4}">{name}</text>'
 
 
-def rate(kernel: KernelRecord, roof: RoofRecord) -> float:
+def _rate(kernel: KernelRecord, roof: RoofRecord) -> float:
     """Predicted operations of a class per second."""
     return roof.operations.value / kernel.time.seconds.value
 
 
-def beside(peaks: list[float], number: int) -> int:
+def _beside(peaks: list[float], number: int) -> int:
     """How many labels of roofs before this one stand at its height."""
     return sum(max(each, peaks[number]) < _NEAR * min(each, peaks[number]) for each in peaks[:number])
 
 
 def _colour(kind: str) -> str:
-    return COLOURS.get(kind, "#7a7a85")
+    return _COLOURS.get(kind, "#7a7a85")
 
 
 def _decades(values: list[float]) -> tuple[int, int]:

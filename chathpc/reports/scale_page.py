@@ -10,7 +10,7 @@ from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.reports import scale_terminal
-from chathpc.reports.predicted_page import POLICY
+from chathpc.reports.predicted_roofline import POLICY
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
 from chathpc.scale.words import at_value, value

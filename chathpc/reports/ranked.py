@@ -1,4 +1,4 @@
-"""Devices ranked for a profile as text: the verdict, the devices, the kernels on the fastest, what does not carry over, notes."""
+"""Devices ranked for a profile as text and as Markdown: the verdict, the devices, the kernels on the fastest, what does not carry over, notes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from chathpc.predict.ranking import MovedKernelRecord, RankedDeviceRecord, Ranki
 from chathpc.predict.record import KINDS, limit
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import kernel_title
+from chathpc.reports.markdown import code, prose, table
 from chathpc.reports.page import INDENT, LABEL, Page
-from chathpc.reports.predicted_terminal import ranged
+from chathpc.reports.predicted import ranged
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
 
@@ -26,7 +27,7 @@ _RIGHT = "time speedup launches operations bytes measured there"
 KERNELS = ("kernel", "launches", "operations", "bytes", "measured", "there", "limited by")
 
 
-def render(record: RankingRecord, style: Style) -> str:
+def text(record: RankingRecord, style: Style) -> str:
     """The whole answer, at most `style.width` columns wide and about a screen long; with -v every device and kernel."""
     page = Page(style)
     page.paragraph(head(record), indent=0, style="dim")
@@ -50,6 +51,24 @@ def render(record: RankingRecord, style: Style) -> str:
     if not style.verbose and any(left):
         page.paragraph(f"{left[0]} more devices, {left[1]} more kernels: -v", indent=0)
     return page.text()
+
+
+def markdown(record: RankingRecord, style: Style) -> str:
+    """All devices, and all kernels on the fastest, with -v on each, safe to show whatever names the profile holds; tables are those of
+    GitHub's dialect.
+    """
+    verdict, said = headline(record)
+    blocks = [
+        f"# {prose(record.profile)} on other devices", prose(head(record)), f"**{verdict.capitalize()}**: {prose(said)}",
+        table(DEVICES, device_rows(record, record.devices)),
+    ]  # fmt: skip
+    for each in others(record) if style.verbose else others(record)[:1]:
+        rows = [(code(row[0]), *row[1:]) for row in kernel_rows(record.kernels, each)]
+        blocks += [f"## Kernels on {prose(each.device.name)}", table(KERNELS, rows)]
+    for title, texts in (("Not there", list(lacking(record.devices))), ("Notes", record.notes)):
+        if texts:
+            blocks.append(f"{title}:\n\n" + "\n".join(f"- {prose(text)}" for text in texts))
+    return style.fit("\n\n".join(blocks) + "\n")
 
 
 def _table(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
