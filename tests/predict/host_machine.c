@@ -1,5 +1,5 @@
 /* A machine whose device code is that of the host, in the shared library named by IMAGE: launches are calls. */
-#include "machine.h"
+#include "known_memory.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -13,9 +13,6 @@ static void *symbol(const char *name) {
     }
     return dlsym(image, name);
 }
-
-void machine_allocated(void *base, size_t bytes, enum machine_space space) { (void)base, (void)bytes, (void)space; }
-void machine_freed(void *base) { (void)base; }
 
 void *machine_variable(const char *name, size_t *bytes) {
     *bytes = 4096;

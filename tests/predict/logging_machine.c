@@ -2,12 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine.h"
+#define LOG printf
+#include "known_memory.h"
 
 static char variable[64];
-
-void machine_allocated(void *base, size_t bytes, enum machine_space space) { printf("allocated %zu %d\n", bytes, space); }
-void machine_freed(void *base) { printf("freed\n"); }
 
 void *machine_variable(const char *name, size_t *bytes) {
     if (!strstr(name, "variable")) return NULL;

@@ -17,10 +17,6 @@
 
 #include "machine.h"
 
-/* A function of the runtime that is one of these under another name. What a caller hands on behind the arguments that this one reads is
- * nobody's business (System V ABI), so prototypes, some of which differ from release to release, need not be repeated. */
-#define AS_IT_IS_CALLED(name) #name
-#define AS(ours, name) __asm__(".globl " AS_IT_IS_CALLED(name) "\n.set " AS_IT_IS_CALLED(name) ", " AS_IT_IS_CALLED(ours));
 #define DONE(name) AS(done, name)
 #define HANDLE(name) AS(handle, name)
 /* A function that tells one value. */
@@ -159,81 +155,33 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol) {
 
 /* -- Memory --------------------------------------------------------------------------------------------------------------- */
 
-struct allocation {
-    char *base;
-    size_t bytes, mapped; /* `mapped` is 0 where the program owns the memory */
-    enum machine_space space;
-};
-static struct allocation *allocations; /* by address */
-static size_t allocation_count, allocation_room;
-static uint64_t device_used;
-
-/* Index of the first allocation that begins behind `address`. */
-static size_t behind(const void *address) {
-    size_t low = 0, high = allocation_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (allocations[middle].base <= (const char *)address) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-static struct allocation *allocation_of(const void *address) {
-    size_t at = behind(address);
-    if (!at) return NULL;
-    struct allocation *found = &allocations[at - 1];
-    return (size_t)((const char *)address - found->base) < found->bytes ? found : NULL;
-}
-
-static void add_allocation(struct allocation added) {
-    if (allocation_count == allocation_room) {
-        allocation_room = allocation_room ? 2 * allocation_room : 64;
-        allocations = realloc(allocations, allocation_room * sizeof *allocations);
-        if (!allocations) abort();
-    }
-    size_t at = behind(added.base);
-    memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
-    allocations[at] = added;
-    allocation_count++;
-    machine_allocated(added.base, added.bytes, added.space);
-}
-
-/* Zero pages that take no room until they are touched. No more of the device's memory is given than it has. */
 static cudaError_t allocate(void **address, size_t bytes, enum machine_space space) {
     if (!address) return said(cudaErrorInvalidValue);
     *address = NULL;
     if (!bytes) return cudaSuccess;
-    size_t mapped = (bytes + 4095) & ~(size_t)4095;
     pthread_mutex_lock(&lock);
-    int fits = mapped >= bytes && (space != MACHINE_DEVICE || device_used + mapped <= machine_device()->memory_bytes);
-    void *base = fits ? mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                      : MAP_FAILED;
-    if (base != MAP_FAILED) {
-        if (space == MACHINE_DEVICE) device_used += mapped;
-        add_allocation((struct allocation){base, bytes, mapped, space});
-        *address = base;
-    }
+    *address = machine_new(bytes, space);
     pthread_mutex_unlock(&lock);
-    return said(base == MAP_FAILED ? cudaErrorMemoryAllocation : cudaSuccess);
+    return said(*address ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
+/* What machine_new gave, or what the program `owned` before. */
 static cudaError_t release(void *base, int owned) {
+    struct machine_memory found;
     if (!base) return cudaSuccess;
     pthread_mutex_lock(&lock);
-    size_t at = behind(base);
-    struct allocation *found = at && allocations[at - 1].base == base ? &allocations[at - 1] : NULL;
-    if (!found || owned != !found->mapped) {
-        pthread_mutex_unlock(&lock);
-        return said(cudaErrorInvalidValue);
-    }
-    machine_freed(base);
-    if (found->mapped) munmap(base, found->mapped);
-    if (found->space == MACHINE_DEVICE) device_used -= found->mapped;
-    memmove(found, found + 1, (allocation_count - at) * sizeof *allocations);
-    allocation_count--;
+    int known = machine_memory_at(base, &found) && found.base == base && owned == !found.ours;
+    if (known) machine_freed(base);
     pthread_mutex_unlock(&lock);
-    return cudaSuccess;
+    return said(known ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* Whether memory is known at an address, which is then told. */
+static int known_at(const void *address, struct machine_memory *found) {
+    pthread_mutex_lock(&lock);
+    int known = machine_memory_at(address, found);
+    pthread_mutex_unlock(&lock);
+    return known;
 }
 
 cudaError_t cudaMalloc(void **address, size_t bytes) { return allocate(address, bytes, MACHINE_DEVICE); }
@@ -246,10 +194,11 @@ cudaError_t cudaFree(void *base) { return release(base, 0); }
 AS(cudaMallocHost, cudaHostAlloc) AS(cudaFree, cudaFreeAsync) AS(cudaFree, cudaFreeHost)
 
 cudaError_t cudaHostRegister(void *base, size_t bytes, unsigned int flags) {
+    struct machine_memory found;
     if (!base || !bytes) return said(cudaErrorInvalidValue);
     pthread_mutex_lock(&lock);
-    int taken = allocation_of(base) != NULL;
-    if (!taken) add_allocation((struct allocation){base, bytes, 0, MACHINE_MAPPED});
+    int taken = machine_memory_at(base, &found);
+    if (!taken) machine_allocated(base, bytes, MACHINE_MAPPED);
     pthread_mutex_unlock(&lock);
     return said(taken ? cudaErrorHostMemoryAlreadyRegistered : cudaSuccess);
 }
@@ -275,33 +224,26 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitched, struct cudaExtent exten
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *total) {
     if (total) *total = machine_device()->memory_bytes;
-    if (left) *left = machine_device()->memory_bytes - device_used;
+    if (left) *left = machine_device()->memory_bytes - machine_device_used();
     return cudaSuccess;
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *address) {
+    static const enum cudaMemoryType types[] = {cudaMemoryTypeDevice, cudaMemoryTypeHost, cudaMemoryTypeManaged};
+    struct machine_memory found;
+    int known = known_at(address, &found);
     memset(attributes, 0, sizeof *attributes);
-    pthread_mutex_lock(&lock);
-    struct allocation *found = allocation_of(address);
-    attributes->type = !found                            ? cudaMemoryTypeUnregistered
-                       : found->space == MACHINE_DEVICE  ? cudaMemoryTypeDevice
-                       : found->space == MACHINE_MANAGED ? cudaMemoryTypeManaged
-                                                         : cudaMemoryTypeHost;
-    if (found) attributes->devicePointer = (void *)address;
-    if (!found || found->space != MACHINE_DEVICE) attributes->hostPointer = (void *)address;
-    pthread_mutex_unlock(&lock);
+    attributes->type = known ? types[found.space] : cudaMemoryTypeUnregistered;
+    if (known) attributes->devicePointer = (void *)address;
+    if (!known || found.space != MACHINE_DEVICE) attributes->hostPointer = (void *)address;
     return cudaSuccess;
 }
 
 /* Whether `count` bytes at `address` may be touched; of memory that is not ours the program knows best. */
 static int inside(const void *address, size_t count) {
+    struct machine_memory found;
     if (!count) return 1;
-    if (!address) return 0;
-    pthread_mutex_lock(&lock);
-    struct allocation *found = allocation_of(address);
-    int fits = !found || count <= found->bytes - (size_t)((const char *)address - found->base);
-    pthread_mutex_unlock(&lock);
-    return fits;
+    return address && (!known_at(address, &found) || count <= found.bytes - (size_t)((const char *)address - found.base));
 }
 
 __attribute__((used)) static cudaError_t copy(void *to, const void *from, size_t count) {
@@ -314,10 +256,8 @@ __attribute__((used)) static cudaError_t copy(void *to, const void *from, size_t
 __attribute__((used)) static cudaError_t fill(void *to, int value, size_t count) {
     enum { PAGE = 4096, WORTH_IT = 1 << 20 };
     if (!inside(to, count)) return said(cudaErrorInvalidValue);
-    pthread_mutex_lock(&lock);
-    struct allocation *found = allocation_of(to);
-    int ours = found && found->mapped;
-    pthread_mutex_unlock(&lock);
+    struct machine_memory found;
+    int ours = known_at(to, &found) && found.ours;
     char *first = (char *)(((uintptr_t)to + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
     char *end = (char *)((uintptr_t)((char *)to + count) & ~(uintptr_t)(PAGE - 1));
     if (ours && !(unsigned char)value && count >= WORTH_IT && !madvise(first, (size_t)(end - first), MADV_DONTNEED)) {

@@ -77,9 +77,10 @@ static u32 module_count;
 /* ------------------------------------------------------------------------------------------------ allocations */
 
 /* `finished`: the least part of a launch that writes there and was left, in the order of its blocks. */
-struct allocation { u64 begin, end; u64 *read, *written; enum machine_space space; double finished; };
+struct allocation { u64 begin, end; u64 *read, *written; enum machine_space space; bool ours; double finished; };
 static struct allocation *allocations;
 static u32 allocation_count, allocation_room;
+static u64 device_used; /* bytes of the device's memory that were given */
 
 /* The first allocation that ends behind an address. */
 static u32 allocation_at(u64 address)
@@ -102,15 +103,41 @@ void machine_allocated(void *base, size_t bytes, enum machine_space space)
         allocations = realloc(allocations, allocation_room * sizeof *allocations);
     }
     memmove(allocations + at + 1, allocations + at, (allocation_count++ - at) * sizeof *allocations);
-    allocations[at] = (struct allocation){(u64)base, (u64)base + bytes, NULL, NULL, space, 1};
+    allocations[at] = (struct allocation){(u64)base, (u64)base + bytes, NULL, NULL, space, false, 1};
 }
+
+static u64 whole_pages(u64 bytes) { return (bytes + 4095) & ~4095ull; }
+
+/* Zero pages that take no room until they are touched; NULL if there are no more. */
+static void *pages(u64 bytes)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+void *machine_new(size_t bytes, enum machine_space space)
+{
+    u64 mapped = whole_pages(bytes);
+    bool fits = bytes && mapped >= bytes && (space != MACHINE_DEVICE || device_used + mapped <= machine_device()->memory_bytes);
+    void *base = fits ? pages(mapped) : NULL;
+    if (!base) return NULL;
+    machine_allocated(base, bytes, space);
+    allocations[allocation_at((u64)base)].ours = true;
+    if (space == MACHINE_DEVICE) device_used += mapped;
+    return base;
+}
+
+uint64_t machine_device_used(void) { return device_used; }
 
 void machine_freed(void *base)
 {
     u32 at = allocation_at((u64)base);
     if (at == allocation_count || allocations[at].begin != (u64)base) return;
-    free(allocations[at].read);
-    free(allocations[at].written);
+    struct allocation *gone = &allocations[at];
+    size_t mapped = whole_pages(gone->end - gone->begin);
+    if (gone->ours) munmap(base, mapped), device_used -= gone->space == MACHINE_DEVICE ? mapped : 0;
+    free(gone->read);
+    free(gone->written);
     memmove(allocations + at, allocations + at + 1, (--allocation_count - at) * sizeof *allocations);
 }
 
@@ -123,6 +150,13 @@ static inline struct allocation *allocation_of(u64 address)
         last = at;
     }
     return allocations + last;
+}
+
+int machine_memory_at(const void *address, struct machine_memory *found)
+{
+    const struct allocation *at = allocation_of((u64)address);
+    if (at) *found = (struct machine_memory){(char *)at->begin, at->end - at->begin, at->space, at->ours};
+    return at != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ the L2 cache */
@@ -1618,8 +1652,7 @@ static u64 device_heap(u64 bytes)
     static u8 *heap;
     static u64 used;
     if (!heap) {
-        heap = mmap(NULL, HEAP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (heap == MAP_FAILED) return heap = NULL, 0;
+        if (!(heap = pages(HEAP))) return 0;
         machine_allocated(heap, HEAP, MACHINE_DEVICE);
     }
     if (bytes > HEAP - used) return 0;
@@ -1946,10 +1979,7 @@ static u8 *arena;
 static u64 arena_used;
 static void *taken(u64 bytes)
 {
-    if (!arena) {
-        arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (arena == MAP_FAILED) arena = NULL;
-    }
+    if (!arena) arena = pages(ARENA);
     bytes = (bytes + 63) & ~63ull;
     if (!arena || bytes > ARENA - arena_used) return NULL;
     arena_used += bytes;
@@ -2044,11 +2074,9 @@ static double extrapolate(struct block *b, double seconds)
             if (loops[k].pc == loops[j].pc && loops[k].seen) left += iterations_left(&loops[k]), seen += loops[k].seen;
         for (u32 at = (u32)code[loops[j].pc].target; seen && at <= loops[j].pc; at++) {
             double factor = (double)left / (double)seen;
-            struct count *into = &counts[at], *was = &before[at];
-            added += factor * (double)(into->warps - was->warps);
-            into->warps += (u64)(factor * (double)(into->warps - was->warps)), into->threads += (u64)(factor * (double)(into->threads - was->threads));
-            into->sectors += (u64)(factor * (double)(into->sectors - was->sectors)), into->passes += (u64)(factor * (double)(into->passes - was->passes));
-            into->requests += (u64)(factor * (double)(into->requests - was->requests));
+            u64 *into = (u64 *)&counts[at], *was = (u64 *)&before[at];
+            added += factor * (double)(counts[at].warps - before[at].warps);
+            for (u32 k = 0; k < sizeof *counts / sizeof *into; k++) into[k] += (u64)(factor * (double)(into[k] - was[k]));
         }
         for (u32 k = j + 1; k < loop_count; k++)
             if (loops[k].pc == loops[j].pc) loops[k].seen = 0;
@@ -2335,8 +2363,7 @@ static void load_code(void)
         offset = get32();
         char *content = get_text(&initial);
         if (bank == ~0u) {
-            v->memory = mmap(NULL, v->size + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (v->memory == MAP_FAILED) v->memory = calloc(1, 64), v->size = 0;
+            if (!(v->memory = pages(v->size + 64))) v->memory = calloc(1, 64), v->size = 0;
             machine_allocated(v->memory, v->size, MACHINE_DEVICE);
         } else {
             u8 *memory = bank_of(v->module, bank);
@@ -2440,18 +2467,6 @@ static void write_numbers(const u64 *numbers, u32 count)
     fputc(']', results);
 }
 
-static void write_counts(const char *key, const struct count *all)
-{
-    fprintf(results, ", \"%s\": ", key);
-    const char *before = "[";
-    for (u32 k = 0; k < code_count; k++)
-        if (all[k].warps) {
-            fputs(before, results), before = ",";
-            write_numbers((u64[]){k, all[k].warps, all[k].threads, all[k].sectors, all[k].passes, all[k].requests}, 6);
-        }
-    fputs(*before == '[' ? "[]" : "]", results);
-}
-
 static void write_launch(const struct kernel *kernel, const struct outcome *out, u32 dynamic, u32 occurrence, u32 skipped)
 {
     fprintf(results, "{\"kernel\": \"%s\", \"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"dynamic_shared\": %u, \"occurrence\": %u", kernel->name,
@@ -2495,8 +2510,14 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
     }
     fputs(", \"meetings\": ", results);
     write_numbers(most, 65);
-    write_counts("counts", counts);
-    fprintf(results, "}\n");
+    fputs(", \"counts\": ", results);
+    before = "[";
+    for (u32 k = 0; k < code_count; k++)
+        if (counts[k].warps) {
+            fputs(before, results), before = ",";
+            write_numbers((u64[]){k, counts[k].warps, counts[k].threads, counts[k].sectors, counts[k].passes, counts[k].requests}, 6);
+        }
+    fputs(*before == '[' ? "[]}\n" : "]}\n", results);
     fflush(results);
 }
 

@@ -19,6 +19,15 @@ enum machine_space { MACHINE_DEVICE = 0, MACHINE_MAPPED = 1, MACHINE_MANAGED = 2
 void machine_allocated(void *base, size_t bytes, enum machine_space space);
 void machine_freed(void *base);
 
+/* New memory that they may touch: zero pages that take no room until they are touched, and go with machine_freed. NULL if there is no more; of the
+ * device's memory no more is given than it has. */
+void *machine_new(size_t bytes, enum machine_space space);
+uint64_t machine_device_used(void);
+
+/* 1 if an address lies in memory that kernels may touch; `ours`: machine_new gave it. */
+struct machine_memory { char *base; size_t bytes; enum machine_space space; int ours; };
+int machine_memory_at(const void *address, struct machine_memory *found);
+
 /* Address and size of a variable of the device code by its name there; NULL if it has none of that name. */
 void *machine_variable(const char *name, size_t *bytes);
 
@@ -43,6 +52,11 @@ const struct machine_device *machine_device(void);
 
 /* Something that the stand-in does not do was asked for: said once per name in the log, and among the assumptions. */
 void machine_missing(const char *name);
+
+/* A function of a runtime that is one of ours under another name. What a caller hands on behind the arguments that this one reads is nobody's
+ * business (System V ABI), so prototypes, some of which differ from release to release, need not be repeated. */
+#define AS_IT_IS_CALLED(name) #name
+#define AS(ours, name) __asm__(".globl " AS_IT_IS_CALLED(name) "\n.set " AS_IT_IS_CALLED(name) ", " AS_IT_IS_CALLED(ours));
 
 #ifdef __cplusplus
 }

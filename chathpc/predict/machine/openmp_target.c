@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum map_type { /* OpenMPOffloadMappingFlags */
     TYPE_TO = 0x1,
@@ -101,11 +100,6 @@ static struct binary *binaries[64];
 static int binary_count, binaries_ready, shared_memory;
 static struct mapping *mappings;
 static size_t mapping_count, mapping_room;
-static struct block {
-    char *base;
-    size_t bytes;
-} *blocks;
-static size_t block_count, block_room;
 
 static void *grown(void *table, size_t *room, size_t size) {
     *room = *room ? *room * 2 : 64;
@@ -115,37 +109,9 @@ static void *grown(void *table, size_t *room, size_t size) {
     return table;
 }
 
-/* ---- memory of the device ---- */
-
-static void *allocate(size_t bytes) {
-    size_t whole = (bytes + 4095) & ~(size_t)4095;
-    if (!bytes || whole > machine_device()->memory_bytes)
-        return NULL;
-    void *base = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE | MAP_PRIVATE, -1, 0);
-    if (base == MAP_FAILED)
-        return NULL;
-    if (block_count == block_room)
-        blocks = grown(blocks, &block_room, sizeof *blocks);
-    blocks[block_count++] = (struct block){base, bytes};
-    machine_allocated(base, bytes, MACHINE_DEVICE);
-    return base;
-}
-
-static void release(void *base) {
-    for (size_t i = block_count; i-- > 0;)
-        if (blocks[i].base == base) {
-            machine_freed(base);
-            munmap(base, blocks[i].bytes);
-            blocks[i] = blocks[--block_count];
-            return;
-        }
-}
-
 static int on_device(const void *pointer) {
-    for (size_t i = 0; i < block_count; i++)
-        if ((char *)pointer >= blocks[i].base && (char *)pointer < blocks[i].base + blocks[i].bytes)
-            return 1;
-    return 0;
+    struct machine_memory found;
+    return machine_memory_at(pointer, &found) && found.space == MACHINE_DEVICE;
 }
 
 /* ---- what is mapped ---- */
@@ -192,7 +158,7 @@ static void forget(struct mapping *mapping) {
         free(one);
     }
     if (mapping->block)
-        release(mapping->block);
+        machine_freed(mapping->block);
     size_t at = (size_t)(mapping - mappings);
     memmove(mappings + at, mappings + at + 1, (--mapping_count - at) * sizeof *mappings);
 }
@@ -252,7 +218,7 @@ static struct mapping *refer(char *begin, size_t bytes, int64_t type, int counte
         return NULL;
     if (find(begin, bytes, 1))
         failed("a range that is mapped only in part cannot be mapped", bytes);
-    char *block = allocate(bytes);
+    char *block = machine_new(bytes, MACHINE_DEVICE);
     if (!block)
         failed("no memory of the device is left", bytes);
     *fresh = 1;
@@ -455,15 +421,9 @@ static void locked(data_function function, int32_t count, void **bases, void **b
 #define DATA_CALL(name, function)                                                                                                  \
     void name##_mapper(void *where, int64_t device, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types,    \
                        void **names, void **mappers) {                                                                             \
-        (void)where, (void)device, (void)names;                                                                                    \
         locked(function, count, bases, begins, sizes, types, mappers);                                                             \
     }                                                                                                                              \
-    void name##_nowait_mapper(void *where, int64_t device, int32_t count, void **bases, void **begins, int64_t *sizes,             \
-                              int64_t *types, void **names, void **mappers, int32_t depends, void *depend, int32_t others,         \
-                              void *other) {                                                                                       \
-        (void)where, (void)device, (void)names, (void)depends, (void)depend, (void)others, (void)other;                            \
-        locked(function, count, bases, begins, sizes, types, mappers);                                                             \
-    }
+    AS(name##_mapper, name##_nowait_mapper)
 DATA_CALL(__tgt_target_data_begin, data_begin)
 DATA_CALL(__tgt_target_data_end, data_end)
 DATA_CALL(__tgt_target_data_update, data_update)
@@ -580,7 +540,7 @@ static int launch(const char *kernel, struct launch_arguments *all, uint32_t tea
         }
         char *value = base;
         if (type & TYPE_PRIVATE && !(type & TYPE_LITERAL)) {
-            char *copy = allocate((size_t)all->sizes[i]);
+            char *copy = machine_new((size_t)all->sizes[i], MACHINE_DEVICE);
             if (copy && type & TYPE_TO)
                 memcpy(copy, begin, (size_t)all->sizes[i]);
             own[owned++] = copy;
@@ -595,8 +555,8 @@ static int launch(const char *kernel, struct launch_arguments *all, uint32_t tea
     struct launch_environment *room = NULL;
     values[0] = (char *)UINTPTR_MAX; /* what the plug-in hands on where there is nothing to reduce between teams */
     if (environment.reduction_bytes > 0 && environment.reduction_length > 0) {
-        room = allocate(sizeof *room);
-        void *buffer = allocate((size_t)environment.reduction_bytes * (size_t)environment.reduction_length);
+        room = machine_new(sizeof *room, MACHINE_DEVICE);
+        void *buffer = machine_new((size_t)environment.reduction_bytes * (size_t)environment.reduction_length, MACHINE_DEVICE);
         *room = (struct launch_environment){0, 0, buffer};
         values[0] = (char *)room;
         own[owned++] = buffer;
@@ -614,14 +574,13 @@ static int launch(const char *kernel, struct launch_arguments *all, uint32_t tea
     int missing = machine_launch(kernel, grid, block, all->dynamic_shared, pointers);
     data_end(count, all->bases, all->begins, all->sizes, all->types, all->mappers);
     while (owned)
-        release(own[--owned]);
-    release(room);
+        machine_freed(own[--owned]);
+    machine_freed(room);
     free(values), free(own), free(pointers), free(position);
     return missing;
 }
 
 int __tgt_target_kernel(void *where, int64_t device, int32_t teams, int32_t threads, void *host, struct launch_arguments *all) {
-    (void)where;
     if (device == DEVICES)
         return 1; /* the host itself is meant */
     pthread_mutex_lock(&lock);
@@ -636,11 +595,7 @@ int __tgt_target_kernel(void *where, int64_t device, int32_t teams, int32_t thre
     return 0;
 }
 
-int __tgt_target_kernel_nowait(void *where, int64_t device, int32_t teams, int32_t threads, void *host, struct launch_arguments *all,
-                               int32_t depends, void *depend, int32_t others, void *other) {
-    (void)depends, (void)depend, (void)others, (void)other;
-    return __tgt_target_kernel(where, device, teams, threads, host, all);
-}
+AS(__tgt_target_kernel, __tgt_target_kernel_nowait)
 
 void __tgt_target_nowait_query(void **handle) { *handle = NULL; }
 
@@ -654,25 +609,28 @@ void __tgt_register_lib(struct binary *binary) {
         binaries[binary_count++] = binary;
 }
 
-void __tgt_unregister_lib(struct binary *binary) { (void)binary; }
 void __tgt_register_requires(int64_t flags) { shared_memory |= (flags & REQUIRES_SHARED_MEMORY) != 0; }
-void __tgt_init_all_rtls(void) {}
-void __tgt_rtl_init(void) {}
-void __tgt_rtl_deinit(void) {}
-void __tgt_set_info_flag(uint32_t flags) { (void)flags; }
-int __tgt_print_device_info(int64_t device) { return (void)device, 0; }
-void __kmpc_push_target_tripcount(int64_t device, uint64_t trips) { (void)device, (void)trips; }
-void __kmpc_push_target_tripcount_mapper(void *where, int64_t device, uint64_t trips) { (void)where, (void)device, (void)trips; }
+
+static __attribute__((used)) void *nothing(void) { return NULL; }
+AS(nothing, __tgt_unregister_lib) AS(nothing, __tgt_init_all_rtls) AS(nothing, __tgt_rtl_init) AS(nothing, __tgt_rtl_deinit)
+AS(nothing, __tgt_set_info_flag) AS(nothing, __tgt_print_device_info)
+AS(nothing, __kmpc_push_target_tripcount) AS(nothing, __kmpc_push_target_tripcount_mapper)
+/* Queues of another programming model behind the device: there are none. */
+AS(nothing, __tgt_interop_use) AS(nothing, __tgt_interop_destroy)
+
+void __tgt_interop_init(void *where, int32_t thread, void **interop) {
+    *interop = NULL;
+    machine_missing("interop");
+}
 
 /* ---- what programs call themselves (OpenMP 5.2, chapter 18) ---- */
 
 int omp_get_num_devices(void) { return DEVICES; }
-int omp_get_initial_device(void) { return DEVICES; }
-int omp_get_device_num(void) { return DEVICES; }
+AS(omp_get_num_devices, omp_get_initial_device) AS(omp_get_num_devices, omp_get_device_num)
 
 void *omp_target_alloc(size_t bytes, int device) {
     pthread_mutex_lock(&lock);
-    void *base = device == DEVICES ? malloc(bytes) : allocate(bytes);
+    void *base = device == DEVICES ? malloc(bytes) : machine_new(bytes, MACHINE_DEVICE);
     pthread_mutex_unlock(&lock);
     return base;
 }
@@ -682,12 +640,11 @@ void omp_target_free(void *base, int device) {
     if (device == DEVICES)
         free(base);
     else
-        release(base);
+        machine_freed(base);
     pthread_mutex_unlock(&lock);
 }
 
-void *llvm_omp_target_alloc_device(size_t bytes, int device) { return omp_target_alloc(bytes, device); }
-void llvm_omp_target_free_device(void *base, int device) { omp_target_free(base, device); }
+AS(omp_target_alloc, llvm_omp_target_alloc_device) AS(omp_target_free, llvm_omp_target_free_device)
 
 static void *alloc_visible(size_t bytes, enum machine_space space) {
     void *base = malloc(bytes);
@@ -695,13 +652,12 @@ static void *alloc_visible(size_t bytes, enum machine_space space) {
         machine_allocated(base, bytes, space);
     return base;
 }
-void *llvm_omp_target_alloc_host(size_t bytes, int device) { return (void)device, alloc_visible(bytes, MACHINE_MAPPED); }
-void *llvm_omp_target_alloc_shared(size_t bytes, int device) { return (void)device, alloc_visible(bytes, MACHINE_MANAGED); }
-void llvm_omp_target_free_host(void *base, int device) { (void)device, machine_freed(base), free(base); }
-void llvm_omp_target_free_shared(void *base, int device) { (void)device, machine_freed(base), free(base); }
-void *llvm_omp_target_dynamic_shared_alloc(void) { return NULL; }
-void *llvm_omp_target_lock_mem(void *base, size_t bytes, int device) { return (void)bytes, (void)device, base; }
-void llvm_omp_target_unlock_mem(void *base, int device) { (void)base, (void)device; }
+void *llvm_omp_target_alloc_host(size_t bytes, int device) { return alloc_visible(bytes, MACHINE_MAPPED); }
+void *llvm_omp_target_alloc_shared(size_t bytes, int device) { return alloc_visible(bytes, MACHINE_MANAGED); }
+void llvm_omp_target_free_host(void *base) { machine_freed(base), free(base); }
+AS(llvm_omp_target_free_host, llvm_omp_target_free_shared)
+AS(nothing, llvm_omp_target_dynamic_shared_alloc) AS(nothing, llvm_omp_target_unlock_mem)
+void *llvm_omp_target_lock_mem(void *base) { return base; }
 
 int omp_target_is_present(const void *pointer, int device) { return device == DEVICES || shared_memory || find(pointer, 0, 0); }
 
@@ -711,18 +667,13 @@ void *omp_get_mapped_ptr(const void *pointer, int device) {
 }
 
 int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset, size_t from_offset, int to_device, int from_device) {
-    (void)to_device, (void)from_device;
     if (!to || !from)
         return 1;
     memmove((char *)to + to_offset, (const char *)from + from_offset, bytes);
     return 0;
 }
 
-int omp_target_memcpy_async(void *to, const void *from, size_t bytes, size_t to_offset, size_t from_offset, int to_device,
-                            int from_device, int depends, void *depend) {
-    (void)depends, (void)depend;
-    return omp_target_memcpy(to, from, bytes, to_offset, from_offset, to_device, from_device);
-}
+AS(omp_target_memcpy, omp_target_memcpy_async)
 
 int omp_target_memcpy_rect(void *to, const void *from, size_t element, int dimensions, const size_t *volume, const size_t *to_offsets,
                            const size_t *from_offsets, const size_t *to_shape, const size_t *from_shape, int to_device, int from_device) {
@@ -741,21 +692,12 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element, int dimen
     return 0;
 }
 
-int omp_target_memcpy_rect_async(void *to, const void *from, size_t element, int dimensions, const size_t *volume,
-                                 const size_t *to_offsets, const size_t *from_offsets, const size_t *to_shape, const size_t *from_shape,
-                                 int to_device, int from_device, int depends, void *depend) {
-    (void)depends, (void)depend;
-    return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_offsets, from_offsets, to_shape, from_shape, to_device,
-                                  from_device);
-}
+AS(omp_target_memcpy_rect, omp_target_memcpy_rect_async)
 
-void *omp_target_memset(void *base, int value, size_t bytes, int device) { return (void)device, memset(base, value, bytes); }
-void *omp_target_memset_async(void *base, int value, size_t bytes, int device, int depends, void *depend) {
-    return (void)depends, (void)depend, omp_target_memset(base, value, bytes, device);
-}
+void *omp_target_memset(void *base, int value, size_t bytes) { return memset(base, value, bytes); }
+AS(omp_target_memset, omp_target_memset_async)
 
 int omp_target_associate_ptr(const void *host, const void *device_base, size_t bytes, size_t offset, int device) {
-    (void)device;
     pthread_mutex_lock(&lock);
     int taken = find(host, bytes, 1) != NULL;
     if (!taken)
@@ -765,7 +707,6 @@ int omp_target_associate_ptr(const void *host, const void *device_base, size_t b
 }
 
 int omp_target_disassociate_ptr(const void *host, int device) {
-    (void)device;
     pthread_mutex_lock(&lock);
     struct mapping *mapping = find(host, 0, 0);
     int wrong = !mapping || mapping->begin != (char *)host || mapping->block || mapping->references != FOREVER;
@@ -773,18 +714,4 @@ int omp_target_disassociate_ptr(const void *host, int device) {
         forget(mapping);
     pthread_mutex_unlock(&lock);
     return wrong;
-}
-
-/* Queues of another programming model behind the device: there are none. */
-void __tgt_interop_init(void *where, int32_t thread, void **interop, int32_t type, int32_t device, int32_t depends, void *depend,
-                        int32_t nowait) {
-    (void)where, (void)thread, (void)type, (void)device, (void)depends, (void)depend, (void)nowait;
-    *interop = NULL;
-    machine_missing("interop");
-}
-void __tgt_interop_use(void *where, int32_t thread, void **interop, int32_t device, int32_t depends, void *depend, int32_t nowait) {
-    (void)where, (void)thread, (void)interop, (void)device, (void)depends, (void)depend, (void)nowait;
-}
-void __tgt_interop_destroy(void *where, int32_t thread, void **interop, int32_t device, int32_t depends, void *depend, int32_t nowait) {
-    (void)where, (void)thread, (void)interop, (void)device, (void)depends, (void)depend, (void)nowait;
 }
