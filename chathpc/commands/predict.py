@@ -4,55 +4,47 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
-from chathpc.errors import UsageError
+from chathpc.errors import BudgetSpentError, UsageError
 from chathpc.reports import PREDICTION_FORMATS, RANKING_FORMATS
 
 if TYPE_CHECKING:
     from chathpc.predict.devices import Device
-    from chathpc.predict.open_values import Estimate
-    from chathpc.predict.prediction import Asked, Prediction
+    from chathpc.predict.open_values import Estimate, Gap, OpenValue
+    from chathpc.predict.prediction import Prediction
+    from chathpc.predict.program import Asked
 
 
-class _Three(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Blocks or threads by dimension: X, X,Y or X,Y,Z."""
-
-    name = "X,Y,Z"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int, int]:
-        """The three numbers; what is not said is 1."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            found = [int(each) for each in str(value).replace("x", ",").split(",")]
-        except ValueError:
-            found = []
-        if not 1 <= len(found) <= 3 or min(found) < 1:
-            self.fail(f"{value} is no size: give X, X,Y or X,Y,Z, each at least 1.", param, ctx)
-        x, y, z = (*found, 1, 1)[:3]
-        return x, y, z
+def _three(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int, int] | None:
+    """Blocks or threads by dimension; what is not said is 1."""
+    if value is None:
+        return None
+    try:
+        found = [int(each) for each in value.replace("x", ",").split(",")]
+    except ValueError:
+        found = []
+    if not 1 <= len(found) <= 3 or min(found) < 1:
+        raise click.BadParameter(f"{value} is no size: give X, X,Y or X,Y,Z, each at least 1.")
+    x, y, z = (*found, 1, 1)[:3]
+    return x, y, z
 
 
-class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """NAME=VALUE."""
-
-    name = "NAME=VALUE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Name and value."""
-        if isinstance(value, tuple):
-            return value
-        name, mark, rest = str(value).partition("=")
+def _named(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Values by name."""
+    pairs = [value.partition("=") for value in values]
+    for name, mark, rest in pairs:
         if not mark or not name.strip():
-            self.fail(f"{value} is not NAME=VALUE.", param, ctx)
-        return name.strip(), rest.strip()
+            raise click.BadParameter(f"{name}{rest} is not NAME=VALUE.")
+    return {name.strip(): rest.strip() for name, _, rest in pairs}
 
 
 @click.command("predict")
@@ -80,9 +72,16 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.option("-D", "definitions", metavar="NAME[=V]", multiple=True, help="Definition for the compiler.")
 @click.option("-I", "includes", metavar="DIR", multiple=True, help="Folder of headers for the compiler.")
 @click.option("--flags", metavar="WORDS", default="", help="More options of the compiler. Default: -O3.")
-@click.option("--make", "variables", type=_Named(), multiple=True, help="With FOLDER: a variable of make.")
-@click.option("--grid", type=_Three(), help="Blocks of the launch: chooses one, or says what it is without a main.")
-@click.option("--block", type=_Three(), help="Threads of a block, likewise.")
+@click.option(
+    "--make", "variables", metavar="NAME=VALUE", callback=_named, multiple=True, help="With FOLDER: a variable of make."
+)
+@click.option(
+    "--grid",
+    metavar="X,Y,Z",
+    callback=_three,
+    help="Blocks of the launch: chooses one, or says what it is without a main.",
+)
+@click.option("--block", metavar="X,Y,Z", callback=_three, help="Threads of a block, likewise.")
 @click.option(
     "--shared",
     metavar="BYTES",
@@ -91,7 +90,7 @@ class _Named(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="Dynamic shared memory of a launch without a main.",
 )
 @click.option(
-    "--param", "values", type=_Named(), multiple=True,
+    "--param", "values", metavar="NAME=VALUE", callback=_named, multiple=True,
     help="Parameter of a kernel without a main: n=1024; for pointers elements and content: x=n*n:random (zero, iota, random).",
 )  # fmt: skip
 @click.option(
@@ -125,11 +124,11 @@ def command(
     definitions: tuple[str, ...],
     includes: tuple[str, ...],
     flags: str,
-    variables: tuple[tuple[str, str], ...],
+    variables: dict[str, str],
     grid: tuple[int, int, int] | None,
     block: tuple[int, int, int] | None,
     shared: int,
-    values: tuple[tuple[str, str], ...],
+    values: dict[str, str],
     occurrence: int,
     profile: Path | None,
     seconds: float,
@@ -179,9 +178,9 @@ def command(
     with Progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(prefix="chathpc-predict-") as work:
         from chathpc.adapters.load import load
         from chathpc.predict.devices import device as named
-        from chathpc.predict.prediction import Asked, predict
+        from chathpc.predict.prediction import predict
         from chathpc.predict.profiled import device_of, measured, profiled
-        from chathpc.predict.program import Program
+        from chathpc.predict.program import Asked, Program
         from chathpc.predict.ranking import chosen, ranking
         from chathpc.predict.record import record
         from chathpc.reports import prediction_renderers, ranking_renderers
@@ -195,11 +194,11 @@ def command(
         if words and any(each.is_dir() for each in program):
             raise UsageError("Options of the compiler are for sources.", hint="With a folder: --make NAME=VALUE.")
         given = None if arguments is None else _words(arguments, "--args")
-        asked = Asked(kernel, given, grid, block, shared, dict(values), occurrence - 1, seconds)
+        asked = Asked(kernel, given, grid, block, shared, values, occurrence - 1, seconds)
 
         def predicted(asked: Asked, device: Device) -> tuple[Prediction, ...]:
             return predict(
-                Program(tuple(each.resolve() for each in program), words, dict(variables)),
+                Program(tuple(each.resolve() for each in program), words, variables),
                 asked,
                 device=device,
                 work=Path(work),
@@ -209,7 +208,7 @@ def command(
             )
 
         def on_processor(asked: Asked) -> tuple[Prediction, ...]:
-            from chathpc.predict.own_processor import predict_opencl
+            from chathpc.predict.opencl import predict_opencl
 
             if device not in (None, "own") or len(program) > 1 or not no_sandbox:
                 raise UsageError(
@@ -246,8 +245,27 @@ def _words(text: str, option: str) -> tuple[str, ...]:
 
 
 def _estimate(llm: str | None, base_url: str | None) -> Estimate | None:
-    if llm is None or llm == "none":
+    """How values are asked of the model of a SPEC; None where that names none. What it does not answer in form and time stays open."""
+    if llm is None:
         return None
-    from chathpc.predict.open_values import asker
+    from chathpc.llm.asking import ask
+    from chathpc.llm.guard import guarded
+    from chathpc.llm.settings import load_settings
+    from chathpc.llm.spec import resolve
+    from chathpc.predict.open_values import check, problem, question
+    from chathpc.privacy.placeholders import Placeholders
 
-    return asker(llm, base_url)
+    settings = load_settings({"llm": llm, "base_url": base_url})
+    choice = resolve(llm, settings)
+    if choice.backend is None:
+        return None
+    choice = replace(choice, backend=guarded(choice, settings, Placeholders))
+
+    def estimate(gap: Gap, source: Sequence[tuple[int, str]]) -> OpenValue | None:
+        try:
+            answer = ask(choice, question(gap, source), problem=lambda text: problem(gap, text))
+            return check(gap, answer.text, choice.backend.label if choice.backend else "")
+        except (BudgetSpentError, ValueError):
+            return None
+
+    return estimate

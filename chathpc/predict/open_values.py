@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 
-from chathpc.errors import BudgetSpentError
 from chathpc.llm.backend import Request
 from chathpc.predict.counts import Range
 from chathpc.prompts.loader import template
@@ -56,34 +55,6 @@ class OpenValue:
 
 #: Asks a model for a value, showing it numbered lines of source; None where it gave none that can be used.
 Estimate = Callable[[Gap, Sequence[tuple[int, str]]], OpenValue | None]
-
-
-def asker(spec: str, base_url: str | None = None) -> Estimate | None:
-    """How values are asked of the model of a SPEC; None where that names none. What it does not answer in form and time stays open.
-
-    Errors: UsageError for what is no SPEC, ModelUnavailableError.
-    """
-    from chathpc.llm.asking import ask
-    from chathpc.llm.guard import guarded
-    from chathpc.llm.settings import load_settings
-    from chathpc.llm.spec import resolve
-    from chathpc.privacy.placeholders import Placeholders
-
-    settings = load_settings({"llm": spec, "base_url": base_url})
-    choice = resolve(spec, settings)
-    if choice.backend is None:
-        return None
-    backend = guarded(choice, settings, Placeholders)
-    choice = replace(choice, backend=backend)
-
-    def estimate(gap: Gap, source: Sequence[tuple[int, str]]) -> OpenValue | None:
-        try:
-            answer = ask(choice, question(gap, source), problem=lambda text: problem(gap, text))
-            return check(gap, answer.text, backend.label)
-        except (BudgetSpentError, ValueError):
-            return None
-
-    return estimate
 
 
 def question(gap: Gap, source: Sequence[tuple[int, str]]) -> Request:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chathpc.errors import ChathpcError, UsageError
@@ -15,14 +15,13 @@ from chathpc.predict.emulation import Followed
 from chathpc.predict.kernel_time import Time, predict_time
 from chathpc.predict.lowering import Lowered
 from chathpc.predict.open_values import Estimate, Gap, OpenValue
-from chathpc.predict.program import Prepared, Program, Wanted, follow, listed, matching, prepare, title
+from chathpc.predict.program import Asked, Prepared, Program, follow, listed, matching, prepare, title
 from chathpc.predict.recipe import arguments_of_makefile
 from chathpc.predict.roofline import Roofline, classify
 from chathpc.predict.warp_chain import chain
 from chathpc.profile.text import clean
 from chathpc.sandbox.contract import Completed, Sandbox
 
-Three = tuple[int, int, int]
 Tell = Callable[[str], None]
 #: Source lines that are kept, and characters of each.
 _LINES, _LONGEST = 8, 100
@@ -33,27 +32,6 @@ _ARGUMENT = re.compile(r"\bargv\s*\[\s*(\d+)\s*\]")
 
 class NotLaunchedError(ChathpcError):
     """The program ended, or was ended, before it launched the kernel."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be predicted: a kernel by name (None: the first launch of each), as the program's `arguments` launch it.
-
-    `grid` and `block` choose a launch by its shape, or are that of a kernel without a host program, whose parameters are `values`;
-    `occurrence` is which launch of the kernel, from 0; `seconds` how long a launch is interpreted. `alone_grid` and `alone_block` are
-    what a kernel without a host program has if nothing else is said.
-    """
-
-    kernel: str | None = None
-    arguments: tuple[str, ...] | None = None
-    grid: Three | None = None
-    block: Three | None = None
-    shared: int = 0
-    values: Mapping[str, str] = field(default_factory=dict)
-    occurrence: int = 0
-    seconds: float = 3.0
-    alone_grid: Three | None = None
-    alone_block: Three | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +96,10 @@ def predict(
             "The program has a main, which gives its kernels their parameters and shared memory.",
             hint="Give the program's arguments (--args), or a source without main.",
         )
-    shape = (None, None) if prepared.alone else (asked.grid, asked.block)
-    wanted = Wanted(("*",) if chosen is None else (chosen,), *shape, asked.occurrence, asked.seconds)
     progress("following its launches")
-    found, missing, done = follow(prepared, arguments, wanted, device, sandbox)
+    wanted = replace(asked, grid=None, block=None) if prepared.alone else asked
+    kernels = ("*",) if chosen is None else (chosen,)
+    found, missing, done = follow(prepared, arguments, kernels, wanted, device, sandbox)
     launches = found if chosen is None else _chosen(found, asked)
     if not launches:
         raise _not_launched(done, asked, prepared)

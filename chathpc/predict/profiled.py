@@ -14,7 +14,8 @@ from chathpc.errors import UsageError
 from chathpc.predict import devices
 from chathpc.predict.across import Measured
 from chathpc.predict.counts import Launch
-from chathpc.predict.prediction import Asked, Prediction
+from chathpc.predict.prediction import Prediction
+from chathpc.predict.program import Asked
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.profile import Profile

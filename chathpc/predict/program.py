@@ -43,6 +43,9 @@ _MOST_SHOWN = 1_000
 _MOST_NAMES = 12
 
 
+Three = tuple[int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """What is built: a folder with a Makefile (and variables for make), or sources with flags of their compiler."""
@@ -72,17 +75,24 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which launches are followed: of kernels by their mangled names (all: the first of each), of one shape, the how manieth of it.
+class Asked:
+    """What is to be predicted: a kernel by name (None: the first launch of each), as the program's `arguments` launch it.
 
-    `seconds` is how long a launch is interpreted until what is left of it is taken to go on alike.
+    `grid` and `block` choose a launch by its shape, or are that of a kernel without a host program, whose parameters are `values`;
+    `occurrence` is which launch of the kernel, from 0; `seconds` how long a launch is interpreted. `alone_grid` and `alone_block` are
+    what a kernel without a host program has if nothing else is said.
     """
 
-    kernels: tuple[str, ...] = ("*",)
-    grid: tuple[int, int, int] | None = None
-    block: tuple[int, int, int] | None = None
+    kernel: str | None = None
+    arguments: tuple[str, ...] | None = None
+    grid: Three | None = None
+    block: Three | None = None
+    shared: int = 0
+    values: Mapping[str, str] = field(default_factory=dict)
     occurrence: int = 0
     seconds: float = 3.0
+    alone_grid: Three | None = None
+    alone_block: Three | None = None
 
 
 def prepare(program: Program, work: Path, device: Device) -> Prepared:
@@ -118,11 +128,13 @@ def lowered(
 
 
 def follow(
-    prepared: Prepared, arguments: Sequence[str], wanted: Wanted, device: Device, sandbox: Sandbox
+    prepared: Prepared, arguments: Sequence[str], kernels: Sequence[str], asked: Asked, device: Device, sandbox: Sandbox
 ) -> tuple[list[emulation.Followed], tuple[str, ...], Completed]:
-    """Run the program in the sandbox: launches that were followed, what its stand-in for the runtime lacks, and how it ended."""
+    """Run the program in the sandbox: launches of `kernels` (mangled names; *: the first of each) that were followed, what its stand-in for the
+    runtime lacks, and how it ended.
+    """
     work = prepared.work
-    (work / "settings").write_text(_settings(wanted, device, prepared.architecture), "utf-8")
+    (work / "settings").write_text(_settings(kernels, asked, device, prepared.architecture), "utf-8")
     launches = work / "launches"
     launches.unlink(missing_ok=True)
     done = run(
@@ -303,16 +315,14 @@ def _version(tool: Path) -> str:
     return found[1] if found else ""
 
 
-def _settings(wanted: Wanted, device: Device, architecture: str) -> str:
+def _settings(kernels: Sequence[str], asked: Asked, device: Device, architecture: str) -> str:
     number = re.fullmatch(r"sm_(\d+)(\d)", device.architecture) or re.fullmatch(r"sm_(\d+)(\d)", architecture)
-    lines = [f"want {name}" for name in wanted.kernels]
+    lines = [f"want {name}" for name in kernels]
     lines += [
-        f"{name} {' '.join(map(str, shape))}"
-        for name, shape in (("grid", wanted.grid), ("block", wanted.block))
-        if shape
+        f"{name} {' '.join(map(str, shape))}" for name, shape in (("grid", asked.grid), ("block", asked.block)) if shape
     ]
     facts = {
-        "occurrence": wanted.occurrence, "seconds": wanted.seconds, "other_seconds": max(OTHERS, wanted.seconds), "name": device.name,
+        "occurrence": asked.occurrence, "seconds": asked.seconds, "other_seconds": max(OTHERS, asked.seconds), "name": device.name,
         "major": number[1] if number else 0, "minor": number[2] if number else 0, "multiprocessors": device.units,
         "clock_khz": round(device.clock / 1e3), "memory_clock_khz": round(device.memory_clock / 1e3), "bus_bits": device.bus,
         "l2_bytes": round(device.l2), "shared_per_block": min(round(device.shared_block), 48 << 10),

@@ -41,7 +41,7 @@ from chathpc.predict.build import (
 )
 from chathpc.predict.compilers import Clang, Toolkit, checked, find_clang, find_toolkit
 from chathpc.predict.devices import device
-from chathpc.predict.program import Prepared, Program, Wanted, follow, lowered, prepare
+from chathpc.predict.program import Asked, Prepared, Program, follow, lowered, prepare
 from chathpc.predict.recipe import Recipe, Unit, recipe_of_makefile
 from chathpc.predict.warp_chain import chain
 from chathpc.sandbox import choose
@@ -104,9 +104,9 @@ def followed(label: Label, sources: Path, compilers: Compilers) -> dict[str, Any
             prepared = built_program(label, sources, compilers, work)
             row["build"] = time.monotonic() - begin
             kernels = kernels_of(label, prepared)
-            wanted = Wanted(kernels, label.grid, label.block)
+            wanted = Asked(grid=label.grid, block=label.block)
             words = shlex.split(label.arguments)
-            found, missing, done = follow(prepared, words, wanted, device(DEVICE), choose())
+            found, missing, done = follow(prepared, words, kernels, wanted, device(DEVICE), choose())
         except (ChathpcError, OSError, ValueError, subprocess.SubprocessError) as error:
             return row | {"failure": f"{type(error).__name__}: {error} {getattr(error, 'log', '')[:300]}"}
         row["run"] = time.monotonic() - begin - row["build"]

@@ -21,8 +21,8 @@ import numpy as np
 from chathpc.predict.across import Measured, across
 from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.devices import Device, device
-from chathpc.predict.prediction import Asked, predict
-from chathpc.predict.program import Program
+from chathpc.predict.prediction import predict
+from chathpc.predict.program import Asked, Program
 from chathpc.sandbox import choose
 
 Row = Mapping[str, str]

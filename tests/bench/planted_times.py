@@ -12,8 +12,8 @@ import numpy as np
 
 from chathpc.predict.counts import Range
 from chathpc.predict.devices import device
-from chathpc.predict.prediction import Asked, predict
-from chathpc.predict.program import Program
+from chathpc.predict.prediction import predict
+from chathpc.predict.program import Asked, Program
 from chathpc.sandbox import choose
 from tests.bench.opencl import figures
 from tests.bench.planted_kernels import PLANTED, TRUTH

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 from chathpc.predict.compilers import ToolkitMissingError, find_toolkit
-from chathpc.predict.prediction import Asked
 from chathpc.predict.profiled import Profiled
+from chathpc.predict.program import Asked
 from chathpc.reports import PREDICTION_FORMATS, prediction_renderers
 from chathpc.reports.style import Style
 from tests.commands.conftest import Result

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.predict import host_time, own_processor
+from chathpc.predict import host_time, opencl
 from chathpc.predict.opencl import Local
-from chathpc.predict.prediction import Asked
+from chathpc.predict.program import Asked
 from chathpc.predict.record import record
 from chathpc.reports import prediction_renderers
 from chathpc.reports.style import Style
@@ -24,7 +24,7 @@ def quiet(stage: str) -> None:
 def test_arguments_are_made_as_they_are_written() -> None:
     written = "__global const float *x, __local double *part, const uint n, float a, global uchar *bytes"
     given = {"x": "n*2:iota", "n": "100", "bytes": "n:random"}
-    (x, part, n, a, some), assumed = own_processor._arguments("f", written, given, GRID, BLOCK)
+    (x, part, n, a, some), assumed = opencl._arguments("f", written, given, GRID, BLOCK)
     assert isinstance(x, np.ndarray)
     assert isinstance(some, np.ndarray)
     assert x.dtype == np.float32
@@ -49,7 +49,7 @@ def test_arguments_are_made_as_they_are_written() -> None:
 )
 def test_what_is_missing_is_asked_for(asked: Asked, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        own_processor.predict_opencl(STREAM, "", asked, quiet)
+        opencl.predict_opencl(STREAM, "", asked, quiet)
 
 
 @needs_pocl
@@ -59,7 +59,7 @@ def test_a_kernel_is_predicted_on_the_cores_at_hand(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(host_time, "measured", lambda cpu, caches: told)
     values = {"n": "1<<20", "a": "n", "b": "n:random", "c": "n", "s": "2"}
     asked = Asked("triad", grid=(8192, 1, 1), block=BLOCK, values=values)
-    found = own_processor.predict_opencl(STREAM, "", asked, quiet)
+    found = opencl.predict_opencl(STREAM, "", asked, quiet)
     # One multiplication and one addition for each of 2^20 elements, of three arrays of 4 bytes.
     assert found.counts.total("fp32") == pytest.approx(2 * 2**20, rel=0.01)
     assert found.counts.footprint_read == pytest.approx(3 * 4 * 2**20, rel=0.05)

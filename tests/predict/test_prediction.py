@@ -14,8 +14,8 @@ from chathpc.predict.counts import Range
 from chathpc.predict.cubin import Kernel
 from chathpc.predict.devices import device
 from chathpc.predict.open_values import Gap, OpenValue
-from chathpc.predict.prediction import Asked, NotLaunchedError, Prediction, predict
-from chathpc.predict.program import Program, matching, title
+from chathpc.predict.prediction import NotLaunchedError, Prediction, predict
+from chathpc.predict.program import Asked, Program, matching, title
 from chathpc.predict.record import PredictionRecord, record
 from chathpc.sandbox import choose
 
