@@ -59,35 +59,19 @@ struct symbol {
     struct machine_kernel kernel;
 };
 static struct symbol *symbols;
-static size_t symbol_count, symbol_room; /* a hash table with open addressing, never more than half full */
-
-static size_t slot_of(const struct symbol *table, size_t room, const void *host) {
-    size_t at = ((uintptr_t)host >> 3) * 0x9E3779B97F4A7C15u % room;
-    while (table[at].host && table[at].host != host) at = (at + 1) % room;
-    return at;
-}
+static size_t symbol_count;
 
 static struct symbol *find_symbol(const void *host) {
-    if (!symbol_room || !host) return NULL;
-    struct symbol *found = &symbols[slot_of(symbols, symbol_room, host)];
-    return found->host ? found : NULL;
+    for (size_t i = symbol_count; i-- > 0;)
+        if (symbols[i].host == host) return &symbols[i];
+    return NULL;
 }
 
 static struct symbol *add_symbol(const void *host, const char *name) {
-    if (2 * (symbol_count + 1) > symbol_room) {
-        size_t room = symbol_room ? 2 * symbol_room : 256;
-        struct symbol *table = calloc(room, sizeof *table);
-        if (!table) abort();
-        for (size_t i = 0; i < symbol_room; i++)
-            if (symbols[i].host) table[slot_of(table, room, symbols[i].host)] = symbols[i];
-        free(symbols);
-        symbols = table;
-        symbol_room = room;
-    }
-    struct symbol *added = &symbols[slot_of(symbols, symbol_room, host)];
-    symbol_count += !added->host;
-    *added = (struct symbol){.host = host, .name = name};
-    return added;
+    if (!(symbol_count & (symbol_count - 1))) symbols = realloc(symbols, (symbol_count ? 2 * symbol_count : 1) * sizeof *symbols);
+    if (!symbols) abort();
+    symbols[symbol_count] = (struct symbol){.host = host, .name = name};
+    return &symbols[symbol_count++];
 }
 
 void **__cudaRegisterFatBinary(void *binary) {
@@ -115,7 +99,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 
 /* The compiler calls it before the host first touches a managed variable. */
 char __cudaInitModule(void **handle) {
-    for (size_t i = 0; i < symbol_room; i++)
+    for (size_t i = 0; i < symbol_count; i++)
         if (symbols[i].managed && !*symbols[i].managed) {
             size_t bytes;
             void *variable = machine_variable(symbols[i].name, &bytes);

@@ -58,7 +58,8 @@ struct instruction {
 
 struct parameter { u32 offset, size; };
 struct kernel {
-    char *name; u32 entry, registers, shared, local, parameter_base, parameter_count, max_threads, module;
+    char *name;
+    u32 module, entry, registers, shared, local, max_threads, parameter_base, parameter_count; /* in the order of the file */
     struct parameter *parameters;
 };
 struct variable { char *name; u64 size; u8 *memory; u32 module; };
@@ -2391,14 +2392,9 @@ static void load_code(void)
     for (u32 k = 0; k < kernel_count; k++) {
         struct kernel *one = &kernels[k];
         one->name = get_text(NULL);
-        one->module = least(get32(), module_count);
-        one->entry = least(get32(), code_count);
-        one->registers = get32();
-        one->shared = get32();
-        one->local = get32();
-        one->max_threads = get32();
-        one->parameter_base = get32();
-        one->parameter_count = get_count(8);
+        get(&one->module, offsetof(struct kernel, parameters) - offsetof(struct kernel, module));
+        one->module = least(one->module, module_count), one->entry = least(one->entry, code_count);
+        if (one->parameter_count > (blob_bytes - blob_at) / 8) one->parameter_count = 0;
         one->parameters = calloc(one->parameter_count + 1, sizeof *one->parameters);
         get(one->parameters, one->parameter_count * sizeof *one->parameters);
     }

@@ -101,14 +101,6 @@ static int binary_count, binaries_ready, shared_memory;
 static struct mapping *mappings;
 static size_t mapping_count, mapping_room;
 
-static void *grown(void *table, size_t *room, size_t size) {
-    *room = *room ? *room * 2 : 64;
-    table = realloc(table, *room * size);
-    if (!table)
-        abort();
-    return table;
-}
-
 static int on_device(const void *pointer) {
     struct machine_memory found;
     return machine_memory_at(pointer, &found) && found.space == MACHINE_DEVICE;
@@ -144,7 +136,9 @@ static struct mapping *find(const char *begin, size_t bytes, int implicit) {
 
 static struct mapping *add(char *begin, size_t bytes, char *device, void *block, long references) {
     if (mapping_count == mapping_room)
-        mappings = grown(mappings, &mapping_room, sizeof *mappings);
+        mappings = realloc(mappings, (mapping_room = mapping_room ? 2 * mapping_room : 64) * sizeof *mappings);
+    if (!mappings)
+        abort();
     size_t at = later(begin);
     memmove(mappings + at + 1, mappings + at, (mapping_count - at) * sizeof *mappings);
     mapping_count++;
@@ -257,23 +251,22 @@ static void prepare(void) {
 
 /* ---- data regions ---- */
 
-struct component {
-    void *base, *begin;
-    int64_t size, type;
-    void *name;
-};
+/* The parts of an object that the program's own mapper names. */
 struct components {
-    struct component *component;
-    size_t count, room;
+    int32_t count;
+    void **bases, **begins;
+    int64_t *sizes, *types;
 };
+#define PUSH(list, value)                                                                                                          \
+    if (!(all->list = realloc(all->list, (size_t)(all->count + 1) * sizeof *all->list)))                                           \
+        abort();                                                                                                                   \
+    all->list[all->count] = value;
 
-int64_t __tgt_mapper_num_components(void *handle) { return (int64_t)((struct components *)handle)->count; }
+int64_t __tgt_mapper_num_components(struct components *all) { return all->count; }
 
-void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
-    struct components *all = handle;
-    if (all->count == all->room)
-        all->component = grown(all->component, &all->room, sizeof *all->component);
-    all->component[all->count++] = (struct component){base, begin, size, type, name};
+void __tgt_push_mapper_component(struct components *all, void *base, void *begin, int64_t size, int64_t type) {
+    PUSH(bases, base) PUSH(begins, begin) PUSH(sizes, size) PUSH(types, type)
+    all->count++;
 }
 
 typedef void (*data_function)(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers);
@@ -282,18 +275,8 @@ typedef void (*data_function)(int32_t count, void **bases, void **begins, int64_
 static void by_mapper(data_function function, void *mapper, void *base, void *begin, int64_t size, int64_t type) {
     struct components all = {0};
     ((void (*)(void *, void *, void *, int64_t, int64_t, void *))mapper)(&all, base, begin, size, type, NULL);
-    void **bases = malloc((all.count + 1) * sizeof *bases), **begins = malloc((all.count + 1) * sizeof *begins);
-    int64_t *sizes = malloc((all.count + 1) * sizeof *sizes), *types = malloc((all.count + 1) * sizeof *types);
-    if (!bases || !begins || !sizes || !types)
-        abort();
-    for (size_t i = 0; i < all.count; i++) {
-        bases[i] = all.component[i].base;
-        begins[i] = all.component[i].begin;
-        sizes[i] = all.component[i].size;
-        types[i] = all.component[i].type;
-    }
-    function((int32_t)all.count, bases, begins, sizes, types, NULL);
-    free(bases), free(begins), free(sizes), free(types), free(all.component);
+    function(all.count, all.bases, all.begins, all.sizes, all.types, NULL);
+    free(all.bases), free(all.begins), free(all.sizes), free(all.types);
 }
 
 /* Bytes by which a struct's mapped part is widened at its beginning, so that its copy is aligned as the struct is. */
