@@ -47,6 +47,11 @@ CPU = "znver3"
 NAMES = tuple(f.name for f in dataclasses.fields(Constants))
 # How far a constant may go from what is measured or documented, as a standard deviation of its logarithm: a factor of e^0.5 is no surprise.
 PRIOR = 0.5
+# What is measured or documented, where the fit begins.
+START = Constants(
+    core=1.0, launch=200.0, group=20.0, branch=16.0, waits=1.0, atomic=18.0, translation=1.0, walk=1.0, conflict=6.0, foreign=12.0,
+    second=1.0, third=1.0, third_unordered=1.0, memory=1.0, memory_unordered=1.0, write_back=1.0, crowded=1.0,
+)  # fmt: skip
 # Standard deviation of the logarithm of time over prediction that the fit reckons with, beyond which launches weigh less.
 RESIDUAL = 0.25
 
@@ -181,7 +186,7 @@ def predict(sample: Sample, host: Host, k: Constants) -> float:
 
 def fit(known: Sequence[Sample], host: Host) -> Constants:
     """Constants that fit the logarithms of the times of `known` best (pseudo-Huber loss), held near the defaults; Levenberg and Marquardt."""
-    start = np.log([getattr(Constants(), name) for name in NAMES])
+    start = np.log([getattr(START, name) for name in NAMES])
     truth = np.log([s.seconds for s in known])
     # Kernels weigh alike, whatever their number of launches.
     per: dict[str, int] = defaultdict(int)
@@ -258,11 +263,11 @@ def table(detail: bool = False) -> None:
 
     if detail:
         for s in every:
-            plain, now = predict(s, host, Constants()) / s.seconds, unseen[s.name] / s.seconds
+            plain, now = predict(s, host, START) / s.seconds, unseen[s.name] / s.seconds
             print(
                 f"{s.name:42} {s.seconds * 1e6:10.1f} us  nothing fitted x {plain:5.2f}  unseen x {now:5.2f}  followed {s.work.followed:4.0%}"
             )
-    line("nothing fitted", every, lambda s: predict(s, host, Constants()))
+    line("nothing fitted", every, lambda s: predict(s, host, START))
     line("seen kernels", known, lambda s: predict(s, host, fitted))
     line("unseen kernels, each left out", known, lambda s: unseen[s.name])
     for regime in ("few", "about", "many"):

@@ -20,7 +20,7 @@ from chathpc.bench.predict.counted import read_counts
 from chathpc.bench.predict.flops import chain
 from chathpc.bench.predict.labels import read_labels, read_programs
 from chathpc.bench.predict.questions import Kind
-from chathpc.bench.predict.recordings import keep
+from chathpc.bench.predict.run import keep
 from chathpc.llm.backend import Completion, Request
 from chathpc.llm.recorded import Recording
 

@@ -19,12 +19,18 @@ from hypothesis import strategies as st
 from chathpc.bench.predict import flops
 from chathpc.bench.predict.counted import count_lines, read_counts
 from chathpc.bench.predict.labels import Label, balanced, read_labels
-from chathpc.bench.predict.measured import count_figures, time_figures, timed
-from chathpc.bench.predict.questions import class_question, generated_question, read_word
-from chathpc.bench.predict.recordings import Keeping
-from chathpc.bench.predict.rooflines import ABOVE, BANDWIDTHS, BELOW, PEAKS, trials
-from chathpc.bench.predict.run import examples_for, programs_of
-from chathpc.bench.predict.scores import PUBLISHED, Confusion, Judged, confusion
+from chathpc.bench.predict.questions import (
+    ABOVE,
+    BANDWIDTHS,
+    BELOW,
+    PEAKS,
+    class_question,
+    generated_question,
+    read_word,
+    trials,
+)
+from chathpc.bench.predict.result import PUBLISHED, Confusion, Judged, confusion, count_figures, time_figures, timed
+from chathpc.bench.predict.run import Keeping, examples_for, programs_of
 from chathpc.bench.predict.sources import read_source
 from chathpc.commands.main import main
 from chathpc.errors import UsageError

@@ -9,8 +9,7 @@ from math import isnan
 
 from chathpc.bench import lines
 from chathpc.bench.data import finite
-from chathpc.bench.predict.result import TITLES, Result, ratio
-from chathpc.bench.predict.scores import Confusion, Published
+from chathpc.bench.predict.result import TITLES, Confusion, Published, Result, ratio
 from chathpc.profile import numbers
 from chathpc.reports.markdown import prose, table
 from chathpc.reports.page import Page

@@ -1,7 +1,14 @@
-"""`chathpc bench predict` from its options to its result: questions put to a model, and what chathpc says of the same launches."""
+"""`chathpc bench predict` from its options to its result: questions put to a model, and what chathpc says of the same launches.
+
+Answers are kept without their questions, which hold source that is not ours to copy, as other recordings (chathpc.llm.recorded), so that
+`replay:FILE` gives them again; instead of a question's text there is its hash, the program, the kernel and the kind of question.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,16 +16,23 @@ from pathlib import Path
 from chathpc.bench.predict.counted import Counted, read_counts
 from chathpc.bench.predict.flops import TABLE, Ask, chain
 from chathpc.bench.predict.labels import LABELS_DEVICE, Label, balanced, read_labels, read_programs
-from chathpc.bench.predict.measured import count_figures, time_figures, timed
-from chathpc.bench.predict.questions import KINDS, Kind, Program, Question, class_question, generated_question
-from chathpc.bench.predict.recordings import Keeping
-from chathpc.bench.predict.result import Answered, Operations, Result, operation_figures, result_of
-from chathpc.bench.predict.rooflines import trials
-from chathpc.bench.predict.scores import Judged
+from chathpc.bench.predict.questions import KINDS, Kind, Program, Question, class_question, generated_question, trials
+from chathpc.bench.predict.result import (
+    Answered,
+    Judged,
+    Operations,
+    Result,
+    count_figures,
+    operation_figures,
+    result_of,
+    time_figures,
+    timed,
+)
 from chathpc.bench.predict.sources import read_source
 from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.asking import Problem, ask
-from chathpc.llm.backend import Request
+from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request
+from chathpc.llm.recorded import Recording, key_of
 from chathpc.llm.spec import Choice
 from chathpc.predict.devices import device
 from chathpc.predict.roofline import LABELLED, classify
@@ -247,3 +261,40 @@ def table_of(labels: Sequence[Label]) -> tuple[Label, ...]:
     """The launches of the paper's table of operations among `labels`; of two with one name the first."""
     found: Mapping[tuple[str, str], Label] = {(each.program, each.kernel): each for each in reversed(labels)}
     return tuple(found[key] for key in TABLE if key in found)
+
+
+def keep(file: Path, request: Request, found: Completion, about: tuple[str, str, str]) -> None:
+    """Add an answer to `file`, in one write. `about`: the kind of question, the program and the kernel."""
+    kind, program, kernel = about
+    entry = {
+        "key": key_of(request), "model": found.model, "system": hashlib.sha256(request.system.encode()).hexdigest()[:16], "kind": kind,
+        "program": program, "kernel": kernel, "answer": found.text, "prompt_tokens": found.prompt_tokens,
+        "completion_tokens": found.completion_tokens,
+    }  # fmt: skip
+    handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(handle, (json.dumps(entry, ensure_ascii=False) + "\n").encode())
+    finally:
+        os.close(handle)
+
+
+class Keeping:
+    """A back end whose answers are kept in `file`; what it holds already is not asked again. `about` says what the next questions are about:
+    the kind of question, the program and the kernel.
+    """
+
+    def __init__(self, backend: Backend, file: Path) -> None:
+        self._backend = backend
+        self._file = file
+        self._recording = Recording(file)
+        self.about = ("", "", "")
+        self.name, self.label = backend.name, backend.label
+        self.form: Form = backend.form
+
+    def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+        """The recorded answer, else that of the back end, which is recorded; see Backend."""
+        found = self._recording.find(request)
+        if found is None:
+            found = self._backend.complete(request, on_token=on_token)
+            keep(self._file, request, found, self.about)
+        return found
