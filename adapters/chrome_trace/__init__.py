@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 #: Keys with which an object begins that holds events, also where these come later than the first look reaches.
 _OBJECT = re.compile(
@@ -41,17 +36,10 @@ def _is_event(text: str) -> bool:
     return isinstance(first, dict) and isinstance(first.get("ph"), str)
 
 
-def read(path: Path) -> Profile:
-    """Read the trace at `path`; see `trace.read`."""
-    from chathpc.adapters.chrome_trace.trace import read as read_trace
-
-    return read_trace(path)
-
-
 ADAPTER = Adapter(
     name="chrome-trace",
     reads="traces of the PyTorch profiler and other Chrome traces (.json, .json.gz)",
     recognises=recognises,
-    read=read,
+    read=reader("chathpc.adapters.chrome_trace.trace"),
     order=60,
 )

@@ -7,14 +7,8 @@ No trace is public; ours are generated from this layout.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 
 def recognises(glance: Glance) -> bool:
@@ -26,17 +20,10 @@ def recognises(glance: Glance) -> bool:
     return "event.log" in glance.names and glance.inside("event.log").content.startswith(b"[pid]")
 
 
-def read(path: Path) -> Profile:
-    """Read the trace in folder `path`; see `trace.read`."""
-    from chathpc.adapters.neutrino.trace import read as read_trace
-
-    return read_trace(path)
-
-
 ADAPTER = Adapter(
     name="neutrino",
     reads="Neutrino trace folders (probe.toml, event.log, result/*.bin)",
     recognises=recognises,
-    read=read,
+    read=reader("chathpc.adapters.neutrino.trace"),
     order=20,
 )

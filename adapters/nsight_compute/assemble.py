@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from chathpc.adapters.nsight_compute.caveats import caveats, insufficient, lacking
-from chathpc.adapters.nsight_compute.devices import devices_of, hardware_of
 from chathpc.adapters.nsight_compute.facts import SOURCES, facts
 from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report
 from chathpc.adapters.nsight_compute.located import PERIOD, located_metrics, located_values
@@ -22,10 +20,166 @@ from chathpc.profile.location import Locations
 from chathpc.profile.machine_code import CodeLine, MachineCode
 from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.profile import Profile, Source
-from chathpc.profile.remark import Remark
+from chathpc.profile.remark import Device, Remark
 from chathpc.profile.source_text import held
 from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray, NodeKind
+
+#: What is missing → (one of these ids is enough to have it, options of ncu that collect it).
+_PARTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "kernel times": (("gpu.kernel.time",), "--section SpeedOfLight"),
+    "speed of light": (("gpu.kernel.sm-throughput", "gpu.kernel.memory-throughput"), "--section SpeedOfLight"),
+    "launch configuration": (("gpu.kernel.blocks",), "--section LaunchStats"),
+    "occupancy": (("gpu.kernel.occupancy", "gpu.kernel.achieved-occupancy"), "--section Occupancy"),
+    "stall reasons": (("gpu.kernel.stall.long-scoreboard", "gpu.kernel.stall.wait"), "--section WarpStateStats"),
+    "scheduler statistics": (("gpu.kernel.eligible-warps", "gpu.kernel.issue-active"), "--section SchedulerStats"),
+    "cache hit rates": (("gpu.kernel.l1-hit-rate", "gpu.kernel.l2-hit-rate"), "--section MemoryWorkloadAnalysis"),
+    "memory tables (sectors per request, bank conflicts)": (
+        ("gpu.kernel.sectors-per-request.global-load", "gpu.kernel.sectors-per-request.global-store", "gpu.kernel.shared-wavefronts"),
+        "--section MemoryWorkloadAnalysis_Tables",
+    ),
+    "use of the pipes": (
+        tuple(f"gpu.kernel.pipe.{pipe}" for pipe in ("fma", "alu", "lsu", "xu", "fp64", "tensor")),
+        "--section ComputeWorkloadAnalysis",
+    ),
+    "bytes of device memory": (("gpu.kernel.dram-rate",), "--section MemoryWorkloadAnalysis"),
+    "floating point operations (roofline)": (
+        ("gpu.kernel.flops.fp32", "gpu.kernel.flops.fp64"),
+        "--section SpeedOfLight_RooflineChart",
+    ),
+    "instruction counts": (("gpu.kernel.instructions",), "--section InstructionStats"),
+    "samples per source line": (("gpu.instructions",), "--section SourceCounters --import-source yes"),
+}  # fmt: skip
+_LINES = "source lines"
+#: What is missing → what collects it besides an option.
+_COMMAND = "ncu {} -o report ./app"
+
+
+def not_collected(measured: Collection[str], *, lines: bool, exported: bool) -> Mapping[str, str]:
+    """What is missing → the command that collects it. `measured` are the ids that have a value; `lines`: source lines are known.
+
+    An export to CSV has no values per line whatever was collected.
+    """
+    found = {}
+    for what, (ids, options) in _PARTS.items():
+        if not any(one in measured for one in ids):
+            found[what] = _COMMAND.format(options)
+    if "gpu.instructions" in measured and not lines:
+        found[_LINES] = (
+            f"{_COMMAND.format('--section SourceCounters --import-source yes')} (of a program compiled with nvcc -lineinfo)"
+        )
+    if exported and "samples per source line" in found:
+        found["samples per source line"] += " (and give the .ncu-rep file: exports to CSV have none)"
+    return found
+
+
+#: Names in caveats are cut to this, and so many are named.
+_NAME, _NAMED = 80, 3
+
+CLOCKS = (
+    "Kernel times were taken one kernel at a time, at the clock that Nsight Compute sets (the base clock unless "
+    "--clock-control none was given): they are not comparable with times of Nsight Systems or of the program."
+)
+CHOSEN = (
+    "Only the profiled kernel launches are included: their share of the run, and what happens between them, is unknown."
+)
+
+
+def lacking(metrics: Collection[str], launches: Sequence[Launch], *, lines: bool, exported: bool) -> Mapping[str, str]:
+    """What is not in the report → the command that collects it."""
+    if insufficient(launches):
+        return {"counters of the kernels": "ncu --set full -o report ./app"}
+    return not_collected(metrics, lines=lines, exported=exported)
+
+
+def insufficient(launches: Sequence[Launch]) -> str:
+    """Why nothing can be concluded, as a sentence; empty if something can."""
+    if all(launch.failed for launch in launches):
+        count = "the one kernel launch" if len(launches) == 1 else f"the {len(launches)} kernel launches"
+        return f"Profiling failed: no counter of {count} in the report has a value."
+    return ""
+
+
+def _names(names: Iterable[str]) -> str:
+    distinct = list(dict.fromkeys(name if len(name) <= _NAME else name[: _NAME - 1] + "…" for name in names))
+    more = f" and {len(distinct) - _NAMED} more" if len(distinct) > _NAMED else ""
+    return ", ".join(distinct[:_NAMED]) + more
+
+
+def caveats(launches: Sequence[Launch], metrics: Collection[str], *, averaged: bool, exported: bool) -> Iterable[str]:
+    """What the report cannot tell, as sentences; `averaged` if entries stand for several launches each."""
+    if "gpu.kernel.time" in metrics:
+        yield CLOCKS
+    yield CHOSEN
+    if insufficient(launches):
+        return
+    failed = [launch for launch in launches if launch.failed]
+    if failed:
+        yield (
+            f"Nothing was measured for {len(failed)} of {len(launches)} launches, so these could not be assessed: "
+            f"{_names(launch.kernel for launch in failed)}."
+        )
+    untimed = [launch for launch in launches if launch.seconds is None and not launch.failed]
+    if untimed:
+        yield f"No time was measured for {len(untimed)} of {len(launches)} launches: {_names(launch.kernel for launch in untimed)}."
+    if "gpu.kernel.sm-throughput" not in metrics and "gpu.kernel.memory-throughput" not in metrics:
+        known = "times and launch configurations" if "gpu.kernel.time" in metrics else "launch configurations"
+        yield f"The report has no utilisation of multiprocessors or memory: besides selected counters, only {known} can be used."
+    if any(launch.kind not in (0, 4) for launch in launches):
+        yield "Some results are for ranges or graphs of several kernels: statements about them cover all their kernels together."
+    if averaged:
+        yield (
+            "Launches of one kernel with the same grid, block and shared memory are merged; their counters are "
+            "time-weighted averages."
+        )
+    if exported:
+        yield "Read from an export: values are rounded as printed, and there is no per-instruction data."
+
+
+def hardware_of(launches: Iterable[Launch]) -> dict[str, str]:
+    """The names of the GPUs, as a fact about the machine."""
+    names = dict.fromkeys(clean(launch.texts.get("device__attribute_display_name", "")) for launch in launches)
+    found = [name for name in names if name]
+    return {"gpu": ", ".join(found)} if found else {}
+
+
+def devices_of(launches: Iterable[Launch]) -> dict[int, Device]:
+    """The GPUs by ordinal, as the first launch on each describes it."""
+    found: dict[int, Device] = {}
+    for launch in launches:
+        if launch.device not in found:
+            device = _device(launch)
+            if device is not None:
+                found[launch.device] = device
+    return found
+
+
+def _device(launch: Launch) -> Device | None:
+    def attribute(*names: str) -> float | None:
+        value = launch.value(*(f"device__attribute_{name}" for name in names))
+        return value if value is not None and value > 0 else None
+
+    name = clean(launch.texts.get("device__attribute_display_name", ""))
+    major, minor = attribute("compute_capability_major"), launch.value("device__attribute_compute_capability_minor")
+    capability = f"{major:.0f}.{minor or 0:.0f}" if major is not None else launch.texts.get("capability", "")
+    if not name and not capability:
+        return None
+    memory, count = attribute("total_memory"), attribute("multiprocessor_count")
+    clock, width = (
+        attribute("memory_clock_rate", "max_mem_frequency_khz"),
+        attribute("global_memory_bus_width", "fb_bus_width"),
+    )
+    cycles = attribute("clock_rate")
+    return Device(
+        name=name or f"GPU of compute capability {clean(capability)}",
+        multiprocessors=None if count is None else int(count),
+        memory=None if memory is None else int(memory),
+        # Two transfers a clock on every line of the bus: the rule of NVIDIA's deviceQuery.
+        bandwidth=None if clock is None or width is None else 2 * clock * 1e3 * width / 8,
+        clock=None if cycles is None else cycles * 1e3,
+        capability=clean(capability),
+    )
+
 
 #: PyTorch appends numbers to the names of its ranges, other ones for every call.
 _NUMBERED = re.compile(r"(?:, (?:op_id|seq) = \d+)+$")

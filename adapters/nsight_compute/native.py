@@ -14,12 +14,11 @@ from typing import Any
 from chathpc.adapters import native
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsight_compute import MAGIC
-from chathpc.adapters.nsight_compute.facts import WANTED
+from chathpc.adapters.nsight_compute.facts import DEVICE, WANTED
 from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report, Rule, Triple, failed
 from chathpc.adapters.nsight_compute.located import LOCATED, LOCATED_PATTERN
-from chathpc.adapters.nsight_compute.names import DEVICE
 from chathpc.adapters.nsight_compute.roofline import PATTERN
-from chathpc.adapters.nsight_compute.units import normal
+from chathpc.adapters.nsight_compute.table import normal
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 

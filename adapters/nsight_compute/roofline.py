@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 
 from chathpc.adapters.nsight_compute.launch import Launch
-from chathpc.adapters.nsight_compute.names import CLOCK
+
+#: The clock of the multiprocessors, as their parts see it and as a whole.
+CLOCK = ("smsp__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second")
 
 
 def ratio(above: float | None, below: float | None) -> float | None:

@@ -1,14 +1,9 @@
-"""The rows of an export to CSV: what stands before and between them, quoting, and how numbers are written.
-
-Two pages are exported: `ncu --page raw --csv` is wide, a row for each launch and a column for each metric, units in the first
-row; `--page details --csv` is long, a row for each metric or rule of each launch; `--print-summary` makes a long form with the
-average over launches. Lines of the profiler (`==PROF== …`) and the
-program's own output come before, and where several processes were profiled also between.
-"""
+"""The rows of an export to CSV: what stands before and between them, quoting, how numbers and units are written."""
 
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +11,82 @@ from pathlib import Path
 
 from chathpc.adapters.nsight_compute.launch import Triple
 from chathpc.errors import AdapterError
+
+_PREFIXES = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+#: Units that are written with a prefix → how they are written.
+_SCALED = ("second", "byte", "hz", "s", "inst", "sector", "warp", "thread", "cycle", "block", "request")
+#: A value beyond this is damage: no counter of a GPU comes near it.
+_LARGEST = 1e30
+
+
+def factor(unit: str) -> float:
+    """What a value in `unit` is multiplied with to be in SI units; 1 for a unit that carries no prefix.
+
+    `usecond` and `us` → 1e-6, `Mbyte` → 1e6, `Gbyte/s` → 1e9, `cycle/nsecond` → 1e9, `Kbyte/block` → 1e3, `%` → 1.
+    Prefixes count in powers of 1,000, bytes too.
+    """
+    above, _, below = unit.strip().partition("/")
+    return _one(above) / (_one(below) or 1.0)
+
+
+def _one(unit: str) -> float:
+    word = unit.strip()
+    for base in _SCALED:
+        lowered = word.lower()
+        if lowered.endswith(base):
+            prefix = word[: len(word) - len(base)]
+            if prefix in _PREFIXES:
+                return _PREFIXES[prefix]
+    return 1.0
+
+
+def normal(value: float, unit: str) -> float | None:
+    """`value` in SI units; None if it is not a number, or none that a counter could have."""
+    scaled = value * factor(unit)
+    return scaled if math.isfinite(scaled) and abs(scaled) <= _LARGEST else None
+
+
+#: What can only be a number with a decimal point, or only with a decimal comma.
+_POINT = re.compile(
+    r"-?(?:\d+\.(?:\d{1,2}|\d{4,})|0\.\d+|\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,})(?:[eE][+-]?\d+)?"
+)
+_COMMA = re.compile(
+    r"-?(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,})(?:[eE][+-]?\d+)?"
+)
+#: After so many signs the matter is settled.
+_ENOUGH = 1000
+#: Separators of thousands that mean nothing else: spaces of all widths and apostrophes.
+_SPACES = re.compile(r"(?<=\d)[\s'\u2019](?=\d)")
+
+
+class Numerals:
+    """Collects what the numbers of a file look like, and reads them."""
+
+    def __init__(self) -> None:
+        self._points = self._commas = 0
+
+    def see(self, text: str) -> None:
+        """Take a cell as evidence for one way of writing."""
+        if self._points + self._commas >= _ENOUGH:
+            return
+        text = _plain(text)
+        self._points += _POINT.fullmatch(text) is not None
+        self._commas += _COMMA.fullmatch(text) is not None
+
+    def number(self, text: str) -> float | None:
+        """The number in a cell; None for `n/a`, empty cells and words. Values per instance in brackets are left out."""
+        text = _plain(text)
+        decimal, grouping = (",", ".") if self._commas > self._points else (".", ",")
+        try:
+            value = float(text.replace(grouping, "").replace(decimal, "."))
+        except ValueError:
+            return None
+        return value if math.isfinite(value) else None
+
+
+def _plain(text: str) -> str:
+    return _SPACES.sub("", text.partition(" (")[0].strip())
+
 
 #: How metrics are named in the wide form: unit of the GPU, two underscores, what it counts.
 _METRIC = re.compile(r"[a-z][a-z0-9]*__[a-z0-9_]+(\.[a-z0-9_.]+)?")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 #: How a report (.nsys-rep, .qdrep) begins.
 REPORT = b"NVIDIA Tegra Profiler Report"
@@ -65,13 +61,6 @@ def recognises(glance: Glance) -> bool:
     return is_export(glance) or is_report(glance)
 
 
-def read(path: Path) -> Profile:
-    """The profile of an export, a report, or the exports and reports of one job in a folder; AdapterError for damage."""
-    from chathpc.adapters.nsight_systems.report import read_path
-
-    return read_path(path)
-
-
 def _needs() -> str:
     """What is missing to read all of the format."""
     from shutil import which
@@ -85,7 +74,7 @@ ADAPTER = Adapter(
     name="nsight-systems",
     reads="Nsight Systems: SQLite exports of 2021 and later, .nsys-rep and .qdrep (through nsys), folders of several ranks",
     recognises=recognises,
-    read=read,
+    read=reader("chathpc.adapters.nsight_systems.report"),
     order=30,
     needs=_needs,
 )

@@ -24,7 +24,7 @@ SECONDS, SECONDS_PER_BYTE = 120.0, 1 / 1e6
 SLACK_SECONDS = 2.0
 
 
-def read_path(path: Path) -> Profile:
+def read(path: Path) -> Profile:
     """The profile of an export, a report or a folder of these."""
     from chathpc.adapters.nsight_systems.job import read_job
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 #: Files of a folder that are looked into.
 _LOOKED = 64
@@ -26,17 +21,10 @@ def recognises(glance: Glance) -> bool:
     return glance.is_file and holds_report(glance.text)
 
 
-def read(path: Path) -> Profile:
-    """Read a report or a folder of reports; see `reading.read`."""
-    from chathpc.adapters.nsys_stats.reading import read as read_reports
-
-    return read_reports(path)
-
-
 ADAPTER = Adapter(
     name="nsys-stats",
     reads="CSV reports of nsys stats (cuda_gpu_kern_sum, cuda_api_sum, cuda_gpu_trace, …)",
     recognises=recognises,
-    read=read,
+    read=reader("chathpc.adapters.nsys_stats.reading"),
     order=55,
 )

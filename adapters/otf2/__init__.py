@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 ANCHOR = "traces.otf2"
 #: How an anchor file begins: a mark of the byte order, then "OTF2".
@@ -30,18 +24,11 @@ def needs() -> str:
     return "" if native.installed("otf2") else "pip install 'chathpc[otf2]'"
 
 
-def read(path: Path) -> Profile:
-    """Read the trace of anchor file `path`, or of the folder that holds it; see `profile.read`."""
-    from chathpc.adapters.otf2.profile import read as read_profile
-
-    return read_profile(path)
-
-
 ADAPTER = Adapter(
     name="otf2",
     reads="OTF2 traces (traces.otf2 and its folder), with messages and collectives",
     recognises=recognises,
-    read=read,
+    read=reader("chathpc.adapters.otf2.profile"),
     order=35,
     needs=needs,
 )

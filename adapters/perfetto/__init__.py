@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import HEAD, Glance
 from chathpc.adapters.protobuf import BYTES, VARINT, Damaged, fields, varint
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 #: Fields that packets of every writer have (trace_packet.proto) → wire types: id of the trusted user, timestamp, sequence; packets in one.
 _COMMON = {3: VARINT, 8: VARINT, 10: VARINT, 50: BYTES, 133: BYTES}
@@ -42,17 +37,10 @@ def _begins(content: bytes) -> bool:
     return _COMMON.get(key >> 3) == key & 7
 
 
-def read(path: Path) -> Profile:
-    """Read the trace at `path`; see `trace.read`."""
-    from chathpc.adapters.perfetto.trace import read as read_trace
-
-    return read_trace(path)
-
-
 ADAPTER = Adapter(
     name="perfetto",
     reads="traces of Perfetto (.pftrace, .proto, .perfetto-trace): rocprofv3, rocprof-sys, omnitrace, Chrome",
     recognises=recognises,
-    read=read,
+    read=reader("chathpc.adapters.perfetto.trace"),
     order=65,
 )

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 from chathpc.adapters.content import LARGEST
+from chathpc.adapters.rocprof import WORKLOAD
 from chathpc.adapters.rocprof.csv_traces import number, rows_of
 from chathpc.adapters.rocprof.intake import Intake, facts_of
-from chathpc.adapters.rocprof.kinds import WORKLOAD
 from chathpc.adapters.rocprof.system import System, system_of
 from chathpc.adapters.traced.recording import integer
 from chathpc.errors import AdapterError

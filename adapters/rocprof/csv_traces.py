@@ -12,8 +12,8 @@ from pathlib import Path
 
 from chathpc.adapters.content import DAMAGED, read_text
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.rocprof import Table, columns_of, table_of
 from chathpc.adapters.rocprof.intake import Intake, facts_of
-from chathpc.adapters.rocprof.kinds import Table, columns_of, table_of
 from chathpc.adapters.rocprof.statistics import read as read_statistics
 from chathpc.adapters.traced.recording import Facts, integer
 from chathpc.errors import AdapterError

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
-
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
 
 
 def recognises(glance: Glance) -> bool:
@@ -25,17 +19,10 @@ def _is_timemory(glance: Glance) -> bool:
     return text.startswith("{") and text[1:].lstrip().startswith('"timemory"') and '"metadata"' not in text[:200]
 
 
-def read(path: Path) -> Profile:
-    """Read one JSON file, or all trees of a folder as one profile; see `profile.read`."""
-    from chathpc.adapters.timemory.profile import read as read_profile
-
-    return read_profile(path)
-
-
 ADAPTER = Adapter(
     name="timemory",
     reads="timemory output (wall.tree.json, wall.json, folders of *.tree.json)",
     recognises=recognises,
-    read=read,
+    read=reader("chathpc.adapters.timemory.profile"),
     order=30,
 )

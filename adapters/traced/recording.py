@@ -246,11 +246,9 @@ def integer(value: object) -> int | None:
             value = int(value, 16 if value.startswith("0x") else 10)
         except ValueError:
             return None
-    elif isinstance(value, float) and -_LARGEST < value < _LARGEST and value.is_integer():
+    elif type(value) is float and -_LARGEST < value < _LARGEST and value.is_integer():
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST:
-        return value
-    return None
+    return value if type(value) is int and -_LARGEST < value < _LARGEST else None
 
 
 def amount(text: str | None) -> float | None:

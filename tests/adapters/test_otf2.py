@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from chathpc.adapters import native
-from chathpc.adapters import otf2 as adapter
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.otf2 import ADAPTER as adapter
+from chathpc.adapters.otf2 import child
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import AdapterError
 from chathpc.profile.merge import merge
@@ -190,7 +191,7 @@ def test_a_call_that_does_not_end_lasts_to_the_end_of_the_trace(tmp_path: Path) 
 
 def test_of_a_large_trace_the_beginning_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "child.py"
-    source = (Path(adapter.__file__).parent / "child.py").read_text()
+    source = Path(child.__file__).read_text()
     script.write_text(source.replace("MOST_ENTRIES = 4_000_000", "MOST_ENTRIES = 20"))
     run = native.run
     monkeypatch.setattr(native, "run", lambda _, *rest: run(script, *rest))

@@ -12,8 +12,8 @@ import pytest
 
 import chathpc
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.rocprof import Kind, kind_of
 from chathpc.adapters.rocprof.intake import facts_of, kernel_name
-from chathpc.adapters.rocprof.kinds import Kind, kind_of
 from chathpc.adapters.rocprof.system import positive, system_of
 from chathpc.adapters.traced.operations import copy_lane, is_synchronisation, kernel_lane
 from chathpc.adapters.traced.recording import integer

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.timemory import ADAPTER, read, recognises
+from chathpc.adapters.timemory import ADAPTER, recognises
+from chathpc.adapters.timemory.profile import read
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Aggregation, Clock
 from chathpc.profile.profile import Profile

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.nsight_compute import read, recognises
+from chathpc.adapters.nsight_compute import recognises
+from chathpc.adapters.nsight_compute.read import read
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 from tests.adapters.contained import Server
@@ -316,7 +317,7 @@ CASES = int(os.environ.get("CHATHPC_NCU_CASES", "30"))
 def test_damaged_reports_are_refused_or_read(vendor: Any, tmp_path: Path) -> None:
     bases = [path for path in REPORTS if path.stat().st_size < 400_000]
     wrong = []
-    with Server("chathpc.adapters.nsight_compute:read") as server:
+    with Server("chathpc.adapters.nsight_compute.read:read") as server:
         for seed in range(CASES):
             random = Random(seed)
             path = tmp_path / "damaged.ncu-rep"

@@ -17,7 +17,8 @@ import pytest
 
 import chathpc
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.nsight_systems import read, recognises
+from chathpc.adapters.nsight_systems import recognises
+from chathpc.adapters.nsight_systems.report import read
 from chathpc.errors import AdapterError
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile

@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.adapters.nsight_compute import ADAPTER
-from chathpc.adapters.nsight_compute.numerals import Numerals
-from chathpc.adapters.nsight_compute.table import header_of, triple
-from chathpc.adapters.nsight_compute.units import factor, normal
+from chathpc.adapters.nsight_compute.table import Numerals, factor, header_of, normal, triple
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind

@@ -61,7 +61,7 @@ def test_a_folder_needs_a_file_and_no_other_tools(tmp_path: Path) -> None:
 
 
 def test_reports_in_a_folder_count_before_their_exports(tmp_path: Path) -> None:
-    from chathpc.adapters.nsight_compute.recognise import files_in
+    from chathpc.adapters.nsight_compute import files_in
 
     (tmp_path / "a.csv").write_text(raw_page(THREE))
     assert files_in(Glance(tmp_path)) == ["a.csv"]

@@ -14,9 +14,8 @@ import pytest
 
 from chathpc.adapters.load import load
 from chathpc.adapters.nsight_compute import ADAPTER, native
-from chathpc.adapters.nsight_compute.facts import SOURCES, WANTED, facts
+from chathpc.adapters.nsight_compute.facts import DEVICE, SOURCES, WANTED, facts
 from chathpc.adapters.nsight_compute.launch import Launch
-from chathpc.adapters.nsight_compute.names import DEVICE
 from chathpc.errors import AdapterError
 from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.profile import Profile

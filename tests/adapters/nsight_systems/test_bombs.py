@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.adapters.nsight_systems import read
+from chathpc.adapters.nsight_systems.report import read
 from chathpc.errors import AdapterError
 from tests.synthetic.nsight_systems import H2D, Export, all_features, tid
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chathpc.adapters.nsight_systems import launches, read
+from chathpc.adapters.nsight_systems import launches
+from chathpc.adapters.nsight_systems.report import read
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
 from chathpc.profile.timeline import DEVICE_LANES, LaneKind

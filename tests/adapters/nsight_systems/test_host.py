@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chathpc.adapters.nsight_systems import read
+from chathpc.adapters.nsight_systems.report import read
 from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import NodeKind
 from tests.adapters.nsight_systems.looking import below, paths

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
-from chathpc.adapters.nsight_systems import read
+from chathpc.adapters.nsight_systems.report import read
 from tests.synthetic.nsight_systems import AGES, all_features
 
 SECRET = "hunter2-s3cr3t"

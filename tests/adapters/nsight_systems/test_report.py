@@ -11,7 +11,8 @@ import pytest
 
 import chathpc
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.nsight_systems import ADAPTER, read, recognises, report
+from chathpc.adapters.nsight_systems import ADAPTER, recognises, report
+from chathpc.adapters.nsight_systems.report import read
 from chathpc.errors import AdapterError
 from tests.synthetic.nsight_systems import AGES, Export, all_features, tid
 
