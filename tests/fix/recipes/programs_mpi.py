@@ -158,65 +158,6 @@ int main(int argc, char **argv) {
 """, has_not=('MPI_Barrier',),
     ),
     c(
-        "particles handed to the neighbour", "one-message",
-        r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-typedef struct { double x, v; int kind; } particle;
-#define CELL(g, row, col) ((g)[(row) * (width) + (col)])
-static MPI_Datatype kind_of_message(void) {
-  MPI_Datatype made;
-  MPI_Type_contiguous(sizeof(particle), MPI_BYTE, &made);
-  MPI_Type_commit(&made);
-  return made;
-}
-static void hand_on(const particle *mine, particle *got, int n, int left, int right, MPI_Datatype type) {
-  for (int k = 0; k < n; k++)
-    MPI_Sendrecv(mine + k, 1, type, right, 5, got + n + k, 1, type, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-static void to_first(particle *p, int n, int rank, int size) {
-  if (rank) {
-    for (int k = 0; k < n; k++) MPI_Send(&p[k], sizeof(particle), MPI_BYTE, 0, 6, MPI_COMM_WORLD);
-  } else {
-    for (int r = 1; r < size; r++)
-      for (int k = 0; k < n; k++) MPI_Recv(&p[r * n + k], sizeof(particle), MPI_BYTE, r, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  }
-}
-static void edge(double *g, int width, int left, int right) {
-  for (int col = 0; col < width; col++)
-    MPI_Sendrecv(&CELL(g, 1, col), 1, MPI_DOUBLE, right, 7, &CELL(g, 0, col), 1, MPI_DOUBLE, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-int main(int argc, char **argv) {
-  int rank, size, n = 300, width = 40;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Datatype type = kind_of_message();
-  particle *a = calloc(n * size, sizeof(particle)), *b = calloc(2 * n, sizeof(particle));
-  double *g = calloc(2 * width, sizeof(double)), sum = 0.0;
-  for (int k = 0; k < n; k++) { a[k].x = k + 0.25 * rank; a[k].v = 1.0 / (k + 1); a[k].kind = k % 3; }
-  for (int k = 0; k < width; k++) CELL(g, 1, k) = k * rank;
-  int right = (rank + 1) % size, left = (rank + size - 1) % size;
-  for (int t = 0; t < 4; t++) {
-    hand_on(a, b, n, left, right, type);
-    for (int k = 0; k < n; k++) a[k].x += b[n + k].v * b[n + k].kind;
-    edge(g, width, left, right);
-    for (int k = 0; k < width; k++) CELL(g, 1, k) += 0.5 * CELL(g, 0, k);
-    to_first(a, n, rank, size);
-    for (int k = 0; k < width; k++) MPI_Allreduce(MPI_IN_PLACE, &g[k], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  }
-  for (int k = 0; k < n * size; k++) sum += a[k].x + a[k].kind;
-  for (int k = 0; k < width; k++) sum += CELL(g, 1, k);
-  if (rank == 0) printf("%.8f\n", sum);
-  MPI_Type_free(&type);
-  MPI_Finalize();
-  return 0;
-}
-""", "MPI_Sendrecv(mine, n, type, right, 5, got + n, n, type", "MPI_Send(&p[0], n * sizeof(particle), MPI_BYTE", "MPI_Sendrecv(&g[(1) * (width)], width",
-        "MPI_Allreduce(MPI_IN_PLACE, &g[0], width",
-    ),
-    c(
         "plan to all before the log", "send-early",
         r"""
 #include <math.h>

@@ -149,7 +149,7 @@ contains
     !$omp parallel do
     do i = 1, n
       !$omp critical
-      if (y(i) > m) m = y(i)
+      m = max(m, y(i))
       !$omp end critical
     end do
     !$omp end parallel do
@@ -377,9 +377,7 @@ program sums
     s = x(i) + s
     p = p*x(i)
     top = max(top, x(i))
-    if (x(i) < low) then
-      low = x(i)
-    end if
+    low = min(low, x(i))
     !$omp end critical
     !$omp atomic
     c = c + 1

@@ -1,4 +1,4 @@
-"""Whether two accesses may be to the same memory: in C and C++ by names, types, members, restrict, and where pointers come from."""
+"""Whether two accesses may be to the same memory: in C and C++ by names, types, members, and where pointers come from."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.accesses import Access
 from chathpc.fix.recipes.analysis.c_accesses import local_array
-from chathpc.fix.recipes.analysis.exchanges import are_exchanged
+from chathpc.fix.recipes.analysis.exchanges import are_apart
 from chathpc.fix.recipes.analysis.fortran_accesses import overlaps
-from chathpc.fix.recipes.analysis.origins import ALLOCATORS, object_name, origins
+from chathpc.fix.recipes.analysis.origins import object_name, origins
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
-from chathpc.fix.recipes.analysis.types import Type, declared, field_of, of_declaration, type_of
+from chathpc.fix.recipes.analysis.syntax import children, field, text_of
+from chathpc.fix.recipes.analysis.types import Type, declared, of_declaration, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -103,117 +103,13 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
         )
         if known:
             return False
-    members = [_member(each, program) for each in (one, other)]
-    if not program.has_unions and not _has_record_casts(program):
-        if members[0] and members[1] and members[0] != members[1]:
-            return False
-        for mine, its in (members, members[::-1]):
-            if mine and not its and mine not in program.addressed:
-                # A member is reached by its record, or by its address if somebody took it, or as a part of a whole record.
-                whole = second if mine == members[0] else first
-                if whole is not None and whole.name not in program.records and whole.name not in _BYTES:
-                    return False
     left, right = (base_of(each) for each in (one, other))
-    for own, foreign in ((left, right), (right, left)):
-        if (
-            own is not None
-            and foreign is not None
-            and own.type == "identifier"
-            and text_of(own) in one.procedure.restricted
-            and one.procedure is other.procedure
-            and not _leads_from(own, foreign, one.procedure)
-        ):
-            return False
     if left is None or right is None:
         return True
-    if one.procedure is other.procedure and are_exchanged(left, right, one.procedure, program):
+    if one.procedure is other.procedure and are_apart(left, right, one.procedure, program):
         return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
-    if ours is not None and theirs is not None and not ours & theirs:
-        return False
-    return one.procedure is not other.procedure or not _are_apart_in_calls(left, right, one.procedure, program)
-
-
-def _are_apart_in_calls(left: Node, right: Node, procedure: Procedure, program: Program) -> bool:
-    """True for two parameters, for which every call of the program hands over memory of different origin."""
-    names = [one.name for one in procedure.model.parameters]
-    calls = program.calls.get(procedure.model.name, [])
-    mine, its = text_of(left), text_of(right)
-    if (
-        left.type != "identifier"
-        or right.type != "identifier"
-        or mine == its
-        or not {mine, its} <= set(names)
-        or not calls
-    ):
-        return False
-    if procedure.model.name in program.handed_on or len(program.named(procedure.model.name)) != 1:
-        return False
-    if not (program.named("main") or "static" in procedure.model.marks) or "virtual" in procedure.model.marks:
-        return False
-    if any(procedure.assigned.get(name) or name in procedure.addressed for name in (mine, its)):
-        return False
-    for caller, call in calls:
-        given = children(field(call, "arguments"))
-        if caller is procedure or len(given) != len(names):
-            return False
-        one, other = given[names.index(mine)], given[names.index(its)]
-        first, second = origins(one, caller, program), origins(other, caller, program)
-        if first is None or second is None or first & second:
-            return False
-    return True
-
-
-def _has_record_casts(program: Program) -> bool:
-    """True where the address of a record may become that of its first member by a cast."""
-    if "record casts" not in program.known_facts:
-        program.known_facts["record casts"] = any(
-            _is_record_cast(node, one, program)
-            for one in program.procedures
-            if not one.source.is_fortran
-            for node in one.all("cast_expression", "call_expression")
-        )
-    return program.known_facts["record casts"]
-
-
-def _is_record_cast(node: Node, procedure: Procedure, program: Program) -> bool:
-    called = text_of(field(node, "function"))
-    value = field(node, "value") or next(iter(children(field(node, "arguments"))), None)
-    target = called if node.type == "call_expression" else text_of(field(node, "type"))
-    if value is None or "*" not in target or (called and not called.startswith("reinterpret_cast")):
-        return False
-    if text_of(field(value, "function")).rsplit("::", 1)[-1] in ALLOCATORS:
-        return False
-    of = type_of(value, procedure, program)
-    return of is None or of.name in program.records
-
-
-def _leads_from(own: Node, foreign: Node, procedure: Procedure) -> bool:
-    """True if a pointer may have been made from a restricted one, whose memory it may then reach (C11 6.7.3.1 p3)."""
-    name, todo, seen = text_of(own), [_root(foreign)], set[str]()
-    if name in procedure.stored:
-        return True
-    while todo:
-        each = todo.pop()
-        if each == name or not each:
-            return True
-        if each not in seen:
-            seen.add(each)
-            todo += [
-                text_of(one)
-                for value in procedure.assigned.get(each, ())
-                if value
-                for one in nodes(value, "identifier")
-            ]
-    return False
-
-
-def _member(one: Access, program: Program) -> str:
-    """Name of the scalar member that is accessed; empty for anything else."""
-    if one.node.type != "field_expression":
-        return ""
-    declared_as = field_of(one.node, one.procedure, program)
-    return "" if declared_as is None or declared_as.dims else text_of(field(one.node, "field"))
+    return ours is None or theirs is None or bool(ours & theirs)
 
 
 def base_of(one: Access) -> Node | None:

@@ -184,28 +184,9 @@ class Procedure:
         return _UNSTABLE.search(_DIRECTIVE.sub(b"", text)) is not None
 
     @cached_property
-    def restricted(self) -> frozenset[str]:
-        """Parameters that are declared restrict."""
-        head = self.source.text[self.node.start_byte : self.body.start_byte if self.body else self.node.end_byte]
-        return frozenset(
-            match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head)
-        )
-
-    @cached_property
     def names_shared(self) -> bool:
         """True where a directive asks for a word on every variable, so that none may be added."""
         return b"default(none)" in (self.node.text or b"").replace(b" ", b"")
-
-    @cached_property
-    def stored(self) -> frozenset[str]:
-        """Names that stand in values of members, elements and memory: what is a pointer among them can be found there again."""
-        return frozenset(
-            text_of(one)
-            for node in self.all("assignment_expression")
-            if (left := field(node, "left")) is not None and left.type != "identifier"
-            for one in nodes(field(node, "right") or node, "identifier")
-            if (parent := one.parent) is None or parent.type not in ("subscript_expression", "pointer_expression")
-        )
 
     @cached_property
     def times_declared(self) -> Mapping[str, int]:
@@ -294,11 +275,6 @@ class Program:
     @cached_property
     def known_expansions(self) -> dict[str, Expanded | None]:
         """The program behind its macros, once it was looked for."""
-        return {}
-
-    @cached_property
-    def known_runs(self) -> dict[tuple[str, int], list[list[tuple[str, str]]]]:
-        """Pointers that are moved from name to name, by function."""
         return {}
 
     @cached_property
@@ -412,11 +388,6 @@ class Program:
     def has_pointers_in_records(self) -> bool:
         """True where a member of a record may lead to any memory."""
         return any(one.pointers for record in self.records.values() for one in record.fields)
-
-    @cached_property
-    def has_unions(self) -> bool:
-        """True where one memory may have two types."""
-        return any(b"union" in source.text for source in self.sources.values())
 
     @cached_property
     def calls(self) -> Mapping[str, list[tuple[Procedure, Node]]]:

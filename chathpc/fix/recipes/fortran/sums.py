@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import value
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind
+from chathpc.diagnosis.source.model import Expr, Function, Kind
 from chathpc.fix.recipes.analysis.directives import directives
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.analysis.effects import effects
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 _MOST_ELEMENTS = 4096
 _OWN = re.compile(r"\b(?:private|firstprivate|lastprivate|linear)\s*\(([^)]*)\)")
-_COMPARED = {">": "max", ">=": "max", "<": "min", "<=": "min"}
 
 
 def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
-    """Critical sections and atomic updates that hold nothing but sums, or keep the greatest value, become a reduction."""
+    """Critical sections and atomic updates that hold nothing but sums become a reduction."""
     procedure, text, function = spot.procedure, spot.source.text, spot.procedure.model
     if procedure.unstable:
         return
@@ -120,7 +119,7 @@ def _not_shared(node: Node, words: str, names: set[str]) -> list[Edit] | None:
 
 
 def _protected(sections: list[Node], outer: Node, function: Function) -> dict[str, str]:
-    """Names that the sections add to or keep the greatest of, with the operator, if they hold nothing else and no other statement of
+    """Names that the sections add to, with the operator, if they hold nothing else and no other statement of
     the loop touches these; else nothing.
     """
     protected: list[int] = []
@@ -139,17 +138,10 @@ def _protected(sections: list[Node], outer: Node, function: Function) -> dict[st
     listed = [one for one in function.statements if first <= one.line <= last and one.expr is not None]
     names: dict[str, str] = {}
     expected: dict[str, int] = {}
-    at = 0
-    while at < len(listed):
-        one = listed[at]
-        at += 1
+    for one in listed:
         if one.line not in protected or one.expr is None:
             continue
-        if one.does == Does.CONDITION and at < len(listed):
-            found = _chosen(one.expr, listed[at].expr) if listed[at].line in protected else None
-            at += 1
-        else:
-            found = _added(one.expr)
+        found = _added(one.expr)
         if found is None or names.get(found[0], found[1]) != found[1]:
             return {}
         names[found[0]] = found[1]
@@ -192,17 +184,3 @@ def _added(expr: Expr) -> tuple[str, str] | None:
     while left.kind == Kind.BINARY and left.text in ("+", "-"):
         left = left.parts[0]
     return (name, "+") if str(left) == str(target) else None
-
-
-def _chosen(condition: Expr, assignment: Expr | None) -> tuple[str, str] | None:
-    """Name and operator of `if (v > x) x = v`."""
-    if assignment is None or assignment.kind != Kind.ASSIGN or condition.kind != Kind.BINARY:
-        return None
-    target, new = assignment.parts
-    operator = _COMPARED.get(condition.text)
-    sides = [str(each) for each in condition.parts]
-    if not _name(target) or operator is None or sorted(sides) != sorted([str(target), str(new)]):
-        return None
-    if target.kind != Kind.NAME or any(each.kind == Kind.CALL for each in new.walk()):
-        return None
-    return _name(target), operator if sides[0] == str(new) else ("min" if operator == "max" else "max")

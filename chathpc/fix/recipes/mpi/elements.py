@@ -25,7 +25,6 @@ _ELEMENTS = {
 }  # fmt: skip
 
 _SIZE = re.compile(r"(?:\(int\))?sizeof\((?:struct\s*)?(\w+)\)")
-_DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def is_of_one(count: Node) -> bool:
     return words == "1" or _SIZE.fullmatch(text_of(count).replace(" ", "")) is not None
 
 
-def is_of_elements(count: Node, told: Node, element: Type | None, procedure: Procedure, program: Program) -> bool:
+def is_of_elements(count: Node, told: Node, element: Type | None, procedure: Procedure) -> bool:
     """True if a message of that number and type is one element, and the next one lies directly behind it."""
     if element is None or element.depth:
         return False
@@ -128,78 +127,5 @@ def is_of_elements(count: Node, told: Node, element: Type | None, procedure: Pro
     if text_of(count) != "1":
         size = _SIZE.fullmatch(text_of(count).replace(" ", ""))
         return size is not None and kind == "MPI_BYTE" and size[1] == element.name
-    if kind in _ELEMENTS:
-        return element.is_arithmetic and type_size(_ELEMENTS[kind], unit) == type_size(element.name, unit) is not None
-    return told.type == "identifier" and _is_as_large(kind, element.name, procedure, program, 0)
-
-
-def _is_as_large(name: str, record: str, procedure: Procedure, program: Program, depth: int) -> bool:
-    """True if a variable holds a type of messages that is made of just the bytes of such a record."""
-    if depth > _DEEPEST:
-        return False
-    if name in procedure.parameters:
-        own = procedure.model.name
-        calls = program.calls.get(own, [])
-        if procedure.assigned.get(name) or name in procedure.addressed or own in program.handed_on or not calls:
-            return False
-        place = [one.name for one in procedure.model.parameters].index(name)
-        given = [(caller, children(field(call, "arguments"))) for caller, call in calls]
-        return len(program.named(own)) == 1 and all(
-            place < len(listed)
-            and listed[place].type == "identifier"
-            and _is_as_large(text_of(listed[place]), record, caller, program, depth + 1)
-            for caller, listed in given
-        )
-    if name in procedure.declarations:
-        values = procedure.assigned.get(name, [])
-        if values:
-            return all(_is_made(each, record, program, depth) for each in values) and not _makers(name, procedure)
-        return _is_built(name, record, procedure)
-    holders = [one for one in program.procedures if name not in one.declarations and name in one.identifiers]
-    given_values = [each for _, each in program.assigned.get(name, [])]
-    if given_values:
-        return all(_is_made(each, record, program, depth) for each in given_values) and not any(
-            _makers(name, one) for one in holders
-        )
-    makers = [one for one in holders if _makers(name, one)]
-    return len(makers) == 1 and _is_built(name, record, makers[0])
-
-
-def _is_made(value: Node | None, record: str, program: Program, depth: int) -> bool:
-    """True for the call of a function that makes such a type and returns it."""
-    if value is None or value.type != "call_expression":
-        return False
-    named = program.named(text_of(field(value, "function")))
-    if len(named) != 1 or named[0].is_broken:
-        return False
-    returned = [bare(next(iter(children(each)), None)) for each in named[0].all("return_statement")]
-    return bool(returned) and all(
-        each is not None
-        and each.type == "identifier"
-        and text_of(each) in named[0].declarations
-        and _is_as_large(text_of(each), record, named[0], program, depth + 1)
-        for each in returned
-    )
-
-
-def _makers(name: str, procedure: Procedure) -> list[Node]:
-    """Calls that get the variable's address and may set it."""
-    found = []
-    for node in procedure.identifiers.get(name, ()):
-        address = node.parent
-        if address is None or address.type != "pointer_expression" or text_of(field(address, "operator")) != "&":
-            continue
-        call = address.parent.parent if address.parent is not None else None
-        if text_of(field(call, "function")) not in ("MPI_Type_commit", "MPI_Type_free"):
-            found.append(call or address)
-    return found
-
-
-def _is_built(name: str, record: str, procedure: Procedure) -> bool:
-    """`MPI_Type_contiguous(sizeof(record), MPI_BYTE, &name)`, once."""
-    makers = _makers(name, procedure)
-    if len(makers) != 1 or text_of(field(makers[0], "function")) != "MPI_Type_contiguous":
-        return False
-    listed = [text_of(each).replace(" ", "") for each in children(field(makers[0], "arguments"))]
-    size = _SIZE.fullmatch(listed[0]) if len(listed) == 3 else None
-    return size is not None and size[1] == record and listed[1:] == ["MPI_BYTE", f"&{name}"]
+    told_size = type_size(_ELEMENTS[kind], unit) if kind in _ELEMENTS else None
+    return element.is_arithmetic and told_size == type_size(element.name, unit) is not None

@@ -82,9 +82,7 @@ def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[
                 else None
             )
             if edits is None:
-                if any(
-                    _is_of_loop(each, loop, procedure) and not _is_of_partners(each, loop, procedure) for each in single
-                ):
+                if any(_is_of_loop(each, loop, procedure) for each in single):
                     return None
                 left.update(_tags(loop))
                 continue
@@ -106,19 +104,6 @@ def _tags(loop: Node) -> set[str]:
 def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:
     header = counted(loop, procedure)
     return header is None or any(text_of(each) == header.variable for each in nodes(call, "identifier"))
-
-
-def _is_of_partners(call: Node, loop: Node, procedure: Procedure) -> bool:
-    """True if every iteration exchanges with another process, or is a call of all of them: such calls stay one by one."""
-    header = counted(loop, procedure)
-    _, fixed, _ = _CALLS[text_of(field(call, "function"))]
-    listed = children(field(call, "arguments"))
-    return header is not None and any(
-        text_of(one) == header.variable
-        for each in fixed
-        if each < len(listed)
-        for one in nodes(listed[each], "identifier")
-    )
 
 
 def _call(statement: Node) -> Node | None:
@@ -166,7 +151,7 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
                 continue
             first = first_element(listed[place], header, procedure)
             if first is None or not is_of_elements(
-                listed[count_at], listed[count_at + 1], first.type_of(procedure, program), procedure, program
+                listed[count_at], listed[count_at + 1], first.type_of(procedure, program), procedure
             ):
                 return None
             arguments[place] = first.address

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.accesses import Access
@@ -12,15 +13,32 @@ from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import counted, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.reach import WHOLE, meets, reach
-from chathpc.fix.recipes.analysis.syntax import C_LOOPS, bare, children, field, line_of, nodes, text_of
-from chathpc.fix.recipes.mpi.calls import Call, blocks, mpi_call
-from chathpc.fix.recipes.mpi.ranks import RANK, asked
+from chathpc.fix.recipes.analysis.syntax import (
+    C_LOOPS,
+    bare,
+    children,
+    enclosing,
+    field,
+    line_of,
+    nodes,
+    statements,
+    text_of,
+)
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+#: Numbers of arguments.
+_ARGUMENTS = {
+    "MPI_Send": 6, "MPI_Ssend": 6, "MPI_Isend": 7, "MPI_Recv": 7, "MPI_Bcast": 5, "MPI_Reduce": 7, "MPI_Allreduce": 6,
+    "MPI_Gather": 8, "MPI_Barrier": 1,
+}  # fmt: skip
 _SENDS = frozenset({"MPI_Send", "MPI_Ssend"})
+_NAMES = ("identifier", "field_identifier")
+#: The variable or member that gets the number of the process.
+_RANK = re.compile(rb"\bMPI_Comm_rank\s*\([^,()]+,\s*&[\w.>-]*?\b(\w+)\s*\)")
+_PRINTING = frozenset({"printf", "puts", "putchar", "fputs", "fwrite", "write", "fprintf"})
 #: What may show others in which order processes come by, other than by messages.
 _SEEN_OUTSIDE = re.compile(
     rb"\b(?:MPI_ANY_(?:SOURCE|TAG)|MPI_(?:Win|File|Put|Get|Accumulate|I?[mM]?[pP]robe|Comm_spawn)\w*|f?open|creat|shm_\w+|mmap|ofstream|fstream|"
@@ -28,12 +46,33 @@ _SEEN_OUTSIDE = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call that is a statement by itself."""
+
+    name: str
+    statement: Node
+    arguments: tuple[Node, ...]
+
+
+def _mpi_call(statement: Node | None) -> _Call | None:
+    """The statement as one of the calls that are known; None for anything else, and where a result of it is used."""
+    if statement is None or statement.type != "expression_statement":
+        return None
+    call = next(iter(children(statement)), None)
+    if call is None or call.type != "call_expression":
+        return None
+    name = text_of(field(call, "function"))
+    listed = children(field(call, "arguments"))
+    return _Call(name, statement, tuple(listed)) if _ARGUMENTS.get(name) == len(listed) else None
+
+
 def sent_early(context: Context, spot: Spot) -> Iterator[Change]:
     """Sends go in front of work that does not change what they send."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
     if procedure.is_broken or procedure.body is None:
         return
-    for listed in blocks(procedure):
+    for listed in map(statements, procedure.all("compound_statement")):
         place = 0
         while place < len(listed):
             run = list(_run(listed[place:], procedure))
@@ -83,11 +122,11 @@ def _parts(statement: Node) -> list[Node]:
     return [statement] if body is None else _parts(body)
 
 
-def _calls(statement: Node, procedure: Procedure) -> list[Call]:
+def _calls(statement: Node, procedure: Procedure) -> list[_Call]:
     """The calls of MPI that the statement is made of; none if there is anything else in it but conditions and counting loops."""
     if any(counted(each, procedure) is None for each in nodes(statement, "for_statement")):
         return []
-    found = [mpi_call(each) for each in _parts(statement)]
+    found = [_mpi_call(each) for each in _parts(statement)]
     return [each for each in found if each is not None] if all(found) else []
 
 
@@ -165,26 +204,18 @@ def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[A
 def _buffer(node: Node, procedure: Procedure) -> Access | None:
     """The memory that a call sends."""
     one = bare(node)
-    while one is not None and one.type == "cast_expression":
-        one = bare(field(one, "value"))
-    if one is not None and one.type == "binary_expression" and text_of(field(one, "operator")) == "+":
-        one = bare(field(one, "left"))
-    if one is None:
+    if one is None or one.type in ("identifier", "field_expression", "subscript_expression"):
+        return None if one is None else Access(one, procedure, f"{WHOLE}{text_of(one)}", True, False)
+    inner = bare(field(one, "argument"))
+    if inner is None or one.type != "pointer_expression" or text_of(field(one, "operator")) != "&":
         return None
-    if one.type == "pointer_expression" and text_of(field(one, "operator")) == "&":
-        inner = bare(field(one, "argument"))
-        if inner is None:
-            return None
-        if inner.type == "identifier":
-            own = procedure.declarations.get(text_of(inner))
-            is_memory = own is None or bool(own.dims) or own.reference
-            return Access(inner, procedure, text_of(inner), is_memory and own is not None, False)
-        # An element stands for the array from there on.
-        base = field(inner, "argument") if inner.type == "subscript_expression" else None
-        return None if base is None else Access(base, procedure, f"{WHOLE}{text_of(base)}", True, False)
-    if one.type in ("identifier", "field_expression", "subscript_expression"):
-        return Access(one, procedure, f"{WHOLE}{text_of(one)}", True, False)
-    return None
+    if inner.type == "identifier":
+        own = procedure.declarations.get(text_of(inner))
+        is_memory = own is not None and (bool(own.dims) or own.reference)
+        return Access(inner, procedure, text_of(inner), is_memory, False)
+    # An element stands for the array from there on.
+    base = field(inner, "argument") if inner.type == "subscript_expression" else None
+    return None if base is None else Access(base, procedure, f"{WHOLE}{text_of(base)}", True, False)
 
 
 def _is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
@@ -211,7 +242,7 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
     edits, first = [], None
     for call in procedure.all("call_expression"):
         statement = call.parent
-        found = mpi_call(statement)
+        found = _mpi_call(statement)
         if statement is None or found is None or found.name != "MPI_Barrier" or not _is_repeated(statement, procedure):
             continue
         edits.append(without_statement(statement, text, b";"))
@@ -236,52 +267,32 @@ def _is_repeated(statement: Node, procedure: Procedure) -> bool:
 
 def _is_of_one(procedure: Procedure, program: Program) -> bool:
     """True if only one process prints: lines of several would be ordered by barriers."""
-    for call in procedure.all("call_expression"):
-        if text_of(field(call, "function")) not in (
-            "printf",
-            "puts",
-            "putchar",
-            "fputs",
-            "fwrite",
-            "write",
-            "fprintf",
-            "std::printf",
-        ):
-            continue
-        if text_of(next(iter(children(field(call, "arguments"))), None)) == "stderr":
-            continue
-        one = call.parent
-        while one is not None and one != procedure.node:
-            condition = bare(field(one, "condition")) if one.type == "if_statement" else None
-            if condition is not None and _names_rank(condition, procedure, program):
-                break
-            one = one.parent
-        if one is None or one == procedure.node:
-            return procedure.model.name != "main" and _is_called_by_one(procedure, program)
-    return True
-
-
-def _names_rank(condition: Node, procedure: Procedure, program: Program) -> bool:
-    return (
-        text_of(field(condition, "operator")) == "=="
-        and any(
-            asked(text_of(each), RANK, procedure, program)
-            for each in nodes(condition, "identifier", "field_expression")
-        )
-    ) or (
-        condition.type == "unary_expression" and asked(text_of(field(condition, "argument")), RANK, procedure, program)
+    return all(
+        text_of(next(iter(children(field(call, "arguments"))), None)) == "stderr"
+        or _is_left_to_one(call, procedure, program)
+        or (procedure.model.name != "main" and _is_called_by_one(procedure, program))
+        for call in procedure.all("call_expression")
+        if text_of(field(call, "function")).removeprefix("std::") in _PRINTING
     )
 
 
 def _is_called_by_one(procedure: Procedure, program: Program) -> bool:
     calls = program.calls.get(procedure.model.name, [])
-    for caller, call in calls:
-        one = call.parent
-        while one is not None and one != caller.node:
-            condition = bare(field(one, "condition")) if one.type == "if_statement" else None
-            if condition is not None and _names_rank(condition, caller, program):
-                break
-            one = one.parent
-        if one is None or one == caller.node:
-            return False
-    return bool(calls)
+    return bool(calls) and all(_is_left_to_one(call, caller, program) for caller, call in calls)
+
+
+def _is_left_to_one(call: Node, procedure: Procedure, program: Program) -> bool:
+    """True under a condition on the number of the process: `rank == 0` or `!rank`."""
+    ranks = {name.decode() for each in program.sources.values() for name in _RANK.findall(each.text)}
+    one = enclosing(call, frozenset({"if_statement"}), procedure.node)
+    while one is not None:
+        condition = bare(field(one, "condition"))
+        told = text_of(field(condition, "operator")) if condition is not None else ""
+        if (
+            condition is not None
+            and told in ("==", "!")
+            and any(text_of(each) in ranks for each in nodes(condition, *_NAMES))
+        ):
+            return True
+        one = enclosing(one, frozenset({"if_statement"}), procedure.node)
+    return False

@@ -276,7 +276,7 @@ def _leaves_alone(call: Node, procedure: Procedure, program: Program, besides: f
     name = text_of(called).split("<", 1)[0].rsplit("::", 1)[-1]
     own = program.named(name)
     if own:
-        return len(own) == 1 and (summary(own[0], program) is not None or _is_closed(own[0], program))
+        return len(own) == 1 and (summary(own[0], program) is not None)
     return name not in (
         "swap",
         "move",
@@ -292,17 +292,3 @@ def _leaves_alone(call: Node, procedure: Procedure, program: Program, besides: f
         "reverse",
         "rotate",
     )
-
-
-def _is_closed(callee: Procedure, program: Program) -> bool:
-    """True for a function that takes values and constant references alone and changes only what is its own."""
-    if callee.body is None or callee.is_broken or callee.model.marks & {"virtual"}:
-        return False
-    if any((one.reference or one.pointers) and not one.const for one in callee.model.parameters):
-        return False
-    if any(
-        program.named(text_of(field(each, "function")).rsplit("::", 1)[-1])
-        for each in nodes(callee.body, "call_expression")
-    ):
-        return False
-    return _changes_only_locals(callee.body, callee, program, frozenset())
