@@ -192,7 +192,7 @@ def fixes(
     """
     check_output(output, folders)
     from chathpc.bench.fixes.find import find_tasks
-    from chathpc.bench.fixes.render import renderers
+    from chathpc.bench.fixes.pages import renderers
     from chathpc.bench.fixes.result import result_of
     from chathpc.bench.fixes.run import Settings, run_tasks
     from chathpc.bench.gates import failures, parse_gate

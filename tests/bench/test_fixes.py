@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from chathpc.bench.fixes import cells
+from chathpc.bench.fixes import pages
 from chathpc.bench.fixes import run as running
 from chathpc.bench.fixes.find import find_tasks, missing
 from chathpc.bench.fixes.oracle import differing, human
 from chathpc.bench.fixes.outcome import Outcome, Tried, from_data, to_data
-from chathpc.bench.fixes.render import renderers
+from chathpc.bench.fixes.pages import renderers
 from chathpc.bench.fixes.result import Row, figures_of, result_of, verdicts
 from chathpc.bench.fixes.run import Settings, outcome_of, run_tasks
 from chathpc.bench.fixes.task import Task, read_task
@@ -349,7 +349,7 @@ def test_what_gives_durability_up_has_a_row_of_its_own_and_is_not_improved() -> 
     assert figures.get("improved").value == 0.5  # type: ignore[union-attr]
     assert figures.get("improved-if").value == 0.5  # type: ignore[union-attr]
     assert figures.get("geometric-mean").value == pytest.approx(2.0)  # type: ignore[union-attr]
-    assert cells.reached(task("a"), only_if, "human") == "9.00x (8.00 to 10.00) if durability may be given up"
+    assert pages.reached(task("a"), only_if, "human") == "9.00x (8.00 to 10.00) if durability may be given up"
 
 
 def test_figures_are_arithmetic() -> None:
