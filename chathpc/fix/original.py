@@ -11,7 +11,7 @@ from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import globs
 from chathpc.fix.gates.build import first_error
 from chathpc.fix.gates.effects import WITHOUT_STRACE
-from chathpc.fix.gates.reference import Reference
+from chathpc.fix.gates.examination import Reference
 from chathpc.fix.history import Past
 from chathpc.fix.outputs import compare
 from chathpc.fix.project import Project

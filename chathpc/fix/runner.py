@@ -19,7 +19,7 @@ from chathpc.fix.outputs import Outputs
 from chathpc.fix.project import Project, Run
 from chathpc.fix.workspace import Workspace, listing, remove, write_files
 from chathpc.sandbox import Completed, Request, Sandbox
-from chathpc.sandbox.limits import ALL_ADDRESSES
+from chathpc.sandbox.system import ALL_ADDRESSES
 
 #: Variables that tell a compiler or a launcher where things are; of the caller's environment nothing else is handed on.
 _HANDED_ON = re.compile(

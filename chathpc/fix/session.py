@@ -14,7 +14,7 @@ from chathpc.comparison.record import Diff
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import MeasurementError
 from chathpc.fix.gates import speed as speed_gate
-from chathpc.fix.gates.reference import Reference
+from chathpc.fix.gates.examination import Reference
 from chathpc.fix.history import Past
 from chathpc.fix.ledger import Ledger
 from chathpc.fix.profiling import Profiler

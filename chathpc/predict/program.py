@@ -25,7 +25,7 @@ from chathpc.predict.recipe import Recipe, recipe_of_makefile, recipe_of_sources
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.machine_code import MachineCode
 from chathpc.sandbox import Completed, Limits, Request, Sandbox
-from chathpc.sandbox.limits import ALL_ADDRESSES
+from chathpc.sandbox.system import ALL_ADDRESSES
 
 #: Architectures that the interpreter was tested with; kernels for others are compiled for the first, the labels' own.
 ARCHITECTURES = ("sm_86", "sm_80", "sm_89")

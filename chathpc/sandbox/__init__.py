@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from chathpc.sandbox.choice import choose, states
+from chathpc.sandbox.choice import Gap, choose, gaps, states
 from chathpc.sandbox.contract import Completed, Limits, Request, Sandbox
-from chathpc.sandbox.known_gaps import Gap, gaps
 
 __all__ = ["Completed", "Gap", "Limits", "Request", "Sandbox", "choose", "gaps", "states"]

@@ -20,8 +20,8 @@ from chathpc.errors import ChathpcError
 from chathpc.sandbox import system
 from chathpc.sandbox.contract import Completed, Request
 from chathpc.sandbox.execution import Ended, execute, signalled
-from chathpc.sandbox.limits import resource_limits
 from chathpc.sandbox.seccomp import filter_program
+from chathpc.sandbox.system import resource_limits
 from chathpc.sandbox.tracing import Trace
 
 #: First process inside: says when the command begins, hands its status on, and says how many bytes it and all that it waited for handed to

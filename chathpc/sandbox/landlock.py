@@ -41,7 +41,7 @@ def abi() -> int:
 
 
 class Landlock:
-    """Runs commands behind Landlock, a filter of system calls, and without capabilities. `known_gaps.py` says what this leaves open."""
+    """Runs commands behind Landlock, a filter of system calls, and without capabilities. `choice.GAPS` says what this leaves open."""
 
     name = "landlock"
     relocates = False

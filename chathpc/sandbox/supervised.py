@@ -1,4 +1,4 @@
-"""Runs a request below a supervisor process of its own, which ends only when all that the command started is gone."""
+"""Runs a request below a supervisor process of its own, which ends only when all that the command started is gone; also without walls."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ import functools
 import json
 import os
 import secrets
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from chathpc.errors import UsageError
-from chathpc.sandbox import supervisor
+from chathpc.sandbox import supervisor, system
 from chathpc.sandbox.contract import Completed, Request
 from chathpc.sandbox.execution import Ended, execute, signalled
-from chathpc.sandbox.limits import resource_limits
+from chathpc.sandbox.system import resource_limits
 from chathpc.sandbox.tracing import Trace
 
 
@@ -87,3 +89,19 @@ class _Supervised:
 @functools.cache
 def _source() -> str:
     return Path(supervisor.__file__).read_text(encoding="utf-8")
+
+
+class Plain:
+    """Runs commands as they are."""
+
+    name = "none"
+    relocates = False
+
+    def run(self, request: Request) -> Completed:
+        """Run it to its end or its limits. Errors: UsageError for an impossible request."""
+        system.check(request)
+        temporary = tempfile.mkdtemp(prefix="chathpc-")
+        try:
+            return supervise(request, system.environment(request, temporary), None)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)

@@ -1,8 +1,9 @@
-"""What of the machine every sandbox shows: compilers, libraries and what MPI and OpenMP look at; nothing of a user."""
+"""What of the machine every sandbox shows (compilers, libraries and what MPI and OpenMP look at; nothing of a user), and resource limits."""
 
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -96,3 +97,36 @@ def _check_writable(path: Path) -> None:
         raise UsageError(f"{path} cannot be opened for a sandbox: {error.strerror}.", hint="Make it first.") from error
     if stat.S_ISLNK(mode):
         raise UsageError(f"{path} is a link; it might lead anywhere.", hint="Name the folder that it leads to.")
+
+
+#: All addresses of a process on x86-64 (bytes). So much is no limit, and none must be set then: ThreadSanitizer ends a program that has one.
+ALL_ADDRESSES = 1 << 47
+
+
+def resource_limits(request: Request) -> tuple[tuple[int, int], ...]:
+    """Pairs of resource and value, soft and hard alike. No core dumps: they are large and hold what memory held.
+
+    Address space is not bounded with a GPU: CUDA reserves more of it than the machine has memory (CUDA C++ Programming Guide, unified
+    virtual address space).
+    """
+    limits = request.limits
+    return (
+        *(() if request.gpu or limits.memory >= ALL_ADDRESSES else ((resource.RLIMIT_AS, limits.memory),)),
+        (resource.RLIMIT_FSIZE, limits.file),
+        (resource.RLIMIT_NPROC, limits.processes + _tasks_of_user()),
+        (resource.RLIMIT_CORE, 0),
+    )
+
+
+def _tasks_of_user() -> int:
+    """Threads that the user has now: RLIMIT_NPROC counts them all, whatever started them."""
+    user, count = os.getuid(), 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == user:
+                    # Links of the folder: itself, its parent, and one for each thread.
+                    count += os.stat(f"/proc/{entry.name}/task").st_nlink - 2
+            except OSError:
+                continue
+    return count

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chathpc.fix.gates.build import Imports, imports, suspicious
 from chathpc.fix.gates.correctness import examine
-from chathpc.fix.gates.examination import Examination
-from chathpc.fix.gates.imports import Imports, imports, suspicious
+from chathpc.fix.gates.examination import Examination, Reference
 from chathpc.fix.gates.inputs import other_sizes
-from chathpc.fix.gates.reference import Reference
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.records import GateResult, Verdict
 from chathpc.fix.runner import Runner

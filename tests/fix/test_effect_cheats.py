@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.fix.gates import effects
-from chathpc.fix.gates.reference import Reference
+from chathpc.fix.gates.examination import Reference
 from chathpc.fix.project_file import read
 from chathpc.fix.runner import Runner
 from chathpc.fix.workspace import Workspace

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from chathpc.errors import UsageError
 from chathpc.fix.effects import Effects, Kind, Record, compare_effects
 from chathpc.fix.gates import effects as gate
-from chathpc.fix.gates.reference import Reference
+from chathpc.fix.gates.examination import Reference
 from chathpc.fix.gates.speed import writes_less
 from chathpc.fix.left_files import left_files, missing_or_other, state, unsteady
 from chathpc.fix.project import Check, Project, Run
@@ -31,7 +31,7 @@ from chathpc.fix.workspace import Workspace
 from chathpc.sandbox import Request, Sandbox
 from chathpc.sandbox.bubblewrap import Bubblewrap
 from chathpc.sandbox.landlock import Landlock
-from chathpc.sandbox.plain import Plain
+from chathpc.sandbox.supervised import Plain
 from tests.fix.parts import Unguarded
 
 pytestmark = [

@@ -13,7 +13,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Finding, Place
 from chathpc.fix.agent.claimed import claimed
 from chathpc.fix.gates import cause, plausibility
-from chathpc.fix.gates.literals import known_answers
+from chathpc.fix.gates.inputs import known_answers
 from chathpc.fix.gates.mutants import mutants
 from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.gates.races import new_races

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.fix.gates.reference import Reference
+from chathpc.fix.gates.examination import Reference
 from chathpc.fix.lanes import Lanes
 from chathpc.fix.project import Project
 from chathpc.fix.runner import Case, Runner

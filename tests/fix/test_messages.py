@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chathpc.fix.gates.messages import message_races
+from chathpc.fix.gates.races import message_races
 
 PLAIN = "void f(double *e) {\n  MPI_Send(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);\n}\n"
 FORTRAN = "subroutine f(e)\n  call MPI_Send(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, ierr)\nend subroutine\n"

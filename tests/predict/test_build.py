@@ -11,7 +11,7 @@ from chathpc.predict.build import Built, build, imagined_header, library_of
 from chathpc.predict.compilers import MACHINE, BuildError, Toolkit, ToolkitMissingError, find_toolkit
 from chathpc.predict.program import run, stage
 from chathpc.predict.recipe import Recipe, arguments_of_makefile, recipe_of_makefile, recipe_of_sources
-from chathpc.sandbox.plain import Plain
+from chathpc.sandbox.supervised import Plain
 
 MACHINE_SOURCES = (MACHINE / "cuda_runtime.c", Path(__file__).parent / "logging_machine.c")
 make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")

@@ -28,7 +28,7 @@ from chathpc.sandbox import supervised
 from chathpc.sandbox.bubblewrap import Bubblewrap
 from chathpc.sandbox.contract import Completed, Limits, Request, Sandbox
 from chathpc.sandbox.landlock import Landlock
-from chathpc.sandbox.plain import Plain
+from chathpc.sandbox.supervised import Plain
 from chathpc.sandbox.supervisor import descendants
 
 SANDBOXES: dict[str, type[Sandbox]] = {"bubblewrap": Bubblewrap, "landlock": Landlock, "none": Plain}

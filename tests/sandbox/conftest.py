@@ -12,7 +12,7 @@ import pytest
 from chathpc.sandbox import Sandbox, states
 from chathpc.sandbox.bubblewrap import Bubblewrap
 from chathpc.sandbox.landlock import Landlock
-from chathpc.sandbox.plain import Plain
+from chathpc.sandbox.supervised import Plain
 
 
 @pytest.fixture(params=[Bubblewrap, Landlock, Plain], ids=["bubblewrap", "landlock", "none"])

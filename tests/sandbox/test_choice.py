@@ -11,7 +11,7 @@ from chathpc.errors import ChathpcError, UsageError
 from chathpc.sandbox import Completed, Request, choose, gaps, states
 from chathpc.sandbox.bubblewrap import Bubblewrap
 from chathpc.sandbox.landlock import Landlock
-from chathpc.sandbox.plain import Plain
+from chathpc.sandbox.supervised import Plain
 
 
 class Broken(Landlock):
@@ -93,7 +93,7 @@ def test_older_versions_of_landlock_do_too_and_their_gaps_are_named(
 ) -> None:
     if dict(states())["landlock"]:
         pytest.skip("Landlock does not work here")
-    for where in ("landlock", "known_gaps"):
+    for where in ("landlock", "choice"):
         monkeypatch.setattr(f"chathpc.sandbox.{where}.abi", lambda: version)
     assert Landlock().run(Request(("/bin/sh", "-c", "echo a > b && cat b"), folder)).stdout == b"a\n"
     assert Landlock().run(Request(("cat", "/etc/shadow"), folder)).code == 1
@@ -103,7 +103,7 @@ def test_older_versions_of_landlock_do_too_and_their_gaps_are_named(
 
 
 def test_without_a_filter_more_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chathpc.sandbox.known_gaps.filter_program", lambda: b"")
+    monkeypatch.setattr("chathpc.sandbox.choice.filter_program", lambda: b"")
     assert {"kernel-keys", "set-user-id", "hypervisor"} == {gap.name for gap in gaps("bubblewrap")}
     assert "sockets" in {gap.name for gap in gaps("landlock")}
     assert {gap.name for gap in gaps(Plain())} == {"everything"}

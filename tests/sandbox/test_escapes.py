@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from chathpc.sandbox import gaps, states
-from chathpc.sandbox.known_gaps import GAPS
+from chathpc.sandbox.choice import GAPS
 from tests.sandbox.escapes import ESCAPES, Escape, program
 
 ORDINARY = 65534

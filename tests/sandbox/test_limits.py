@@ -6,7 +6,7 @@ import resource
 from pathlib import Path
 
 from chathpc.sandbox import Limits, Request
-from chathpc.sandbox.limits import resource_limits
+from chathpc.sandbox.system import resource_limits
 
 
 def test_address_space_is_bounded_but_for_a_gpu() -> None:

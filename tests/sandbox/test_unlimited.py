@@ -6,7 +6,7 @@ import resource
 from pathlib import Path
 
 from chathpc.sandbox import Limits, Request
-from chathpc.sandbox.limits import ALL_ADDRESSES, resource_limits
+from chathpc.sandbox.system import ALL_ADDRESSES, resource_limits
 
 
 def _limits(memory: int) -> dict[int, int]:

@@ -13,9 +13,9 @@ from chathpc.comparison.record import Diff
 from chathpc.errors import MeasurementError
 from chathpc.fix import suspected
 from chathpc.fix.gates import build, cause, effects, plausibility, scope, speed
+from chathpc.fix.gates.build import imports
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination
-from chathpc.fix.gates.imports import imports
 from chathpc.fix.history import gate_data, speedup_of
 from chathpc.fix.records import Attempt, Candidate, Gate, GateResult, Speedup, Verdict
 from chathpc.fix.runner import Built, changed_inputs

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from chathpc.fix.gates import altered, inputs, instrumented
 from chathpc.fix.gates.examination import Examination, Problem
-from chathpc.fix.gates.messages import message_races
-from chathpc.fix.gates.races import new_races
+from chathpc.fix.gates.races import message_races, new_races
 from chathpc.fix.records import GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean

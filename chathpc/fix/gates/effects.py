@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chathpc.fix.effects import Compared, compare_effects
-from chathpc.fix.gates.examination import Tell
-from chathpc.fix.gates.reference import Reference
+from chathpc.fix.gates.examination import Reference, Tell
 from chathpc.fix.left_files import LeftFile, missing_or_other, unsteady
 from chathpc.fix.outputs import compare
 from chathpc.fix.records import Figure, GateResult, Verdict

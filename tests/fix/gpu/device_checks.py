@@ -32,7 +32,7 @@ from chathpc.fix.workspace import Workspace
 from chathpc.sandbox import Limits, Request, Sandbox, bubblewrap, choose
 from chathpc.sandbox.bubblewrap import Bubblewrap
 from chathpc.sandbox.landlock import Landlock
-from chathpc.sandbox.plain import Plain
+from chathpc.sandbox.supervised import Plain
 
 N = 1 << 22
 ORIGINAL = """#include <cstdio>
