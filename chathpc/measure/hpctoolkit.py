@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from chathpc.measure.profiler import Do, Plan, ProfilerError, reason, which
+from chathpc.measure.profiler import Do, Plan, Profiler, ProfilerError, reason, which
 from chathpc.measure.record import Tool
 
 _STEPS = ("hpcrun", "hpcstruct", "hpcprof")
@@ -16,10 +16,11 @@ _STEPS = ("hpcrun", "hpcstruct", "hpcprof")
 _HIGHEST = 1_000
 
 
-class HPCToolkit:
+class HPCToolkit(Profiler):
     """hpcrun, hpcstruct and hpcprof."""
 
     name: ClassVar[Tool] = "hpctoolkit"
+    command = "hpcrun"
 
     def __init__(self, *, gpu: bool = False) -> None:
         self._gpu = gpu
@@ -35,26 +36,18 @@ class HPCToolkit:
         """Bounds the rate."""
         return replace(plan, rate=min(plan.rate, _HIGHEST))
 
-    def again(self, plan: Plan, path: Path) -> Plan | None:
-        """Never: it is not known how many samples there are."""
-        return None
-
     def events(self, plan: Plan) -> tuple[str, ...]:
         """Wall time of each thread, so that waiting is seen; and what the GPU does."""
         return (f"REALTIME@f{plan.rate}", *(("gpu=nvidia",) if self._gpu else ()))
-
-    def ran(self, plan: Plan, do: Do) -> float | None:
-        """Not told apart from its own start."""
-        return None
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of hpcrun with traces; it tells ranks apart by itself."""
         events = (word for event in self.events(plan) for word in ("-e", event))
         return (*plan.launcher, plan.tool("hpcrun"), *events, "-t", "-o", str(_measurements(plan)), *plan.program)
 
-    def recorded(self, plan: Plan) -> bool:
-        """There are files of threads."""
-        return any(_measurements(plan).glob("*.hpcrun"))
+    def files(self, plan: Plan) -> Iterable[Path]:
+        """One of each thread."""
+        return _measurements(plan).glob("*.hpcrun")
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """Runs hpcstruct on the measurements (without its structure the database is poorer but whole), then hpcprof."""
@@ -68,8 +61,7 @@ class HPCToolkit:
 
     def version(self, plan: Plan, do: Do) -> str:
         """As hpcrun tells it."""
-        said = do("hpcrun --version", (plan.tool("hpcrun"), "--version"), {}).stdout
-        return next(iter(said[:400].decode("utf-8", "replace").strip().splitlines()), "")
+        return next(iter(super().version(plan, do).splitlines()), "")
 
 
 def _measurements(plan: Plan) -> Path:

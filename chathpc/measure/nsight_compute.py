@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import ClassVar
 
 from chathpc.measure.files import fresh_folder
-from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
+from chathpc.measure.profiler import RANK, Do, Plan, Profiler, ProfilerError, by_rank, reason, which
 from chathpc.measure.record import Tool
 
 
-class NsightCompute:
+class NsightCompute(Profiler):
     """ncu: replays each launch of the chosen kernel until all counters are read, which takes long."""
 
     name: ClassVar[Tool] = "ncu"
+    command = "ncu"
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Whether ncu is there."""
@@ -28,17 +29,9 @@ class NsightCompute:
         fresh_folder(plan.work / "profile")
         return plan
 
-    def again(self, plan: Plan, path: Path) -> Plan | None:
-        """Never: what is measured is complete."""
-        return None
-
     def events(self, plan: Plan) -> tuple[str, ...]:
         """All sections, so that every rule of chathpc has its counters."""
         return ("full",)
-
-    def ran(self, plan: Plan, do: Do) -> float | None:
-        """Not told apart from its own start."""
-        return None
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of ncu, one report a rank behind a launcher; only the kernels whose name is asked for."""
@@ -51,15 +44,15 @@ class NsightCompute:
         script = f'exec {shlex.join(ncu)} --export "$0/profile/report.{RANK}" "$@"'
         return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
 
-    def recorded(self, plan: Plan) -> bool:
-        """There is a report; without a launch of the kernel ncu writes none."""
-        return bool(_reports(plan))
+    def files(self, plan: Plan) -> list[Path]:
+        """Reports; without a launch of the kernel ncu writes none."""
+        return by_rank((plan.work / "profile").glob("report*.ncu-rep"))
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """The report itself, and its export to CSV, which is read where NVIDIA's package for reports is not installed."""
         from chathpc.adapters.nsight_compute.native import installed
 
-        reports = _reports(plan)
+        reports = self.files(plan)
         if installed() or len(reports) > 1:
             return reports[0] if len(reports) == 1 else plan.work / "profile"
         target = plan.work / "report.csv"
@@ -71,10 +64,4 @@ class NsightCompute:
 
     def version(self, plan: Plan, do: Do) -> str:
         """As `ncu --version` tells it."""
-        said = do("ncu --version", (plan.tool("ncu"), "--version"), {}).stdout[:1000].decode("utf-8", "replace")
-        return next((line for line in reversed(said.strip().splitlines()) if line), "")
-
-
-def _reports(plan: Plan) -> list[Path]:
-    found = (plan.work / "profile").glob("report*.ncu-rep")
-    return sorted(found, key=lambda file: (len(file.name), file.name))
+        return next((line for line in reversed(super().version(plan, do).splitlines()) if line), "")

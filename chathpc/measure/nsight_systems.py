@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from chathpc.measure.files import fresh_folder
-from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
+from chathpc.measure.profiler import RANK, Do, Plan, Profiler, ProfilerError, by_rank, reason, which
 from chathpc.measure.record import Tool
 
 
-class NsightSystems:
+class NsightSystems(Profiler):
     """nsys profile and nsys export."""
 
     name: ClassVar[Tool] = "nsys"
+    command = "nsys"
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Whether nsys is there."""
@@ -24,24 +26,10 @@ class NsightSystems:
             else "Nsight Systems is not installed (nsys missing; package nsight-systems-cli)"
         )
 
-    def prepare(self, plan: Plan, do: Do) -> Plan:
-        """Nothing to look for."""
-        return plan
-
-    def again(self, plan: Plan, path: Path) -> Plan | None:
-        """Never: what is measured is complete."""
-        return None
-
     def events(self, plan: Plan) -> tuple[str, ...]:
         """What is traced: calls and kernels of CUDA, ranges, calls of the system, and MPI and OpenMP where the program has them."""
-        more = (("mpi",) if plan.launcher or plan.binary.uses_mpi else ()) + (
-            ("openmp",) if plan.binary.uses_openmp else ()
-        )
-        return ("cuda", "nvtx", "osrt", *more)
-
-    def ran(self, plan: Plan, do: Do) -> float | None:
-        """Not told apart from its own start."""
-        return None
+        mpi = plan.launcher or plan.binary.uses_mpi
+        return ("cuda", "nvtx", "osrt", *(("mpi",) if mpi else ()), *(("openmp",) if plan.binary.uses_openmp else ()))
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of nsys profile; behind a launcher one report a rank."""
@@ -54,20 +42,18 @@ class NsightSystems:
         )
         if not plan.launcher:
             return (*nsys, f"--output={plan.work / 'report'}", *plan.program)
-        import shlex
-
         script = f'exec {shlex.join(nsys)} --output="$0/report.{RANK}" "$@"'
         return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
 
-    def recorded(self, plan: Plan) -> bool:
-        """There is a report."""
-        return bool(_reports(plan))
+    def files(self, plan: Plan) -> list[Path]:
+        """Reports."""
+        return by_rank(plan.work.glob("report*.nsys-rep"))
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """Exports each report; of several ranks a folder."""
         folder = fresh_folder(plan.work / "profile")
         written = []
-        for report in _reports(plan):
+        for report in self.files(plan):
             target = folder / f"{report.name.removesuffix('.nsys-rep')}.sqlite"
             words = (plan.tool("nsys"), "export", "--type=sqlite", f"--output={target}", str(report))
             done = do("nsys export", words, {})
@@ -75,13 +61,3 @@ class NsightSystems:
                 raise ProfilerError(f"nsys export failed: {reason(done)}")
             written.append(target)
         return written[0] if len(written) == 1 else folder
-
-    def version(self, plan: Plan, do: Do) -> str:
-        """As `nsys --version` tells it."""
-        said = do("nsys --version", (plan.tool("nsys"), "--version"), {})
-        return said.stdout[:200].decode("utf-8", "replace").strip()
-
-
-def _reports(plan: Plan) -> list[Path]:
-    found = plan.work.glob("report*.nsys-rep")
-    return sorted(found, key=lambda file: (len(file.name), file.name))

@@ -14,7 +14,7 @@ from zlib import crc32
 from chathpc.adapters.linux_perf import addr2line, annotate, images
 from chathpc.measure.files import fresh_folder, put, remove
 from chathpc.measure.machine import facts
-from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
+from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, Profiler, ProfilerError, by_rank, reason, which
 from chathpc.measure.rate import ENOUGH, FEWEST, HIGHEST, HIGHEST_WAITING, LOWEST, kernel_limit
 from chathpc.measure.record import Tool
 
@@ -41,10 +41,11 @@ _RANK, _HOST, _DIGITS = re.compile(r"perf\.(\d{1,9})\.data"), re.compile(rb"^# h
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
-class Perf:
+class Perf(Profiler):
     """Linux perf."""
 
     name: ClassVar[Tool] = "perf"
+    command = "perf"
 
     def __init__(self) -> None:
         self._counters = False
@@ -116,9 +117,9 @@ class Perf:
             *plan.launcher, "sh", "-c", f'exec {shlex.join(perf)} -o "$0/perf.{RANK}.data" -- "$@"', str(plan.work), *plan.program,
         )  # fmt: skip
 
-    def recorded(self, plan: Plan) -> bool:
-        """Some file of samples is there."""
-        return any(file.stat().st_size for file in _files(plan))
+    def files(self, plan: Plan) -> list[Path]:
+        """Samples, by rank."""
+        return by_rank(plan.work.glob("perf*.data"))
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """The text of perf script of all ranks in their order, with source lines if they are found in reasonable time."""
@@ -127,7 +128,7 @@ class Perf:
         folder = fresh_folder(plan.work / "profile")
         text = folder / "perf.txt"
         header = _header(version.removeprefix("perf version "))
-        marks = {file: _marks(plan, file, do) if plan.launcher else b"" for file in _files(plan)}
+        marks = {file: _marks(plan, file, do) if plan.launcher else b"" for file in self.files(plan)}
         for file in marks:
             images.forget(file)
         lines = {
@@ -152,7 +153,7 @@ class Perf:
         if next(_samples(text), None) is None:
             raise NoSampleError("no sample was taken: the program used too little CPU time")
         # Where it fails nothing is missing but what the machine code says. Of ranks the one with most samples stands for all.
-        largest = max(_files(plan), key=lambda file: file.stat().st_size)
+        largest = max(self.files(plan), key=lambda file: file.stat().st_size)
         words = (plan.tool("perf"), *annotate.OPTIONS, "-i", str(largest))
         done = do("perf annotate", ("sh", "-c", _BOUNDED, "sh", *words), _QUIET)
         with text.open("a", encoding="utf-8") as code:
@@ -204,12 +205,6 @@ def _samples(text: Path) -> Iterator[str]:
     """The first lines of the samples of CPU time in the text of perf script."""
     with text.open(encoding="utf-8", errors="replace") as lines:
         yield from (line for line in lines if f" {_TIME}:" in line)
-
-
-def _files(plan: Plan) -> list[Path]:
-    """What was recorded, by rank."""
-    found = plan.work.glob("perf*.data")
-    return sorted(found, key=lambda file: (len(file.name), file.name))
 
 
 def _paranoid() -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
 from chathpc.measure.binary import Binary
 from chathpc.measure.record import Tool
@@ -47,49 +48,57 @@ class Plan:
 Do = Callable[[str, tuple[str, ...], Mapping[str, str]], Completed]
 
 
-class Profiler(Protocol):
-    """A profiler. `events` tells what was measured, once the program has run."""
+class Profiler(ABC):
+    """A profiler. `command` is the program of it that tells its version."""
 
-    @property
-    def name(self) -> Tool:
-        """What --tool calls it."""
-        ...
+    name: ClassVar[Tool]
+    command: ClassVar[str]
 
+    @abstractmethod
     def lacks(self, environment: Mapping[str, str]) -> str:
         """What is missing to use it, and how to get it; "" if nothing is."""
-        ...
 
     def prepare(self, plan: Plan, do: Do) -> Plan:
         """The plan with what this machine allows; ProfilerError where it allows nothing."""
-        ...
+        return plan
+
+    @abstractmethod
+    def events(self, plan: Plan) -> tuple[str, ...]:
+        """What is measured; told once the program has run."""
+
+    @abstractmethod
+    def record(self, plan: Plan) -> tuple[str, ...]:
+        """The command that runs the program under it."""
 
     def ran(self, plan: Plan, do: Do) -> float | None:
         """Seconds that the program itself took in what was recorded, without the profiler's own start and end; None where that is not told."""
-        ...
+        return None
 
-    def record(self, plan: Plan) -> tuple[str, ...]:
-        """The command that runs the program under it."""
-        ...
+    @abstractmethod
+    def files(self, plan: Plan) -> Iterable[Path]:
+        """What the run has left to read."""
 
     def recorded(self, plan: Plan) -> bool:
         """Whether the run has left something to read."""
-        ...
+        return any(file.stat().st_size for file in self.files(plan))
 
+    @abstractmethod
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """Makes a profile that chathpc reads of what was recorded, and says where; ProfilerError where that fails."""
-        ...
 
     def again(self, plan: Plan, path: Path) -> Plan | None:
         """How to measure once more, where the profile at `path` holds too few samples to say anything; None if it is as good as it gets."""
-        ...
-
-    def events(self, plan: Plan) -> tuple[str, ...]:
-        """What is measured."""
-        ...
+        return None
 
     def version(self, plan: Plan, do: Do) -> str:
         """Of the tool, as it tells it."""
-        ...
+        said = do(f"{self.command} --version", (plan.tool(self.command), "--version"), {}).stdout
+        return said[:1000].decode("utf-8", "replace").strip()
+
+
+def by_rank(files: Iterable[Path]) -> list[Path]:
+    """Files whose names differ in the number of the rank alone, in its order."""
+    return sorted(files, key=lambda file: (len(file.name), file.name))
 
 
 def which(name: str, environment: Mapping[str, str]) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import Any, ClassVar
 
 from chathpc.measure.command import behind_env, program_file
 from chathpc.measure.files import fresh_folder, put
-from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
+from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, Profiler, ProfilerError, by_rank, reason, which
 from chathpc.measure.record import Tool
 
 #: Each sample stops the program while its stacks are read (py-spy's own default).
@@ -40,10 +41,11 @@ _LONGEST_SCRIPT = 1 << 20
 _PYTHON, _SHEBANG = re.compile(r"python[\d.]*"), re.compile(rb"#!.{0,200}\bpython[\d.]*\s")
 
 
-class PySpy:
+class PySpy(Profiler):
     """py-spy record."""
 
     name: ClassVar[Tool] = "py-spy"
+    command = "py-spy"
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """It is there, or beside chathpc's own Python."""
@@ -55,29 +57,19 @@ class PySpy:
             raise ProfilerError("the program is not started by Python")
         return replace(plan, rate=min(plan.rate, _HIGHEST))
 
-    def ran(self, plan: Plan, do: Do) -> float | None:
-        """Not told apart from its own start."""
-        return None
-
-    def again(self, plan: Plan, path: Path) -> Plan | None:
-        """Never: more samples would disturb the program."""
-        return None
-
     def events(self, plan: Plan) -> tuple[str, ...]:
         """Wall time of each thread."""
         return ("wall clock",)
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of py-spy; behind a launcher each rank has one."""
-        from shlex import join
-
-        spy = join((_found(plan.environment) or "py-spy", *_OPTIONS, "--rate", str(plan.rate)))
+        spy = shlex.join((_found(plan.environment) or "py-spy", *_OPTIONS, "--rate", str(plan.rate)))
         script = _SCRIPT.format(spy=spy, rank=RANK if plan.launcher else "p0")
         return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
 
-    def recorded(self, plan: Plan) -> bool:
-        """Some file of samples is there."""
-        return any(file.stat().st_size for file in _files(plan))
+    def files(self, plan: Plan) -> list[Path]:
+        """Samples, by rank."""
+        return by_rank(file for file in plan.work.glob("py-spy.*.json") if _FILE.fullmatch(file.name))
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """One file of all ranks, with paths below the program's folder relative to it."""
@@ -85,7 +77,7 @@ class PySpy:
         target = fresh_folder(plan.work / "profile") / f"{program}.speedscope.json"
         frames: list[str] = []
         profiles: list[str] = []
-        for file in _files(plan):
+        for file in self.files(plan):
             try:
                 one = json.loads(file.read_bytes())
                 of_it, sampled = one["shared"]["frames"], one["profiles"]
@@ -146,12 +138,6 @@ def _script(program: tuple[str, ...]) -> str | None:
 
 def _found(environment: Mapping[str, str]) -> str | None:
     return which("py-spy", environment) or which("py-spy", {"PATH": str(Path(sys.executable).parent)})
-
-
-def _files(plan: Plan) -> list[Path]:
-    """What was recorded, by rank."""
-    found = (file for file in plan.work.glob("py-spy.*.json") if _FILE.fullmatch(file.name))
-    return sorted(found, key=lambda file: (len(file.name), file.name))
 
 
 def _moved(profile: dict[str, Any], by: int, rank: str) -> dict[str, Any]:
