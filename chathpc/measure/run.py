@@ -15,12 +15,11 @@ from chathpc.measure import machine
 from chathpc.measure.binary import binary
 from chathpc.measure.command import behind_env, program_file, split_launcher
 from chathpc.measure.files import fresh_folder, put, remove
-from chathpc.measure.overhead import Overhead
 from chathpc.measure.perf import Perf
 from chathpc.measure.profiler import NoSampleError, Plan, Profiler, ProfilerError, reason
 from chathpc.measure.py_spy import PySpy, imports_gpu, runs_python
 from chathpc.measure.rate import sampling_rate
-from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Runner, Step, Tool
+from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Overhead, Runner, Step, Tool
 from chathpc.measure.sources import copy_sources, folders_of, put_producers
 from chathpc.profile import numbers
 from chathpc.profile.run import PRODUCERS
@@ -174,8 +173,7 @@ def _served(done: Completed) -> float:
 def _candidates(tool: Tool, plan: Plan, gpu: bool) -> list[Profiler]:
     """The profilers to try, best first."""
     from chathpc.measure.hpctoolkit import HPCToolkit
-    from chathpc.measure.nsight_compute import NsightCompute
-    from chathpc.measure.nsight_systems import NsightSystems
+    from chathpc.measure.nsight import NsightCompute, NsightSystems
 
     every: list[Profiler] = [NsightSystems(), PySpy(), HPCToolkit(gpu=gpu), Perf(), NsightCompute()]
     if tool not in TOOLS:
