@@ -43,14 +43,14 @@ __all__ = [*sorted(_HOMES), "__version__"]
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext chathpc`: magics for notebooks, and reports, profiles and call trees that are shown as pages."""
-    from chathpc.notebook.extension import load
+    from chathpc.notebook.magics import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """`%unload_ext chathpc`."""
-    from chathpc.notebook.extension import unload
+    from chathpc.notebook.magics import unload
 
     unload(shell)
 

@@ -25,8 +25,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
 from chathpc.profile.source_text import check_named
 from chathpc.profile.text import clean
-from chathpc.reading.asking import Outgoing, outgoing
-from chathpc.reading.explaining import explain_in_words
+from chathpc.reading.explaining import Outgoing, explain_in_words, outgoing
 from chathpc.report import (
     ChangeRecord,
     EvidenceRecord,

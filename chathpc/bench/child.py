@@ -18,8 +18,7 @@ def main() -> None:
     sys.path[:] = request["import_path"]
     from pathlib import Path
 
-    from chathpc.bench.measure import measure
-    from chathpc.bench.outcome import Outcome, to_data
+    from chathpc.bench.outcome import Outcome, measure, to_data
 
     try:
         outcome = measure([Path(path) for path in request["paths"]], request["llm"], request["base_url"])

@@ -7,10 +7,9 @@ from math import isnan
 
 from chathpc.bench.case import Label
 from chathpc.bench.figures import Figure, Figures
-from chathpc.bench.result import ALL, Result
+from chathpc.bench.result import ALL, Result, Row
 from chathpc.bench.score import Score
 from chathpc.bench.statistics import Bin, wilson
-from chathpc.bench.tables import Row
 from chathpc.profile import numbers
 
 NOTHING = "–"

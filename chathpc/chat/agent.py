@@ -11,8 +11,8 @@ from chathpc.chat.tools import Result, tools_of
 from chathpc.chat.tools.record import function
 from chathpc.chat.wording import Material, OnSentence, Worded, tokens_of
 from chathpc.errors import BudgetSpentError
+from chathpc.llm.asking import Exchange
 from chathpc.llm.backend import Backend, Request, ToolCall
-from chathpc.llm.exchange import Exchange
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote

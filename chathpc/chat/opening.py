@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chathpc.chat import saved
 from chathpc.chat.asker import CHAT, Asker
 from chathpc.chat.conversation import BUDGET, Conversation
 from chathpc.chat.intents import match
-from chathpc.chat.record import Chat
+from chathpc.chat.record import Chat, restore
 from chathpc.chat.session import Progress, Session
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
@@ -45,7 +44,7 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
     UsageError for what is no SPEC, ModelUnavailableError if none can be had.
     """
     from chathpc.llm.spec import choices
-    from chathpc.reading.asking import guard
+    from chathpc.reading.explaining import guard
 
     notes: list[str] = []
     for choice in choices(spec or "auto", settings):
@@ -81,7 +80,7 @@ def open_conversation(
 
     alternatives(llm or "auto")  # what is no SPEC is told before a large profile is read
     tell = progress or (lambda stage: None)
-    before: Chat | None = None if resume is None else saved.restore(resume)
+    before: Chat | None = None if resume is None else restore(resume)
     chosen = list(paths) or [Path(text) for text in (before.paths if before is not None else ())]
     if not chosen:
         raise UsageError("No profile given.", hint="chathpc chat PATH..., or --resume FILE.")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chathpc.chat import saved, slash
+from chathpc.chat import slash
 from chathpc.chat.conversation import Conversation, Step
-from chathpc.chat.record import Answer
+from chathpc.chat.record import Answer, save
 from chathpc.chat.render import answer_text, help_text, statements_text, step_text, words_text
 from chathpc.errors import ChathpcError
 from chathpc.profile import numbers
@@ -166,6 +166,6 @@ class Repl:
             self._complain("/save needs a file.", "/save FILE")
             return
         path = Path(" ".join(words)).expanduser()
-        saved.save(path, self.conversation.record(self.compared))
+        save(path, self.conversation.record(self.compared))
         turns = len(self.conversation.turns)
         self._write(self.style.prose(f"Saved {turns} answer{'s' if turns != 1 else ''} to {path}.") + "\n")

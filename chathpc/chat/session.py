@@ -81,7 +81,7 @@ class Session:
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Diagnose the profile, build the indexes, and compare with the other profile if there is one."""
-        from chathpc.chat.tools.one_location import computing_by_function
+        from chathpc.chat.tools.locations import computing_by_function
 
         tell = progress or (lambda stage: None)
         tell("diagnosing")

@@ -1,19 +1,23 @@
-"""Line editing at a terminal: history in a file of the user's own, completion, Ctrl-C and Ctrl-D."""
+"""Line editing at a terminal: history in a file of the user's own, Ctrl-C and Ctrl-D, and what may follow what was typed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from chathpc.chat.completion import completions
+from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
+from chathpc.chat.slash import COMMANDS
+from chathpc.chat.tools import TOOLS
+from chathpc.prompts.untrusted import quote
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completer
     from prompt_toolkit.document import Document
     from prompt_toolkit.history import History
+
 
 PROMPT = "> "
 _PRIVATE = 0o600
@@ -67,3 +71,104 @@ def _completer(session: Session) -> Completer:
                 yield Completion(text, start_position=-len(word))
 
     return Names()
+
+
+#: What a menu can show.
+MOST = 20
+
+
+def completions(line: str, session: Session) -> tuple[str, list[str]]:
+    """The end of `line` that is completed, and what may stand in its place, the best first."""
+    if line.startswith("/") and " " not in line:
+        return line, [f"/{name}" for name in COMMANDS if name.startswith(line[1:].casefold())][:MOST]
+    word = line.rsplit(" ", 1)[-1]
+    if not line.startswith("/"):
+        return word, _names(word, session) if len(word) > 1 else []
+    name = line[1:].partition(" ")[0]
+    command = COMMANDS.get(name.casefold())
+    if command is None or not command.tool:
+        return word, []
+    if "=" in word:
+        option, _, begun = word.partition("=")
+        return begun, _values(command.tool, option, begun, session)
+    offered = _VALUES.get(command.name, _places)(word, session) if command.rest or command.name in _VALUES else []
+    fields = [f"{field}=" for field in TOOLS[command.tool].arguments.model_fields if field != command.rest]
+    return word, [*offered, *(field for field in fields if word and field.startswith(word))][:MOST]
+
+
+def _names(begun: str, session: Session) -> list[str]:
+    """Functions whose name or short form begins with the word, those with most time first; a name with spaces in quotes."""
+    folded = begun.lstrip("\"'`").casefold()
+    found = []
+    for name in session.index.names:
+        if name.casefold().startswith(folded) or short_name(name).casefold().startswith(folded):
+            found.append(_typed(name, session))
+            if len(found) == MOST:
+                break
+    return list(dict.fromkeys(found))
+
+
+def _typed(name: str, session: Session) -> str:
+    """A name as it is typed: its short form where that is enough, in quotes where it has spaces; nothing that acts on a terminal."""
+    short = short_name(name)
+    text = quote(short if len(session.index.find(short)) == 1 else name)
+    return f'"{text}"' if " " in text and '"' not in text else text
+
+
+def _places(begun: str, session: Session) -> list[str]:
+    files = [quote(name) for name in session.files if begun and name.startswith(begun.casefold())]
+    return [*_names(begun, session), *files][:MOST]
+
+
+def _metrics(begun: str, session: Session) -> list[str]:
+    return [name for name in session.additive if name.startswith(begun.casefold())][:MOST]
+
+
+def _of_top(begun: str, session: Session) -> list[str]:
+    kinds = get_args(TOOLS["top"].arguments.model_fields["by"].annotation)
+    return [kind for kind in kinds if kind.startswith(begun.casefold())] + _metrics(begun, session)
+
+
+def _kinds(begun: str, session: Session) -> list[str]:
+    return _values("activities", "kind", begun, session)
+
+
+def _evidence(begun: str, session: Session) -> list[str]:
+    return [item.id for item in session.diagnosis.evidence if item.id.startswith(begun.upper())][:MOST]
+
+
+def _problems(begun: str, session: Session) -> list[str]:
+    from chathpc.diagnosis.catalogue import extended, ids
+
+    with extended(session.patterns):
+        return [name for name in ids() if name.startswith(begun.casefold())][:MOST]
+
+
+def _others(begun: str, session: Session) -> list[str]:
+    return [quote(name) for name in session.others if name.startswith(begun)][:MOST]
+
+
+def _nothing(begun: str, session: Session) -> list[str]:
+    return []
+
+
+_VALUES: dict[str, Callable[[str, Session], list[str]]] = {
+    "top": _of_top,
+    "metrics": _metrics,
+    "evidence": _evidence,
+    "catalogue": _problems,
+    "diff": _others,
+    "findings": _problems,
+    "activities": _kinds,
+    "query": _nothing,
+}
+
+
+def _values(tool: str, option: str, begun: str, session: Session) -> list[str]:
+    """Values of an option: those of a choice, or metrics."""
+    field = TOOLS[tool].arguments.model_fields.get(option)
+    if field is None:
+        return []
+    if option == "metric":
+        return _metrics(begun, session)
+    return [str(value) for value in get_args(field.annotation) if str(value).startswith(begun)]

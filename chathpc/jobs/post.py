@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from chathpc.errors import UsageError
-from chathpc.jobs.limit import time_limit
-from chathpc.jobs.names import LATEST, names
 from chathpc.jobs.supervise import Outcome, supervise
 
 #: Files that are written, by the renderer that writes them; the one that programs read comes last.
@@ -48,7 +48,7 @@ def post(
     """Explain `paths` and write report.txt, report.md and report.json to a new folder in `folder` (default: beside the first path).
 
     Raises nothing: the outcome says what the verdict is or why there is none. The folder, `report-` with the job's id or a number, is whole
-    or not there; earlier ones stay, and the link `latest` leads to the newest. `limit`: seconds, see chathpc.jobs.limit.
+    or not there; earlier ones stay, and the link `latest` leads to the newest. `limit`: seconds, see `time_limit`.
     """
     seconds = time_limit(limit, environ, time.time())
     if not seconds > 0:  # also where it is no number
@@ -92,3 +92,51 @@ def _explain(job: Job, tag: str) -> str:
     with suppress(OSError):  # file systems without links
         link_atomically(job.folder / LATEST, written.name, tag=tag)
     return f"{VERDICTS[report.verdict]} {report.headline} See {written / FILES['text']}"
+
+
+#: Without a word from the user, explaining takes no longer than this (seconds).
+MOST = 120.0
+#: Kept free before the end of the job, for whatever the script still does and for the batch system (seconds).
+MARGIN = 30.0
+END_TIME = "SLURM_JOB_END_TIME"
+
+
+def time_limit(asked: float | None, environ: Mapping[str, str], now: float) -> float:
+    """Seconds that may be used; 0 or less if there is no time left.
+
+    `asked` wins if it is given. Else the least of MOST and of what Slurm says is left of the job, less MARGIN
+    (SLURM_JOB_END_TIME: seconds since the epoch, set since Slurm 22.05). `now`: seconds since the epoch.
+    """
+    if asked is not None:
+        return asked
+    try:
+        end = float(environ.get(END_TIME, ""))
+    except ValueError:
+        return MOST
+    return min(MOST, end - now - MARGIN)
+
+
+#: The folder of one report is called so, with the job's id or a number behind it.
+PREFIX = "report-"
+#: A link to the newest.
+LATEST = "latest"
+#: Where batch systems put the job's id: Slurm, PBS, LSF, Flux, Cobalt, OAR, Grid Engine.
+_JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "OAR_JOB_ID", "JOB_ID")
+_LONGEST = 60
+
+
+def job_id(environ: Mapping[str, str]) -> str:
+    """The job's id as part of a file name, without the server that PBS puts behind it; empty outside of a job."""
+    given = next((environ[name] for name in _JOB_IDS if environ.get(name)), "")
+    return re.sub(r"[^A-Za-z0-9_]+", "-", given.partition(".")[0]).strip("-")[:_LONGEST]
+
+
+def names(environ: Mapping[str, str]) -> Iterator[str]:
+    """Names for a new report, the best first: `report-4711`, `report-4711-2`, …, or numbers from 1 on: the next one after another job's id would
+    look like that of a job.
+    """
+    id = job_id(environ)
+    if id:
+        yield f"{PREFIX}{id}"
+        yield from (f"{PREFIX}{id}-{number}" for number in count(2))
+    yield from (f"{PREFIX}{number}" for number in count(1))

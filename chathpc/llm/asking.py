@@ -1,16 +1,15 @@
-"""One question put to a back end, and once more if the answer has not the form asked for."""
+"""One question put to a back end, with the tools that it calls, and once more if the answer has not the form asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from chathpc.errors import BudgetSpentError
 from chathpc.llm import price as prices
-from chathpc.llm.backend import FinishReason, OnToken, Request, ToolCall
-from chathpc.llm.exchange import Exchange
+from chathpc.llm.backend import Backend, Completion, FinishReason, OnToken, Request, ToolCall, Turn
 from chathpc.llm.guard import new_answer
 from chathpc.llm.spec import Choice
 
@@ -98,3 +97,42 @@ def _once_more(request: Request, answer: str, wrong: str) -> str:
 def _sum(values: list[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The turns between a model and who answers its calls; nothing is called here.
+
+    `request` is the question as it was put first, `completions` are all answers. What a call was told is given to `tell` before the model
+    is asked again.
+    """
+
+    backend: Backend
+    request: Request
+    turns: list[Turn] = field(default_factory=list)
+    completions: list[Completion] = field(default_factory=list)
+
+    def ask(
+        self,
+        tools: tuple[Mapping[str, object], ...],
+        deadline: float,
+        most: int | None = None,
+        on_token: OnToken | None = None,
+    ) -> tuple[ToolCall, ...]:
+        """Ask the model, offering `tools`, and return the first `most` of its calls; none where it has answered. Raise what `complete` raises."""
+        asked = replace(self.request, tools=tools, turns=tuple(self.turns), deadline=max(deadline, 0.001))
+        done = self.backend.complete(asked, on_token=on_token)
+        self.completions.append(done)
+        calls = done.tool_calls[:most] if tools else ()
+        if calls:
+            self.turns.append(Turn("assistant", done.text, calls))
+        return calls
+
+    def tell(self, call: ToolCall, text: str) -> None:
+        """Answer one of the model's calls."""
+        self.turns.append(Turn("tool", text, call_id=call.id))
+
+    @property
+    def text(self) -> str:
+        """What the model said last."""
+        return self.completions[-1].text if self.completions else ""

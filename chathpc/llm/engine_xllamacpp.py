@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 import xllamacpp
 
 from chathpc.errors import ModelUnavailableError
+from chathpc.llm.answer import StreamError, events
 from chathpc.llm.backend import FinishReason, Request
 from chathpc.llm.engine import BATCH, ContextOverflowError, EngineOptions, Generation
-from chathpc.llm.sse import StreamError, events
 from chathpc.profile.text import clean
 
 #: sockaddr_un holds 108 bytes, the last one a zero (unix(7)).

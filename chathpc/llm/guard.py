@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chathpc.errors import ChathpcError
 from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request, ToolCall
 from chathpc.llm.log import Entry, Log, open_log
-from chathpc.llm.purse import Notice, Purse
+from chathpc.llm.price import Notice, Purse
 from chathpc.privacy.credentials import redact
 from chathpc.privacy.placeholders import Mode, Placeholders, Restorer
 

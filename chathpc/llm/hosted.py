@@ -12,12 +12,19 @@ from time import monotonic, sleep
 from typing import Any
 
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.llm import retry as retries
-from chathpc.llm.answer import Answer, events_of, read
+from chathpc.llm.answer import Answer, StreamError, events_of, read
 from chathpc.llm.backend import Completion, Form, OnToken, Request, ToolCall
 from chathpc.llm.keys import Endpoint, Key
-from chathpc.llm.sse import StreamError
-from chathpc.llm.trouble import Trouble, check_type, failures, final_error, transport, trouble_of
+from chathpc.llm.trouble import (
+    BROKEN_ANSWER,
+    Trouble,
+    check_type,
+    failures,
+    final_error,
+    pause_before,
+    transport,
+    trouble_of,
+)
 from chathpc.profile.text import clean
 
 CONNECT_TIMEOUT = 4.0  # seconds; compute nodes without a way out should notice soon
@@ -40,7 +47,7 @@ _EMPTY = "empty"  # the code of a stream without any event
 class HostedBackend:
     """Completes requests at an OpenAI-compatible server.
 
-    Answers are streamed, so that a request that is given up ends on the server too. Retries follow chathpc.llm.retry within
+    Answers are streamed, so that a request that is given up ends on the server too. Retries follow chathpc.llm.trouble within
     the request's deadline. The key is in no error, log or representation.
     """
 
@@ -120,7 +127,7 @@ class HostedBackend:
                     continue
                 heard = on_token is not None and answer.text  # what a reader has seen cannot be said again
                 remaining = until - monotonic()
-                pause = None if heard else retries.pause_before(trouble.retry, tried, trouble.retry_after, remaining)
+                pause = None if heard else pause_before(trouble.retry, tried, trouble.retry_after, remaining)
                 if pause is None:
                     raise final_error(trouble, tried, self._endpoint, self._key) from None
                 sleep(pause)
@@ -225,9 +232,9 @@ class HostedBackend:
         except (EOFError, StreamError) as error:
             if answer.finish is None:
                 code = "" if came else _EMPTY
-                raise Trouble(f"broke off: {error}", code=code, retry=retries.BROKEN_ANSWER) from None
+                raise Trouble(f"broke off: {error}", code=code, retry=BROKEN_ANSWER) from None
         if answer.finish is None and not answer.text and not answer.calls:
-            raise Trouble("sent no answer", retry=retries.BROKEN_ANSWER)
+            raise Trouble("sent no answer", retry=BROKEN_ANSWER)
 
     def _arguments(self, request: Request, schema_form: int, *, stream: bool) -> dict[str, Any]:
         arguments: dict[str, Any] = {

@@ -1,13 +1,13 @@
-"""Requests to a model's server that failed: why, whether to try again, and what a user is told."""
+"""Requests to a model's server that failed: why, which are worth another try, after how long and how often, and what a user is told."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.llm import retry as retries
 from chathpc.llm.keys import Endpoint, Key
 from chathpc.profile.text import clean
 
@@ -22,7 +22,7 @@ class Trouble(Exception):
         message: str,
         status: int = 0,
         code: str = "",
-        retry: retries.Retry | None = None,
+        retry: Retry | None = None,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
@@ -68,12 +68,12 @@ def trouble_of(error: Exception) -> Trouble:
         code = f"{body.get('code') or ''} {body.get('type') or ''} {body.get('param') or ''}"
         said = body.get("message")
         message = str(said) if said else "no reason given"
-        again = None if "insufficient_quota" in code else retries.STATUS.get(status)
+        again = None if "insufficient_quota" in code else STATUS.get(status)
         return Trouble(message, status, code, again, _seconds(error.response.headers.get("retry-after")))
     if isinstance(error, openai.APITimeoutError):
         return Trouble("does not answer")
     detail = error.__cause__ or error
-    return Trouble(f"cannot be reached: {detail}", retry=retries.CONNECTION)
+    return Trouble(f"cannot be reached: {detail}", retry=CONNECTION)
 
 
 def final_error(trouble: Trouble, tried: int, endpoint: Endpoint, key: Key) -> Exception:
@@ -114,3 +114,44 @@ def _seconds(value: str | None) -> float | None:
         return max(0.0, float(value)) if value else None
     except ValueError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """`times` more tries; the pause before the first is `pause` seconds, and doubles."""
+
+    times: int
+    pause: float
+
+
+#: HTTP status (RFC 9110, section 15; 529 is "overloaded" at some providers) → what to do. Others are final.
+STATUS = {
+    408: Retry(2, 0.5),
+    425: Retry(2, 0.5),
+    429: Retry(4, 1.0),
+    500: Retry(2, 0.5),
+    502: Retry(3, 0.5),
+    503: Retry(4, 1.0),
+    504: Retry(2, 1.0),
+    529: Retry(4, 2.0),
+}
+#: The connection was refused or reset: the server may be starting.
+CONNECTION = Retry(2, 0.3)
+#: The answer was cut off, or was no answer.
+BROKEN_ANSWER = Retry(1, 0.3)
+
+#: A server that asks for a longer pause than this is taken at its word, and not asked again (seconds).
+LONGEST_PAUSE = 30.0
+
+
+def pause_before(retry: Retry | None, tried: int, asked: float | None, remaining: float) -> float | None:
+    """Seconds to wait before the next try, or None if there is to be none.
+
+    `tried` counts the tries so far, `asked` is the server's Retry-After in seconds, `remaining` what the deadline leaves.
+    """
+    if retry is None or tried > retry.times:
+        return None
+    pause = retry.pause * 2.0 ** (tried - 1)
+    if asked is not None:
+        pause = max(pause, asked)
+    return pause if pause <= LONGEST_PAUSE and pause < remaining else None

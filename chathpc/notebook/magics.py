@@ -1,12 +1,17 @@
-"""`%chathpc` and `%ask`: a profile that is opened once, and questions to it."""
+"""`%load_ext chathpc`: `%chathpc` and `%ask`, a profile that is opened once and questions to it, and how our types are shown."""
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from chathpc.errors import UsageError
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.notebook.display import register, unregister
+from chathpc.profile.text import clean
 
 if TYPE_CHECKING:
     from chathpc.chat.conversation import Conversation
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from chathpc.comparison.record import Diff
     from chathpc.profile.profile import Profile
     from chathpc.report import Report
+
 
 #: What `%chathpc` does besides the questions of chat: how it is written, and what it does.
 _OWN = (
@@ -118,3 +124,48 @@ def _paths(text: str, *, at_least: int) -> list[Path]:
     if len(paths) < at_least:
         raise UsageError("No path is given.", hint="%chathpc explain PATH")
     return paths
+
+
+Value = TypeVar("Value")
+#: `%ask …`, and `answer = %ask …`.
+_ASK = re.compile(r"\s*(?:\w+\s*=\s*)?%ask\s")
+_MAGICS = (("chathpc", "line"), ("ask", "line_cell"))
+
+
+def load(shell: Any) -> None:
+    """Make IPython's `shell` know `%chathpc`, `%ask` and how reports, profiles, trees and answers look."""
+    magics = Magics()
+    for name, kind in _MAGICS:
+        shell.register_magic_function(_in_one_sentence(getattr(magics, name)), magic_kind=kind, magic_name=name)
+    shell.input_transformers_cleanup.append(without_question_mark)
+    register(shell.display_formatter)
+
+
+def unload(shell: Any) -> None:
+    """Take that back."""
+    for name, kind in _MAGICS:
+        for one in kind.split("_"):
+            shell.magics_manager.magics[one].pop(name, None)
+    if without_question_mark in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(without_question_mark)
+    unregister(shell.display_formatter)
+
+
+def without_question_mark(lines: list[str]) -> list[str]:
+    """The lines of a cell, `%ask` without the question mark at its end: IPython would take that for a call for help."""
+    return [f"{line.rstrip().rstrip('?')}\n" if _ASK.match(line) else line for line in lines]
+
+
+def _in_one_sentence(magic: Callable[..., Value]) -> Callable[..., Value]:
+    """`magic` with our errors as IPython's UsageError, which is shown without a traceback."""
+
+    @wraps(magic)
+    def run(*arguments: Any) -> Value:
+        try:
+            return magic(*arguments)
+        except ChathpcError as error:
+            from IPython.core.error import UsageError
+
+            raise UsageError(clean(f"{error.message} {error.hint}".rstrip())) from None
+
+    return run

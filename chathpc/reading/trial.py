@@ -21,8 +21,7 @@ from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import MARK, block, marker_of
 from chathpc.pruners.source import Shown, SourceText
 from chathpc.reading.answer import read
-from chathpc.reading.places import Listed
-from chathpc.reading.question import Question, as_written, assembled, cause_line, place_line
+from chathpc.reading.question import Listed, Question, as_written, assembled, cause_line, place_line
 from chathpc.reading.retelling import retold, sentences
 
 #: Seconds for the test of a model on this machine, and of one at a server; what has not been asked by then is left out.

@@ -1,20 +1,21 @@
-"""From a diagnosed profile to what a page draws of it."""
+"""From a diagnosed profile to what a page draws of it: its largest rows, kernels in the roofline, threads, and what other modules make."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
+from chathpc.profile.tables import TableRows, group_nodes, rows_of
 from chathpc.view.lanes import timeline_of
-from chathpc.view.records import View
-from chathpc.view.roofline import roofline_of
-from chathpc.view.rows import Listed, listed, rows_drawn
+from chathpc.view.records import DrawnKernel, DrawnRows, DrawnThreads, View
 from chathpc.view.sources import kernel_remarks, sources_of
-from chathpc.view.tables import GROUPS, Tables, metric_drawn
-from chathpc.view.threads import threads_of
+from chathpc.view.tables import GROUP_NUMBERS, GROUPS, Tables, metric_drawn, rounded
 from chathpc.view.trees import tree_of
 
 #: Metrics that trees and tables have values of.
@@ -102,3 +103,146 @@ def _heat(lines: Listed | None) -> dict[str, dict[str, dict[int, float]]]:
                 at = found.setdefault(metric, {}).setdefault(file, {})
                 at[line] = at.get(line, 0.0) + value
     return found
+
+
+#: Rows of a table in a page: by own value, and by that with all that is below.
+MOST_OWN, MOST_BELOW = 250, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Rows of all metrics by what they are of: name, file, line."""
+
+    tables: dict[str, TableRows]
+    keys: list[tuple[str, str | None, int]]
+    node: list[int]
+    exclusive: dict[str, list[float]] = field(default_factory=dict)
+    inclusive: dict[str, list[float]] = field(default_factory=dict)
+    left_out: int = 0
+
+
+def listed(profile: Profile, by: str, metrics: Sequence[Metric]) -> Listed:
+    """The rows of `profile` by function or line that have most of any of `metrics`, the first of these first."""
+    grouping = group_nodes(profile.tree, by)
+    tables = {metric.id: rows_of(profile, metric, grouping) for metric in metrics}
+    # A row of the grouping has a number of its own in each metric's table, where it stands by its value.
+    numbers: dict[int, int] = {}
+    places: dict[str, dict[int, int]] = {}
+    rows = 0
+    for table in tables.values():
+        first = np.full(len(table), -1, dtype=np.int64)
+        known = (table.row_of >= 0) & (grouping.row >= 0)
+        first[table.row_of[known]] = grouping.row[known]
+        chosen = np.unique(
+            np.concatenate([np.arange(min(MOST_OWN, len(table))), np.argsort(-table.inclusive)[:MOST_BELOW]])
+        )
+        for position in chosen.tolist():
+            numbers.setdefault(int(first[position]), int(table.node[position]))
+        rows = max(rows, len(table))
+    for metric, table in tables.items():
+        known = (table.row_of >= 0) & (grouping.row >= 0)
+        of_row = np.full(grouping.rows + 1, -1, dtype=np.int64)
+        of_row[grouping.row[known]] = table.row_of[known]
+        places[metric] = {row: int(of_row[row]) for row in numbers if of_row[row] >= 0}
+    tree = profile.tree
+    label, texts = tree.function_labels
+    found = Listed(
+        tables=tables,
+        keys=[(texts[int(label[node])], tree.file_name(node), int(tree.line[node])) for node in numbers.values()],
+        node=list(numbers.values()),
+        left_out=max(0, rows - len(numbers)),
+    )
+    for metric, table in tables.items():
+        position = np.array([places[metric].get(row, -1) for row in numbers], dtype=np.int64)
+        for columns, values in ((found.exclusive, table.exclusive), (found.inclusive, table.inclusive)):
+            columns[metric] = rounded(np.where(position >= 0, np.append(values, 0.0)[position], 0.0))
+    return found
+
+
+def rows_drawn(profile: Profile, facts: Facts, found: Listed, tables: Tables) -> DrawnRows:
+    """The rows as part of a view."""
+    tree = profile.tree
+    nodes = np.array(found.node, dtype=np.int64)
+    return DrawnRows(
+        name=[tables.names.add(name) for name, _, _ in found.keys],
+        file=[tables.files.add(file) for _, file, _ in found.keys],
+        line=[line for _, _, line in found.keys],
+        module=[tables.modules.add(tree.module_name(node)) for node in found.node],
+        group=GROUP_NUMBERS[facts.activities.kind[nodes]].tolist() if len(nodes) else [],
+        exclusive=found.exclusive,
+        inclusive=found.inclusive,
+        left_out=found.left_out,
+    )
+
+
+_INTENSITY, _BANDWIDTH = "gpu.kernel.arithmetic-intensity", "gpu.kernel.peak-dram-rate"
+_PRECISIONS = ("fp64", "fp32", "fp16", "tensor")
+MOST_KERNELS = 200
+
+
+def roofline_of(profile: Profile, tables: Tables) -> list[DrawnKernel]:
+    """The kernels whose arithmetic intensity and rate were counted, longest first (Williams, Waterman, Patterson, CACM 52(4), 2009)."""
+    if _INTENSITY not in profile.metrics or not profile.metrics[_INTENSITY].has_values:
+        return []
+    intensity = profile.exclusive(_INTENSITY)
+
+    def at(metric: str, node: int) -> float | None:
+        known = profile.metrics.get(metric)
+        return profile.exclusive(metric).at(node) if known is not None and known.has_values else None
+
+    kernels = []
+    for node, value in zip(intensity.nodes.tolist(), intensity.values.tolist(), strict=True):
+        rate, precision = max((at(f"gpu.kernel.flops.{each}", node) or 0.0, each) for each in _PRECISIONS)
+        if rate <= 0 or not value > 0:
+            continue
+        time = "gpu.kernel.time" in profile.metrics
+        kernels.append(
+            DrawnKernel(
+                name=tables.names.add(profile.tree.label(node)),
+                intensity=value,
+                rate=rate,
+                seconds=profile.inclusive("gpu.kernel.time").at(node) if time else None,
+                precision=precision,
+                peak_rate=at(f"gpu.kernel.peak-flops.{precision}", node),
+                peak_bandwidth=at(_BANDWIDTH, node),
+            )
+        )
+    kernels.sort(key=lambda kernel: -(kernel.seconds or 0.0))
+    return kernels[:MOST_KERNELS]
+
+
+#: Functions, and values in all: more locations leave room for fewer functions.
+MOST_PLACES, MOST_VALUES = 24, 50_000
+#: Locations of a page; of more, each n-th is shown.
+MOST_LOCATIONS = 10_000
+
+
+def threads_of(profile: Profile, functions: Sequence[int], tables: Tables) -> DrawnThreads | None:
+    """The host time of the functions that the nodes `functions` are of, with what they call; None for a single location."""
+    time, where, threads = profile.time, profile.where, profile.threads
+    threads = threads[~where.is_shared[threads]]
+    if time is None or len(threads) < 2:
+        return None
+    threads = threads[np.lexsort((where.thread[threads], where.rank[threads], where.node[threads]))]
+    step = -(-len(threads) // MOST_LOCATIONS)
+    shown = threads[::step]
+    tree = profile.tree
+    label, texts = tree.function_labels
+    most = max(1, min(MOST_PLACES, MOST_VALUES // len(shown) - 1))
+    chosen = list(dict.fromkeys(int(label[node]) for node in functions))[:most]
+    # A node counts for each function that it lies in: nodes that lie in the same ones are one group.
+    inside = np.zeros(len(tree), dtype=np.int64)
+    for bit, number in enumerate(chosen):
+        inside |= tree.inside(np.flatnonzero(label == number).astype(np.int32)).astype(np.int64) << bit
+    sets, group = np.unique(inside, return_inverse=True)
+    matrix = profile.values.grouped(time.id, group.reshape(-1).astype(np.int32), len(sets))[shown]
+    member = (sets[:, None] >> np.arange(len(chosen))) & 1
+    inclusive = matrix @ member.astype(np.float64)
+    return DrawnThreads(
+        metric=time.id,
+        rank=where.rank[shown].tolist(),
+        thread=where.thread[shown].tolist(),
+        places=[-1, *(tables.names.add(texts[each]) for each in chosen)],
+        values=[rounded(matrix.sum(axis=1)), *(rounded(column) for column in inclusive.T)],
+        left_out=len(threads) - len(shown),
+    )

@@ -15,9 +15,8 @@ from chathpc.bench.floors import prior
 from chathpc.bench.gates import failures, parse_gate
 from chathpc.bench.outcome import Answer, Outcome
 from chathpc.bench.render import renderers
-from chathpc.bench.result import result_of, shown
+from chathpc.bench.result import result_of, shown, table, tables
 from chathpc.bench.score import Score, score
-from chathpc.bench.tables import table, tables
 from chathpc.errors import UsageError
 from chathpc.reports.style import Style
 

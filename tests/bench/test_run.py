@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.bench import measure as measuring
+from chathpc.bench import outcome as measuring
 from chathpc.bench.case import Case
 from chathpc.bench.floors import biggest_nodes
 from chathpc.bench.folders import find_cases
-from chathpc.bench.measure import measure, peak_bytes
-from chathpc.bench.outcome import Outcome
+from chathpc.bench.outcome import Outcome, measure, peak_bytes
 from chathpc.bench.run import run_cases
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.profile import Profile

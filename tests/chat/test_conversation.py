@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from chathpc.chat import saved
+from chathpc.chat import record as saved
 from chathpc.chat.agent import CALLS, ROUNDS
 from chathpc.chat.conversation import Conversation, Step
 from chathpc.chat.record import Answer, Chat
@@ -17,8 +17,7 @@ from chathpc.chat.session import Session
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Request, ToolCall
 from chathpc.llm.guard import GuardedBackend
-from chathpc.llm.price import Price, estimate
-from chathpc.llm.purse import Purse
+from chathpc.llm.price import Price, Purse, estimate
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice

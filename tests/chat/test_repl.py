@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from chathpc.chat import slash
-from chathpc.chat.completion import completions
 from chathpc.chat.conversation import Conversation
 from chathpc.chat.render import answer_text, markdown
 from chathpc.chat.repl import Repl
 from chathpc.chat.session import Session
+from chathpc.chat.terminal import completions
 from chathpc.chat.tools import TOOLS
 from chathpc.errors import UsageError
 from chathpc.llm.backend import Backend, Request

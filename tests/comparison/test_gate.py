@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from chathpc.comparison.gate import gate
+from chathpc.comparison.compare import gate
 from chathpc.comparison.noise import NoiseKind
 from chathpc.comparison.record import TotalRecord
 from chathpc.errors import UsageError

@@ -50,7 +50,7 @@ WHOLE = {
 ALLOWED = {
     "comparison/comparable.py": {"_LONGEST": TOLD},
     "comparison/function_names.py": {"_LONGEST": WORK},
-    "comparison/gate.py": {"_what_would": TOLD},
+    "comparison/compare.py": {"_what_would": TOLD},
     "comparison/matching.py": {"LONGEST": TOLD, "_reduce": LABEL, "_mixed": LABEL, "_path_sums": LABEL},
     "comparison/noise.py": {
         "_ROUNDING": ROUNDING,
@@ -65,7 +65,6 @@ ALLOWED = {
         "_probability": FORMULA,
         "_outside": FORMULA,
     },
-    "comparison/record.py": {"Diff.to_json": LABEL},
     "comparison/rows.py": {"MOST": TOLD},
     "comparison/run.py": {"Run.library_labels": LABEL},
     "comparison/shares.py": {"MOST": TOLD, "_ROUNDING": ROUNDING},

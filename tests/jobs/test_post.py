@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from chathpc.jobs.limit import time_limit
-from chathpc.jobs.names import names as jobs_names
-from chathpc.jobs.post import FILES, folder_beside
+from chathpc.jobs.post import FILES, folder_beside, time_limit
+from chathpc.jobs.post import names as jobs_names
 from chathpc.report import Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style

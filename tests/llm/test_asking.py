@@ -11,8 +11,7 @@ from chathpc.errors import BudgetSpentError
 from chathpc.llm.asking import ask
 from chathpc.llm.backend import Completion, Request
 from chathpc.llm.guard import GuardedBackend
-from chathpc.llm.price import Price, cost, estimate
-from chathpc.llm.purse import Purse
+from chathpc.llm.price import Price, Purse, cost, estimate
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice

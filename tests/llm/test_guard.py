@@ -26,7 +26,7 @@ from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.keys import NO_KEY, Endpoint, Key, read_key
 from chathpc.llm.log import log_of
 from chathpc.llm.price import Price
-from chathpc.llm.purse import Purse
+from chathpc.llm.price import Purse
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice

@@ -12,7 +12,7 @@ import openai  # noqa: F401 - takes a second to import, which would count agains
 import pytest
 
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
-from chathpc.llm import hosted, retry
+from chathpc.llm import hosted, trouble
 from chathpc.llm.backend import Completion, Request, ToolCall, Turn
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.keys import NO_KEY, Key, endpoint
@@ -131,7 +131,7 @@ def test_a_server_that_wants_the_newer_name_of_the_limit_gets_it() -> None:
 def test_a_passing_failure_is_tried_again(status: int, pauses: list[float]) -> None:
     with fault_server(fs.fail(status), fs.stream(*fs.WELCOME)) as server:
         assert ask(server).text == "Good day."
-    assert pauses == [retry.STATUS[status].pause]
+    assert pauses == [trouble.STATUS[status].pause]
 
 
 def test_a_server_is_given_the_time_that_it_asks_for(pauses: list[float]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.llm.sse import LARGEST_EVENT, StreamError, events
+from chathpc.llm.answer import LARGEST_EVENT, StreamError, events
 
 EVENTS = [{"a": 1}, {"b": "é\n"}, {"c": [1, 2]}]
 STREAM = (

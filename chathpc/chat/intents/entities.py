@@ -16,7 +16,7 @@ from typing import Any
 
 from chathpc.chat.index import short_name
 from chathpc.chat.session import PATH_SEPARATOR, Session, Target
-from chathpc.chat.tools.one_location import AGAINST
+from chathpc.chat.tools.locations import AGAINST
 from chathpc.chat.tools.what_if import NO_TIME
 
 _WORDS = Path(__file__).with_name("words.yaml")

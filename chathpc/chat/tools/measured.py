@@ -12,7 +12,7 @@ from chathpc.chat.index import short_name
 from chathpc.chat.quantities import named
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import NAME, limit, share_of, source_of
-from chathpc.chat.tools.one_location import chosen
+from chathpc.chat.tools.locations import chosen
 from chathpc.chat.tools.record import Arguments, Cell, Column, FactList, Result
 from chathpc.diagnosis.fact import Kind
 from chathpc.errors import UsageError

@@ -14,8 +14,8 @@ from chathpc.fix.agent.claimed import claimed
 from chathpc.fix.agent.workbench import NOTHING, Workbench
 from chathpc.fix.models.asker import Asker, ModelAsker, Question
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
+from chathpc.llm.asking import Exchange
 from chathpc.llm.backend import ToolCall
-from chathpc.llm.exchange import Exchange
 from chathpc.profile.text import clean
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote

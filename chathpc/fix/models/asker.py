@@ -10,8 +10,8 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from chathpc.fix.records import Problem
+    from chathpc.llm.asking import Exchange
     from chathpc.llm.backend import Completion
-    from chathpc.llm.exchange import Exchange
     from chathpc.llm.guard import GuardedBackend
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice
@@ -98,8 +98,8 @@ class ModelAsker:
 
     def exchange(self, backend: GuardedBackend, system: str, user: str, most: int) -> Exchange:
         """A conversation with the model, in which an answer has `most` tokens; all of it is one answer to the purse."""
+        from chathpc.llm.asking import Exchange
         from chathpc.llm.backend import Request
-        from chathpc.llm.exchange import Exchange
         from chathpc.llm.guard import new_answer
 
         new_answer(backend)
@@ -124,7 +124,7 @@ class ModelAsker:
     def _behind_guard(self, choice: Choice, problem: Problem, profile: Profile) -> GuardedBackend:
         """The back end behind the guard for this problem."""
         if self._guarded is None or self._guarded[0] is not problem:
-            from chathpc.reading.asking import guard
+            from chathpc.reading.explaining import guard
 
             self._guarded = problem, guard(profile, problem.diagnosis, choice, self.settings, self.notice)
         return self._guarded[1]

@@ -20,7 +20,7 @@ from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.profile.profile import Profile
-from chathpc.reading.asking import guard
+from chathpc.reading.explaining import guard
 from tests.fix.models.programs import SOURCE, Scripted, attempt, block, problem
 from tests.fix.models.test_answers import LOOP, TURNED
 
@@ -153,7 +153,7 @@ def test_strategies_share_one_back_end_and_each_problem_has_one_guard(monkeypatc
         return guard(profile, diagnosis, *more)
 
     monkeypatch.setattr("chathpc.llm.scripted.ScriptedBackend", Counted)
-    monkeypatch.setattr("chathpc.reading.asking.guard", counted)
+    monkeypatch.setattr("chathpc.reading.explaining.guard", counted)
     profile = chathpc.load(Path("examples/omp-triangle/database"))
     given = [replace(problem(), profile=profile) for _ in range(2)]
     made = proposers(("agent", "advice"), "scripted:echo")
