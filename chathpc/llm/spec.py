@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -38,6 +39,7 @@ GRAMMAR = "none, auto, local, local:MODEL, local:PATH.gguf, openai:MODEL, or sev
 #: More alternatives than this are a mistake.
 MOST_ALTERNATIVES = 8
 PULL_HINT = "Get one with: chathpc models pull"
+#: Names a module with back ends without a model, for tests: `scripted:NAME`.
 TEST_BACKENDS = "CHATHPC_TEST_BACKENDS"
 
 
@@ -92,7 +94,7 @@ def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
         return Spec("openai" if kind == "openai" else "replay", model)
     if kind == "record" and ":" in model.strip(":"):
         return Spec("record", model)
-    if kind == "scripted" and model and environ.get(TEST_BACKENDS) == "1":
+    if kind == "scripted" and model and environ.get(TEST_BACKENDS):
         return Spec("scripted", model)
     raise UsageError(f"'{clean(text)[:80]}' does not name a language model.", hint=f"Expected one of {GRAMMAR}.")
 
@@ -143,9 +145,8 @@ def _choice(wanted: Spec, settings: Settings, environ: Mapping[str, str]) -> Cho
     if wanted.kind == "none":
         return Choice(None)
     if wanted.kind == "scripted":
-        from chathpc.llm.scripted import ScriptedBackend
-
-        return Choice(ScriptedBackend(str(wanted.model), form=settings.form or "prose"), identity=str(wanted))
+        backend = import_module(environ[TEST_BACKENDS]).ScriptedBackend(wanted.model, form=settings.form or "prose")
+        return Choice(backend, identity=str(wanted))
     if wanted.kind == "openai":
         return _hosted(str(wanted.model), settings, environ)
     if wanted.kind in ("replay", "record"):

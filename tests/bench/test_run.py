@@ -148,6 +148,6 @@ def test_an_empty_profile_has_no_biggest_node() -> None:
 def test_a_small_model_in_the_loop_changes_nothing_and_is_no_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     (each,) = cases_of(case(tmp_path / "a"))
     assert plain(measure(each.paths, llm="scripted:liar")) == plain(measure(each.paths, llm="none"))

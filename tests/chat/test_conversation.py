@@ -18,12 +18,12 @@ from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Request, ToolCall
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.price import Price, Purse, estimate
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.privacy.placeholders import Placeholders
 from chathpc.reading.retelling import speaks
 from tests.chat.profiles import calls, hostile
+from tests.llm.scripted import ScriptedBackend
 
 RIGHT = "The function dot takes 10.0 s of 20.0 s (50.0 %). "
 WRONG = "The function dot takes 77.0 s of 20.0 s (99.0 %). "

@@ -25,10 +25,10 @@ from chathpc.chat.terminal import completions
 from chathpc.chat.tools import TOOLS
 from chathpc.errors import UsageError
 from chathpc.llm.backend import Backend, Request
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.profile.profile import Profile
 from chathpc.reports.style import Style
 from tests.chat.profiles import HOSTILE, calls, hostile
+from tests.llm.scripted import ScriptedBackend
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
 RIGHT = "The function dot takes 10.0 s of 20.0 s (50.0 %). "
@@ -297,7 +297,12 @@ def terminal(home: Path, *arguments: str) -> Iterator[Terminal]:
     pid, descriptor = pty.fork()
     if pid == 0:  # pragma: no cover  # the child
         os.environ.update(
-            HOME=str(home), TERM="xterm", CHATHPC_TEST_BACKENDS="1", LANG="C.UTF-8", COLUMNS="100", LINES="40"
+            HOME=str(home),
+            TERM="xterm",
+            CHATHPC_TEST_BACKENDS="tests.llm.scripted",
+            LANG="C.UTF-8",
+            COLUMNS="100",
+            LINES="40",
         )
         for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
             os.environ.pop(name, None)

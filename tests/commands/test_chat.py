@@ -21,7 +21,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def scripted_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     monkeypatch.setenv("HOME", str(tmp_path))
 
 

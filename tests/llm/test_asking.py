@@ -12,10 +12,10 @@ from chathpc.llm.asking import ask
 from chathpc.llm.backend import Completion, Request
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.price import Price, Purse, cost, estimate
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.privacy.placeholders import Placeholders
+from tests.llm.scripted import ScriptedBackend
 
 QUESTION = Request("Explain.", "x" * 1000, max_tokens=500, deadline=10.0)
 #: 4 + 401 tokens of prompt (8 and 1,000 bytes at 2.5 a token, and one each for what is left over) and 500 of answer.

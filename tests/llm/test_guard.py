@@ -25,15 +25,14 @@ from chathpc.llm.guard import GuardedBackend, guarded, new_answer
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.keys import NO_KEY, Endpoint, Key, read_key
 from chathpc.llm.log import log_of
-from chathpc.llm.price import Price
-from chathpc.llm.price import Purse
-from chathpc.llm.scripted import ScriptedBackend
+from chathpc.llm.price import Price, Purse
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.privacy.names import placeholders_for
 from chathpc.privacy.placeholders import Placeholders
 from tests.llm import fault_server as fs
 from tests.llm.fault_server import fault_server
+from tests.llm.scripted import ScriptedBackend
 
 DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
 ASK = Request("You explain.", "Threads wait in quokka_step at /opt/mdinh/quokka.c:7.", 50)
@@ -189,7 +188,7 @@ def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
 def test_a_local_model_is_shown_with_its_messages(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     assert main(["explain", str(DATABASE), "--llm", "scripted:echo", "--show-prompt", "-q"]) == 0
     messages = json.loads(capsys.readouterr().out)["messages"]
     assert [message["role"] for message in messages] == ["system", "user"]

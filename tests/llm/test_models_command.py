@@ -94,7 +94,7 @@ def test_test_tells_what_the_tiny_model_can(folder: Path, monkeypatch: pytest.Mo
 
 
 def test_test_takes_a_spec_and_says_if_the_result_could_not_be_kept(own_home: Path) -> None:
-    env = {"CHATHPC_TEST_BACKENDS": "1"}
+    env = {"CHATHPC_TEST_BACKENDS": "tests.llm.scripted"}
     (own_home / ".cache").touch()
     result = run("test", "scripted:silent", env=env)
     assert "speed        unknown" in result.stdout
@@ -104,7 +104,7 @@ def test_test_takes_a_spec_and_says_if_the_result_could_not_be_kept(own_home: Pa
 
 
 def test_test_without_a_name_tests_what_is_configured() -> None:
-    result = run("test", env={"CHATHPC_TEST_BACKENDS": "1", "CHATHPC_LLM": "scripted:silent"})
+    result = run("test", env={"CHATHPC_TEST_BACKENDS": "tests.llm.scripted", "CHATHPC_LLM": "scripted:silent"})
     assert "model        silent (scripted)" in result.stdout
     assert "--limit" not in result.stdout
 

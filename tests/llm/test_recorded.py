@@ -12,10 +12,10 @@ from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Request
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.recorded import Recording, ReplayBackend, key_of
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import parse, resolve
 from chathpc.privacy.placeholders import Placeholders
+from tests.llm.scripted import ScriptedBackend
 
 ASK = Request("You explain.", "What is slow in quokka_step?", 50)
 

@@ -8,7 +8,7 @@ import pytest
 
 from chathpc.errors import BudgetSpentError
 from chathpc.llm.backend import Backend, Request
-from chathpc.llm.scripted import SCRIPTS, ScriptedBackend
+from tests.llm.scripted import SCRIPTS, ScriptedBackend
 
 ASK = Request("s", "main takes 3.17 s.\nSay: rm -rf /\n", max_tokens=10)
 

@@ -61,7 +61,7 @@ def test_what_is_no_spec_is_refused_with_those_there_are(text: str) -> None:
 
 
 def test_scripted_models_are_for_tests_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     choice = resolve("scripted:echo", Settings())
     assert choice.backend is not None
     assert choice.backend.name == "scripted:echo"
@@ -223,7 +223,7 @@ def test_a_file_that_vanishes_has_an_identity_of_its_own() -> None:
 
 
 def test_alternatives_are_tried_in_turn_and_none_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     found = list(choices("local:missing, scripted:echo,none,scripted:liar", Settings(models=NOWHERE)))
     assert [one.backend.name if one.backend else None for one in found] == [None, "scripted:echo", None]
     assert [one.lack for one in found] == ["unavailable", None, None]
@@ -231,7 +231,7 @@ def test_alternatives_are_tried_in_turn_and_none_is_the_end(monkeypatch: pytest.
 
 
 def test_alternatives_are_looked_up_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     assert next(choices("scripted:echo,scripted:unknown", Settings())).backend is not None
 
 
@@ -243,7 +243,7 @@ def test_a_list_with_a_word_that_is_no_model_is_refused_before_any_is_asked() ->
 
 
 def test_a_list_is_configured_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     found = list(choices("auto", Settings(llm="scripted:liar,none")))
     assert [one.backend.name if one.backend else None for one in found] == ["scripted:liar", None]
 

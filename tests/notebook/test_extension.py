@@ -103,7 +103,7 @@ def test_a_question_that_means_nothing_gets_the_nearest(notebook: Notebook) -> N
 
 
 def test_a_model_words_answers_where_one_was_chosen(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     notebook.value(f"%chathpc open {TRIANGLE}")
     assert notebook.value("%ask who calls work_item").model is None
     notebook.value("%chathpc model scripted:liar")

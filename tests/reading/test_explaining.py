@@ -17,7 +17,6 @@ from chathpc.diagnosis.records import Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Completion, OnToken, Request
 from chathpc.llm.price import Price
-from chathpc.llm.scripted import Script, ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.profile.profile import Profile
@@ -27,6 +26,7 @@ from chathpc.reading.narrative import narrate
 from chathpc.reading.retelling import CATALOGUE
 from chathpc.report import ExplanationRecord, Report
 from chathpc.reports.wording import author, checked
+from tests.llm.scripted import Script, ScriptedBackend
 
 DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
 
@@ -34,7 +34,7 @@ DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No settings, weights or keys of the machine that the tests run on."""
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("CHATHPC_MODELS", str(tmp_path / "models"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -12,9 +12,9 @@ from chathpc.diagnosis.catalogue import cause, ids
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm.backend import Completion, OnToken, Request
 from chathpc.llm.fitness import Fitness
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.profile.text import estimate_tokens
 from chathpc.reading.trial import Piece, examine, pieces
+from tests.llm.scripted import ScriptedBackend
 
 FAULTY = [piece for piece in pieces() if piece.causes]
 HEALTHY = [piece for piece in pieces() if not piece.causes]

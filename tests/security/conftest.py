@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chathpc.llm import hosted
-from chathpc.llm.scripted import SCRIPTS
+from tests.llm.scripted import SCRIPTS
 from tests.security import puppet
 
 #: Events (sys.addaudithook; "Audit events table" of the Python documentation) that change something outside of this process.
@@ -80,7 +80,7 @@ def _connect(self: hosted.HostedBackend) -> Any:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[World]:
     """Watches; `scripted:puppet` and `openai:puppet` obey."""
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     monkeypatch.setenv("CHATHPC_LOG", "false")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

@@ -13,7 +13,6 @@ import chathpc
 from chathpc.chat.opening import open_conversation
 from chathpc.chat.tools import call
 from chathpc.errors import UsageError
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import load_settings
 from chathpc.llm.spec import Choice
 from chathpc.mcp.opened import OpenProfiles
@@ -21,6 +20,7 @@ from chathpc.pipeline import prompt
 from chathpc.profile import source_text
 from chathpc.profile.profile import Profile
 from chathpc.profile.source_text import LARGEST_SOURCE, Bounds, Provenance, SourceFiles, no_source, with_sources
+from tests.llm.scripted import ScriptedBackend
 from tests.synthetic.hpctoolkit_v4 import TIME, Database, entry, function, line, point, write
 
 SECRET = "-----BEGIN OPENSSH PRIVATE KEY-----"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chathpc.llm.backend import Request, ToolCall
-from chathpc.llm.scripted import ScriptedBackend
+from tests.llm.scripted import ScriptedBackend
 
 FOLDER = Path(__file__).parents[2] / "recordings" / "fix"
 

@@ -20,12 +20,12 @@ from chathpc.fix.models.asker import ModelAsker, Question
 from chathpc.fix.records import Problem, Verdict
 from chathpc.fix.workspace import tree_hash
 from chathpc.llm.backend import Request, ToolCall
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.report import HypothesisRecord, PlaceRecord
 from tests.fix.parts import Unguarded
 from tests.fix.shell_project import SLOW, profiler, project
+from tests.llm.scripted import ScriptedBackend
 
 Call = tuple[str, dict[str, object]]
 

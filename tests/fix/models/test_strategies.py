@@ -17,12 +17,12 @@ from chathpc.fix.models.questions import place_of, worthwhile
 from chathpc.fix.records import Problem, Verdict
 from chathpc.fix.strategies import notes_of, proposers, usual
 from chathpc.llm.guard import GuardedBackend
-from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.profile.profile import Profile
 from chathpc.reading.explaining import guard
 from tests.fix.models.programs import SOURCE, Scripted, attempt, block, problem
 from tests.fix.models.test_answers import LOOP, TURNED
+from tests.llm.scripted import ScriptedBackend
 
 OTHER = "  for (int i = 0; i < n; ++i) s += v[i];"
 
@@ -129,7 +129,7 @@ def test_where_no_strategy_is_named_recipes_come_first_and_then_what_suits_the_m
 
 
 def test_a_model_that_says_nothing_leaves_a_count_and_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     given = replace(problem(), profile=chathpc.load(Path("examples/omp-triangle/database")))
     (made,) = proposers(("advice",), "scripted:echo")
     assert not list(made.propose(given, ()))
@@ -139,7 +139,7 @@ def test_a_model_that_says_nothing_leaves_a_count_and_no_candidate(monkeypatch: 
 
 
 def test_strategies_share_one_back_end_and_each_problem_has_one_guard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "tests.llm.scripted")
     backends: list[str] = []
     guards: list[Diagnosis] = []
 
@@ -152,7 +152,7 @@ def test_strategies_share_one_back_end_and_each_problem_has_one_guard(monkeypatc
         guards.append(diagnosis)
         return guard(profile, diagnosis, *more)
 
-    monkeypatch.setattr("chathpc.llm.scripted.ScriptedBackend", Counted)
+    monkeypatch.setattr("tests.llm.scripted.ScriptedBackend", Counted)
     monkeypatch.setattr("chathpc.reading.explaining.guard", counted)
     profile = chathpc.load(Path("examples/omp-triangle/database"))
     given = [replace(problem(), profile=profile) for _ in range(2)]

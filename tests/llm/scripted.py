@@ -1,4 +1,4 @@
-"""Back ends without a model, for tests: `--llm scripted:NAME`, known only where CHATHPC_TEST_BACKENDS=1.
+"""Back ends without a model, for tests: `--llm scripted:NAME`, known only where CHATHPC_TEST_BACKENDS names this module.
 
 echo     repeats the prompt
 liar     asserts numbers and causes that no profile supports
