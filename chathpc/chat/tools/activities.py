@@ -72,6 +72,7 @@ PARTS: Mapping[str, tuple[Activity, ...]] = {
 }
 
 
+_HOW = "added up by the names of functions and libraries"
 #: What lies in or below no function of the program, and from which part of a kind of work on that is told.
 _BEYOND, _LITTLE = "(threads of libraries)", 0.005
 
@@ -110,18 +111,10 @@ def _all(session: Session, metric: Metric, most: int) -> Result:
     facts, total = session.facts, session.facts.total
     spent = sorted(((facts.spent(*parts), name) for name, parts in PARTS.items()), reverse=True)
     spent = [(value, name) for value, name in spent if value > 0]
-    told = FactList(source_of(session, metric, "added up by the names of functions and libraries"))
+    told = FactList(source_of(session, metric, _HOW), metric, draft.total(facts))
     rows = []
     for value, name in spent[:most]:
-        told.add(
-            FactKind.AMOUNT,
-            f"time {name}",
-            value,
-            metric.unit.value,
-            form=Form.ONE,
-            whole=draft.total(facts),
-            metric=metric.id,
-        )
+        told.amount(f"time {name}", value, form=Form.ONE)
         rows.append((name, value, share_of(value, total)))
     text = _spends(facts, *spent[0]) if rows else ""
     columns = (Column("kind of work"), Column("time", metric.unit.value), Column("share", SHARE))
@@ -173,7 +166,7 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     facts, total = session.facts, session.facts.total
     name, parts = _KINDS[kind]
     value, unit = facts.spent(*parts), metric.unit.value
-    told = FactList(source_of(session, metric, "added up by the names of functions and libraries"))
+    told = FactList(source_of(session, metric, _HOW), metric, draft.total(facts))
     text = _spends(facts, value, name)
     in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
     if in_mpi > 0:
@@ -181,12 +174,12 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     setup = facts.spent(_A.MPI_SETUP) if kind == "mpi" else 0.0
     if setup > _MUCH * value:  # the diagnosis leaves it out
         text += f" Of that, starting and ending MPI takes {time_text(facts, setup)}, all else {of_total(facts, value - setup)}."
-    told.add(FactKind.AMOUNT, f"time {name}", value, unit, form=Form.ONE, whole=draft.total(facts), metric=metric.id)
+    told.amount(f"time {name}", value, form=Form.ONE)
     if setup > _MUCH * value:
         for what, part in (("starting and ending MPI", setup), ("MPI between its start and end", value - setup)):
-            told.add(FactKind.AMOUNT, what, part, unit, whole=draft.total(facts), metric=metric.id)
+            told.amount(what, part)
     if in_mpi > 0:
-        told.add(FactKind.AMOUNT, "MPI", in_mpi, unit, whole=draft.total(facts), metric=metric.id)
+        told.amount("MPI", in_mpi)
     calls = [] if kind == "computing" else _by_call(facts, facts.of(*parts))
     if sum(part for _, part in calls) < _MOST * value:
         calls = []  # the names of few of them are known

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
+from chathpc.chat.tools.record import FactList
 from chathpc.diagnosis.fact import Part, Quantity
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
@@ -58,9 +59,11 @@ def held(own: float, inclusive: float, metric: Metric, *, first: str = "itself")
     return (Part("with all that it calls", inclusive, unit),) if first == "itself" else (Part("itself", own, unit),)
 
 
-def run_total(total: float, metric: Metric) -> Quantity:
-    """The run's value of a metric, as the whole of a fact."""
-    return Quantity(total, metric.unit.value, metric.id)
+def facts_on(session: Session, metric: Metric, how: str) -> FactList:
+    """Facts about a metric, whose values are parts of the run's, and how they were computed."""
+    return FactList(
+        source_of(session, metric, how), metric, Quantity(session.total(metric), metric.unit.value, metric.id)
+    )
 
 
 def has(name: str, own: float, inclusive: float, total: float, metric: Metric, *, first: str = "itself") -> str:

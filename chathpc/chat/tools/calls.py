@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target
-from chathpc.chat.tools.amounts import METRIC, amount, limit, run_total, share_of, source_of, whole
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.chat.tools.amounts import METRIC, amount, facts_on, limit, share_of, whole
+from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
@@ -78,22 +78,13 @@ def _calls(
         before, contexts = added.get(name, (0.0, 0))
         added[name] = (before + value, contexts + 1)
     order = sorted(added.items(), key=lambda item: (-item[1][0], item[0]))
-    facts = FactList(source_of(session, metric, "inclusive values of the called function, added up by caller"))
+    facts = facts_on(session, metric, "inclusive values of the called function, added up by caller")
     rows = []
     for name, (value, contexts) in order[:most]:
         label = quote(name)
         subject = f"{label} called from {target.title}" if called else f"{target.title} called from {label}"
         subject = target.title if name == ENTRY and not called else subject
-        where = Place(function=target.title)
-        facts.add(
-            Kind.AMOUNT,
-            subject,
-            value,
-            metric.unit.value,
-            whole=run_total(total, metric),
-            metric=metric.id,
-            where=where,
-        )
+        facts.amount(subject, value, where=Place(function=target.title))
         rows.append((label, value, share_of(value, total), contexts))
     if not rows:
         text = f"No call from {target.title} was seen." if called else f"No caller of {target.title} was seen."
@@ -158,22 +149,16 @@ def loops(session: Session, asked: LoopArguments) -> Result:
             else "the profile has no loops, which need hpcstruct."
         )
         return Result(f"No loop around calls of {target.title} was seen: {none}", complete=True)
-    facts = FactList(source_of(session, metric, "inclusive values of the function below its closest loop"))
+    facts = facts_on(session, metric, "inclusive values of the function below its closest loop")
     order = sorted(added.items(), key=lambda item: -item[1])
     for (place, _function), value in order[: asked.limit]:
-        facts.add(
-            Kind.AMOUNT, f"{target.title} in the loop at {place}", value, metric.unit.value,
-            whole=run_total(total, metric), metric=metric.id,
-        )  # fmt: skip
+        facts.amount(f"{target.title} in the loop at {place}", value)
     where = order[0][0][0]
     said = f"Yes: {target.title} is called in a loop, " + ("at " if len(order) == 1 else "most of it at ") + f"{where}."
     told = f" It has {amount(order[0][1], total, metric)} of {whole(metric)} there."
     outside = ""
     if inside < whole_of_it * (1 - 1e-9):
-        facts.add(
-            Kind.AMOUNT, f"{target.title} in no loop", whole_of_it - inside, metric.unit.value,
-            whole=run_total(total, metric), metric=metric.id,
-        )  # fmt: skip
+        facts.amount(f"{target.title} in no loop", whole_of_it - inside)
         outside = f" On call paths without a loop it has {amount(whole_of_it - inside, total, metric)}."
         if session.measured.counts.threads > 1:  # a worker's path begins at the thread, not at who started the region
             outside += " Worker threads' paths do not show the loop in which they were started."

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target, split_place
-from chathpc.chat.tools.amounts import METRIC, NAME, has, held, run_total, share_of, source_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.chat.tools.amounts import METRIC, NAME, facts_on, has, held, share_of
+from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
@@ -63,14 +63,11 @@ def source(session: Session, asked: SourceArguments) -> Result:
     added = np.bincount(row, weights=values, minlength=len(keys))
     order = np.argsort(-added, kind="stable")
     hot = {(int(keys[at]) // width, int(keys[at]) % width): float(added[at]) for at in order.tolist()}
-    facts = FactList(source_of(session, metric, "exclusive values added up by source line"))
+    facts = facts_on(session, metric, "exclusive values added up by source line")
     rows = []
     for (file, line), value in list(hot.items())[:_HOT]:
         place = quote(f"{tree.files[file].rsplit('/', 1)[-1]}:{line}")
-        where = Place(function=target.title, file=quote(tree.files[file]), line=line)
-        facts.add(
-            Kind.AMOUNT, place, value, metric.unit.value, whole=run_total(total, metric), metric=metric.id, where=where
-        )
+        facts.amount(place, value, where=Place(function=target.title, file=quote(tree.files[file]), line=line))
         rows.append((place, value, share_of(value, total)))
     (file, line), _ = next(iter(hot.items()))
     excerpt = session.measured.read_source(tree.files[file], line if measured else wanted, asked.context)
@@ -82,16 +79,7 @@ def source(session: Session, asked: SourceArguments) -> Result:
         text = has(target.title, itself, below, total, metric)
         if (tree.kind[target.nodes] == NodeKind.LOOP).any():
             text = text.replace("with all it calls", "with the loop that begins there")
-        parts = held(itself, below, metric)
-        facts.add(
-            Kind.AMOUNT,
-            target.title,
-            itself,
-            metric.unit.value,
-            whole=run_total(total, metric),
-            parts=parts,
-            metric=metric.id,
-        )
+        facts.amount(target.title, itself, parts=held(itself, below, metric))
     else:
         several = len(hot) != 1
         text = f"{numbers.count(len(hot))} line{'s' if several else ''} of {target.title} {'have' if several else 'has'} {metric.id}."

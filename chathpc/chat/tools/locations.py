@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, NAME, limit, source_of
+from chathpc.chat.tools.amounts import METRIC, NAME, facts_on, limit
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.fact import Form, Kind, Quantity
@@ -82,8 +82,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
             if share >= WORTH_MENTIONING:
                 note += f" Of that, {numbers.percent(min(share, 1.0))} is waiting or MPI calls."
     unit = metric.unit.value
-    source = source_of(session, metric, "by location; a location without a value counts as zero")
-    facts = FactList(source)
+    facts = facts_on(session, metric, "by location; a location without a value counts as zero")
     low, high = int(np.argmin(values)), int(np.argmax(values))
     label = profile.where.label
     figures = {
@@ -96,7 +95,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     of = f"{title[0].lower()}{title[1:]}" if not asked.place else title
     for name, at in (("smallest", low), ("median", -1), ("mean", -1), ("largest", high)):
         who = f" ({label(int(used[at]))})" if at >= 0 else ""
-        facts.add(Kind.VALUE, f"the {name} {what} of {of}{who}", figures[name], unit, form=Form.ONE, metric=metric.id)
+        facts.value(f"the {name} {what} of {of}{who}", figures[name], form=Form.ONE)
     slowest, fastest = label(int(used[high])), label(int(used[low]))
     if len(values) == 1:
         text = f"{title} has one location, {slowest}, with {written['largest']} of {what}."
@@ -124,17 +123,11 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         more = f" and {len(outliers) - len(said)} more" if len(outliers) > len(said) else ""
         text += f" Outliers: {', '.join(said)}{more}." if said else ""
         for at in outliers[: asked.limit]:
-            facts.add(
-                Kind.VALUE,
-                f"{what} of {label(int(used[at]))}, which stands out,",
-                float(values[at]),
-                unit,
-                metric=metric.id,
-            )
+            facts.value(f"{what} of {label(int(used[at]))}, which stands out,", float(values[at]))
     order = np.argsort(-values, kind="stable")[: asked.limit]
     rows = tuple((label(int(used[at])), float(values[at])) for at in order.tolist())
     for who, value in rows:
-        facts.add(Kind.VALUE, f"{what} of {who} in {of}", value, unit, metric=metric.id)
+        facts.value(f"{what} of {who} in {of}", value)
     return Result(
         text + note,
         (Column("location"), Column(what.split()[0], unit)),
@@ -218,39 +211,39 @@ def one_location(session: Session, who: str, metric: Metric, most: int) -> Resul
     unit = metric.unit.value
     own, theirs = float(working[mine].mean()), float(working[rest].mean())
     waits, wait_rest = float(waiting[mine].mean()), float(waiting[rest].mean())
-    facts = FactList(source_of(session, metric, "by location; computing excludes waiting and MPI calls"))
+    facts = facts_on(session, metric, "by location; computing excludes waiting and MPI calls")
     for subject, value in (
         (f"the computing time of {name}", own), (f"the mean computing time of {them}", theirs),
         (f"the waiting time of {name}", waits), (f"the mean waiting time of {them}", wait_rest),
         (f"the difference of {name}", abs(own - theirs)),
     ):  # fmt: skip
-        facts.add(Kind.VALUE, subject, value, unit, form=Form.ONE, metric=metric.id)
+        facts.value(subject, value, form=Form.ONE)
     more = "more" if own >= theirs else "less"
     several = rest.sum() > 1
     others = them if other else f"the {numbers.count(int(rest.sum()))} others" if several else "the other one"
-    text = f"{name[0].upper()}{name[1:]} computes for {_of(own, unit)}, {others} for {_of(theirs, unit)}"
+    text = f"{name[0].upper()}{name[1:]} computes for {numbers.quantity(own, unit)}, {others} for {numbers.quantity(theirs, unit)}"
     text += " on average" if several else ""
     real = is_real(facts_of, own, theirs)
     if theirs > 0 and real:
         ratio = own / theirs
-        facts.add(Kind.VALUE, f"{name} against {them}", ratio, "x", form=Form.ONE, metric=metric.id)
-        text += f": {_of(abs(own - theirs), unit)} {more} ({numbers.speedup(ratio)})."
+        facts.value(f"{name} against {them}", ratio, "x", form=Form.ONE)
+        text += f": {numbers.quantity(abs(own - theirs), unit)} {more} ({numbers.speedup(ratio)})."
     else:
         text += ". The difference is too small to matter or within sampling error."
     does = "waits or is in MPI" if facts_of.spent(Activity.MPI) else "waits"
-    text += f" It {does} for {_of(waits, unit)}, {them} for {_of(wait_rest, unit)}."
+    text += f" It {does} for {numbers.quantity(waits, unit)}, {them} for {numbers.quantity(wait_rest, unit)}."
     rows, difference = _by_function(session, mine, rest)
     largest = rows[0] if rows else None
     if real and largest is not None and (largest[3] > 0) == (own > theirs):
-        facts.add(Kind.VALUE, f"the difference in {largest[0]}", abs(largest[3]), unit, form=Form.ONE, metric=metric.id)
-        text += f" Most of the difference is in {largest[0]}: {_of(abs(largest[3]), unit)} {more}."
+        facts.value(f"the difference in {largest[0]}", abs(largest[3]), form=Form.ONE)
+        text += f" Most of the difference is in {largest[0]}: {numbers.quantity(abs(largest[3]), unit)} {more}."
     if real and own < theirs:
         text += f" So it is not slow: it has less work and waits for {them}."
     shown = [row for row in rows if abs(row[3]) >= WORTH_MENTIONING * max(difference, 1e-12)][:most]
     for function, here, there, apart in shown:
-        facts.add(Kind.VALUE, f"{function} on {name}", here, unit, metric=metric.id)
-        facts.add(Kind.VALUE, f"{function} on {them}", there, unit, metric=metric.id)
-        facts.add(Kind.VALUE, f"the difference in {function}", abs(apart), unit, form=Form.ONE, metric=metric.id)
+        facts.value(f"{function} on {name}", here)
+        facts.value(f"{function} on {them}", there)
+        facts.value(f"the difference in {function}", abs(apart), form=Form.ONE)
     columns = (
         Column("function"),
         Column(name, unit),
@@ -325,7 +318,3 @@ def _by_function(
     rows = [(function, float(one), float(other), float(one - other)) for function, (one, other) in added.items()]
     rows.sort(key=lambda row: -abs(row[3]))
     return rows, sum(abs(row[3]) for row in rows)
-
-
-def _of(value: float, unit: str) -> str:
-    return numbers.quantity(value, unit)

@@ -20,8 +20,8 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, held, limit, run_total, share_of, source_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.chat.tools.amounts import METRIC, facts_on, held, limit, share_of
+from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
 from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -81,20 +81,12 @@ def query(session: Session, asked: QueryArguments) -> Result:
     found = np.flatnonzero(matching(searched.tree, steps(asked.query, searched)))
     total = session.total(metric)
     own, inclusive = searched.figures[metric.id], searched.figures[f"{metric.id} (inc)"]
-    facts = FactList(source_of(session, metric, f"hatchet query over {MOST_CONTEXTS} contexts at most"))
+    facts = facts_on(session, metric, f"hatchet query over {MOST_CONTEXTS} contexts at most")
     rows = []
     for node in found[np.argsort(-inclusive[found], kind="stable")][: asked.limit].tolist():
         label = quote(searched.texts["name"][node])
         value, itself = float(inclusive[node]), float(own[node])
-        facts.add(
-            Kind.AMOUNT,
-            label,
-            value,
-            metric.unit.value,
-            whole=run_total(total, metric),
-            parts=held(itself, value, metric, first="inclusive"),
-            metric=metric.id,
-        )
+        facts.amount(label, value, parts=held(itself, value, metric, first="inclusive"))
         rows.append((label, value, itself, share_of(value, total)))
     count = numbers.count(len(found))
     lie = "context is" if len(found) == 1 else "contexts are"

@@ -16,6 +16,7 @@ from chathpc.prompts.untrusted import quote
 
 if TYPE_CHECKING:
     from chathpc.chat.session import Session
+    from chathpc.profile.metric import Metric
 
 #: Unit of a column whose values are parts of the whole (0..1).
 SHARE = "share"
@@ -158,11 +159,32 @@ def refused(error: str, hint: str = "") -> Result:
 
 
 class FactList:
-    """Collects the facts of an answer and numbers them F1, F2, …"""
+    """Collects the facts of an answer and numbers them F1, F2, …; those of a `metric` are parts of its `whole`."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, metric: Metric | None = None, whole: Quantity | None = None) -> None:
         self.items: list[Fact] = []
-        self._source = source
+        self._source, self._whole = source, whole
+        self._metric = None if metric is None else metric.id
+        self._unit = "" if metric is None else metric.unit.value
+
+    def amount(
+        self,
+        subject: str,
+        value: float,
+        *,
+        form: Form = Form.NAME,
+        parts: tuple[Part, ...] = (),
+        where: Place | None = None,
+    ) -> None:
+        """How much of the metric something has, as a part of the whole."""
+        whole, metric = self._whole, self._metric
+        self.add(
+            Kind.AMOUNT, subject, value, self._unit, form=form, whole=whole, parts=parts, metric=metric, where=where
+        )
+
+    def value(self, subject: str, value: float, unit: str = "", *, form: Form = Form.NAME) -> None:
+        """A value of the metric, or that follows from it in another unit."""
+        self.add(Kind.VALUE, subject, value, unit or self._unit, form=form, metric=self._metric)
 
     def add(
         self,

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, amount, held, limit, run_total, share_of, source_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.chat.tools.amounts import METRIC, amount, facts_on, held, limit, share_of
+from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
 from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
@@ -50,23 +50,15 @@ def top(session: Session, asked: TopArguments) -> Result:
         raise UsageError(
             f"The profile has no {asked.by} with {metric.id}.", hint=session.asker.see("metrics", "what it has")
         )
-    facts = FactList(source_of(session, metric, f"added up by {asked.by}"))
+    facts = facts_on(session, metric, f"added up by {asked.by}")
     rows = []
     for row in order[: asked.limit].tolist():
         node, own, inclusive = int(table.node[row]), float(table.exclusive[row]), float(table.inclusive[row])
         label, place = quote(table.name[row]), "" if asked.by == "module" else quote(tree.place(node))
         subject = f"{label} at {place}" if asked.by in ("line", "loop") and place else label
         where = Place(function=label, file=place.rsplit(":", 1)[0] or None, line=int(tree.line[node]) or None)
-        facts.add(
-            Kind.AMOUNT,
-            subject,
-            inclusive if asked.order == "inclusive" else own,
-            metric.unit.value,
-            whole=run_total(total, metric),
-            parts=held(own, inclusive, metric, first=asked.order),
-            metric=metric.id,
-            where=where,
-        )
+        value = inclusive if asked.order == "inclusive" else own
+        facts.amount(subject, value, parts=held(own, inclusive, metric, first=asked.order), where=where)
         rows.append((label, place, own, share_of(own, total), inclusive, share_of(inclusive, total)))
     unit = metric.unit.value
     kind = "load modules" if asked.by == "module" else f"{asked.by}s"

@@ -8,12 +8,12 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target
-from chathpc.chat.tools.amounts import METRIC, NAME, has, held, limit, run_total, source_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.chat.tools.amounts import METRIC, NAME, facts_on, has, held, limit
+from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
 from chathpc.diagnosis.fact import Kind
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
-from chathpc.profile.metric import Aggregation, Metric
+from chathpc.profile.metric import Aggregation
 from chathpc.profile.tree import FloatArray, IntArray
 from chathpc.prompts.untrusted import quote
 
@@ -51,16 +51,16 @@ def tree(session: Session, asked: TreeArguments) -> Result:
     shown[:] = False
     shown[kept] = True
     rows = level.rows(session.measured.tree, own, inclusive, shown, total, top=top)
-    facts = FactList(source_of(session, metric, "added up over contexts"))
+    facts = facts_on(session, metric, "added up over contexts")
     whole = ""
     if asked.place:
         target = session.find(asked.place)
         itself, below = session.value_at(target, metric)
         whole = has(target.title, itself, below, total, metric, first="inclusive")
-        _add(facts, target.title, itself, below, total, metric)
+        facts.amount(target.title, below, parts=held(itself, below, metric, first="inclusive"))
     for row in rows:
-        label = quote(row.label)
-        _add(facts, label, row.exclusive, row.inclusive, total, metric)
+        parts = held(row.exclusive, row.inclusive, metric, first="inclusive")
+        facts.amount(quote(row.label), row.inclusive, parts=parts)
     title = f"Below {quote(asked.place)}" if asked.place else "The whole tree"
     text = f"{whole} {title}: {numbers.count(len(rows))} of {numbers.count(len(candidates))} contexts, by {metric.id}.{note}".lstrip()
     facts.add(Kind.COUNT, title, len(candidates), "contexts", metric=metric.id)
@@ -89,10 +89,3 @@ def _largest_context(session: Session, target: Target, home: IntArray, inclusive
     contexts = "one other context" if others == 1 else f"{numbers.count(others)} other contexts"
     note = f" {target.title} has {contexts} besides this one, its largest." if others else ""
     return top, note
-
-
-def _add(facts: FactList, name: str, own: float, inclusive: float, total: float, metric: Metric) -> None:
-    facts.add(
-        Kind.AMOUNT, name, inclusive, metric.unit.value, whole=run_total(total, metric),
-        parts=held(own, inclusive, metric, first="inclusive"), metric=metric.id,
-    )  # fmt: skip

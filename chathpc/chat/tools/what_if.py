@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import NAME, amount, run_total, share_of, source_of, whole
-from chathpc.chat.tools.record import Arguments, FactList, Result
-from chathpc.diagnosis.fact import Form, Kind
+from chathpc.chat.tools.amounts import NAME, amount, facts_on, share_of, whole
+from chathpc.chat.tools.record import Arguments, Result
+from chathpc.diagnosis.fact import Form
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 
@@ -49,46 +49,21 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     factor = numbers.speedup(asked.factor)
     gone = asked.factor >= NO_TIME and bound != float("inf")
     name = f"{target.title} itself" if asked.itself else target.title
-    facts = FactList(source_of(session, metric, "Amdahl's law: 1 / (1 - p + p / f)"))
-    facts.add(Kind.AMOUNT, name, value, metric.unit.value, whole=run_total(total, metric), metric=metric.id)
+    facts = facts_on(session, metric, "Amdahl's law: 1 / (1 - p + p / f)")
+    facts.amount(name, value)
     first = f"If {name} were {factor} as fast, the run would be {numbers.speedup(speedup)} as fast"
-    facts.add(
-        Kind.VALUE,
-        f"the speed-up of the run with {name} {factor} as fast",
-        speedup,
-        "x",
-        form=Form.ONE,
-        metric=metric.id,
-    )
+    facts.value(f"the speed-up of the run with {name} {factor} as fast", speedup, "x", form=Form.ONE)
     saved = value - value / asked.factor
-    change = (
-        f"saves {numbers.quantity(saved, metric.unit.value)}"
-        if saved >= 0
-        else f"adds {numbers.quantity(-saved, metric.unit.value)}"
-    )
+    change = f"{'saves' if saved >= 0 else 'adds'} {numbers.quantity(abs(saved), metric.unit.value)}"
     # A fact of its own, that says all of its subject: what is said of the saved time must not be taken for the time of the place.
     what = "saving" if saved >= 0 else "cost"
-    facts.add(
-        Kind.VALUE,
-        f"the {what} by {name} {factor} as fast",
-        abs(saved),
-        metric.unit.value,
-        form=Form.ONE,
-        metric=metric.id,
-    )
+    facts.value(f"the {what} by {name} {factor} as fast", abs(saved), form=Form.ONE)
     has = f"{name} has {amount(value, total, metric)} of {whole(metric)}"
     text = f"{first}: {has}, and that {change}."
     several = len(session.measured.where) > 1
     if bound != float("inf"):
         limit = f"If {name} were eliminated, it would be {numbers.speedup(bound)}."
-        facts.add(
-            Kind.VALUE,
-            f"the speed-up of the run if {name} were eliminated",
-            bound,
-            "x",
-            form=Form.ONE,
-            metric=metric.id,
-        )
+        facts.value(f"the speed-up of the run if {name} were eliminated", bound, "x", form=Form.ONE)
         taken = f"If {name} were eliminated, the run would be {numbers.speedup(bound)} as fast: {has}."
         text = taken if gone else f"{text} {limit}"
     if several:
