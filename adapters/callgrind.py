@@ -13,10 +13,9 @@ from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.call_graph import CAVEAT, below, carrying
-from chathpc.adapters.enough import too_short
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.lines import lines
-from chathpc.adapters.stacks import Stacks
+from chathpc.adapters.stacks import Stacks, too_short
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Clock, Metric, Unit, slug, unused
 from chathpc.profile.profile import Profile, Source

@@ -17,9 +17,8 @@ from typing import TypeAlias
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.call_graph import CAVEAT, below, carrying
 from chathpc.adapters.content import DAMAGED, read_bytes
-from chathpc.adapters.enough import too_short
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.stacks import Stacks
+from chathpc.adapters.stacks import Stacks, too_short
 from chathpc.errors import AdapterError
 from chathpc.profile.activity import Activity, activity_of_name
 from chathpc.profile.metric import Clock, Metric, Unit

@@ -227,8 +227,7 @@ def _look(path: Path) -> None:
 
 def _unknown(path: Path, glance: Glance) -> AdapterError:
     """The error for what no adapter reads: what it is, where that can be told by a look at its content, and what to do."""
-    from chathpc.adapters.foreign import foreign
-    from chathpc.adapters.parts import whole_of
+    from chathpc.adapters.foreign import foreign, whole_of
 
     if (part := whole_of(path)) is not None:
         return AdapterError(f"{part[0]}, not a profile by itself", path=path, hint=part[1])

@@ -18,9 +18,8 @@ import numpy as np
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.content import read_json
-from chathpc.adapters.enough import too_short
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.stacks import Stacks, library_in
+from chathpc.adapters.stacks import Stacks, library_in, too_short
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.errors import AdapterError
+from chathpc.profile import numbers
 from chathpc.profile.build import tree_of_columns
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric
@@ -215,3 +216,14 @@ class Stacks:
         tree, values = self.finish(found.values(), len(where))
         title = title or path.name.split(".")[0]
         return Profile(format, title, tree, found, values, where, sources=(Source(path, tool),))
+
+
+#: Seconds. Starting a process takes about as long; what lasts less is not what a person waits for.
+SHORTEST = 1e-3
+
+
+def too_short(seconds: float) -> str:
+    """A sentence for `Profile.insufficient` if a run of so many seconds says nothing, else the empty string."""
+    if seconds >= SHORTEST:
+        return ""
+    return f"Only {numbers.seconds(seconds)} were measured, less than starting a process takes: too little to show what costs time."

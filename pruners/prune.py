@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from chathpc.profile.metric import Aggregation
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import BoolArray, NodeKind
-from chathpc.pruners.budget import fit_tokens
-from chathpc.pruners.cold import drop_cold, keep_paths_to
-from chathpc.pruners.fold import fold
+from chathpc.profile.text import estimate_tokens
+from chathpc.profile.tree import BoolArray
+from chathpc.pruners.cold import drop_cold, fold_chains, keep_paths_to
 from chathpc.pruners.merge import merge_recursion, merge_siblings, recursive_share
 from chathpc.pruners.outline import render_outline
-from chathpc.pruners.pruned import PrunedTree, whole_tree
+from chathpc.pruners.pruned import PrunedTree, fold, is_line, whole_tree
 
 #: Part of the total (0..1) below which a subtree is not even looked at closely, unless more than the second part of the total is
 #: inside recursive calls.
@@ -63,7 +63,9 @@ def prune(
     # recursive function may be one large one, so with recursion the merging comes before.
     if recursive_share(pruned) <= _RECURSIVE_SHARE:
         pruned = drop_cold(pruned, _COARSE_SHARE, keep=keep_paths_to(pruned, focus))
-    pruned = fold(pruned, _folded(profile, opaque)[pruned.origin] & ~pruned.synthetic)
+    # Runtime internals and lines, in one pass over the tree.
+    gone = is_line(profile.tree) if opaque is None else is_line(profile.tree) | opaque
+    pruned = fold(pruned, gone[pruned.origin])
     pruned = merge_recursion(pruned)
     pruned = drop_cold(pruned, _COARSE_SHARE, keep=keep_paths_to(pruned, focus))
     pruned = merge_siblings(pruned)
@@ -96,10 +98,49 @@ def _metrics_to_keep(profile: Profile, metrics: Sequence[str]) -> list[str]:
     return [metric for metric in dict.fromkeys(wanted) if metric in added] or added[:1]
 
 
-def _folded(profile: Profile, opaque: BoolArray | None) -> BoolArray:
-    """Runtime internals and lines; one pass over the tree instead of two."""
-    tree = profile.tree
-    gone = np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION)) & (tree.function != np.arange(len(tree)))
-    if opaque is not None:
-        gone |= opaque
-    return np.asarray(gone)
+# -- a pruned tree fitted into the tokens that a model can be given -----------------------------------------------
+
+#: Shares of the total below which a subtree goes, the mildest first; the last leaves roots and what must be kept.
+SHARES = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 1.0, math.inf)
+
+
+def fit_tokens(
+    pruned: PrunedTree,
+    budget: int,
+    render: Callable[[PrunedTree], str],
+    *,
+    min_share: float = 0.005,
+    keep: BoolArray | None = None,
+) -> tuple[PrunedTree, int]:
+    """Drop what is cold, and more of it until `render`ed the tree has at most `budget` tokens; the tree and its tokens.
+
+    `min_share` is tried first, then the larger ones of `SHARES`. Where roots and the nodes marked in `keep` alone are
+    over the budget, the smallest tree is returned: its tokens tell.
+    """
+    candidates = [min_share, *(share for share in SHARES if share > min_share)]
+
+    def attempt(share: float) -> tuple[PrunedTree, int]:
+        smaller = drop_cold(pruned, share, keep=keep)
+        kept = None if keep is None else _carry(pruned, smaller, keep)
+        smaller = fold_chains(smaller, share, keep=kept)
+        return smaller, estimate_tokens(render(smaller))
+
+    best = attempt(candidates[0])
+    low, high = 1, len(candidates) - 1
+    if best[1] <= budget or high < 1:
+        return best
+    best = attempt(candidates[high])
+    while low < high and best[1] <= budget:  # the smallest share that fits
+        middle = (low + high) // 2
+        result = attempt(candidates[middle])
+        if result[1] <= budget:
+            best, high = result, middle
+        else:
+            low = middle + 1
+    return best
+
+
+def _carry(before: PrunedTree, after: PrunedTree, mark: BoolArray) -> BoolArray:
+    """Marks on the nodes of `before` as marks on those of `after`, a later stage of the same tree."""
+    marked = mark[before.home].nonzero()[0]
+    return keep_paths_to(after, marked.tolist())

@@ -144,3 +144,23 @@ def _as_placeholders(tree: CallTree, nodes: IntArray, labels: Mapping[int, str])
     name[nodes] = len(tree.names) + np.arange(len(nodes), dtype=np.int32)
     names = [*tree.names, *(labels[node] for node in nodes.tolist())]
     return replace(tree, kind=kind, relation=relation, name=name, names=names, file=file, line=line, module=module)
+
+
+# -- nodes folded into those above them ---------------------------------------------------------------------------
+
+
+def fold(pruned: PrunedTree, gone: BoolArray) -> PrunedTree:
+    """Fold the nodes for which `gone` holds into their nearest ancestor that stays; roots and synthetic nodes stay."""
+    stays = ~gone | (pruned.tree.parent < 0) | pruned.synthetic
+    return pruned if bool(stays.all()) else collapse(pruned, pruned.tree.nearest(stays))
+
+
+def drop_lines(pruned: PrunedTree) -> PrunedTree:
+    """Fold lines and instructions into the loop or function that they are in."""
+    return fold(pruned, is_line(pruned.tree))
+
+
+def is_line(tree: CallTree) -> BoolArray:
+    """True for lines and instructions in a loop or function; called code without symbols is an instruction, and all there is."""
+    lines = np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
+    return np.asarray(lines & (tree.function != np.arange(len(tree))))

@@ -16,9 +16,8 @@ import numpy as np
 from chathpc.adapters.caliper.files import KERNEL_LABELS, Attribute, Region, Row, Table
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.profile.build import TreeBuilder
-from chathpc.profile.inclusive import own_values
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug, unused
-from chathpc.profile.sparse import SparseValues
+from chathpc.profile.sparse import SparseValues, own_values
 from chathpc.profile.tree import CallTree, IntArray
 
 #: Beyond anything measured, and far enough from the largest double for sums.

@@ -16,11 +16,10 @@ from chathpc.adapters.cube.archive import Anchor, Archive, CubeMetric, Region, r
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
-from chathpc.profile.inclusive import own_values
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit, slug, unused
 from chathpc.profile.profile import RANKS, Profile, Source
-from chathpc.profile.sparse import SparseValues
+from chathpc.profile.sparse import SparseValues, own_values
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
 
 #: Name in the file → id, unit, what it is.

@@ -13,7 +13,6 @@ import numpy as np
 
 from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.annotate import COMMENT, annotated
-from chathpc.adapters.linux_perf.command import recorded
 from chathpc.adapters.linux_perf.events import Event, event_of, unlike
 from chathpc.adapters.linux_perf.frames import EXIT, UNKNOWN, Chain, Frame, Inlined, frame, head, source_line
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
@@ -21,7 +20,7 @@ from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS, THREAD_STARTERS
-from chathpc.profile.launcher import split
+from chathpc.profile.launcher import recorded, split
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric
 from chathpc.profile.profile import Profile, Source, no_timeline

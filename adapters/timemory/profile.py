@@ -14,11 +14,10 @@ from chathpc.adapters.content import DAMAGED, read_json
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
-from chathpc.profile.inclusive import own_values
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug
 from chathpc.profile.profile import RANKS, THREADS_ADDED, Profile, Source
-from chathpc.profile.sparse import SparseValues
+from chathpc.profile.sparse import SparseValues, own_values
 from chathpc.profile.text import clean
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
 

@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.comparison.matching import Joint, inclusive
 from chathpc.comparison.run import Run
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
-from chathpc.profile.disagreement import kernels
+from chathpc.profile.merge import kernels
 from chathpc.profile.metric import Aggregation
 from chathpc.profile.tree import FloatArray
 

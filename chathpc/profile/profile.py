@@ -303,7 +303,7 @@ class Profile:
 
     def callgraph(self, metric: str | None = None) -> networkx.DiGraph:
         """The call graph: one node per function, an edge per caller and callee with the time passed along it."""
-        from chathpc.profile.callgraph import callgraph
+        from chathpc.profile.tables import callgraph
 
         return callgraph(self, self._metric_or_time(metric))
 

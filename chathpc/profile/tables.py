@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.errors import UsageError
+from chathpc.profile.classification import classify
 from chathpc.profile.location import LEVELS
 from chathpc.profile.metric import Aggregation, Column, Metric
+from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, outermost_spans
 
 if TYPE_CHECKING:
+    import networkx
     import pandas as pd
-
-    from chathpc.profile.profile import Profile
 
 #: What a table may be made by.
 GROUPINGS = ("function", "line", "loop", "module", "kernel")
@@ -301,3 +303,76 @@ def _module_of(tree: CallTree, node: int) -> str | None:
     while node >= 0 and int(tree.module[node]) < 0:
         node = int(tree.parent[node])
     return tree.module_name(node) if node >= 0 else None
+
+
+# -- the call graph: one node per function name, whatever the calling context -------------------------------------
+
+
+def callgraph(profile: Profile, metric: Metric) -> networkx.DiGraph:
+    """Fold the contexts of `profile` into a graph of functions, with the values of `metric` in its unit.
+
+    Nodes are function names with the attributes exclusive, inclusive (recursion counted once), file, line, module.
+    An edge caller → callee has `time`, the inclusive value of the callee where that caller called it (below a recursive
+    call once), and `calls`, the number of contexts in which it did. Functions and calls without a value of the metric
+    are left out.
+    """
+    import networkx
+
+    tree = profile.tree
+    graph = networkx.DiGraph(metric=metric.id, unit=str(metric.unit))
+    rows = function_table(profile, metric)
+    for name, node, exclusive, inclusive in zip(
+        rows.name, rows.node.tolist(), rows.exclusive.tolist(), rows.inclusive.tolist(), strict=True
+    ):
+        graph.add_node(
+            name,
+            exclusive=exclusive,
+            inclusive=inclusive,
+            file=tree.file_name(node),
+            line=int(tree.line[node]),
+            module=tree.module_name(node),
+        )
+    value = profile.inclusive(metric.id)
+    is_call = (tree.function == np.arange(len(tree))) & (tree.parent >= 0) & value.mask(len(tree))
+    callee = np.flatnonzero(is_call).astype(np.int32)
+    row_from = rows.row_of[tree.function[tree.parent[callee]]].astype(np.int64)
+    row_to = rows.row_of[callee]
+    known = (row_from >= 0) & (row_to >= 0)
+    callee = callee[known]
+    edges, edge = np.unique(row_from[known] * len(rows) + row_to[known], return_inverse=True)
+    edge = edge.astype(np.int32)
+    outer = outermost_spans(callee, tree.end[callee], edge)
+    time = np.bincount(edge[outer], weights=value.dense(len(tree))[callee[outer]], minlength=len(edges))
+    calls = np.bincount(edge, minlength=len(edges))
+    for key, seconds, contexts in zip(edges.tolist(), time.tolist(), calls.tolist(), strict=True):
+        caller, called = divmod(key, len(rows))
+        graph.add_edge(rows.name[caller], rows.name[called], time=seconds, calls=contexts)
+    return graph
+
+
+# -- values of places with what libraries do for them told as the program's calls ---------------------------------
+
+
+@lru_cache(maxsize=2)
+def call_of(tree: CallTree) -> IntArray:
+    """The call of a library that each node is part of, −1 in the program's code."""
+    return classify(tree).call
+
+
+def call_values(profile: Profile, metric: str, nodes: IntArray) -> FloatArray:
+    """Values by location of nodes themselves; a call of a library has those of all that the library does for it, which have none: the many
+    ways through a library to one call of the system tell a reader nothing.
+    """
+    call = call_of(profile.tree)
+    standing = np.where(call >= 0, call, np.arange(len(call), dtype=np.int32))
+    column = np.full(len(standing), -1, dtype=np.int32)
+    column[nodes] = np.arange(len(nodes), dtype=np.int32)
+    members = np.flatnonzero(column[standing] >= 0).astype(np.int32)
+    found = np.zeros((len(profile.where), len(nodes)))
+    # Calls may have many more nodes below them than were asked for: at once no more are read than that.
+    for part in np.array_split(members, -(-len(members) // len(nodes))) if len(members) else ():
+        values = profile.values.per_location(metric, part, inclusive=False)
+        order = np.argsort(column[standing[part]], kind="stable")
+        columns, begins = np.unique(column[standing[part]][order], return_index=True)
+        found[:, columns] += np.add.reduceat(values[:, order], begins, axis=1)
+    return found

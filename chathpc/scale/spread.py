@@ -19,8 +19,8 @@ from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.statistics import FEWEST, far
 from chathpc.errors import UsageError
 from chathpc.measure.record import RECORD
-from chathpc.profile.call_values import call_of, call_values
 from chathpc.profile.profile import RANKS_ADDED, Profile
+from chathpc.profile.tables import call_of, call_values
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 from chathpc.scale.engines import Make, computed

@@ -9,9 +9,8 @@ import numpy as np
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.profile import Profile
 from chathpc.pruners.cold import drop_cold, fold_chains, keep_paths_to
-from chathpc.pruners.fold import drop_lines
 from chathpc.pruners.merge import merge_recursion, merge_siblings, recursive_share
-from chathpc.pruners.pruned import PrunedTree, whole_tree
+from chathpc.pruners.pruned import PrunedTree, drop_lines, whole_tree
 from chathpc.view.records import DrawnTree
 from chathpc.view.tables import GROUP_NUMBERS, OTHER, Tables, rounded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chathpc.profile.library_source import is_library_source
+from chathpc.profile.classification import is_library_source
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from chathpc.profile.text import estimate_tokens
 from chathpc.profile.tree import NodeKind
-from chathpc.pruners.budget import fit_tokens
 from chathpc.pruners.cold import drop_cold, fold_chains, keep_paths_to
-from chathpc.pruners.fold import drop_lines, fold
 from chathpc.pruners.merge import merge_recursion, merge_siblings
 from chathpc.pruners.outline import outline, render_outline
-from chathpc.pruners.pruned import PrunedTree, collapse, whole_tree
+from chathpc.pruners.prune import fit_tokens
+from chathpc.pruners.pruned import PrunedTree, collapse, drop_lines, fold, whole_tree
 from tests.profile.build import build, call, called_code, entry, gpu_op, kernel, line, loop
 from tests.profile.strategies import profiles
 from tests.profile.test_tree import flags
