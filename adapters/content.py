@@ -7,11 +7,11 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from chathpc.adapters.glance import encoding_of
 from chathpc.adapters.packed import DAMAGED as DAMAGED
-from chathpc.adapters.packed import unpack
+from chathpc.adapters.packed import unpack, unreadable
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -40,28 +40,29 @@ def _files_in(folder: Path) -> set[str]:
 def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
     """All of a file, unpacked if it is packed (by content, not by name); AdapterError beyond the bounds or if it is damaged."""
     try:
-        with open(path, "rb", opener=_no_wait) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise AdapterError(
-                    "is not a regular file", path=path, hint="Give a file, not a pipe, device or folder."
-                )
-            if status.st_size > largest:
-                raise AdapterError(
-                    f"has {status.st_size:,} bytes; at most {largest:,} are read at once",
-                    path=path,
-                    hint="Record a shorter run.",
-                )
-            data = file.read(status.st_size)
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > largest:
+                what = f"has {size:,} bytes; at most {largest:,} are read at once"
+                raise AdapterError(what, path=path, hint="Record a shorter run.")
+            data = file.read(size)
         return unpack(data, path)
     except OSError as error:
-        raise AdapterError(
-            error.strerror or "cannot be read", path=path, hint="Check the path and its permissions."
-        ) from None
-    except ValueError:  # a zero byte
-        raise AdapterError("is not a path", path=clean(str(path)), hint="Check the path.") from None
+        raise unreadable(error, path) from None
     except MemoryError:
         raise AdapterError("needs more memory than is available", path=path, hint="Record a shorter run.") from None
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading; AdapterError for anything else: a pipe would block, a device never end."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise AdapterError("is not a regular file", path=path, hint="Give a file, not a pipe, device or folder.")
+        return open(path, "rb", opener=_no_wait)
+    except OSError as error:
+        raise unreadable(error, path) from None
+    except ValueError:  # a zero byte
+        raise AdapterError("is not a path", path=clean(str(path)), hint="Check the path.") from None
 
 
 def _no_wait(path: str, flags: int) -> int:

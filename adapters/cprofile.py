@@ -18,6 +18,7 @@ from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.call_graph import CAVEAT, below, carrying
 from chathpc.adapters.content import DAMAGED, read_bytes
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.protobuf import Damaged
 from chathpc.adapters.stacks import Stacks, too_short
 from chathpc.errors import AdapterError
 from chathpc.profile.activity import Activity, activity_of_name
@@ -216,14 +217,6 @@ _FLAG = 0x80
 _DEEPEST = 8
 #: 15-bit digits of a number: 300 bits are enough for any count.
 _DIGITS = 20
-
-
-class Damaged(ValueError):
-    """The bytes are not what they should be; `offset` is where that shows."""
-
-    def __init__(self, what: str, offset: int) -> None:
-        super().__init__(what)
-        self.offset = offset
 
 
 class _Null:

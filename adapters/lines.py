@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chathpc.adapters.glance import encoding_of
-from chathpc.adapters.packed import packing_of, unpacked
+from chathpc.adapters.packed import packing_of, unpacked, unreadable
 from chathpc.errors import AdapterError
 
 #: Bytes read at a time.
@@ -62,6 +62,4 @@ def pieces(path: Path) -> Iterator[bytes]:
             file.seek(0)
             yield from unpacked(file, size, path)
     except OSError as error:
-        raise AdapterError(
-            error.strerror or "cannot be read", path=path, hint="Check the path and its permissions."
-        ) from None
+        raise unreadable(error, path) from None

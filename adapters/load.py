@@ -16,7 +16,7 @@ import numpy as np
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.content import same_bytes
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.packed import packing_of, plain_file
+from chathpc.adapters.packed import packing_of, plain_file, unreadable
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.compiler import Build
 from chathpc.profile.profile import Profile
@@ -220,9 +220,7 @@ def _look(path: Path) -> None:
     except ValueError:
         raise AdapterError("not a path", path=clean(str(path)), hint="Check the path.") from None
     except OSError as error:
-        raise AdapterError(
-            error.strerror or "cannot be read", path=path, hint="Check the path and its permissions."
-        ) from None
+        raise unreadable(error, path) from None
 
 
 def _unknown(path: Path, glance: Glance) -> AdapterError:

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
+from chathpc.adapters.packed import unreadable
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -70,7 +71,7 @@ def size_of(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError as error:
-        raise AdapterError(error.strerror or "cannot be read", path=path, hint="Check its permissions.") from None
+        raise unreadable(error, path) from None
 
 
 @contextmanager

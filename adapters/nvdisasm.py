@@ -14,11 +14,11 @@ from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.lines import lines
+from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
-from chathpc.profile.build import TreeBuilder
-from chathpc.profile.location import Locations
 from chathpc.profile.machine_code import CodeLine, MachineCode, SourceLine
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 
 TOOL = "disassembly"
@@ -65,8 +65,6 @@ class _Function:
 
 def read(path: Path) -> Profile:
     """The code of all kernels in the text, in a profile without measurements. AdapterError for text without instructions."""
-    from chathpc.adapters.lines import lines
-
     found = []
     for function in functions(lines(path), path):
         if function.lines:
@@ -79,28 +77,21 @@ def read(path: Path) -> Profile:
             path=path,
             hint="Write it again from a cubin or program that holds machine code: nvdisasm -c -gi kernel.cubin, or cuobjdump -sass program.",
         )
-    tree, values, _ = TreeBuilder().finish([], 1)
-    return Profile(
-        format="Disassembly",
-        title=clean(path.stem),
-        tree=tree,
-        metrics={},
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, TOOL),),
+    return replace(
+        Stacks().profile(path, (), format="Disassembly", tool=TOOL, title=clean(path.stem)),
         insufficient="A disassembly contains no measurements: give it together with the profile whose kernels it shows.",
         code=tuple(found),
     )
 
 
-def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
+def functions(text: Iterable[str], path: Path) -> Iterator[_Function]:
     """The functions of a disassembly with their instructions by ascending offset."""
     current: _Function | None = None
     architecture, count = "", 0
     labels: list[str] = []
     place, fresh = ("", 0), True
     callers: tuple[SourceLine, ...] = ()
-    for line in lines:
+    for line in text:
         if len(line) > _LINE:
             continue
         match = _INSTRUCTION.match(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +24,11 @@ MEMBERS, BYTES_PER_MEMBER = 1_000, 64
 WINDOW = 27
 
 DAMAGED = "Copy the file again, or write it again."
+
+
+def unreadable(error: OSError, path: Path) -> AdapterError:
+    """The error for a file that the system does not give."""
+    return AdapterError(error.strerror or "cannot be read", path=path, hint="Check the path and its permissions.")
 
 
 class Unpacker(Protocol):
@@ -128,20 +133,12 @@ def glimpse(data: bytes, size: int) -> bytes:
     packing = packing_of(data)
     if packing is None or packing.lacking():
         return data[:size]
-    new, damage = packing.unpackers()
     content = b""
-    while packing.magic.match(data) and len(content) < size:
-        member = new()
-        for start in range(0, len(data), _STEP):
-            try:
-                content += member.decompress(data[start : start + _STEP], size)
-            except damage:
-                return content[:size]
-            if member.eof or len(content) >= size:
+    with suppress(AdapterError):
+        for piece in unpacked(io.BytesIO(data), len(data), Path(), feed=_STEP):
+            content += piece
+            if len(content) >= size:
                 break
-        if not member.eof:
-            break
-        data = member.unused_data + data[start + _STEP :]
     return content[:size]
 
 
@@ -159,8 +156,8 @@ def unpack(data: bytes, path: Path) -> bytes:
     return whole.getvalue()
 
 
-def unpacked(file: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
-    """The content of packed data (one member or several) of `size` bytes in pieces of at most PIECE bytes.
+def unpacked(file: BinaryIO, size: int, path: Path, *, feed: int = FEED_MOST) -> Iterator[bytes]:
+    """The content of packed data (one member or several) of `size` bytes in pieces of at most PIECE bytes, `feed` bytes at a time at most.
 
     What follows the last member and is no member is ignored, as gzip does. AdapterError for damage, for what nothing here
     unpacks, for more than UNPACKED + UNPACKED_PER_BYTE × size bytes, and for members without number.
@@ -178,7 +175,7 @@ def unpacked(file: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
         if members > MEMBERS + size // BYTES_PER_MEMBER:
             raise AdapterError(f"has more than {members - 1:,} {packing.name} members", path=path, hint=DAMAGED)
         try:
-            for piece in _member(new(), source, packing, path):
+            for piece in _member(new(), source, packing, path, feed):
                 total += len(piece)
                 if total > allowed:
                     raise AdapterError(
@@ -214,9 +211,9 @@ class _Source:
         self._at -= count
 
 
-def _member(member: Unpacker, source: _Source, packing: Packing, path: Path) -> Iterator[bytes]:
+def _member(member: Unpacker, source: _Source, packing: Packing, path: Path, most: int) -> Iterator[bytes]:
     """The pieces of the member that begins where `source` stands, which is left where the member ends."""
-    feed = FEED
+    feed = min(FEED, most)
     while not member.eof:
         hungry = member.needs_input
         rest = source.take(feed) if hungry else b""
@@ -225,7 +222,7 @@ def _member(member: Unpacker, source: _Source, packing: Packing, path: Path) -> 
             yield piece
         elif hungry and not rest:
             raise AdapterError(f"the {packing.name} data ends too early", path=path, hint=DAMAGED)
-        feed = min(2 * feed, FEED_MOST)
+        feed = min(2 * feed, most)
     source.give_back(len(member.unused_data))
 
 

@@ -11,6 +11,7 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
@@ -61,7 +62,6 @@ class _Counters:
     missing: list[str] = field(default_factory=list)
     estimated: list[str] = field(default_factory=list)
     utilised: list[float] = field(default_factory=list)
-    clock_rows: int = 0
 
 
 def recognises(glance: Glance) -> bool:
@@ -140,7 +140,7 @@ def read(path: Path) -> Profile:
     for event, value in counters.values.items():
         stacks.add(metrics[event].id, node, value * metrics[event].scale)
     known = {metric.id: counters.values[event] * metric.scale for event, metric in metrics.items()}
-    used = sum(counters.utilised) / counters.clock_rows if counters.clock_rows else None
+    used = fmean(counters.utilised) if counters.utilised else None
     return replace(
         stacks.profile(path, metrics.values(), format="perf stat", tool="Linux perf"),
         caveats=_caveats(counters, known, used, invalid),
@@ -163,7 +163,6 @@ def _add(counters: _Counters, row: _Row) -> None:
         counters.estimated.append(row.event)
     if row.derived[0] is not None and row.derived[1].startswith("CPUs util"):
         counters.utilised.append(row.derived[0])
-        counters.clock_rows += 1
 
 
 def _metrics(counters: _Counters) -> dict[str, Metric]:

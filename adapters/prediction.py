@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
-from chathpc.profile.build import TreeBuilder
-from chathpc.profile.location import Locations
 from chathpc.profile.predicted import PredictedKernel
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 
 TOOL = "chathpc predict"
@@ -55,15 +55,8 @@ def read(path: Path) -> Profile:
         ) from error
     if not found:
         raise AdapterError("no kernel in this prediction", path=path, hint=_AGAIN)
-    tree, values, _ = TreeBuilder().finish([], 1)
-    return Profile(
-        format="Prediction",
-        title=clean(path.stem),
-        tree=tree,
-        metrics={},
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, TOOL),),
+    return replace(
+        Stacks().profile(path, (), format="Prediction", tool=TOOL, title=clean(path.stem)),
         insufficient="A prediction contains no measurements: give it together with the profile whose kernels it is about.",
         predicted=found,
     )

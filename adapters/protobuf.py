@@ -8,7 +8,7 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 class Damaged(ValueError):
-    """The bytes are no message; `offset` is where that shows."""
+    """The bytes are not what they should be; `offset` is where that shows."""
 
     def __init__(self, what: str, offset: int) -> None:
         super().__init__(what)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chathpc.adapters.content import open_regular
 from chathpc.adapters.hpctoolkit.structures import FILES, MAGIC, MAJOR, MINOR
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
@@ -149,15 +149,7 @@ def _fields(layout: np.dtype[Any]) -> list[tuple[Any, int]]:
 
 def _map(path: Path) -> NDArray[np.uint8]:
     """Map a regular file; a pipe, a device or a folder in its place is refused without being opened for reading."""
-    try:
-        # Opening a FIFO would block for ever: look first, and do not wait even if it changes in between.
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise AdapterError("not a regular file", path=path, hint="Give the folder that hpcprof wrote.")
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                return np.empty(0, dtype=np.uint8)
-            return np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
-    except OSError as error:
-        reason = error.strerror or "cannot be read"
-        raise AdapterError(reason, path=path, hint="Check the path and its permissions.") from None
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return np.empty(0, dtype=np.uint8)
+        return np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
 from chathpc.adapters.hpctoolkit.derived import DerivedMetric, read_derived
-from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
+from chathpc.adapters.hpctoolkit.meta import read_meta
 from chathpc.adapters.hpctoolkit.profiles import (
     Block,
     ContextDatabase,
@@ -48,7 +48,7 @@ def read(path: Path) -> Profile:
         meta = read_meta(DatabaseFile(path / "meta.db"))  # first to complain: it knows pre-release layouts by name
     profiles, summary = reading.result()
     for opened in (meta.file, profiles.file):
-        _note_newer(opened, caveats)
+        _noted(opened, caveats)
     tree = meta.tree
     if tree.source_id is None or not len(tree):
         raise AdapterError(
@@ -63,8 +63,7 @@ def read(path: Path) -> Profile:
 
     metrics = metrics_for(raw.name for raw in meta.metrics)
     ids = {metric.source_name: metric.id for metric in metrics}
-    derived = _derived(path, ids, caveats)
-    hidden = derived[1]
+    derived, hidden = _derived(path, ids, caveats)
     values = DatabaseValues(
         tree=tree,
         propagation=meta.propagation,
@@ -76,7 +75,7 @@ def read(path: Path) -> Profile:
             for metric, raw in zip(metrics, meta.metrics, strict=True)
         },
         from_summary=summary is not None,
-        derived={_derived_metric(one).id: one for one in derived[0]},
+        derived={_derived_metric(one).id: one for one in derived},
     )
     values.load(summary)
     table: dict[str, Metric] = {}
@@ -86,7 +85,7 @@ def read(path: Path) -> Profile:
             hidden=metric.hidden or metric.source_name in hidden,
             has_values=len(values.inclusive(metric.id)) > 0,
         )
-    for one in derived[0]:
+    for one in derived:
         metric = _derived_metric(one)
         if metric.id not in table:
             formula = one.inclusive or one.exclusive
@@ -102,6 +101,7 @@ def read(path: Path) -> Profile:
             "No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof)."
         )
     version = f"4.{meta.file.minor}"
+    told = meta.description and not meta.description.startswith("TODO")
     samples, seconds = _traced(path, caveats)
     return Profile(
         format=f"HPCToolkit v{version}",
@@ -112,7 +112,7 @@ def read(path: Path) -> Profile:
         where=profiles.identifiers(meta.identifier_kinds),
         sources=(Source(path, "HPCToolkit", version),),
         caveats=tuple(caveats),
-        run=({"description": meta.description} if _informative(meta) else {})
+        run=({"description": meta.description} if told else {})
         | ({} if seconds is None else {"seconds": f"{seconds:.9g}"}),
         sample_count=samples,
         read_source=copied(path / "src", "src"),
@@ -131,64 +131,51 @@ def _incomplete(path: Path, missing: str) -> AdapterError:
     return AdapterError(f"{missing} is missing", path=path, hint="The database is incomplete; run hpcprof again.")
 
 
-def _note_newer(file: DatabaseFile, caveats: list[str]) -> None:
+def _noted(file: DatabaseFile, caveats: list[str]) -> DatabaseFile:
+    """The file; that it is of a newer format is a caveat."""
     caveat = f"Format 4.{file.minor} is newer than chathpc knows (4.0); what is new in it was not read."
     if file.newer and caveat not in caveats:
         caveats.append(caveat)
+    return file
 
 
-def _informative(meta: Meta) -> bool:
-    return bool(meta.description) and not meta.description.startswith("TODO")
-
-
-def _rows(profiles: ProfileDatabase) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Location of each profile number; −1 for summaries."""
-    rows = np.full(len(profiles.rows), -1, dtype=np.int64)
-    rows[profiles.locations] = np.arange(len(profiles.locations))
-    return rows
+@contextmanager
+def _optional(name: str, caveats: list[str], otherwise: str = "") -> Iterator[None]:
+    """Damage of a file that the numbers do not depend on is a caveat."""
+    try:
+        yield
+    except AdapterError as error:
+        caveats.append(f"{name} cannot be used ({error.message}){otherwise}.")
 
 
 def _contexts(path: Path, profiles: ProfileDatabase, caveats: list[str]) -> ContextDatabase | None:
-    file = path / "cct.db"
-    if not file.exists():
+    if not (path / "cct.db").exists():
         caveats.append("cct.db is missing: values per location are read from profile.db, which takes longer.")
         return None
-    try:
-        opened = DatabaseFile(file)
-        _note_newer(opened, caveats)
-        return ContextDatabase(opened, _rows(profiles), len(profiles.locations))
-    except AdapterError as error:
-        caveats.append(f"cct.db cannot be used ({error.message}): values per location are read from profile.db.")
-        return None
+    with _optional("cct.db", caveats, ": values per location are read from profile.db"):
+        return ContextDatabase(_noted(DatabaseFile(path / "cct.db"), caveats), profiles)
+    return None
 
 
 def _timeline(path: Path, nodes_of: ContextNodes, profiles: ProfileDatabase) -> Timeline:
-    return read_timeline(DatabaseFile(path / "trace.db"), nodes_of, _rows(profiles))
+    return read_timeline(DatabaseFile(path / "trace.db"), nodes_of, profiles.location_of)
 
 
 def _traced(path: Path, caveats: list[str]) -> tuple[int | None, float | None]:
     """The number of samples in the trace, and the seconds from the first to the last."""
-    file = path / "trace.db"
-    if not file.exists():
-        return None, None
-    try:
-        opened = DatabaseFile(file)
-        _note_newer(opened, caveats)
-        return count_elements(opened) or None, wall_seconds(opened)
-    except AdapterError as error:
-        caveats.append(f"trace.db cannot be used ({error.message}).")
-        return None, None
+    if (path / "trace.db").exists():
+        with _optional("trace.db", caveats):
+            opened = _noted(DatabaseFile(path / "trace.db"), caveats)
+            return count_elements(opened) or None, wall_seconds(opened)
+    return None, None
 
 
 def _derived(path: Path, ids: dict[str, str], caveats: list[str]) -> tuple[list[DerivedMetric], frozenset[str]]:
     file = path / "metrics" / "default.yaml"
-    if not file.exists():
-        return [], frozenset()
-    try:
-        return read_derived(file, ids)
-    except AdapterError as error:
-        caveats.append(f"metrics/default.yaml cannot be used ({error.message}): derived metrics are missing.")
-        return [], frozenset()
+    if file.exists():
+        with _optional("metrics/default.yaml", caveats, ": derived metrics are missing"):
+            return read_derived(file, ids)
+    return [], frozenset()
 
 
 def _derived_metric(one: DerivedMetric) -> Metric:

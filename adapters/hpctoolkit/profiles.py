@@ -96,7 +96,9 @@ class Block:
 
 
 class ProfileDatabase:
-    """profile.db, opened: `rows` are the {PI} structures; `locations[i]` is the row number of the i-th location."""
+    """profile.db, opened: `rows` are the {PI} structures; `locations[i]` is the row number of the i-th location, and `location_of`
+    the location of each row, −1 for summaries.
+    """
 
     def __init__(self, file: DatabaseFile) -> None:
         self.file = file
@@ -104,6 +106,8 @@ class ProfileDatabase:
         self.rows = file.array(int(head["pProfiles"]), st.PROFILE, int(head["nProfiles"]), int(head["szProfile"]))
         self.is_summary = (self.rows["flags"] & st.IS_SUMMARY) != 0
         self.locations = np.flatnonzero(~self.is_summary)
+        self.location_of = np.full(len(self.rows), -1, dtype=np.int64)
+        self.location_of[self.locations] = np.arange(len(self.locations))
 
     @property
     def summary(self) -> int | None:
@@ -203,14 +207,14 @@ class ProfileDatabase:
 
 
 class ContextDatabase:
-    """cct.db, opened; `row_of_profile` maps profile numbers of profile.db to locations (−1 for summaries)."""
+    """cct.db, opened, beside the profile.db of the database."""
 
-    def __init__(self, file: DatabaseFile, row_of_profile: NDArray[np.int64], locations: int) -> None:
+    def __init__(self, file: DatabaseFile, profiles: ProfileDatabase) -> None:
         self.file = file
         head = file.header(0, st.CONTEXTS)
         self.rows = file.array(int(head["pCtxs"]), st.CONTEXT, int(head["nCtxs"]), int(head["szCtx"]))
-        self.row_of_profile = row_of_profile
-        self.locations = locations
+        self.location_of = profiles.location_of
+        self.locations = len(profiles.locations)
 
     def values(self, context: int, metric: int) -> NDArray[np.float64]:
         """Value of metric id `metric` at a context for each location; 0 where a location has none."""
@@ -229,9 +233,9 @@ class ContextDatabase:
             raise self.file.damaged("the index of a context's values is not ascending", int(row["pMetricIndices"]))
         pairs = self.file.array(int(row["pValues"]) + begin * st.PROFILE_VALUE.itemsize, st.PROFILE_VALUE, end - begin)
         profile = pairs["profIndex"]
-        if len(profile) and int(profile.max()) >= len(self.row_of_profile):
+        if len(profile) and int(profile.max()) >= len(self.location_of):
             raise self.file.damaged("a value belongs to a profile that does not exist", int(row["pValues"]))
-        location = self.row_of_profile[profile]
+        location = self.location_of[profile]
         known = location >= 0
         result[location[known]] = pairs["value"][known]
         return result
@@ -257,7 +261,7 @@ def wall_seconds(file: DatabaseFile) -> float | None:
     return nanoseconds * 1e-9 if nanoseconds > 0 else None
 
 
-def read_timeline(file: DatabaseFile, nodes_of: ContextNodes, row_of_profile: NDArray[np.int64]) -> Timeline:
+def read_timeline(file: DatabaseFile, nodes_of: ContextNodes, location_of: Int64Array) -> Timeline:
     """All traces; lanes of unknown profiles are left out. AdapterError where a trace lies outside the file."""
     head = file.header(0, st.TRACES)
     rows = file.array(int(head["pTraces"]), st.TRACE, int(head["nTraces"]), int(head["szTrace"]))
@@ -273,7 +277,7 @@ def read_timeline(file: DatabaseFile, nodes_of: ContextNodes, row_of_profile: ND
             raise file.damaged("traces overlap", begin)
         elements = file.array(begin, st.TRACE_ELEMENT, (end - begin) // size)
         profile = int(row["profIndex"])
-        location = int(row_of_profile[profile]) if profile < len(row_of_profile) else -1
+        location = int(location_of[profile]) if profile < len(location_of) else -1
         if location < 0:
             continue
         start = elements["timestamp"].astype(np.uint64)

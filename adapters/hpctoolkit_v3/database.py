@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from chathpc.adapters.content import open_regular
 from chathpc.adapters.hpctoolkit_v3.experiment import (
     DAMAGED,
     NEWER,
     Experiment,
     call_tree,
-    open_regular,
     read_experiment,
 )
 from chathpc.adapters.hpctoolkit_v3.threads import MetricFiles, ThreadFile, find_files, locations_of, read_timeline

@@ -7,7 +7,6 @@ Source of the names of elements and attributes: the DTD "HPCToolkit Experiment, 
 
 from __future__ import annotations
 
-import stat
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
+from chathpc.adapters.content import open_regular
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
@@ -99,16 +99,6 @@ class Experiment:
     value_node: IntArray
     value_metric: IntArray
     value: FloatArray
-
-
-def open_regular(path: Path) -> IO[bytes]:
-    """Open a regular file for reading; AdapterError for anything else (a pipe would block, a device never end)."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise AdapterError("not a regular file", path=path, hint="Give the folder that hpcprof wrote.")
-        return path.open("rb")
-    except OSError as error:
-        raise AdapterError(f"cannot be read: {error.strerror}", path=path, hint="Check its permissions.") from error
 
 
 def read_experiment(path: Path) -> Experiment:

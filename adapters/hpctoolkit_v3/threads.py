@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.adapters.hpctoolkit_v3.experiment import DAMAGED, IDLE, LARGEST_VALUE, Experiment, open_regular
+from chathpc.adapters.content import open_regular
+from chathpc.adapters.hpctoolkit_v3.experiment import DAMAGED, IDLE, LARGEST_VALUE, Experiment
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.timeline import Lane, Timeline

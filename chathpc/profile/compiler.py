@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from chathpc.profile import numbers
+from chathpc.profile.source_text import common_end
 from chathpc.profile.text import clean
 
 
@@ -163,8 +164,8 @@ class FileIndex:
         known = self._by_base.get(parts[-1], []) if parts else []
         if not known:
             return ()
-        best = max(_common(parts, other) for other, _ in known)
-        found = [(other, file) for other, file in known if _common(parts, other) == best]
+        best = max(common_end(parts, other) for other, _ in known)
+        found = [(other, file) for other, file in known if common_end(parts, other) == best]
         # Spellings of one path: each is the end of the longest.
         longest = max((other for other, _ in found), key=len)
         if any(longest[len(longest) - len(other) :] != other for other, _ in found):
@@ -174,12 +175,3 @@ class FileIndex:
 
 def _parts(path: str) -> tuple[str, ...]:
     return tuple(part for part in path.replace("\\", "/").split("/") if part not in ("", ".", ".."))
-
-
-def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    count = 0
-    for mine, its in zip(reversed(one), reversed(other), strict=False):
-        if mine != its:
-            break
-        count += 1
-    return count

@@ -292,13 +292,14 @@ def best_match(parts: Sequence[str], candidates: Sequence[Sequence[str]], files:
     """Index of the candidate whose parts have the longest common end with `parts`; None if there is none, or if several have it
     that are not one file (`files` tells them apart).
     """
-    lengths = [_common_end(parts, candidate) for candidate in candidates]
+    lengths = [common_end(parts, candidate) for candidate in candidates]
     longest = max(lengths, default=0)
     best = [at for at, length in enumerate(lengths) if length == longest]
     return best[0] if longest and len({files[at] for at in best}) == 1 else None
 
 
-def _common_end(one: Sequence[str], other: Sequence[str]) -> int:
+def common_end(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many parts two paths have in common from the end."""
     count = 0
     for mine, others in zip(reversed(one), reversed(other), strict=False):
         if mine != others:

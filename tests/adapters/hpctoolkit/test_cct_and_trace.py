@@ -9,7 +9,7 @@ import pytest
 
 from chathpc.adapters.hpctoolkit import read
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
-from chathpc.adapters.hpctoolkit.profiles import ContextDatabase
+from chathpc.adapters.hpctoolkit.profiles import ContextDatabase, ProfileDatabase
 from chathpc.adapters.hpctoolkit.values import DatabaseValues
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
@@ -38,7 +38,10 @@ def written(tmp_path: Path) -> Written:
 
 
 def contexts(path: Path, rows: list[int] | None = None) -> ContextDatabase:
-    return ContextDatabase(DatabaseFile(path / "cct.db"), np.array([-1, 0, 1] if rows is None else rows), 2)
+    profiles = ProfileDatabase(DatabaseFile(path / "profile.db"))
+    if rows is not None:
+        profiles.location_of = np.array(rows)
+    return ContextDatabase(DatabaseFile(path / "cct.db"), profiles)
 
 
 def row(cct: File, context: int) -> int:
