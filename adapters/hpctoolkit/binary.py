@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from chathpc.adapters.content import open_regular
 from chathpc.adapters.hpctoolkit.structures import FILES, MAGIC, MAJOR, MINOR
+from chathpc.adapters.packed import unreadable
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -149,7 +150,10 @@ def _fields(layout: np.dtype[Any]) -> list[tuple[Any, int]]:
 
 def _map(path: Path) -> NDArray[np.uint8]:
     """Map a regular file; a pipe, a device or a folder in its place is refused without being opened for reading."""
-    with open_regular(path) as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return np.empty(0, dtype=np.uint8)
-        return np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
+    try:
+        with open_regular(path) as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return np.empty(0, dtype=np.uint8)
+            return np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
+    except OSError as error:  # larger than the address space that is left
+        raise unreadable(error, path) from None

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chathpc.errors import AdapterError
 from chathpc.profile.metric import Metric
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, IntArray, NodeKind, Relation
+
+#: Contexts that a profile may have; a limit for hostile files, far beyond what a person's profile has.
+MOST_CONTEXTS = 20_000_000
+#: Lines are numbered with 32 bits.
+_LAST_LINE = 2**31 - 1
+
+#: Kind, name, file, line, load module, offset, and what tells it from an equal one.
+Frame = tuple[int, str, str, int, str, int, int]
 
 
 def preorder(parent: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -67,19 +77,53 @@ def ends(parent: IntArray) -> IntArray:
 class TreeBuilder:
     """A call tree that grows node by node; equal children of one parent are one node.
 
-    A Python call for each node and value: for formats with up to some hundred thousand of them. Larger ones number their
-    nodes with numpy and use `tree_of_columns`.
+    Frames get a number once (`frame`), then a step down the tree is one look-up (`step`): some million steps a second; `node` is both.
+    Formats with many millions of nodes number them with numpy and use `tree_of_columns`.
     """
 
-    def __init__(self) -> None:
-        self._index: dict[tuple[int, int, int, int, int, int, int, int], int] = {}
-        self._rows: list[tuple[int, int, int, int, int, int, int, int]] = []
-        self._relation: list[int] = []
-        self._tables: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
-        self._values: dict[str, tuple[list[int], list[int], list[float]]] = {}
+    #: Kinds of nodes that are a part of what they stand in, and are not called.
+    parts: tuple[NodeKind, ...] = (NodeKind.LINE, NodeKind.LOOP, NodeKind.INSTRUCTION)
+
+    def __init__(self, most: int = MOST_CONTEXTS) -> None:
+        self._most = min(most, MOST_CONTEXTS)
+        self._frames: dict[Frame, int] = {}
+        self._index: dict[int, int] = {}
+        self._parent, self._frame = array("i"), array("i")
+        self._values: dict[str, tuple[array[int], array[int], array[float]]] = {}
+        #: The node that each number stands for, where it is not the one of this number.
+        self._moved: IntArray | None = None
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._parent)
+
+    def frame(
+        self,
+        name: str,
+        *,
+        kind: NodeKind = NodeKind.FUNCTION,
+        file: str = "",
+        line: int = 0,
+        module: str = "",
+        offset: int = 0,
+        apart: int = 0,
+    ) -> int:
+        """The number of a frame with these properties; an empty text or 0 is not known. Frames that are equal but for `apart` are two."""
+        line = line if 0 < line <= _LAST_LINE else 0
+        return self._frames.setdefault((int(kind), name, file, line, module, offset, apart), len(self._frames))
+
+    def step(self, parent: int, frame: int) -> int:
+        """The number of the child of `parent` (−1: a root) with this frame; it is made if there is none."""
+        key = (parent + 1 << 32) + frame
+        found = self._index.get(key)
+        if found is None:
+            found = self._index[key] = len(self._parent)
+            if found >= self._most:
+                raise AdapterError(
+                    f"has more than {self._most:,} different calling contexts", hint="Record a shorter run."
+                )
+            self._parent.append(parent)
+            self._frame.append(frame)
+        return found
 
     def node(
         self,
@@ -90,7 +134,6 @@ class TreeBuilder:
         file: str | None = None,
         line: int = 0,
         module: str | None = None,
-        relation: Relation | None = None,
         offset: int = 0,
         apart: int = 0,
     ) -> int:
@@ -98,27 +141,10 @@ class TreeBuilder:
 
         Children that are equal but for `apart` are nodes of their own: one kernel in two launch configurations.
         """
-        names, files, modules = self._tables
-        key = (
-            parent,
-            int(kind),
-            -1 if name is None else names.setdefault(name, len(names)),
-            -1 if not file else files.setdefault(file, len(files)),
-            max(line, 0),
-            -1 if not module else modules.setdefault(module, len(modules)),
-            offset,
-            apart,
+        frame = self.frame(
+            name or "", kind=kind, file=file or "", line=line, module=module or "", offset=offset, apart=apart
         )
-        found = self._index.get(key)
-        if found is None:
-            found = self._index[key] = len(self._rows)
-            self._rows.append(key)
-            if relation is None:
-                inner = parent < 0 or kind in (NodeKind.LINE, NodeKind.LOOP, NodeKind.INSTRUCTION)
-                called = Relation.INLINED_CALL if kind == NodeKind.INLINED else Relation.CALL
-                relation = Relation.LEXICAL if inner else called
-            self._relation.append(int(relation))
-        return found
+        return self.step(parent, frame)
 
     def path(self, names: Iterable[str], kind: NodeKind = NodeKind.FUNCTION, *, parent: int = -1) -> int:
         """The node at the end of a row of frames, outermost first."""
@@ -128,31 +154,50 @@ class TreeBuilder:
 
     def add(self, metric: str, node: int, value: float, location: int = 0) -> None:
         """Add to the exclusive value of a node; several values of one node and location are combined by the metric's rule."""
-        nodes, locations, values = self._values.setdefault(metric, ([], [], []))
+        columns = self._values.get(metric)
+        if columns is None:
+            columns = self._values[metric] = (array("i"), array("i"), array("d"))
+        nodes, locations, values = columns
         nodes.append(node)
         locations.append(location)
         values.append(value)
 
+    def has(self, metric: str) -> bool:
+        """True if a value was added to the metric."""
+        return metric in self._values
+
     def finish(self, metrics: Iterable[Metric], locations: int = 1) -> tuple[CallTree, SparseValues, IntArray]:
         """The tree, its values, and for each number that `node` gave the node's index in the tree."""
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 8)
-        names, files, modules = self._tables
+        names, files, modules = (dict[str, int](), dict[str, int](), dict[str, int]())
+        facts = np.array(
+            [
+                (
+                    kind,
+                    names.setdefault(name, len(names)) if name else -1,
+                    files.setdefault(file, len(files)) if file else -1,
+                    line,
+                    modules.setdefault(module, len(modules)) if module else -1,
+                )
+                for kind, name, file, line, module, *_ in self._frames
+            ],
+            dtype=np.int32,
+        ).reshape(-1, 5)
+        frame, parent = (np.asarray(column, dtype=np.int32) for column in (self._frame, self._parent))
+        kind = facts[frame, 0].astype(np.uint8)
+        relation = np.full(len(parent), Relation.CALL, dtype=np.uint8)
+        relation[kind == NodeKind.INLINED] = Relation.INLINED_CALL
+        relation[(parent < 0) | np.isin(kind, self.parts)] = Relation.LEXICAL
         tree, place = tree_of_columns(
-            rows[:, 0].astype(np.int32), kind=rows[:, 1].astype(np.uint8),
-            relation=np.array(self._relation, dtype=np.uint8), name=rows[:, 2].astype(np.int32),
-            file=rows[:, 3].astype(np.int32), line=np.minimum(rows[:, 4], 2**31 - 1).astype(np.int32),
-            module=rows[:, 5].astype(np.int32), names=list(names), files=list(files), modules=list(modules),
-            offset=rows[:, 6].astype(np.uint64),
+            parent, kind=kind, relation=relation, name=facts[frame, 1], file=facts[frame, 2], line=facts[frame, 3],
+            module=facts[frame, 4], names=list(names), files=list(files), modules=list(modules),
+            offset=np.array([offset for *_, offset, _ in self._frames], dtype=np.uint64)[frame],
         )  # fmt: skip
+        place = place if self._moved is None else place[self._moved]
         values = SparseValues(tree, locations)
         for metric in metrics:
-            nodes, where, amounts = self._values.get(metric.id, ([], [], []))
-            values.put(
-                metric,
-                place[np.array(nodes, dtype=np.int64)],
-                np.array(amounts, dtype=np.float64),
-                np.array(where, dtype=np.int32),
-            )
+            if metric.id in self._values:
+                nodes, where, amounts = map(np.asarray, self._values[metric.id])
+                values.put(metric, place[nodes], amounts, where)
         return tree, values, place
 
 

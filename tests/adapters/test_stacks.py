@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.adapters import stacks as module
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
+from chathpc.profile import build as module
 from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.tree import NodeKind, Relation
 
@@ -32,7 +32,7 @@ def test_values_stand_at_the_ends_of_their_paths(rows: list[tuple[list[str], int
         for depth in range(len(names)):
             everything["/".join(names[: depth + 1])] += value
     assert stacks.has("cpu.samples") == bool(rows)
-    tree, values = stacks.finish([METRIC], 3)
+    tree, values, _ = stacks.finish([METRIC], 3)
     tree.check()
     label = ["/".join(tree.label(step) for step in tree.path(node)) for node in range(len(tree))]
     assert len(label) == len(set(label)) == len(stacks) == len(everything)
@@ -49,7 +49,7 @@ def test_facts_of_frames_are_kept() -> None:
     line = stacks.frame("", kind=NodeKind.LINE, file="a.c", line=2**40)
     inlined = stacks.frame("sq", kind=NodeKind.INLINED)
     stacks.walk([main, line, inlined])
-    tree, _ = stacks.finish([])
+    tree, *_ = stacks.finish([])
     assert [tree.label(node) for node in range(3)] == ["main", "a.c", "sq"]
     assert tree.relation.tolist() == [Relation.LEXICAL, Relation.LEXICAL, Relation.INLINED_CALL]
     assert (tree.place(0), tree.module_name(0), tree.module_name(2)) == ("a.c:3", "/opt/a", None)
@@ -83,7 +83,7 @@ def test_replaced_frames_make_the_tree_that_walks_through_the_others_make(
             named = [change.get(number, number) for number in [0, *walk]]
             stacks.add("cpu.samples", stacks.walk(frames[number] for number in named if number is not None), value)
         stacks.replace({frames[key]: None if new is None else frames[new] for key, new in afterwards.items()})
-        tree, values = stacks.finish([METRIC])
+        tree, values, _ = stacks.finish([METRIC])
         column = values.exclusive("cpu.samples").dense(len(tree))
         found: dict[tuple[str, ...], float] = {}
         for node in range(len(tree)):
