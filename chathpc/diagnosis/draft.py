@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import erf, exp, hypot, inf, isfinite, log, sqrt
 
-from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.statistics import is_above, spread_error, standard_error
 from chathpc.profile import numbers
+from chathpc.profile.tree import FloatArray
 
 #: Causes that say what runs at a place and leave open why it takes its time.
 UNEXPLAINED = ("hot-compute", "library-call")
@@ -39,8 +40,8 @@ class Spread:
 class Draft:
     """What a rule found. `cost` is in the unit of the time metric; `share` = cost / total time of the program.
 
-    `signs` counts the independent signs that agree; `threshold` is the share that the rule asks for, for the
-    confidence.
+    `signs` counts the independent signs that agree; `threshold` is the share that the rule asks for where that is not the
+    cause's `min_share`, for the confidence.
     `impact` replaces share × headroom in the ranking where the cost is not time (a leak). `advice` comes before that of
     the catalogue, which `own_advice` leaves out: where the very remedy is known, others would contradict it.
     `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples
@@ -58,7 +59,7 @@ class Draft:
     cost: float
     share: float
     evidence: tuple[Fact, ...]
-    threshold: float = 0.0
+    threshold: float | None = None
     headroom: float | None = None
     signs: int = 1
     against: tuple[str, ...] = ()
@@ -75,6 +76,12 @@ class Draft:
     removable: float | None = None
     title: str = ""
     own_advice: bool = False
+
+    @property
+    def asked(self) -> float:
+        """The share that the rule asks for; 0 where it asks for none."""
+        known = cause(self.cause).thresholds.get("min_share")
+        return self.threshold if self.threshold is not None else known.value if known is not None else 0.0
 
     def backed(self, *more: Fact) -> Draft:
         """The same with further evidence, which is one more sign where the finding was measured."""
@@ -118,7 +125,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     samples = samples_behind(facts, draft)
     sampling = share_error(facts, draft) or 0.0
     error = hypot(sampling, _spread_error(draft))
-    above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
+    above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.asked) / (error * sqrt(2))))
     value = above * belief(draft.signs, len(draft.against), derived=draft.derived, agreeing=len(draft.agreeing))
     words = [
         f"1 sign, derived from the {draft.read_in}"
@@ -145,10 +152,10 @@ def _spread_error(draft: Draft) -> float:
 
     It is constant on a scale of logarithms. From the threshold to the share it is, in shares, that times their logarithmic mean.
     """
-    if draft.spread is None or draft.threshold <= 0 or draft.share <= 0:
+    if draft.spread is None or draft.asked <= 0 or draft.share <= 0:
         return 0.0
-    ratio = log(draft.share) - log(draft.threshold)
-    return draft.spread.error * ((draft.share - draft.threshold) / ratio if ratio else draft.share)
+    ratio = log(draft.share) - log(draft.asked)
+    return draft.spread.error * ((draft.share - draft.asked) / ratio if ratio else draft.share)
 
 
 def share_error(facts: Facts, draft: Draft) -> float | None:
@@ -260,6 +267,12 @@ def share_fact(
     return fact(
         facts, Kind.SHARE, value, subject=subject, how=how, unit="ratio", whole=Quantity(of=of), metric=metric, where=where, form=form
     )  # fmt: skip
+
+
+def spread_parts(facts: Facts, values: FloatArray) -> tuple[Part, ...]:
+    """The least, the mean and the largest of some times, as parts of a fact of their spread."""
+    told = {"least": values.min(), "mean": values.mean(), "most": values.max()}
+    return tuple(Part(label, float(value), time_unit(facts)) for label, value in told.items())
 
 
 def kernel_time(

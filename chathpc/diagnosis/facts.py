@@ -246,6 +246,13 @@ class Facts:
         return len(np.unique(self.ranks[self.ranks >= 0]))
 
     @cached_property
+    def processes(self) -> IntArray:
+        """Number of the process that each of `locations` belongs to."""
+        where, rows = self.profile.where, self.locations
+        both = np.stack([where.node[rows], where.rank[rows]])
+        return np.unique(both, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+    @cached_property
     def caller_label(self) -> IntArray:
         """Number of the name of the program's function that each node counts for (see `label_names`); −1 without one."""
         label = self.profile.tree.function_labels[0]

@@ -97,8 +97,7 @@ def thread_times(facts: Facts) -> Times | None:
     """
     if not facts.spent(*_OPENMP):
         return None
-    where, rows = facts.profile.where, facts.locations
-    process = np.unique(np.stack([where.node[rows], where.rank[rows]]), axis=1, return_inverse=True)[1].reshape(-1)
+    where, rows, process = facts.profile.where, facts.locations, facts.processes
     total = facts.matrix.sum(axis=1) - facts.matrix[:, _NEITHER].sum(axis=1)
     longest = np.zeros(int(process.max(initial=0)) + 1)
     np.maximum.at(longest, process, total)
@@ -116,7 +115,7 @@ def thread_times(facts: Facts) -> Times | None:
     return Times(
         useful=useful,
         total=np.maximum(total - in_mpi[process], 0.0)[member].clip(min=useful),
-        process=process[member].astype(np.int32),
+        process=process[member],
         name=tuple(where.label(int(row)) for row in rows[member]),
         node=where.node[rows][member].astype(np.int32),
         starts=(where.thread[rows] <= 0)[member],

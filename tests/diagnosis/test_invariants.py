@@ -5,7 +5,7 @@ import pytest
 
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.invariants import invariant_call
+from chathpc.diagnosis.rules.compute import invariant_call
 from chathpc.profile.tree import NodeKind
 from tests.diagnosis.parts import function, libm, main, source
 from tests.profile.build import build, line, loop

@@ -69,7 +69,6 @@ def called_draft(
         summary=f"{does}: {share_here(facts, time.hot.weight, time.cost, of=of)}.",
         cost=time.cost,
         share=time.cost / facts.total,
-        threshold=time.entry.threshold("min_share"),
         evidence=(
             time_fact(facts, time.cost, subject, how, form=form),
             calling_function(facts, time.hot, part_of(facts, time.cost, subject), how=by),

@@ -145,7 +145,6 @@ def _loop_draft(facts: Facts, entry: Cause, loop: HotLoop, share: float, words: 
         f"{numbers.percent(share)} of {facts.whole}: {words.why}.",
         cost=loop.cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         headroom=entry.headroom * entry.threshold(words.effort),
         evidence=(loop_time(facts, loop), loop_said(loop)),
         signs=2 if loop.exact else 1,
@@ -222,7 +221,6 @@ def _call_draft(facts: Facts, records: Compiled, entry: Cause, name: int, time: 
         summary=f"{subject}, a small function with {numbers.percent(share)} of {facts.whole}, was not inlined: {words.why}.",
         cost=time,
         share=share,
-        threshold=entry.threshold("min_share"),
         headroom=entry.headroom * entry.threshold(words.effort),
         evidence=(
             time_fact(facts, time, subject, "exclusive time of the function", form=Form.NAME, where=hot.place),
@@ -310,7 +308,6 @@ def _by_small_calls(facts: Facts) -> Draft | None:
         summary="The program seems to be compiled without optimisation: one-line functions of the C++ standard library were not inlined.",
         cost=computing,
         share=computing / facts.total,
-        threshold=entry.threshold("min_share"),
         evidence=(
             time_fact(
                 facts,
@@ -359,7 +356,6 @@ def _by_records(facts: Facts) -> Draft | None:
         summary=f"Code with {numbers.percent(share)} of {facts.whole} was compiled without optimisation ({files}).",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         headroom=entry.threshold("headroom_by_records"),
         evidence=(time, said),
         signs=2,
@@ -408,14 +404,8 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
         if sums[label] < common()["hardly_any"].value * facts.total:
             break
         node = int(frame[np.flatnonzero(called & (labels == label))[0]])
-        file = hot.source(int(tree.file[node])) if tree.file[node] >= 0 else None
-        function = file.function_at(int(tree.line[node])) if file is not None else None
-        if (
-            file is not None
-            and function is not None
-            and function.name == _short(names[label])
-            and calls.accessor(function, file)
-        ):
+        held = hot.at(int(tree.file[node]), int(tree.line[node]))
+        if held is not None and held[1].name == _short(names[label]) and calls.accessor(held[1], held[0]):
             found.append((float(sums[label]), node))
     cost = sum(time for time, _ in found)
     if not facts.above(cost / facts.total, entry.threshold("min_share")):
@@ -459,7 +449,6 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
             summary="The program seems to be compiled without optimisation: its own one-statement functions were not inlined.",
             cost=computing,
             share=computing / facts.total,
-            threshold=entry.threshold("min_share"),
             evidence=evidence,
             signs=2,
             against=("A profiler's build or a flag such as -fno-inline would show the same.",),

@@ -104,7 +104,6 @@ def debug_kernels(facts: Facts) -> Iterable[Draft]:
         summary=f"Kernels with {numbers.percent(cost / device)} of the device's busy time were compiled without optimisation (-G), {short} first.",
         cost=cost,
         share=cost / device,
-        threshold=entry.threshold("min_share"),
         headroom=entry.threshold("headroom_by_records"),
         evidence=(
             kernel_time(facts, f"kernels of {name}", cost, device, where=place, form=Form.MANY),

@@ -17,6 +17,8 @@ from chathpc.diagnosis.insufficient import NAMELESS
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.hot_spots import spot_advice
 from chathpc.diagnosis.rules.python import array_advice, line_advice
+from chathpc.diagnosis.source.hot import Hot, source_evidence
+from chathpc.diagnosis.source.invariant import invariant
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_system, public_name
 from chathpc.profile.classification import in_python_libraries
@@ -103,7 +105,6 @@ def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotP
         + (f", most of it at {place.short}." if hot.line >= 0 and at_line > common()["most"].value * cost else "."),
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2,
     )
@@ -156,7 +157,6 @@ def _calling(facts: Facts, entry: Cause, hot: HotPlace, name: str, cost: float, 
         summary=f"{name}, called {at}{_in_condition(facts, hot, name)}, has {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             time_fact(
                 facts,
@@ -183,11 +183,9 @@ def _in_condition(facts: Facts, hot: HotPlace, name: str) -> str:
     """That the call stands in the condition of a loop, in words, where the source is there; else empty."""
     if hot.line < 0 or facts.profile.read_source is no_source:
         return ""
-    from chathpc.diagnosis.source.text import read_file
-
-    file = read_file(facts.profile, facts.profile.tree.files[facts.profile.tree.file[hot.line]])
-    function = file.function_at(int(facts.profile.tree.line[hot.line])) if file is not None else None
-    loop = function.innermost(int(facts.profile.tree.line[hot.line])) if function is not None else None
+    line = int(facts.profile.tree.line[hot.line])
+    held = Hot(facts).at(int(facts.profile.tree.file[hot.line]), line)
+    loop = held[1].innermost(line) if held is not None else None
     if loop is None or loop.condition is None or not any(each.short == name for each in loop.condition.calls()):
         return ""
     return f" in the condition of the loop at line {loop.first}"
@@ -195,7 +193,7 @@ def _in_condition(facts: Facts, hot: HotPlace, name: str) -> str:
 
 def math_in_loops(facts: Facts) -> Iterable[Draft]:
     """Hot calls of math functions below a loop: expensive, or even the same in every iteration."""
-    expensive, invariant = cause("expensive-math"), cause("loop-invariant-work")
+    expensive, same = cause("expensive-math"), cause("loop-invariant-work")
     math = facts.of(Activity.MATH)
     least = expensive.threshold("min_share")
     if facts.total == 0 or not facts.above(float(math.sum()) / facts.total, least):
@@ -204,17 +202,14 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     called = _called_math(facts, math if hot is None else facts.in_function(hot.label, math))
     found = None
     if hot is not None and hot.line >= 0 and facts.profile.read_source is not no_source:
-        from chathpc.diagnosis.invariants import invariant_call
-
         found = invariant_call(facts, hot.line, called)
     if hot is not None and found is not None:
         yield Draft(
-            cause=invariant.id,
+            cause=same.id,
             where=hot.place,
             summary=f"{hot.place.function} calls math functions with arguments that do not change in the innermost loop.",
             cost=hot.at_line,
             share=hot.at_line / facts.total,
-            threshold=invariant.threshold("min_share"),
             evidence=(*_math_evidence(facts, math, hot, called), found),
             signs=2,
         )
@@ -224,6 +219,21 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
             return
         hot = rest
     yield _expensive_math(facts, math, hot)
+
+
+def invariant_call(facts: Facts, line_node: int, callees: list[str]) -> Fact | None:
+    """Evidence that the line of `line_node` calls one of `callees` with arguments that the innermost loop around it does not
+    change; None if the source is not there or cannot be parsed, no such call is in the line, or an argument may change.
+    """
+    tree = facts.profile.tree
+    line = int(tree.line[line_node])
+    held = Hot(facts).at(int(tree.file[line_node]), line) if line > 0 else None
+    loop = held[1].innermost(line) if held is not None else None
+    if held is None or loop is None or held[1].is_broken(loop.first, loop.last):
+        return None
+    found = (invariant(held[1], held[0], loop, line, callee) for callee in callees)
+    sign = next((each for each in found if each is not None), None)
+    return None if sign is None else source_evidence(facts, facts.place(line_node, line_node=line_node), sign)
 
 
 def _calling_math(facts: Facts, math: FloatArray, least: float) -> HotPlace | None:
@@ -285,7 +295,6 @@ def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace | None) -> Dra
         summary=summary,
         cost=total,
         share=total / facts.total,
-        threshold=entry.threshold("min_share"),
         evidence=_math_evidence(facts, math, hot, called),
         signs=2 if in_loop else 1,
         against=() if in_loop else (UNSEEN_LOOP,),
@@ -351,7 +360,6 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
         summary=f"{place.function} calls itself {level} levels deep and holds {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             time_fact(
                 facts,

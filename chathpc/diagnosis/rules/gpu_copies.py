@@ -172,7 +172,6 @@ def pageable(facts: Facts) -> Iterable[Draft]:
         f"{numbers.size(rate)} a second.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2,
         against=(near,) if rate >= entry.threshold("fast_rate") else (),
@@ -203,7 +202,6 @@ def no_overlap(facts: Facts) -> Iterable[Draft]:
         summary=f"Copies and kernels take turns: {numbers.percent(share)} of {window_words(timeline)} could overlap.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             lasting(
                 timeline,
@@ -321,7 +319,6 @@ def unified(facts: Facts) -> Iterable[Draft]:
         summary=f"Pages of unified memory migrate for {numbers.percent(share)} of {window_words(timeline)}.",
         cost=spent,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=len(evidence),
         against=(f"For {numbers.seconds(beside)} of it kernels run; whether they wait for pages is not recorded.",)

@@ -105,7 +105,6 @@ def compilation(facts: Facts) -> Iterable[Draft]:
         summary=f"Compiling or loading kernels while the program runs ({called}) takes {numbers.percent(share)} of {words}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2,
         against=("It is paid once per process; measure after the first step to see the steady state.",),
@@ -132,7 +131,6 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         f"{numbers.percent(share)} of {window_words(timeline)}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             lasting(
                 timeline,
@@ -174,7 +172,6 @@ def communication(facts: Facts) -> Iterable[Draft]:
         if collective > common()["most"].value * sum(part.seconds for part in parts)
         else "mpi-communication-bound"
     )
-    entry = cause(identifier)
     spent = sum(seconds(timeline.clipped(side.mpi)) for side, _ in stretches)
     several = len(stretches) > 1
     place = site(timeline, parts[0].node)
@@ -190,7 +187,6 @@ def communication(facts: Facts) -> Iterable[Draft]:
         summary=f"The device waits for MPI in {numbers.percent(share)} of {window_words(timeline)}, most of it in {parts[0].short}{why}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             lasting(
                 timeline,
@@ -276,7 +272,6 @@ def taking_turns(facts: Facts) -> Iterable[Draft]:
         summary=f"The devices take turns: each is idle for {numbers.percent(share)} of {window_words(timeline)} while another works.",
         cost=timeline.idle * part,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             idle_fact(timeline),
             measured(
@@ -386,7 +381,6 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
         ),
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2 if doing.name else 1,
         against=against,

@@ -245,7 +245,6 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         "only kernel counters can show why.",
         cost=profile.total("gpu.kernel.time"),
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(kernel_time(facts, hottest.short, hottest.seconds, device, where=place),),
         samples=0,
     )

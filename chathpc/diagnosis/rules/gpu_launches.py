@@ -159,7 +159,6 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
         f"is idle until the next work comes, {numbers.percent(share)} of {window_words(timeline)} in all.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             lasting(
                 timeline,

@@ -82,10 +82,10 @@ def _calls(hot: Hot) -> Iterator[_Call]:
     for index in np.argsort(-sums, kind="stable")[:_MOST_LINES].tolist():
         node = int(nodes[first[index]])
         line = int(parent[node])
-        file = hot.source(int(tree.file[line]))
-        function = file.function_at(int(tree.line[line])) if file is not None else None
-        if file is None or function is None or function.is_broken(function.first, function.last):
+        held = hot.at(int(tree.file[line]), int(tree.line[line]))
+        if held is None or held[1].is_broken(held[1].first, held[1].last):
             continue
+        file, function = held
         kind, number = HostCall(int(kinds[node])), int(tree.line[line])
         for sign in (
             in_loop(function, file.unit, number, kind),
@@ -113,7 +113,6 @@ def _allocating(hot: Hot, call: _Call, cost: float) -> Iterator[Draft]:
         summary=f"{place.function} {call.sign.summary}, as its source shows: {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             time_fact(
                 facts,

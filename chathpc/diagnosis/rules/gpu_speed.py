@@ -85,7 +85,7 @@ def write(
         place, waited, blame = blamed(facts, kernel.name, kernel.short, kernel.nodes, counted, what, place)
     return Draft(
         cause=identifier, where=place, summary=summary, cost=kernel.seconds, share=kernel.share,
-        evidence=(*evidence, *waited, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(place.line), against=against,
+        evidence=(*evidence, *waited, *lines), threshold=0.0, headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(place.line), against=against,
         advice=(*advice_for(blame), *advice), next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
         own_advice=own_advice, title=title,
     )  # fmt: skip

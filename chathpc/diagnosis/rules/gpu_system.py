@@ -75,7 +75,6 @@ def copies(facts: Facts) -> Iterable[Draft]:
             summary=f"Copies {words} keep the device busy for {numbers.percent(share)} of its time.",
             cost=seconds,
             share=share,
-            threshold=entry.threshold("min_share"),
             evidence=tuple(evidence),
             signs=2 if has(profile, volume_metric) else 1,
             samples=0,
@@ -171,7 +170,6 @@ def idle(facts: Facts) -> Iterable[Draft]:
         summary=f"The devices work for {numbers.percent(part)} of the run at most.",
         cost=wall - busy,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             fact(
                 facts,

@@ -104,7 +104,6 @@ def communication(facts: Facts) -> Iterable[Draft]:
         f"{of_work(timeline, spent)}, most of it {most}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(*evidence, busy_fact(timeline)),
         signs=2,
         against=(waits,) if kernels and (alone or facts.gaps.unbalanced) else (),
@@ -149,7 +148,6 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         summary=summary,
         cost=timeline.computing,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(*evidence, *second),
         signs=2,
         # Kernels that fill the device are no bottleneck of the program around them, but they are where the time is:
@@ -188,7 +186,6 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         f"GPU {idlest} {numbers.seconds(computing[idlest])}, the mean is {numbers.seconds(mean)}.",
         cost=lost,
         share=min(share, 1.0),
-        threshold=entry.threshold("min_share"),
         evidence=(
             lasting(
                 timeline,

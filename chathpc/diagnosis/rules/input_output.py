@@ -142,7 +142,6 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         summary=summary,
         cost=share * facts.total,
         share=share,
-        threshold=entry.threshold("min_share"),
         # What the slowest rank takes longer is told as imbalance.
         headroom=entry.headroom * float(by_rank.mean()) / share if _uneven(facts, by_rank) else None,
         evidence=tuple(evidence),
@@ -172,7 +171,6 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         f"{numbers.percent(mean)}.",
         cost=(slow - mean) * facts.total,
         share=slow - mean,
-        threshold=entry.threshold("min_share"),
         evidence=(
             fact(
                 facts,

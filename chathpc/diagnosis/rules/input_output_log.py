@@ -295,7 +295,6 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         f"{f'{of} ' if of else ''}where the mean is {numbers.seconds(mean)}.",
         cost=slow - mean,
         share=min(waiting, 1.0),
-        threshold=entry.threshold("min_share"),
         evidence=(
             *_spent(facts, sums, most),
             fact(
@@ -392,7 +391,6 @@ def _draft(
         summary=f"The {who} spends {numbers.percent(most.share)} of the run in input and output, {words}.",
         cost=part * most.seconds,
         share=part * most.share,
-        threshold=cause(id).threshold("min_share"),
         headroom=headroom,
         evidence=tuple(evidence),
         signs=2,

@@ -131,7 +131,6 @@ def _draft(
         summary=f"{place.function} {does}, as its machine code shows: {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(time, evidence),
         headroom=entry.threshold("headroom_at_limit") if limit else None,
         # What a run held at most tells only that it is more than the cache, where it was measured.

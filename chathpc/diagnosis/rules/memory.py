@@ -86,6 +86,7 @@ def leak(facts: Facts) -> Iterable[Draft]:
         summary=f"{numbers.size(lost)} of {numbers.size(allocated)} allocated memory was never freed, most of it allocated in {place.function}.",
         cost=0.0,
         share=0.0,
+        threshold=0.0,
         headroom=0.0,
         impact=min(1.0, lost / allocated),
         evidence=(
@@ -143,7 +144,6 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
         summary=f"{_touches(place.function, bool(in_loop or again))}: {numbers.count(round(faults))} page faults.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             fact(
                 facts,

@@ -10,7 +10,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import doubt, of_others, without_core
-from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_fact, time_unit
+from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, spread_parts, time_fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
@@ -275,12 +275,7 @@ def _unequal_work(
             float(times.compute[busiest]),
             subject="computing of a rank",
             whole=Quantity(len(times.ids), "ranks"),
-            parts=(
-                Part("least", float(times.compute.min()), time_unit(facts)),
-                Part("mean", mean, time_unit(facts)),
-                Part("most", float(times.compute[busiest]), time_unit(facts)),
-                Part(f"most on rank {rank}"),
-            ),
+            parts=(*spread_parts(facts, times.compute), Part(f"most on rank {rank}")),
             how="time outside MPI per rank",
         ),
         time_fact(
@@ -324,7 +319,6 @@ def _unequal_work(
         summary=summary,
         cost=cost,
         share=cost / facts.total,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=3,
         against=_doubts(facts),
@@ -387,7 +381,6 @@ def _equal_work(
         summary=summary,
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2,
         against=against,

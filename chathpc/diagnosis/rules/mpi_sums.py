@@ -133,7 +133,6 @@ def _explained(facts: Facts, site: _Site, wait: str, common: Fact) -> Iterable[D
         summary=_summary(facts, site, caller, share, spread, moving=moving),
         cost=site.here,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
@@ -264,7 +263,6 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
         + f" each, most of it called from {where}: latency, not volume.",
         cost=spent,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             fact(
                 facts,

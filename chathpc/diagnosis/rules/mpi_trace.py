@@ -91,7 +91,6 @@ def traced(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> It
             f"ranks{_elsewhere(facts, waited, caused, passed, there)}, though each computes about the same in all.",
             cost=cost,
             share=share,
-            threshold=entry.threshold("min_share"),
             evidence=(
                 *shared,
                 *late_ranks(facts, messages, *patterns),
@@ -152,7 +151,6 @@ def moving(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> It
         f"{_where(hot)}: it moves data.",
         cost=spent,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(
             *shared,
             time_fact(

@@ -23,6 +23,7 @@ from chathpc.diagnosis.draft import (
     fact,
     part_of,
     share_here,
+    spread_parts,
     time_fact,
     time_unit,
 )
@@ -145,11 +146,9 @@ def team(facts: Facts) -> Team | None:
     group = np.where(waiting, count + 1, np.where(idle, -1, group)).astype(np.int32)
     times = facts.grouped(group, count + 2)
     active = (times[:, :count].sum(axis=1) > 0) | (times[:, count + 1] > 0)
-    where = facts.profile.where
-    rows = facts.locations[active]
     coreless = without_core_in(facts, np.where(group <= count, group, -1).astype(np.int32), count + 1)[active]
     times = times[active]
-    process = np.unique(np.stack([where.node[rows], where.rank[rows]]), axis=1, return_inverse=True)[1].reshape(-1)
+    process = facts.processes[active]
     sizes = np.bincount(process)
     threaded = sizes[process] >= 2
     if not threaded.any():
@@ -159,7 +158,7 @@ def team(facts: Facts) -> Team | None:
         serial=times[threaded, count],
         wait=times[threaded, count + 1],
         coreless=coreless[threaded],
-        process=process[threaded].astype(np.int32),
+        process=process[threaded],
         regions=tuple(_holder(facts, int(name)) for name in names),
         region_names=names.astype(np.int32),
         region_of_node=region,
@@ -180,9 +179,9 @@ def _alone(facts: Facts, region: IntArray) -> IntArray:
     lines, number = np.unique(tree.file[nodes].astype(np.int64) << 32 | tree.line[nodes], return_inverse=True)
     large = np.bincount(number, weights=facts.inclusive[nodes], minlength=len(lines)) >= LEAST * facts.total
     for at in np.flatnonzero(large).tolist():
-        file, line = hot.source(int(lines[at]) >> 32), int(lines[at]) & 0xFFFFFFFF
-        function = file.function_at(line) if file is not None else None
-        large[at] = function is not None and is_alone(function, line)
+        line = int(lines[at]) & 0xFFFFFFFF
+        held = hot.at(int(lines[at]) >> 32, line)
+        large[at] = held is not None and is_alone(held[1], line)
     chosen = np.zeros(len(tree), dtype=bool)
     chosen[nodes[large[number]]] = True
     return tree.nearest(chosen)
@@ -306,8 +305,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
     work = threads.work[:, region]
     function = threads.regions[region]
     place = _region_place(facts, threads, region)
-    busiest, least = float(work.max()), float(work.min())
-    mean = float(work.mean())
+    busiest, mean = float(work.max()), float(work.mean())
     where_name = place.function or function
     evidence = (
         _waited(facts, waited),
@@ -317,11 +315,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
             busiest,
             subject=f"the work of a thread in {where_name}",
             whole=Quantity(len(work), "threads"),
-            parts=(
-                Part("least", least, time_unit(facts)),
-                Part("mean", mean, time_unit(facts)),
-                Part("most", busiest, time_unit(facts)),
-            ),
+            parts=spread_parts(facts, work),
             how="time of each thread inside the region, threads without time counted as 0",
             where=place,
         ),
@@ -346,7 +340,6 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
         f"{numbers.number(busiest / mean if mean else 1.0)} times the mean work while the others wait.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=evidence,
         signs=3 if cost > common()["most"].value * waited else 2,
         against=tuple(against),
@@ -404,7 +397,6 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
         summary=f"{place.function}{inside} runs on one thread while {others} other{'s wait' if others > 1 else ' waits'}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=evidence,
         signs=2 if in_function > common()["most"].value * serial else 1,
     )
@@ -436,9 +428,9 @@ def _loops(facts: Facts, line: int) -> bool:
         return True
     from chathpc.diagnosis.source.hot import Hot
 
-    number, file = int(facts.profile.tree.line[line]), Hot(facts).source(int(facts.profile.tree.file[line]))
-    function = file.function_at(number) if file is not None else None
-    return function is not None and any(loop.first <= number <= loop.last for loop in function.loops)
+    number = int(facts.profile.tree.line[line])
+    held = Hot(facts).at(int(facts.profile.tree.file[line]), number)
+    return held is not None and held[1].innermost(number) is not None
 
 
 def _synchronisation(facts: Facts, threads: Team, waited: float, common: float, by_turns: float) -> Iterable[Draft]:
@@ -492,7 +484,6 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float, 
         summary=summary,
         cost=common,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2 if is_fine else 1,
         spread=threads.spread,
@@ -539,7 +530,6 @@ def of_libraries(facts: Facts) -> Iterable[Draft]:
         "thread time.",
         cost=hot.weight,
         share=hot.weight / facts.total,
-        threshold=entry.threshold("min_share"),
         removable=0.0,  # one thread alone has all the work
         evidence=(
             time_fact(
@@ -652,7 +642,6 @@ def critical(facts: Facts) -> Iterable[Draft]:
         summary=f"Threads contend for the critical section in {place.function}: {share_here(facts, hot.weight, cost, of='the thread time')}.",
         cost=cost,
         share=cost / facts.total,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2 if waiting_threads > 1 else 1,
     )

@@ -50,7 +50,6 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
         "which it does when there are more ranks than cores.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=tuple(_evidence(facts, threads, cost, yields, place)),
         signs=2 if threads else 1,
         against=()

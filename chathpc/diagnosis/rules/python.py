@@ -184,7 +184,6 @@ def elementwise(facts: Facts) -> Iterable[Draft]:
             "operations on one or few elements each.",
             cost=cost,
             share=cost / facts.total,
-            threshold=entry.threshold("min_share"),
             headroom=entry.threshold("interpreted"),
             advice=tuple(each.do for each in entry.advice if "python" in each.applies),
             own_advice=True,

@@ -107,9 +107,9 @@ def _seen_in_loop(hot: Hot, draft: Draft) -> Draft:
     tree, where = hot.facts.profile.tree, draft.where
     if UNSEEN_LOOP not in draft.against or where.node < 0 or where.file not in tree.files:
         return draft
-    file, line = hot.source(tree.files.index(where.file)), where.line or 0
-    function = file.function_at(line) if file is not None else None
-    if (function is None or function.innermost(line) is None) and not _is_called_in_loop(hot, where.node):
+    line = where.line or 0
+    held = hot.at(tree.files.index(where.file), line)
+    if (held is None or held[1].innermost(line) is None) and not _is_called_in_loop(hot, where.node):
         return draft
     return replace(draft, against=tuple(each for each in draft.against if each != UNSEEN_LOOP), signs=draft.signs + 1)
 
@@ -199,11 +199,7 @@ def _signs(hot: Hot) -> Iterator[_Found]:
     """All signs at hot lines and hot calls."""
     seen: set[tuple[int, str, int]] = set()
     loops: set[tuple[int, int, int]] = set()
-    for line in hot.lines:
-        file = hot.source(line.file)
-        function = file.function_at(line.line) if file is not None else None
-        if file is None or function is None or _is_broken(function, line.line):
-            continue
+    for line, file, function in _readable(hot):
         for sign in _at_line(hot, file, function, line, loops):
             key = line.file, sign.cause, sign.first
             if key not in seen:
@@ -214,11 +210,7 @@ def _signs(hot: Hot) -> Iterator[_Found]:
 
 def _lookups(hot: Hot) -> Iterator[_Found]:
     """Reads at scattered places, by functions or loops that repeat them: what is left to say of a line that nothing else explains."""
-    for line in hot.lines:
-        file = hot.source(line.file)
-        function = file.function_at(line.line) if file is not None else None
-        if file is None or function is None or _is_broken(function, line.line):
-            continue
+    for line, file, function in _readable(hot):
         found = traffic.lookup(function, file.unit, line.line)
         own = function.innermost(line.line)
         if found is None or (own is None and not _is_called_in_loop(hot, line.node)):
@@ -228,6 +220,14 @@ def _lookups(hot: Hot) -> Iterator[_Found]:
         sign = footprint.weighed(found, function, file)
         if sign is not None and not _is_refuted(hot, line, sign):
             yield from _costed(hot, line.file, sign)
+
+
+def _readable(hot: Hot) -> Iterator[tuple[HotLine, SourceFile, Function]]:
+    """The hot lines with their file and function, as far as the text near them could be parsed."""
+    for line in hot.lines:
+        held = hot.at(line.file, line.line)
+        if held is not None and not _is_broken(held[1], line.line):
+            yield line, *held
 
 
 def _is_broken(function: Function, line: int) -> bool:
@@ -439,9 +439,8 @@ def _calls_in_loop(hot: Hot, node: int) -> bool:
     line = int(tree.line[node])
     if tree.kind[node] != NodeKind.LINE or line <= 0:
         return False
-    file = hot.source(int(tree.file[node]))
-    function = file.function_at(line) if file is not None else None
-    return function is not None and function.innermost(line) is not None
+    held = hot.at(int(tree.file[node]), line)
+    return held is not None and held[1].innermost(line) is not None
 
 
 def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
@@ -450,10 +449,10 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
     for node in hot.calls.tolist():
         parent = int(tree.parent[node])
         place, line = int(tree.file[parent]), int(tree.line[parent])
-        file = hot.source(place) if tree.kind[parent] == NodeKind.LINE else None
-        function = file.function_at(line) if file is not None else None
-        if file is None or function is None or _is_broken(function, line):
+        held = hot.at(place, line) if tree.kind[parent] == NodeKind.LINE else None
+        if held is None or _is_broken(held[1], line):
             continue
+        file, function = held
         callee = base_name(readable_function(tree.function_name(node))).rsplit("::", 1)[-1]
         found = [copies.value_parameter(function, file, line)]
         if _has_threads(facts):
@@ -559,7 +558,6 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         summary=f"{found.where.function} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
-        threshold=entry.threshold("min_share"),
         evidence=(_time(facts, found), *beside, _evidence(facts, hot, found)),
         headroom=entry.threshold("headroom_at_limit") if sign.limit else None,
         against=sign.against,

@@ -10,8 +10,8 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.concurrency import Concurrency, at_work, scheduling
 from chathpc.diagnosis.cores import doubt
-from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_fact, time_unit
-from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
+from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, spread_parts, time_fact, time_unit
+from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
@@ -84,7 +84,7 @@ def _imbalance(facts: Facts, threads: Concurrency, charged: FloatArray, least: f
     hot, share = facts.hot_place(charged), float(charged.sum()) / threads.capacity
     if hot is None:
         return
-    entry, seconds = cause("omp-load-imbalance"), time_unit(facts)
+    entry = cause("omp-load-imbalance")
     place, body = _body(facts, threads, hot.node) or (hot.place, facts.caller_label == hot.label)
     spent = threads.together(body)[1]
     spent = spent[spent > 0]
@@ -94,13 +94,9 @@ def _imbalance(facts: Facts, threads: Concurrency, charged: FloatArray, least: f
         Kind.SPREAD,
         busiest,
         subject=f"the work of a thread in {place.function}",
-        unit=seconds,
+        unit=time_unit(facts),
         whole=Quantity(len(spent), "threads"),
-        parts=(
-            Part("least", float(spent.min()), seconds),
-            Part("mean", mean, seconds),
-            Part("most", busiest, seconds),
-        ),
+        parts=spread_parts(facts, spent),
         how="time of each thread at work in the function and what it calls",
         where=place,
     )
@@ -215,7 +211,6 @@ def small_tasks(facts: Facts) -> Iterable[Draft]:
         cost=share * facts.total,
         share=share,
         removable=share,
-        threshold=entry.threshold("min_share"),
     )
 
 
@@ -259,7 +254,6 @@ def barriers(facts: Facts) -> Iterable[Draft]:
         cost=share * facts.total,
         share=share,
         removable=share,
-        threshold=entry.threshold("min_share"),
     )
 
 

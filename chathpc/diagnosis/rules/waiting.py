@@ -92,9 +92,7 @@ def locks(facts: Facts) -> Iterable[Draft]:
 
 def _alone(facts: Facts) -> bool:
     """True if no process has two threads of the program."""
-    where = facts.profile.where
-    process = np.stack([where.node[facts.locations], where.rank[facts.locations]])
-    return len(np.unique(process, axis=1).T) == facts.thread_count
+    return len(np.unique(facts.processes)) == facts.thread_count
 
 
 def blocked(facts: Facts) -> Iterable[Draft]:
@@ -144,7 +142,6 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         cost=lost,
         share=lost / facts.total,
         headroom=None if nobody >= least else entry.threshold("headroom_beside_work"),
-        threshold=entry.threshold("min_share"),
         evidence=(
             time_fact(
                 facts,
@@ -206,9 +203,8 @@ def _unseen(facts: Facts, draft: Draft) -> Draft:
     )
     hot, tree = Hot(facts), facts.profile.tree
     for step in reversed(tree.path(draft.where.node)):
-        file = hot.source(int(tree.file[step])) if tree.line[step] > 0 and tree.file[step] >= 0 else None
-        function = file.function_at(int(tree.line[step])) if file is not None else None
-        calls = waiting(function, file) if file is not None and function is not None else []
+        held = hot.at(int(tree.file[step]), int(tree.line[step])) if tree.line[step] > 0 else None
+        calls = waiting(held[1], held[0]) if held is not None else []
         if len({call.short for *_, call, _ in calls}) > 1:
             return near
         if calls:
@@ -224,7 +220,6 @@ def _unseen(facts: Facts, draft: Draft) -> Draft:
                 cause=entry.id,
                 where=place,
                 summary=f"{name} waits in {call.short}, as its source shows: {numbers.percent(draft.share)} of the thread time.",
-                threshold=entry.threshold("min_share"),
                 evidence=(*draft.evidence, source_evidence(facts, place, sign)),
                 signs=draft.signs + 1,
             )

@@ -13,6 +13,7 @@ from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.facts import Facts, Int64Array, plain_name
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.languages import grammar_of
+from chathpc.diagnosis.source.model import Function
 from chathpc.diagnosis.source.sign import DERIVED, Sign
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
@@ -61,6 +62,12 @@ class Hot:
             enough = sum(each is not None for each in self._files.values()) >= _MOST_FILES
             self._files[file] = None if enough else read_file(self.facts.profile, name)
         return self._files[file]
+
+    def at(self, file: int, line: int) -> tuple[SourceFile, Function] | None:
+        """The parsed file and the function in it that holds the line; None without them."""
+        source = self.source(file)
+        function = None if source is None else source.function_at(line)
+        return None if source is None or function is None else (source, function)
 
     def others(self, file: int) -> list[SourceFile]:
         """The parsed files in which other hot lines are, the hottest first."""
