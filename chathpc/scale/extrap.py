@@ -231,7 +231,16 @@ def scaling_of(
     targets = [{**fixed, **target} for target in at] or [{**fixed, parameter: largest * _FURTHER}]
     scales = [target[parameter] for target in targets]
     laws, law = {place: fit(found) for place, found in places.items()}, fit(everything)
-    points = [_point(each, parameter, float(np.mean(series[0].values))) for each in series]
+    points = []
+    for each in series:
+        mean = float(np.mean(each.values))
+        points.append(
+            PointRecord(
+                value=each.parameters[parameter], repetitions=len(each.values), workers=0.0, elapsed=mean,
+                spread=float(np.std(each.values, ddof=1)) if len(each.values) > 1 else 0.0,
+                speedup=float(np.mean(series[0].values)) / mean if mean else 1.0,
+            )
+        )  # fmt: skip
     findings = _findings(places, laws, parameter, series, scales) if points[-1].elapsed > 0 else []
     unit, what = ("s", "the time") if chosen.lower() in _TIMES else ("", chosen or "the cost")
     headline = f"No place grows much faster than it should along {parameter} ({', '.join(words.value(each.value) for each in points)})."
@@ -261,14 +270,6 @@ def _whole(places: Mapping[str, Sequence[Measurement]]) -> list[Measurement]:
     for each in chain.from_iterable(places.values()):
         rows.setdefault(tuple(each.parameters.items()), []).append(each.values)
     return [Measurement(dict(point), tuple(map(sum, zip(*values, strict=False)))) for point, values in rows.items()]
-
-
-def _point(found: Measurement, parameter: str, first: float) -> PointRecord:
-    mean = float(np.mean(found.values))
-    return PointRecord(
-        value=found.parameters[parameter], repetitions=len(found.values), workers=0.0, elapsed=mean,
-        spread=float(np.std(found.values, ddof=1)) if len(found.values) > 1 else 0.0, speedup=first / mean if mean else 1.0,
-    )  # fmt: skip
 
 
 def _findings(

@@ -25,12 +25,11 @@ from chathpc.scale.record import (
     NodeRecord,
     PredictionRecord,
     Scaling,
-    SpreadRecord,
     StepRecord,
     is_below,
 )
-from chathpc.scale.series import Kind, Run, Series, read_series
-from chathpc.scale.spread import is_small, spread_of
+from chathpc.scale.series import Kind, Series, read_series
+from chathpc.scale.spread import spread_of
 from chathpc.scale.thresholds import threshold
 
 #: Where nothing else is asked for, the prediction is for so many times the largest scale.
@@ -114,7 +113,7 @@ def scaling_of(
         predictions=[*predictions, *(_several(series, several) if several else [])],
         crossing=crossing(costs),
         next_run=outlook.next_run(targets[0]) if outlook and targets else None,
-        spread=_spread(series.largest),
+        spread=spread_of(series.largest.profile, series.largest.measured.metric.id),
         tree=_tree(costs, losses),
         notes=words.notes(costs),
         versions={"chathpc": __version__},
@@ -184,13 +183,6 @@ def _finding(costs: Costs, cause: Cause, targets: Sequence[float]) -> FindingRec
         costs=[float(costs.mean(cause.cost, at)) for at in range(len(series.points))],
         law=None if law is None else law.record(series.parameter, targets),
     )
-
-
-def _spread(run: Run) -> SpreadRecord | None:
-    profile = run.profile
-    if len(profile.where) < 2 or profile.where.is_gpu.all() or not is_small(profile):
-        return None
-    return spread_of(profile, run.measured.metric.id)
 
 
 def _tree(costs: Costs, losses: Losses) -> list[NodeRecord]:

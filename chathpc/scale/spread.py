@@ -97,13 +97,14 @@ def _check(profile: Profile, metric: str) -> None:
     )
 
 
-def spread_of(profile: Profile, metric: str) -> SpreadRecord:
-    """The same of a profile that was read, in this process."""
-    return _of_table(profile, metric, np.concatenate([_in_block(profile, metric, *each) for each in _blocks(profile)]))
+def spread_of(profile: Profile, metric: str) -> SpreadRecord | None:
+    """The same of a profile that was read, in this process; None for one location, devices alone, and what takes more than a second or two."""
+    if len(profile.where) < 2 or profile.where.is_gpu.all() or not _is_small(profile):
+        return None
+    return _of_table(profile, metric, np.concatenate([_block(profile, metric, *each) for each in _blocks(profile)]))
 
 
-def is_small(profile: Profile) -> bool:
-    """True for a run whose values are looked at in a second or two."""
+def _is_small(profile: Profile) -> bool:
     return len(profile.where) * len(profile.tree) <= _SMALL
 
 
@@ -129,12 +130,9 @@ def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
     return _told(first, id, table, lambda at: _path(first, at), vectors, label, node)
 
 
-def _block(path: str, metric: str, begin: int, end: int) -> FloatArray:
-    """Statistics of places `begin` to `end` of a profile: one row each."""
-    return _in_block(_opened(path), metric, begin, end)
-
-
-def _in_block(profile: Profile, metric: str, begin: int, end: int) -> FloatArray:
+def _block(source: str | Profile, metric: str, begin: int, end: int) -> FloatArray:
+    """Statistics of places `begin` to `end` of a profile, or of that at a path: one row each."""
+    profile = _opened(source) if isinstance(source, str) else source
     values = call_values(profile, metric, np.arange(begin, end, dtype=np.int32))
     host = _host(profile)
     return _statistics(values if len(host) == len(values) else values[host])
@@ -143,7 +141,7 @@ def _in_block(profile: Profile, metric: str, begin: int, end: int) -> FloatArray
 def _host(profile: Profile) -> IntArray:
     """The program's own threads; of a large run all that are of the host, since what tells helpers reads every value."""
     found = ~profile.where.is_gpu & ~profile.where.is_shared
-    if is_small(profile):
+    if _is_small(profile):
         found &= ~profile.helpers.locations
     return np.flatnonzero(found).astype(np.int32)
 
