@@ -12,8 +12,8 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sass.blame import Link, blame
 from chathpc.diagnosis.sass.flow import Program
 from chathpc.diagnosis.sass.opcodes import Result
+from chathpc.profile.classification import is_library_source
 from chathpc.profile.kernel_names import kernel_key
-from chathpc.profile.library_source import is_library_source
 from chathpc.profile.machine_code import CodeLine, MachineCode, SourceLine
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import IntArray, NodeKind
