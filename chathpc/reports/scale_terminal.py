@@ -25,12 +25,6 @@ from chathpc.scale.words import at_value, value
 
 VERDICTS = {"scales": ("SCALES", "bold green"), "loses": ("LOSES", "bold red"), "grows": ("GROWS", "bold red"),
             "cannot-tell": ("CANNOT TELL", "bold yellow")}  # fmt: skip
-KINDS = {
-    "strong": "strong scaling",
-    "weak": "weak scaling",
-    "problem size": "problem size",
-    "unknown": "unknown kind of scaling",
-}
 #: Rows of the matrix: what they are called, and where they stand in the tree of factors.
 _ROWS = (
     ("global efficiency", "overall", 0),
@@ -86,7 +80,8 @@ def head(record: Scaling) -> str:
     fewest, most = (extreme(point.repetitions for point in record.points) for extreme in (min, max))
     runs = "" if most == 1 else f", {fewest}{f' to {most}' if most > fewest else ''} runs each"
     fixed = "".join(f", {name} = {value(each)}" for name, each in record.fixed.items())
-    kind = KINDS[record.kind] + (f" ({record.kind_reason})" if record.kind in ("strong", "weak", "unknown") else "")
+    kind = {"unknown": "unknown kind of scaling"}.get(record.kind, f"{record.kind} scaling")
+    kind = "problem size" if record.kind == "problem size" else f"{kind} ({record.kind_reason})"
     values = ", ".join(value(point.value) for point in record.points)
     return f"{record.title} · {', '.join(record.formats)} · {record.parameter} {values}{fixed}{runs} · {kind}"
 

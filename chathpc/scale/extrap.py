@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from chathpc import __version__
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.lines import lines
 from chathpc.errors import AdapterError, UsageError
 from chathpc.profile import numbers
@@ -49,40 +50,30 @@ _TIMES = ("time", "runtime")
 
 def recognises(path: Path) -> bool:
     """True for a file that begins as one of Extra-P's does."""
-    if not path.is_file():
-        return False
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096).decode("utf-8", "replace")
-    except OSError:
-        return False
-    rows = [row.strip() for row in head.splitlines() if row.strip() and not row.startswith("#")]
-    first = rows[0] if rows else ""
-    return first.startswith("PARAMETER ") or (
-        first.startswith("{")
-        and (('"params"' in first and '"value"' in first) or ('"parameters"' in head and '"measurements"' in head))
-    )
+    head = Glance(path).text
+    rows = (row.strip() for row in head.splitlines())
+    first = next((row for row in rows if row and not row.startswith("#")), "")
+    if first.startswith("{"):
+        return ('"params"' in first and '"value"' in first) or ('"parameters"' in head and '"measurements"' in head)
+    return first.startswith("PARAMETER ")
 
 
 def read(path: Path) -> Measured:
     """The measurements of a file of Extra-P, whichever of the formats it has; AdapterError if it has none of them or is damaged."""
-    found: dict[tuple[str, str], list[tuple[Mapping[str, float], list[float]]]] = {}
-    for callpath, metric, point, values in _rows(path):
-        found.setdefault((callpath, metric), []).append((point, values))
-    if not found:
-        raise _unread(path, "has no measurements")
-    return {key: gathered(rows) for key, rows in found.items()}
-
-
-def _rows(path: Path) -> Iterator[Row]:
     first = next((row for row in lines(path) if row.strip() and not row.startswith("#")), "").lstrip()
-    if not first.startswith("{"):
-        return _text(path)
     try:
         head = json.loads(first)
     except (ValueError, RecursionError):
         head = None
-    return _json_lines(path) if isinstance(head, dict) and "params" in head else _json(path)
+    rows = _json if first.startswith("{") else _text
+    if isinstance(head, dict) and "params" in head:
+        rows = _json_lines
+    found: dict[tuple[str, str], list[tuple[Mapping[str, float], list[float]]]] = {}
+    for callpath, metric, point, values in rows(path):
+        found.setdefault((callpath, metric), []).append((point, values))
+    if not found:
+        raise _unread(path, "has no measurements")
+    return {key: gathered(each) for key, each in found.items()}
 
 
 def _unread(path: Path, why: str) -> AdapterError:
