@@ -9,7 +9,7 @@ extrapolated nothing can be decided either: then the next run is the cheapest on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log2, sqrt
 from typing import Literal
 
@@ -175,7 +175,7 @@ def advise(
     place = int(np.argmax(rates))
     if told[place] < _BITS:
         return known
-    return Advice(candidates[place], known.decision, known.certainty, told[place])
+    return replace(known, run=candidates[place], information=told[place])
 
 
 def _information(fits: Sequence[Fitted], run: Candidate, chosen: Array) -> float:
