@@ -14,7 +14,7 @@ from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Kind
 from tests.diagnosis.parts import barrier, function, libm, main, mpi, thread
 from tests.profile.build import build, call
-from tests.scale.made import alone, each, even, profile, series, strong
+from tests.scale.made import Costs, alone, each, even, profile, series, strong
 
 
 def test_the_parts_add_up_to_the_busiest_workers_time() -> None:
@@ -23,29 +23,23 @@ def test_the_parts_add_up_to_the_busiest_workers_time() -> None:
         assert elapsed == pytest.approx(8 / count + 1 + 0.25)
 
 
-def test_work_of_one_thread_is_found() -> None:
-    found = strong({"solve": even(8.0), "setup": alone(1.0)})
-    costs = costs_of(found)
+@pytest.mark.parametrize(
+    ("more", "messages", "loss", "name", "alone_or_repeated", "share"),
+    [
+        # 16 threads: setup takes 1 s, of which a mean of 1/16 s is computing; all takes 8/16 + 1.
+        ({"setup": alone(1.0)}, None, Loss.UNEVEN, "setup", (True, 0.0), (1 - 1 / 16) / 1.5),
+        ({"again": each(0.5)}, None, Loss.COMPUTING, "again", (False, 1.0), (0.5 - 0.5 / 16) / 1.0),
+        ({}, lambda count: (0.02 * count,) * count, Loss.WAITING, "MPI_Allreduce in exchange", (False, 0.0), (0.32 - 0.02 / 16) / (0.5 + 0.32)),
+    ],
+)  # fmt: skip
+def test_what_is_lost_is_found(
+    more: dict[str, Costs], messages: Costs | None, loss: Loss, name: str, alone_or_repeated: tuple[bool, float], share: float
+) -> None:  # fmt: skip
+    costs = costs_of(strong({"solve": even(8.0), **more}, messages))
     cause = losses_of(costs).causes[0]
-    assert (cause.loss, name_of(costs, cause.node), cause.alone) == (Loss.UNEVEN, "setup", True)
-    # 16 threads: setup takes 1 s, of which a mean of 1/16 s is computing; all takes 8/16 + 1.
-    assert cause.share == pytest.approx((1 - 1 / 16) / 1.5)
-
-
-def test_work_that_is_not_divided_is_found() -> None:
-    found = strong({"solve": even(8.0), "again": each(0.5)})
-    costs = costs_of(found)
-    cause = losses_of(costs).causes[0]
-    assert (cause.loss, name_of(costs, cause.node), cause.repeated) == (Loss.COMPUTING, "again", 1.0)
-    assert cause.share == pytest.approx((0.5 - 0.5 / 16) / 1.0)
-
-
-def test_communication_that_grows_is_found() -> None:
-    found = strong({"solve": even(8.0)}, lambda count: (0.02 * count,) * count)
-    costs = costs_of(found)
-    cause = losses_of(costs).causes[0]
-    assert (cause.loss, name_of(costs, cause.node)) == (Loss.WAITING, "MPI_Allreduce in exchange")
-    assert cause.share == pytest.approx((0.32 - 0.02 / 16) / (0.5 + 0.32))
+    assert (cause.loss, name_of(costs, cause.node)) == (loss, name)
+    assert (cause.alone, cause.repeated) == alone_or_repeated
+    assert cause.share == pytest.approx(share)
 
 
 def test_weak_scaling_loses_what_a_worker_has_more() -> None:
