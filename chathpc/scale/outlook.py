@@ -53,10 +53,11 @@ _FURTHEST, _CROSSING = 1024.0, 2**0.25
 
 def law_of(costs: Costs, cost: FloatArray) -> Fitted | None:
     """The law of a cost (one number a run) along the series' parameter; None where it is nothing everywhere."""
-    return fit(_measurements(costs, cost)) if np.any(cost > 0) else None
+    return fit(measurements(costs, cost)) if np.any(cost > 0) else None
 
 
-def _measurements(costs: Costs, cost: FloatArray) -> list[Measurement]:
+def measurements(costs: Costs, cost: FloatArray) -> list[Measurement]:
+    """A cost (one number a run) at the points of the series."""
     return [
         Measurement({costs.series.parameter: point.value}, tuple(np.maximum(cost[list(point.runs)], 0.0).tolist()))
         for point in costs.series.points
@@ -323,7 +324,7 @@ class Outlook:
         at = {self.costs.series.parameter: target}
         order = np.argsort(self.whole.samples(at))
         outcomes = self.whole.samples(run.parameters)[order[np.linspace(0, len(order) - 1, _OUTCOMES).astype(np.int64)]]
-        measured = [(each.parameters, each.values) for each in _measurements(self.costs, self.costs.elapsed)]
+        measured = [(each.parameters, each.values) for each in measurements(self.costs, self.costs.elapsed)]
         noise = self.whole.noise * np.random.default_rng(0).standard_normal((_OUTCOMES, run.repetitions))
         seen = np.maximum(outcomes[:, None] * (1 + noise), 0.0).tolist()
         possible = sum(not fit(gathered([*measured, (run.parameters, each)])).refusal(at) for each in seen)

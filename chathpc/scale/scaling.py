@@ -19,7 +19,7 @@ from chathpc.scale import extrap, words
 from chathpc.scale.efficiency import efficiencies_of
 from chathpc.scale.laws import fit, gathered
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
-from chathpc.scale.outlook import Outlook, crossing, law_of, laws_of_places
+from chathpc.scale.outlook import Outlook, crossing, law_of, laws_of_places, measurements
 from chathpc.scale.record import (
     FindingRecord,
     NodeRecord,
@@ -76,16 +76,14 @@ def scaling_of(
     several = [target for target in asked if len(target) > 1]
     progress("comparing the runs")
     costs = costs_of(series)
+    if not costs.elapsed.any():
+        raise UsageError("No time of the program itself was measured in these runs.", hint="Measure longer runs.")
     progress("looking for laws")
     efficiencies, losses = efficiencies_of(costs), losses_of(costs)
-    whole = law_of(costs, costs.elapsed)
     findings = [found for cause in losses.causes if (found := _finding(costs, cause, targets)) is not None]
     laws = laws_of_places(costs, losses.causes) if targets else {}
-    outlook = None if whole is None else Outlook(costs, replace(whole, parts=tuple(laws.values())), laws)
-    if outlook is None:
-        predictions = [PredictionRecord.refused({series.parameter: each}, "nothing was measured") for each in targets]
-    else:
-        predictions = [outlook.predict(each) for each in targets]
+    whole = replace(fit(measurements(costs, costs.elapsed)), parts=tuple(laws.values()))
+    outlook = Outlook(costs, whole, laws)
     verdict, headline = words.verdict(costs, efficiencies, losses, findings)
     first = series.runs[0]
     return Scaling(
@@ -109,10 +107,10 @@ def scaling_of(
             if node
         ],
         findings=findings,
-        law=None if outlook is None else outlook.whole.record(series.parameter, targets),
-        predictions=[*predictions, *(_several(series, several) if several else [])],
+        law=whole.record(series.parameter, targets),
+        predictions=[*map(outlook.predict, targets), *(_several(series, several) if several else [])],
         crossing=crossing(costs),
-        next_run=outlook.next_run(targets[0]) if outlook and targets else None,
+        next_run=outlook.next_run(targets[0]) if targets else None,
         spread=spread_of(series.largest.profile, series.largest.measured.metric.id),
         tree=_tree(costs, losses),
         notes=words.notes(costs),

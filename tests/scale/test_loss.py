@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chathpc.errors import UsageError
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
@@ -158,6 +159,11 @@ def test_a_series_of_profiles_of_one_worker_says_less() -> None:
     assert record.verdict == "cannot-tell"
     assert record.loss is None
     assert record.predictions[0].refusal
+
+
+def test_runs_without_any_time_of_the_program_are_refused() -> None:
+    with pytest.raises(UsageError, match="No time of the program itself"):
+        scaling_of(series("n", {n: profile(1, {"MPI_Init": each(1.0)}) for n in (1, 2)}))
 
 
 def test_single_profiles_of_one_worker_are_named() -> None:
