@@ -26,18 +26,23 @@ def render(record: SpreadRecord, style: Style) -> str:
     few = f"{count:,} {'are' if count > 1 else 'is'} too few to tell groups, or who stands out."
     for sentence in [*sentences(record, 20 if style.verbose else _ODD)] or [few]:
         page.paragraph(sentence)
-    page.heading("Where the time is", "per rank or thread, itself")
+    page.heading("Where the time is", f"per rank or thread, itself{'' if record.unit == 's' else f', {record.unit}'}")
     shown = record.places if style.verbose else record.places[:_PLACES]
     many = record.locations >= _FEWEST
     titles = ("", "mean", "least", *(("10 %", "median", "90 %") if many else ("median",)), "most")
     rows = []
     for place in shown:
         middle = place.quantiles if many else place.quantiles[1:2]
-        cells = (numbers.quantity(each, record.unit) for each in (place.mean, place.least, *middle, place.most))
+        cells = (cell(each, record.unit) for each in (place.mean, place.least, *middle, place.most))
         rows.append((style.shorten(place.name, 34), *cells))
     for line in table_lines(titles, rows, style, right=titles[1:]):
         page.row(line)
     return page.text()
+
+
+def cell(value: float, unit: str) -> str:
+    """A time with its unit, any other number without, which stands beside."""
+    return numbers.quantity(value, unit).removesuffix("" if unit == "s" else f" {unit}")
 
 
 def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
@@ -54,12 +59,9 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
         ]
         yield f"{len(record.groups)} groups: {'; '.join(told)}."
     elif record.groups and record.locations >= _FEWEST:
-        alike = (
-            f"{record.locations - record.all_odd:,} of {record.locations:,}"
-            if record.all_odd
-            else f"All {record.locations:,}"
-        )
-        yield f"{alike} behave alike; {record.groups[0].representative} stands for them."
+        count, alike = record.locations, record.locations - record.all_odd
+        these = f"{alike:,} of {count:,}" if alike < count else f"All {count:,}"
+        yield f"{these} behave alike; {record.groups[0].representative} stands for them."
     if record.all_odd:
         shown = record.odd[:odd]
         told = []

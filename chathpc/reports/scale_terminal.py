@@ -9,7 +9,7 @@ from rich.text import Text
 
 from chathpc.profile import numbers
 from chathpc.reports.page import INDENT, Page
-from chathpc.reports.ranks_terminal import sentences
+from chathpc.reports.ranks_terminal import cell, sentences
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
 from chathpc.scale.record import (
@@ -101,7 +101,7 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     name = "time of all" if summed else "time"
     if record.unit != "s":
         name = f"{name}, {record.unit}" if record.unit else record.metric or "cost"
-    rows = [(name, *(_cell(point.elapsed, record.unit) for point in points))]
+    rows = [(name, *(cell(point.elapsed, record.unit) for point in points))]
     grows = summed or record.kind == "problem size"
     factors = (numbers.speedup(1 / point.speedup if grows else point.speedup) for point in points)
     rows.append(("growth" if grows else "speed-up", *factors))
@@ -111,15 +111,15 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     for name, attribute, depth in _ROWS:
         if not several and "device" not in attribute:
             continue
-        cells = [getattr(point, attribute) for point in points]
-        if any(cell is not None for cell in cells):
-            rows.append(("  " * depth + name, *("" if cell is None else f"{cell * 100:.0f} %" for cell in cells)))
+        shares = [getattr(point, attribute) for point in points]
+        if any(share is not None for share in shares):
+            rows.append(("  " * depth + name, *("" if share is None else f"{share * 100:.0f} %" for share in shares)))
     return rows
 
 
 def table_title(record: Scaling) -> str:
     """What the matrix is of."""
-    return "Efficiencies" if any(cell.endswith("%") for row in matrix(record) for cell in row) else "Times"
+    return "Efficiencies" if any(text.endswith("%") for row in matrix(record) for text in row) else "Times"
 
 
 def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:
@@ -215,7 +215,7 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
 
 
 def _series(costs: Sequence[float], unit: str) -> str:
-    cells = [_cell(each, unit) for each in costs]
+    cells = [cell(each, unit) for each in costs]
     shown = cells if len(cells) <= 5 else [*cells[:2], "…", *cells[-2:]]
     return " → ".join(shown) + ("" if unit == "s" else f" {unit}")
 
@@ -261,11 +261,6 @@ def _crossing(record: Scaling, found: CrossingRecord) -> str:
 
 def _ranged(found: RangeRecord, write: Callable[[float], str]) -> str:
     return numbers.ranged(found.value, found.low, found.high, write)
-
-
-def _cell(value: float, unit: str) -> str:
-    """A time with its unit, any other number without, which stands beside."""
-    return numbers.quantity(value, unit).removesuffix("" if unit == "s" else f" {unit}")
 
 
 def _shown(record: Scaling) -> list[PointRecord]:

@@ -118,6 +118,8 @@ def test_one_rank_is_too_few_and_told_so_in_the_singular(tmp_path: Path) -> None
     (tmp_path / "rank0").write_text(collapsed([(("main", "work"), 10)]))
     text = ranks_renderers()["text"](spread([tmp_path / "rank0"]), Style())
     assert "1 rank or thread" in text
+    assert ["work", "10", "10", "10", "10"] in [line.split() for line in text.splitlines()]
+    assert "(per rank or thread, itself, samples)" in text
     assert "1 is too few to tell groups, or who stands out." in text
 
 
