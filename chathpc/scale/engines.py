@@ -68,7 +68,13 @@ def engine(name: str, workers: int) -> Make | None:
     try:
         if kind == "mpi":
             pool: Any = import_module("mpi4py.futures").MPIPoolExecutor
-            _refuse_alone(import_module("mpi4py.MPI").COMM_WORLD.Get_size(), os.environ.get("SLURM_STEP_NUM_TASKS", ""))
+            started = os.environ.get("SLURM_STEP_NUM_TASKS", "")
+            if import_module("mpi4py.MPI").COMM_WORLD.Get_size() == 1 and started.isdecimal() and int(started) > 1:
+                # Each would do all of it. MPICH does so under a plug-in that it does not know (seen: 4.0.2, Slurm 22.05); Open MPI ends by itself.
+                raise UsageError(
+                    f"srun started {started} processes, but MPI connects none of them.",
+                    hint="Name the plug-in of this MPI: srun --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH (srun --mpi=list shows all).",
+                )
             return lambda: pool(workers)
         if kind == "dask":
             client: Any = import_module("dask.distributed").Client
@@ -78,18 +84,6 @@ def engine(name: str, workers: int) -> Make | None:
         needed = "mpi4py" if kind == "mpi" else "'dask[distributed]'"
         raise UsageError(f"The engine {kind} is not installed.", hint=f"pip install {needed}") from error
     raise UsageError(f"There is no engine {clean(name)}.", hint="There are: processes, mpi, dask, dask:ADDRESS.")
-
-
-def _refuse_alone(processes: int, started: str) -> None:
-    """UsageError where srun started several processes and MPI connects none: each would do all of it. `started` is SLURM_STEP_NUM_TASKS.
-
-    MPICH does so under a plug-in that it does not know (seen: 4.0.2, Slurm 22.05); Open MPI ends by itself.
-    """
-    if processes == 1 and started.isdecimal() and int(started) > 1:
-        raise UsageError(
-            f"srun started {started} processes, but MPI connects none of them.",
-            hint="Name the plug-in of this MPI: srun --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH (srun --mpi=list shows all).",
-        )
 
 
 @contextmanager
