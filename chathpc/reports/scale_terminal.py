@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from rich.text import Text
@@ -208,16 +208,12 @@ def _findings(page: Page, record: Scaling) -> None:
 
 
 def _sentence(record: Scaling, finding: FindingRecord) -> str:
-    costs = _series(finding.costs, record.unit)
+    cells = [cell(each, record.unit) for each in finding.costs]
+    costs = " → ".join(cells if len(cells) <= 5 else [*cells[:2], "…", *cells[-2:]])
+    unit = "" if record.unit == "s" else f" {record.unit}"
     law = f" ({finding.law.text})" if finding.law is not None and finding.law.curve else ""
     why = finding.why[0].upper() + finding.why[1:]
-    return f"{why}. Per {'run' if record.kind == 'problem size' else record.worker}: {costs}{law}."
-
-
-def _series(costs: Sequence[float], unit: str) -> str:
-    cells = [cell(each, unit) for each in costs]
-    shown = cells if len(cells) <= 5 else [*cells[:2], "…", *cells[-2:]]
-    return " → ".join(shown) + ("" if unit == "s" else f" {unit}")
+    return f"{why}. Per {'run' if record.kind == 'problem size' else record.worker}: {costs}{unit}{law}."
 
 
 def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
