@@ -1,5 +1,5 @@
 /* A machine whose device code is that of the host, in the shared library named by IMAGE: launches are calls. */
-#include "known_memory.h"
+#include "memory.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

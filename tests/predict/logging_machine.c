@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOG printf
-#include "known_memory.h"
+#define TOLD(...) printf(__VA_ARGS__)
+#include "memory.h"
 
 static char variable[64];
 
