@@ -46,9 +46,16 @@ _SPECIAL = {
     "SRZ": 13, "SR_VIRTID": 14, "SR_SMID": 14, "SR_WARPID": 15, "SR_SWINHI": 17, "SR_LWINHI": 18, "SR_TID": 19,
     "SR_GLOBALTIMERLO": 7,
 }  # fmt: skip
-#: Where an operation goes: global (0), shared, local memory, or (4) wherever its address says.
-_SPACES = dict.fromkeys(("LDG", "STG", "ATOMG", "RED"), 0) | dict.fromkeys(("LDS", "STS", "ATOMS"), 1)
-_SPACES |= {"LDL": 2, "STL": 2, "LD": 4, "ST": 4, "ATOM": 4}
+#: What accesses to memory are for the interpreter, and where they go: global (0), shared (1), local memory (2), or wherever the address says (4).
+_ACCESSES = {
+    "LDG": ("LOAD", 0), "LDS": ("LOAD", 1), "LDL": ("LOAD", 2), "LD": ("LOAD", 4), "STG": ("STORE", 0), "STS": ("STORE", 1), "STL": ("STORE", 2),
+    "ST": ("STORE", 4), "ATOMG": ("ATOM", 0), "RED": ("ATOM", 0), "ATOMS": ("ATOM", 1), "ATOM": ("ATOM", 4), "LDSM": ("LDSM", 1),
+}  # fmt: skip
+#: The way that an operation works, by its modifiers; 0 for others.
+_WAYS = {
+    "SHFL": {"UP": 1, "DOWN": 2, "BFLY": 3}, "MATCH": {"ANY": 1}, "VOTE": {"ANY": 1, "EQ": 2}, "IDP": {"LO": 1, "HI": 2},
+    "VABSDIFF": {"ACC": 1}, "LDSM": {"2": 2, "4": 4}, "BAR": {"ARV": 1, "POPC": 2, "AND": 3, "OR": 4}, "QSPC": {"S": 1, "L": 2},
+}  # fmt: skip
 #: Operations of the uniform datapath are those of the others on other registers.
 _UNIFORM = "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS"
 _UNIFORM_OF = {f"U{name}": name for name in _UNIFORM.split()}
@@ -267,6 +274,10 @@ def _is_predicate(text: str) -> bool:
     return re.match(r"!?U?P(\d|T)$", text.strip()) is not None
 
 
+def _predicates(parts: list[str]) -> list[Operand]:
+    return [operand(each) for each in parts if _is_predicate(each)]
+
+
 def _result(text: str) -> Operand:
     """A predicate that is written; PT is none."""
     found = operand(text)
@@ -351,10 +362,6 @@ def _usual(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
         record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
     elif name == "IMAD" and ("WIDE" in modifiers or "HI" in modifiers):
         record.operation = "IMAD_WIDE" if "WIDE" in modifiers else "IMAD_HI"
-    elif name == "SHFL":
-        record.sub = _first(modifiers, {"IDX": 0, "UP": 1, "DOWN": 2, "BFLY": 3})
-    elif name == "MATCH":
-        record.sub = int("ANY" in modifiers)
     elif name == "REDUX":
         record.sub = _first(modifiers, _ATOMICS, _ATOMICS["AND"])
         record.flags &= ~(0 if "S32" in modifiers else _SIGNED)
@@ -407,7 +414,6 @@ def _special(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> No
 
 @_handles("VOTE")
 def _vote(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = _first(modifiers, {"ALL": 0, "ANY": 1, "EQ": 2})
     value = _NOTHING if _is_predicate(parts[0]) else operand(parts.pop(0))
     written = _result(parts[0]) if len(parts) > 1 else _NOTHING
     record.operands = [value, _NOTHING, _NOTHING, _NOTHING, written, _NOTHING, operand(parts[-1])]
@@ -415,11 +421,9 @@ def _vote(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
 
 @_handles("IDP", "VABSDIFF")
 def _bytes(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = int("ACC" in modifiers)
     if record.operation == "IDP":
         first, second = (each for each in modifiers if each[1:].isdigit() and each[0] in "US")
         record.flags = (_SIGNED if first[0] == "S" else 0) | (_EXTEND if second[0] == "S" else 0)
-        record.sub = _first(modifiers, {"LO": 1, "HI": 2})
     record.operands = _arranged(parts, _integers)
 
 
@@ -460,8 +464,6 @@ def _width(record: Record, modifiers: tuple[str, ...]) -> None:
 
 @_handles("LDG", "LDS", "LDL", "LD")
 def _load(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub2 = _SPACES[record.operation]
-    record.operation = "LOAD"
     _width(record, modifiers)
     place = next(each for each in parts if "[" in each)
     value = next(each for each in parts if not _is_predicate(each))
@@ -470,16 +472,12 @@ def _load(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
 
 @_handles("STG", "STS", "STL", "ST")
 def _store(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub2 = _SPACES[record.operation]
-    record.operation = "STORE"
     _width(record, modifiers)
     record.operands = [operand(parts[-1]), *address(parts[0])]
 
 
 @_handles("ATOMG", "ATOMS", "ATOM", "RED")
 def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub2 = _SPACES[record.operation]
-    record.operation = "ATOM"
     record.sub = _first(modifiers, {name: _ATOMICS[name] for name in ("CAST", "POPC")}, _first(modifiers, _ATOMICS))
     halves = {"F16x2": "F16", "BF16x2": "BF16", "BF16_V2": "BF16"}
     name = next((halves.get(each, each) for each in modifiers if halves.get(each, each) in _TYPES), "")
@@ -510,14 +508,13 @@ def _load_constant(record: Record, modifiers: tuple[str, ...], parts: list[str])
 def _copy(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     _width(record, modifiers)
     base, _, offset = address(parts[0])
-    read = [operand(each) for each in parts[2:] if _is_predicate(each)]
+    read = _predicates(parts[2:])
     record.operands = [replace(base, value=offset.value), *address(parts[1]), _NOTHING, _NOTHING, *read[:1]]
 
 
 @_handles("LDSM")
 def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = next((int(each) for each in modifiers if each in ("2", "4")), 1)
-    record.sub2 = _SPACES["LDS"]
+    record.sub = record.sub or 1
     record.flags |= _WRAP if any(each.startswith("MT") for each in modifiers) else 0
     record.operands = [operand(parts[0]), *address(parts[1])]
 
@@ -549,7 +546,7 @@ def _texture(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> No
 @_handles("BSSY", "BSYNC", "BREAK")
 def _converge(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     barrier = next((operand(each) for each in parts if re.match(r"B\d", each)), Operand(BARRIER))
-    predicates = [operand(each) for each in parts if _is_predicate(each)] if record.operation == "BREAK" else []
+    predicates = _predicates(parts) if record.operation == "BREAK" else []
     record.operands = [barrier, *[_NOTHING] * 5, *predicates[:1]]
 
 
@@ -562,8 +559,7 @@ def _move_barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) 
 
 @_handles("BAR")
 def _barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = _first(modifiers, {"ARV": 1, "POPC": 2, "AND": 3, "OR": 4})
-    predicates = [operand(each) for each in parts if _is_predicate(each)]
+    predicates = _predicates(parts)
     numbers = _filled([operand(each) for each in parts if not _is_predicate(each)], 3)
     record.operands = [_NOTHING, *numbers, _NOTHING, _NOTHING, *predicates[:1]]
 
@@ -576,7 +572,6 @@ def _sync_warp(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> 
 
 @_handles("QSPC")
 def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = _first(modifiers, {"G": 0, "S": 1, "L": 2})
     base, *rest = address(parts[2])
     record.operands = [_NOTHING, replace(base, modifiers=_WIDE), *rest, _result(parts[0])]
 
@@ -624,7 +619,7 @@ def record_of(
     if handler is None:
         record.operation = "UNKNOWN"
         return record, []
-    record.operation = opcode
+    record.operation, record.sub2 = _ACCESSES.get(opcode, (opcode, 0))
     for each in modifiers:
         record.flags |= _FLAGS.get(each, 0)
     record.flags |= 0 if {"U32", "U64", "U8", "U16x2"} & set(modifiers) else _SIGNED
@@ -633,7 +628,7 @@ def record_of(
     linked = _LINKED.search(rest)
     if linked is not None:
         rest = rest[: linked.start()] + "0x0" + rest[linked.end() :]
-    record.sub = {"VIADDMNMX": 1, "VIMNMX3": 2}.get(word.split(".")[0], 0)
+    record.sub = {"VIADDMNMX": 1, "VIMNMX3": 2}.get(word.split(".")[0], _first(tuple(modifiers), _WAYS.get(opcode, {})))
     handler(record, tuple(modifiers), _pieces(rest))
     if record.operation not in OPERATIONS:
         record.operation = "UNKNOWN"
@@ -701,7 +696,7 @@ def _branch(
         else:
             record.target = target
         return
-    predicates = [operand(each) for each in parts if _is_predicate(each)]
+    predicates = _predicates(parts)
     record.operands = [_NOTHING, *_filled(registers, 5), *(predicates[:1] if opcode != "CALL" else [])]
     record.sub = _first(modifiers, {"DIV": 1, "CONV": 2})
     record.target = target if target is not None else index + 1

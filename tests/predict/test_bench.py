@@ -24,12 +24,13 @@ from chathpc.bench.predict.questions import (
     BANDWIDTHS,
     BELOW,
     PEAKS,
+    Judged,
     class_question,
     generated_question,
     read_word,
     trials,
 )
-from chathpc.bench.predict.result import PUBLISHED, Confusion, Judged, confusion, count_figures, time_figures, timed
+from chathpc.bench.predict.result import PUBLISHED, Confusion, confusion, count_figures, time_figures, timed
 from chathpc.bench.predict.run import Keeping, examples_for, programs_of
 from chathpc.bench.predict.sources import read_source
 from chathpc.commands.main import main

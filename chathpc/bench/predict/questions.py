@@ -104,14 +104,35 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """The truth of a question (compute-bound?) and its answer; None for one that is neither word, which counts as the wrong word."""
+
+    truth: bool
+    answer: bool | None
+
+    @property
+    def said(self) -> bool:
+        """The answer, or the wrong one where there is none."""
+        return not self.truth if self.answer is None else self.answer
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A question, what it is about, and the true answer (compute-bound?), which the request does not hold."""
+    """A question, what it is about, the true answer (compute-bound?), which the request does not hold, and what was said; null where no answer
+    was recorded.
+    """
 
     kind: Kind
     program: str
     kernel: str
     request: Request
     truth: bool
+    text: str | None = None
+
+    @property
+    def judged(self) -> Judged:
+        """The answer beside the truth."""
+        return Judged(self.truth, None if self.text is None else read_word(self.text))
 
 
 def generated_question(trial: Trial) -> Question:

@@ -15,24 +15,11 @@ from statistics import correlation, mean, median
 from chathpc.bench.figures import Figure, Figures, Unit
 from chathpc.bench.predict.counted import Counted
 from chathpc.bench.predict.labels import Label
-from chathpc.bench.predict.questions import Kind, read_word
+from chathpc.bench.predict.questions import Judged, Question
 from chathpc.bench.statistics import bootstrap, wilson
 from chathpc.predict.counts import Range
 from chathpc.predict.devices import Device
 from chathpc.predict.kernel_time import predict_time
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The truth of a question (compute-bound?) and its answer; None for one that is neither word, which counts as the wrong word."""
-
-    truth: bool
-    answer: bool | None
-
-    @property
-    def said(self) -> bool:
-        """The answer, or the wrong one where there is none."""
-        return not self.truth if self.answer is None else self.answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,22 +244,6 @@ TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A question of one word and what was said; `text` is null where no answer was recorded for it."""
-
-    kind: Kind
-    program: str
-    kernel: str
-    truth: bool
-    text: str | None
-
-    @property
-    def judged(self) -> Judged:
-        """The answer beside the truth."""
-        return Judged(self.truth, None if self.text is None else read_word(self.text))
-
-
-@dataclass(frozen=True, slots=True)
 class Operations:
     """The floating-point operations of a launch: measured, by a model's answers, by chathpc; null where there is none."""
 
@@ -304,7 +275,7 @@ class Result:
     llm: str
     rows: tuple[Row, ...]
     operations: tuple[Operations, ...]
-    answers: tuple[Answered, ...]
+    answers: tuple[Question, ...]
     left_out: tuple[str, ...] = ()
     measured: Figures | None = None
 
@@ -316,7 +287,7 @@ class Result:
 
 def result_of(
     task: str,
-    answers: Sequence[Answered] = (),
+    answers: Sequence[Question] = (),
     own: Sequence[Judged] = (),
     operations: Sequence[Operations] = (),
     *,

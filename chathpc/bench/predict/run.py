@@ -16,10 +16,17 @@ from pathlib import Path
 from chathpc.bench.predict.counted import Counted, read_counts
 from chathpc.bench.predict.flops import TABLE, Ask, chain
 from chathpc.bench.predict.labels import LABELS_DEVICE, Label, balanced, read_labels, read_programs
-from chathpc.bench.predict.questions import KINDS, Kind, Program, Question, class_question, generated_question, trials
-from chathpc.bench.predict.result import (
-    Answered,
+from chathpc.bench.predict.questions import (
+    KINDS,
     Judged,
+    Kind,
+    Program,
+    Question,
+    class_question,
+    generated_question,
+    trials,
+)
+from chathpc.bench.predict.result import (
     Operations,
     Result,
     count_figures,
@@ -77,7 +84,7 @@ def measure(
     for number, each in enumerate(questions, 1):
         tell(f"{number} of {len(questions)}: {each.kind}, {each.program}")
         text = asker.ask((each.kind, each.program, each.kernel), each.request) if asker is not None else None
-        answers.append(Answered(each.kind, each.program, each.kernel, each.truth, text))
+        answers.append(replace(each, text=text))
     found = [] if counted is None else [(each, one) for each in chosen if (one := counted.get(each)) is not None]
     limits = [classify(one.counts, device(LABELS_DEVICE), LABELLED).bound == "compute" for _, one in found]
     own = [Judged(each.compute_bound, limit) for (each, _), limit in zip(found, limits, strict=True)]

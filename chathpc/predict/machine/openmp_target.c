@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 enum map_type { /* OpenMPOffloadMappingFlags */
     TYPE_TO = 0x1,
     TYPE_FROM = 0x2,
