@@ -152,10 +152,12 @@ def _value(text: str, names: Mapping[str, float], parameter: str) -> float:
         ) from None
 
 
-def evaluate(formula: str, names: Mapping[str, float]) -> float:
-    """The value of a formula of numbers, names, + - * / // % ** <<, min, max, ceil, floor and log2; ValueError for anything else."""
-    if len(formula) > _LONGEST:
-        raise ValueError("a formula is too long")
+def evaluate(formula: str, names: Mapping[str, float], *, powers: bool = False) -> float:
+    """The value of a formula of numbers, names, + - * / // % <<, with `powers` also **, min, max, ceil, floor and log2; ValueError for
+    anything else.
+    """
+    if len(formula) > _LONGEST or (not powers and "**" in formula):
+        raise ValueError("a formula is too long, or has a power")
     try:
         value = _evaluated(ast.parse(formula.strip(), mode="eval").body, names)
         float(value)

@@ -429,7 +429,7 @@ def test_operations_are_added_up_from_three_answers(label: Label, sources: Path)
     [("n * (m - 1)", 30.0), ("2 ** 3 // 3 + 7 % 4", 5.0), ("max(n, m) / 4", 2.5), ("floor(log2(n)) - -1", 4.0)],
 )
 def test_formulas_are_arithmetic(formula: str, value: float) -> None:
-    assert evaluate(formula, {"n": 10.0, "m": 4.0}) == value
+    assert evaluate(formula, {"n": 10.0, "m": 4.0}, powers=True) == value
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_formulas_are_arithmetic(formula: str, value: float) -> None:
 )
 def test_nothing_else_is(formula: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        evaluate(formula, {"n": 10.0})
+        evaluate(formula, {"n": 10.0}, powers=True)
 
 
 @pytest.mark.parametrize(

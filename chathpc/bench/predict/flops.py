@@ -139,7 +139,7 @@ def read_times(text: str, statements: Sequence[Statement], values: Mapping[str, 
             raise ValueError(f"{quote(which)} is no statement, or is there twice")
         if type(share) not in (int, float) or not 0 <= share <= 1:
             raise ValueError(f"the share of {which} is not between 0 and 1")
-        times = evaluate(formula, values) * share
+        times = evaluate(formula, values, powers=True) * share
         if not 0 <= times <= _MOST_EXECUTIONS:
             raise ValueError(f"{which} cannot run {times:g} times")
         total += times * left.pop(which).operations

@@ -271,14 +271,26 @@ void __tgt_push_mapper_component(struct components *all, void *base, void *begin
     all->count++;
 }
 
-typedef void (*data_function)(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers);
+typedef void (*mapper_function)(struct components *all, void *base, void *begin, int64_t size, int64_t type, void *name);
+/* What is done with entry i of a data region. */
+typedef void (*entry_function)(int32_t i, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types);
 
-/* Ask the program's own mapper for the parts of an object and apply `function` to them. */
-static void by_mapper(data_function function, void *mapper, void *base, void *begin, int64_t size, int64_t type) {
-    struct components all = {0};
-    ((void (*)(void *, void *, void *, int64_t, int64_t, void *))mapper)(&all, base, begin, size, type, NULL);
-    function(all.count, all.bases, all.begins, all.sizes, all.types, NULL);
-    free(all.bases), free(all.begins), free(all.sizes), free(all.types);
+/* Do it with each entry that is mapped, or with the parts of its object that the program's own mapper tells. */
+static void for_each(entry_function entry, int backwards, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types,
+                     void **mappers) {
+    for (int32_t k = 0; k < count; k++) {
+        int32_t i = backwards ? count - 1 - k : k;
+        struct components all = {0};
+        if (types[i] & (TYPE_LITERAL | TYPE_PRIVATE))
+            continue;
+        if (!mappers || !mappers[i]) {
+            entry(i, count, bases, begins, sizes, types);
+            continue;
+        }
+        ((mapper_function)mappers[i])(&all, bases[i], begins[i], sizes[i], types[i], NULL);
+        for_each(entry, backwards, all.count, all.bases, all.begins, all.sizes, all.types, NULL);
+        free(all.bases), free(all.begins), free(all.sizes), free(all.types);
+    }
 }
 
 /* Bytes by which a struct's mapped part is widened at its beginning, so that its copy is aligned as the struct is. */
@@ -287,76 +299,55 @@ static size_t padding(int32_t at, int32_t count, void **begins, const int64_t *t
     return combined ? (uintptr_t)begins[at] % MEMBER_ALIGNMENT : 0;
 }
 
-static void data_begin(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
-    for (int32_t i = 0; i < count; i++) {
-        int64_t type = types[i];
-        if (type & (TYPE_LITERAL | TYPE_PRIVATE))
-            continue;
-        if (mappers && mappers[i]) {
-            by_mapper(data_begin, mappers[i], bases[i], begins[i], sizes[i], type);
-            continue;
-        }
-        size_t pad = padding(i, count, begins, types);
-        char *begin = (char *)begins[i] - pad, *base = bases[i];
-        size_t bytes = (size_t)sizes[i] + pad;
-        int counted = PARENT(type) < 0, fresh, fresh_pointer;
-        void **pointer = NULL;
-        if (shared_memory) {
-            if (type & TYPE_RETURN_PARAM && type & TYPE_PTR_AND_OBJ)
-                bases[i] = *(void **)base;
-            continue;
-        }
-        if (type & TYPE_PTR_AND_OBJ) {
-            pointer = (void **)base;
-            refer((char *)pointer, sizeof *pointer, type & ~(TYPE_PRESENT | TYPE_IMPLICIT), counted, &fresh_pointer);
-            base = *pointer;
-            counted = 1;
-        }
-        struct mapping *mapping = refer(begin, bytes, type, counted, &fresh);
-        if (!mapping) {
-            /* A section of no bytes that is not mapped stays as it is: it may be the device's own memory. */
-            if (type & TYPE_RETURN_PARAM)
-                bases[i] = base;
-            continue;
-        }
-        if (type & TYPE_TO && bytes && (fresh || type & TYPE_ALWAYS))
-            transfer(mapping, begin, bytes, 1);
-        char *device_base = translated(mapping, begins[i]) - ((char *)begins[i] - base);
-        if (type & TYPE_RETURN_PARAM)
-            bases[i] = device_base;
-        if (pointer) {
-            struct mapping *holder = find((char *)pointer, sizeof *pointer, 0);
-            if (holder)
-                attach(holder, pointer, device_base);
-        }
+static void begin_entry(int32_t i, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types) {
+    int64_t type = types[i];
+    size_t pad = padding(i, count, begins, types);
+    char *begin = (char *)begins[i] - pad, *base = bases[i];
+    size_t bytes = (size_t)sizes[i] + pad;
+    int counted = PARENT(type) < 0, fresh, fresh_pointer;
+    void **pointer = NULL;
+    if (shared_memory) {
+        if (type & TYPE_RETURN_PARAM && type & TYPE_PTR_AND_OBJ)
+            bases[i] = *(void **)base;
+        return;
     }
+    if (type & TYPE_PTR_AND_OBJ) {
+        pointer = (void **)base;
+        refer((char *)pointer, sizeof *pointer, type & ~(TYPE_PRESENT | TYPE_IMPLICIT), counted, &fresh_pointer);
+        base = *pointer;
+        counted = 1;
+    }
+    struct mapping *mapping = refer(begin, bytes, type, counted, &fresh);
+    /* A section of no bytes that is not mapped stays as it is: it may be the device's own memory. */
+    char *device_base = mapping ? translated(mapping, begins[i]) - ((char *)begins[i] - base) : base;
+    if (type & TYPE_RETURN_PARAM)
+        bases[i] = device_base;
+    if (!mapping)
+        return;
+    if (type & TYPE_TO && bytes && (fresh || type & TYPE_ALWAYS))
+        transfer(mapping, begin, bytes, 1);
+    struct mapping *holder = pointer ? find((char *)pointer, sizeof *pointer, 0) : NULL;
+    if (holder)
+        attach(holder, pointer, device_base);
 }
 
-static void data_end(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
-    for (int32_t i = count; i-- > 0;) {
-        int64_t type = types[i];
-        if (type & (TYPE_LITERAL | TYPE_PRIVATE) || shared_memory)
-            continue;
-        if (mappers && mappers[i]) {
-            by_mapper(data_end, mappers[i], bases[i], begins[i], sizes[i], type);
-            continue;
-        }
-        size_t pad = padding(i, count, begins, types);
-        char *begin = (char *)begins[i] - pad;
-        size_t bytes = (size_t)sizes[i] + pad;
-        struct mapping *mapping = find(begin, bytes, (type & TYPE_IMPLICIT) != 0);
-        if (!mapping)
-            continue;
-        int counted = PARENT(type) < 0 || type & TYPE_PTR_AND_OBJ;
-        if (counted && mapping->references != FOREVER)
-            mapping->references = type & TYPE_DELETE ? 0 : mapping->references - 1;
-        /* A member goes with its struct, whose entry comes later in this order and still holds the last reference. */
-        int last = mapping->references != FOREVER && (mapping->references <= (counted ? 0 : 1) || type & TYPE_DELETE);
-        if (type & TYPE_FROM && bytes && (last || type & TYPE_ALWAYS))
-            transfer(mapping, begin, bytes, 0);
-        if (counted && last)
-            forget(mapping);
-    }
+static void end_entry(int32_t i, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types) {
+    int64_t type = types[i];
+    size_t pad = padding(i, count, begins, types);
+    char *begin = (char *)begins[i] - pad;
+    size_t bytes = (size_t)sizes[i] + pad;
+    struct mapping *mapping = shared_memory ? NULL : find(begin, bytes, (type & TYPE_IMPLICIT) != 0);
+    if (!mapping)
+        return;
+    int counted = PARENT(type) < 0 || type & TYPE_PTR_AND_OBJ;
+    if (counted && mapping->references != FOREVER)
+        mapping->references = type & TYPE_DELETE ? 0 : mapping->references - 1;
+    /* A member goes with its struct, whose entry comes later in this order and still holds the last reference. */
+    int last = mapping->references != FOREVER && (mapping->references <= (counted ? 0 : 1) || type & TYPE_DELETE);
+    if (type & TYPE_FROM && bytes && (last || type & TYPE_ALWAYS))
+        transfer(mapping, begin, bytes, 0);
+    if (counted && last)
+        forget(mapping);
 }
 
 /* Copy a section with gaps: `dimension` is {offset, count, stride} of each dimension, the last in bytes. */
@@ -373,45 +364,32 @@ static void update_section(char *base, const uint64_t (*dimension)[3], int64_t d
         update_section(base, dimension, dimensions, type, offset + (one[0] + i) * one[2], at + 1);
 }
 
-static void data_update(int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
-    for (int32_t i = 0; i < count; i++) {
-        int64_t type = types[i];
-        if (type & (TYPE_LITERAL | TYPE_PRIVATE) || shared_memory)
-            continue;
-        if (mappers && mappers[i]) {
-            by_mapper(data_update, mappers[i], bases[i], begins[i], sizes[i], type);
-            continue;
-        }
-        if (type & TYPE_NON_CONTIGUOUS) {
-            update_section(bases[i], begins[i], sizes[i], type, 0, 0);
-            continue;
-        }
-        struct mapping *mapping = find(begins[i], (size_t)sizes[i], 0);
-        if (!mapping)
-            continue;
-        if (type & TYPE_FROM)
-            transfer(mapping, begins[i], (size_t)sizes[i], 0);
-        if (type & TYPE_TO)
-            transfer(mapping, begins[i], (size_t)sizes[i], 1);
+static void update_entry(int32_t i, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types) {
+    if (shared_memory)
+        return;
+    if (types[i] & TYPE_NON_CONTIGUOUS) {
+        update_section(bases[i], begins[i], sizes[i], types[i], 0, 0);
+        return;
     }
+    struct mapping *mapping = find(begins[i], (size_t)sizes[i], 0);
+    if (mapping && types[i] & TYPE_FROM)
+        transfer(mapping, begins[i], (size_t)sizes[i], 0);
+    if (mapping && types[i] & TYPE_TO)
+        transfer(mapping, begins[i], (size_t)sizes[i], 1);
 }
 
-static void locked(data_function function, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types, void **mappers) {
-    pthread_mutex_lock(&lock);
-    prepare();
-    function(count, bases, begins, sizes, types, mappers);
-    pthread_mutex_unlock(&lock);
-}
-
-#define DATA_CALL(name, function)                                                                                                  \
+#define DATA_CALL(name, entry, backwards)                                                                                          \
     void name##_mapper(void *where, int64_t device, int32_t count, void **bases, void **begins, int64_t *sizes, int64_t *types,    \
                        void **names, void **mappers) {                                                                             \
-        locked(function, count, bases, begins, sizes, types, mappers);                                                             \
+        pthread_mutex_lock(&lock);                                                                                                 \
+        prepare();                                                                                                                 \
+        for_each(entry, backwards, count, bases, begins, sizes, types, mappers);                                                   \
+        pthread_mutex_unlock(&lock);                                                                                               \
     }                                                                                                                              \
     AS(name##_mapper, name##_nowait_mapper)
-DATA_CALL(__tgt_target_data_begin, data_begin)
-DATA_CALL(__tgt_target_data_end, data_end)
-DATA_CALL(__tgt_target_data_update, data_update)
+DATA_CALL(__tgt_target_data_begin, begin_entry, 0)
+DATA_CALL(__tgt_target_data_end, end_entry, 1)
+DATA_CALL(__tgt_target_data_update, update_entry, 0)
 
 /* ---- target regions ---- */
 
@@ -512,7 +490,7 @@ static int launch(const char *kernel, struct launch_arguments *all, uint32_t tea
     if (!values || !own || !pointers || !position)
         abort();
     int32_t parameters = 1, owned = 0;
-    data_begin(count, all->bases, all->begins, all->sizes, all->types, all->mappers);
+    for_each(begin_entry, 0, count, all->bases, all->begins, all->sizes, all->types, all->mappers);
     for (int32_t i = 0; i < count; i++) {
         int64_t type = all->types[i];
         char *base = all->bases[i], *begin = all->begins[i];
@@ -557,7 +535,7 @@ static int launch(const char *kernel, struct launch_arguments *all, uint32_t tea
     if (shared_memory)
         share_memory();
     int missing = machine_launch(kernel, grid, block, all->dynamic_shared, pointers);
-    data_end(count, all->bases, all->begins, all->sizes, all->types, all->mappers);
+    for_each(end_entry, 1, count, all->bases, all->begins, all->sizes, all->types, all->mappers);
     while (owned)
         machine_freed(own[--owned]);
     machine_freed(room);
