@@ -68,7 +68,6 @@ class Followed:
     launch: Launch
     counts: Counts
     by_instruction: Mapping[int, float]
-    mangled: str
     warps_by_instruction: Mapping[int, float]
 
 
@@ -190,7 +189,7 @@ def _followed(one: Mapping[str, Any], words: Sequence[_Word], l2_bytes: int) -> 
         most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),
         passes=dict(passes_of), instructions=dict(instructions), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip
-    return Followed(launch, counts, by_instruction, str(one["kernel"]), warps_by_instruction)
+    return Followed(launch, counts, by_instruction, warps_by_instruction)
 
 
 def _most(meetings: Sequence[float], passes: float, followed: int) -> float:

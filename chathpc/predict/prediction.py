@@ -17,6 +17,7 @@ from chathpc.predict.lowering import Lowered
 from chathpc.predict.open_values import Estimate, Gap, OpenValue
 from chathpc.predict.program import Asked, Prepared, Program, follow, listed, matching, prepare, title
 from chathpc.predict.recipe import arguments_of_makefile
+from chathpc.predict.record import LineRecord
 from chathpc.predict.roofline import Roofline, classify
 from chathpc.predict.warp_chain import chain
 from chathpc.profile.text import clean
@@ -35,16 +36,6 @@ class NotLaunchedError(ChathpcError):
 
 
 @dataclass(frozen=True, slots=True)
-class HotLine:
-    """A source line with its share (0..1) of the instructions that all threads execute, and its text where it can be read."""
-
-    file: str
-    line: int
-    share: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Prediction:
     """One launch on one device. `tools`: what compiled the program, with versions; `architecture`: what for."""
 
@@ -54,7 +45,7 @@ class Prediction:
     counts: Counts
     roofline: Roofline
     time: Time
-    lines: tuple[HotLine, ...]
+    lines: tuple[LineRecord, ...]
     assumptions: tuple[str, ...]
     device: Device
     architecture: str
@@ -110,12 +101,12 @@ def predict(
 
 
 def _prediction(one: Followed, prepared: Prepared, device: Device, assumed: Sequence[str]) -> Prediction:
-    launch = replace(one.launch, kernel=title(one.mangled))
+    launch = replace(one.launch, kernel=title(one.launch.kernel))
     lowered = prepared.lowered
     warps = ((line, one.warps_by_instruction.get(number, 0.0)) for number, line in lowered.instructions())
     time = predict_time(one.counts, launch, device, chain(warps))
     return Prediction(
-        kernel=launch.kernel, mangled=one.mangled, launch=launch, counts=one.counts, roofline=classify(one.counts, device),
+        kernel=launch.kernel, mangled=one.launch.kernel, launch=launch, counts=one.counts, roofline=classify(one.counts, device),
         time=time, lines=_hot_lines(one.by_instruction, lowered, prepared.sources),
         assumptions=tuple(dict.fromkeys((*one.counts.assumptions, *assumed))), device=device, architecture=prepared.architecture,
         tools=prepared.tools,
@@ -133,7 +124,7 @@ def _chosen(found: Sequence[Followed], asked: Asked) -> list[Followed]:
     ]
 
 
-def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[Path]) -> tuple[HotLine, ...]:
+def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[Path]) -> tuple[LineRecord, ...]:
     by_line: dict[tuple[str, int], float] = {}
     total = sum(counts.values())
     own = {str(path.parent) for path in sources}
@@ -145,7 +136,8 @@ def _hot_lines(counts: Mapping[int, float], lowered: Lowered, sources: Sequence[
             by_line[place] = by_line.get(place, 0.0) + counts[number]
     hot = sorted(by_line, key=lambda place: -by_line[place])[:_LINES]
     return tuple(
-        HotLine(Path(file).name, line, by_line[file, line] / total, _text(Path(file), line)) for file, line in hot
+        LineRecord(file=Path(file).name, line=line, share=by_line[file, line] / total, text=_text(Path(file), line))
+        for file, line in hot
     )
 
 

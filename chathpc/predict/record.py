@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator
 
-from chathpc.predict.prediction import Prediction
 from chathpc.predict.roofline import change
 from chathpc.profile import numbers
 from chathpc.report import Record
+
+if TYPE_CHECKING:
+    from chathpc.predict.prediction import Prediction
 
 #: Classes of operations and limits of the time, in words.
 KINDS = {
