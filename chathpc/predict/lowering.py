@@ -79,6 +79,8 @@ _LABEL = re.compile(r"`\(([^()]+)\)")
 _LINKED = re.compile(r"32@(lo|hi)\(\(?([^()+]+?)(?:\s*\+\s*([^()@]+)(?:@srel)?)?\)?\)")
 #: What means something else in each function: labels, addresses, its literals, jumps.
 _OF_ITS_PLACE = re.compile(r"`|32@|c\[0x2\]|\b(BR[AX]|JM[PX]|CALL|RET)")
+#: What nvdisasm of CUDA 13 adds to stores and loads of registers that the compiler moved to memory.
+_REMARK = re.compile(r'\(\*".*?"\*\)')
 _SPECIALS = {"INF": 0x7F800000, "QNAN": 0x7FC00000, "SNAN": 0x7F800001, "NAN": 0x7FC00000}
 
 
@@ -592,7 +594,7 @@ def record_of(
 ) -> tuple[Record, list[tuple[int, int, str, int]]]:
     """The record of one instruction, `index` among all; and addresses to be put in: operand, half (1: upper), variable, addend."""
     record = Record()
-    text = text.strip().rstrip(";").strip()
+    text = _REMARK.sub("", text).strip().rstrip(";").strip()
     if text.startswith("@"):
         guard, _, text = text.partition(" ")
         record.negated = guard.startswith("@!")

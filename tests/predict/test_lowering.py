@@ -97,6 +97,7 @@ def test_an_address_is_the_sum_of_its_parts(
         ("ISETP.GE.U32.AND.EX P0, PT, R3, RZ, PT, P1 ;", "ISETP", (0, 1, 1, 0, 5, 0, 5, 5)),
         ("LDG.E.64.CONSTANT R2, [R4.64+UR6+0x10] ;", "LOAD", (1, 1, 2, 3, 0, 0, 0, 0)),
         ("LDG.E R2, desc[UR4][R4.64] ;", "LOAD", (1, 1, 0, 3, 0, 0, 0, 0)),
+        ('STL [R1+0x4], R0                               (*"SpillRefill"*);', "STORE", (1, 1, 0, 3, 0, 0, 0, 0)),
         ("ATOMG.E.CAS.STRONG.GPU PT, R7, [R2+0x24], R6, R7 ;", "ATOM", (1, 1, 0, 3, 0, 1, 1, 0)),
         ("LOP3.LUT P0, RZ, R2, 0x1, RZ, 0xc0, !PT ;", "LOP3", (1, 1, 3, 1, 5, 0, 5, 0)),
         ("HFMA2.MMA R0, -RZ, RZ, 0, 5.9604644775390625e-08 ;", "HFMA2", (1, 1, 1, 3, 0, 0, 0, 0)),
