@@ -27,12 +27,12 @@ from chathpc.bench.predict.questions import (
     Judged,
     class_question,
     generated_question,
+    read_source,
     read_word,
     trials,
 )
 from chathpc.bench.predict.result import PUBLISHED, Confusion, confusion, count_figures, time_figures, timed
 from chathpc.bench.predict.run import Keeping, examples_for, programs_of
-from chathpc.bench.predict.sources import read_source
 from chathpc.commands.main import main
 from chathpc.errors import UsageError
 from chathpc.llm.backend import Completion, Form, OnToken, Request

@@ -24,6 +24,7 @@ from chathpc.bench.predict.questions import (
     Question,
     class_question,
     generated_question,
+    read_source,
     trials,
 )
 from chathpc.bench.predict.result import (
@@ -35,7 +36,6 @@ from chathpc.bench.predict.result import (
     time_figures,
     timed,
 )
-from chathpc.bench.predict.sources import read_source
 from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.asking import Problem, ask
 from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request
