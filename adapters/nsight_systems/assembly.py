@@ -2,20 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array
 from chathpc.adapters.nsight_systems.paths import Paths
-from chathpc.adapters.nsight_systems.vocabulary import METRICS
+from chathpc.profile.gpu_counters import counter
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Metric
+from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.remark import Device
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from chathpc.profile.tree import CallTree, FloatArray, NodeKind
+
+_SECONDS = {
+    "gpu.time": "time of all GPU operations: kernels, copies, memsets, graphs",
+    "gpu.kernel.time": "time of GPU kernels",
+    "gpu.collective.time": "time of kernels that communicate (NCCL, NVSHMEM); a part of gpu.kernel.time",
+    "gpu.graph.time": "time of CUDA graphs that were traced as a whole",
+    "gpu.copy.time": "time of GPU copies",
+    "gpu.copy.h2d.time": "time of copies from host to device",
+    "gpu.copy.d2h.time": "time of copies from device to host",
+    "gpu.copy.d2d.time": "time of copies within a device",
+    "gpu.copy.p2p.time": "time of copies between devices",
+    "gpu.copy.unified.time": "time of migrations of unified memory",
+    "gpu.memset.time": "time of GPU memory sets",
+    "gpu.sync.time": "time that the host waits for the GPU in synchronising calls",
+}  # fmt: skip
+_COUNT = {
+    "calls.count": "recorded calls of the host: GPU runtime, MPI, operating system",
+    "gpu.kernel.count": "kernel launches",
+    "gpu.graph.count": "launches of CUDA graphs that were traced as a whole",
+    "gpu.copy.count": "GPU copies",
+    "gpu.memset.count": "GPU memory sets",
+}  # fmt: skip
+_BYTES = {
+    "gpu.copy.h2d.bytes": "bytes copied from host to device",
+    "gpu.copy.d2h.bytes": "bytes copied from device to host",
+    "gpu.copy.d2d.bytes": "bytes copied within a device",
+    "gpu.copy.p2p.bytes": "bytes copied between devices",
+    "gpu.copy.unified.bytes": "bytes of unified memory that migrated",
+    "gpu.copy.pageable.bytes": "bytes copied from or to host memory that was not pinned",
+    "mpi.message.bytes": "bytes in point-to-point messages of MPI",
+}  # fmt: skip
+
+#: Launch facts of kernels (means over the launches), the columns that they come from, and how.
+LAUNCH_FACTS = {
+    "gpu.kernel.blocks": (("gridX", "gridY", "gridZ"), "×"),
+    "gpu.kernel.threads-per-block": (("blockX", "blockY", "blockZ"), "×"),
+    "gpu.kernel.registers": (("registersPerThread",), "×"),
+    "gpu.kernel.shared-memory-per-block": (("staticSharedMemory", "dynamicSharedMemory"), "+"),
+}
+
+#: Tables of the export, by the second word of the metrics that are made of them.
+_TABLES = {
+    "kernel": "CUPTI_ACTIVITY_KIND_KERNEL", "collective": "CUPTI_ACTIVITY_KIND_KERNEL, communication",
+    "graph": "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "copy": "CUPTI_ACTIVITY_KIND_MEMCPY", "memset": "CUPTI_ACTIVITY_KIND_MEMSET",
+    "sync": "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "time": "GPU operations", "count": "API calls", "message": "MPI_P2P_EVENTS",
+}  # fmt: skip
+
+
+def _source(identifier: str) -> str:
+    """What a user of the tool finds the numbers under: the table, and what of it."""
+    words = identifier.split(".")
+    return f"{_TABLES[words[1]]} ({' '.join(words[2:]) or words[-1]})"
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric("host.time", Unit.SECONDS, "wall time of host threads in recorded ranges and calls", "host events (time)", "ns", 1e-9, clock=Clock.WALL),
+    Metric("cpu.samples", Unit.SAMPLES, "samples of running host threads", "CPU IP samples", "samples"),
+    *(Metric(identifier, Unit.SECONDS, words, _source(identifier), "ns", 1e-9) for identifier, words in _SECONDS.items()),
+    *(Metric(identifier, Unit.COUNT, words, _source(identifier), "count") for identifier, words in _COUNT.items()),
+    *(Metric(identifier, Unit.BYTES, words, _source(identifier), "B") for identifier, words in _BYTES.items()),
+    *(counter(identifier, f" {sign} ".join(columns)) for identifier, (columns, sign) in LAUNCH_FACTS.items()),
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -30,7 +92,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawLane:
-    """An IntervalLane whose nodes still have their provisional numbers; `shift` is to be added to the times."""
+    """An IntervalLane whose nodes still have their provisional numbers."""
 
     kind: LaneKind
     device: int
@@ -141,18 +203,11 @@ class Assembly:
         time of the GPU that more overlap could fill, and the length of a capture is the user's choice. Without any
         operation on a GPU it is all that was recorded.
         """
-        on_device = [lane for lane in self.lanes if lane.device >= 0 and len(lane.start)]
-        chosen = on_device or [lane for lane in self.lanes if len(lane.start)]
-        if not chosen:
-            return 0, 0
-        return min(int(lane.start[0]) for lane in chosen), max(int(lane.end.max()) for lane in chosen)
+        return _ends([lane for lane in self.lanes if lane.device >= 0 and len(lane.start)]) or self.recorded()
 
     def recorded(self) -> tuple[int, int]:
         """Begin and end of all that was recorded."""
-        lanes = [lane for lane in self.lanes if len(lane.start)]
-        if not lanes:
-            return 0, 0
-        return min(int(lane.start[0]) for lane in lanes), max(int(lane.end.max()) for lane in lanes)
+        return _ends([lane for lane in self.lanes if len(lane.start)]) or (0, 0)
 
     def timeline(self, final: Int32Array) -> Callable[[], Timeline | None]:
         """What reads the timeline."""
@@ -168,3 +223,8 @@ class Assembly:
             ))  # fmt: skip
 
         return read
+
+
+def _ends(lanes: Sequence[RawLane]) -> tuple[int, int] | None:
+    """When the first of some lanes begins and the last one ends; None without any."""
+    return (min(int(one.start[0]) for one in lanes), max(int(one.end.max()) for one in lanes)) if lanes else None

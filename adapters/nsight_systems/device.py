@@ -10,14 +10,76 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.nsight_systems import strings
-from chathpc.adapters.nsight_systems.assembly import Assembly, RawLane
+from chathpc.adapters.nsight_systems.assembly import LAUNCH_FACTS, Assembly, RawLane
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array, Rows, distinct, encode, rows, usable
 from chathpc.adapters.nsight_systems.host import groups
-from chathpc.adapters.nsight_systems.launches import Launches
 from chathpc.adapters.nsight_systems.sources import DAMAGED_TIMES
 from chathpc.adapters.sqlite import Database
-from chathpc.profile.timeline import LaneKind
+from chathpc.profile.timeline import COPY_LANES, LaneKind
 from chathpc.profile.tree import FloatArray, NodeKind
+
+#: With more processes than this their tables are not kept apart.
+FEW_PROCESSES = 64
+#: A table by correlation id may have as many entries for each call.
+SPARSE = 8
+
+
+class Launches:
+    """Finds the node of a launching call by process and correlation id: the id alone is unique in one process only."""
+
+    def __init__(self, process: Int32Array, correlation: Int64Array, node: Int32Array) -> None:
+        if len(correlation) and int(correlation.min()) < 0:
+            known = correlation >= 0
+            process, correlation, node = process[known], correlation[known], node[known]
+        self._tables = _tables(process, correlation, node)
+        if self._tables is None:
+            self._ids = np.unique(correlation)
+            key = process.astype(np.int64) * len(self._ids) + np.searchsorted(self._ids, correlation)
+            order = np.argsort(key, kind="stable")
+            self._keys, self._nodes = key[order], node[order]
+
+    def find(self, process: Int32Array, correlation: Int64Array) -> Int32Array:
+        """The node of the launching call of each operation, −1 if that call was not recorded."""
+        result = np.full(len(process), -1, dtype=np.int32)
+        if self._tables is None:
+            at = np.minimum(np.searchsorted(self._ids, correlation), len(self._ids) - 1)
+            key = process.astype(np.int64) * len(self._ids) + at
+            place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+            found = (self._keys[place] == key) & (self._ids[at] == correlation)
+            result[found] = self._nodes[place[found]]
+            return result
+        for number, (low, table) in self._tables.items():
+            mine = process == number
+            wanted = correlation.astype(np.int64) - low  # which may have 32 bits, and low more
+            mine &= (wanted >= 0) & (wanted < len(table))
+            if mine.all():
+                return table[wanted]
+            result[mine] = table[wanted[mine]]
+        return result
+
+
+def _tables(process: Int32Array, correlation: Int64Array, node: Int32Array) -> dict[int, tuple[int, Int32Array]] | None:
+    """By process the lowest correlation id and the nodes of all from it on; None if the ids are too far apart for that."""
+    tables: dict[int, tuple[int, Int32Array]] = {}
+    if not len(process):
+        return tables
+    low, high = int(process.min()), int(process.max())
+    numbers = [low] if low == high else np.unique(process).tolist()
+    if len(numbers) > FEW_PROCESSES:
+        return None
+    for number in numbers:
+        ids, nodes = correlation, node
+        if len(numbers) > 1:
+            mine = process == number
+            ids, nodes = correlation[mine], node[mine]
+        low, high = int(ids.min()), int(ids.max())
+        if high - low >= max(SPARSE * len(ids), 1 << 16):
+            return None
+        table = np.full(high - low + 1, -1, dtype=np.int32)
+        table[ids - low] = nodes
+        tables[number] = low, table
+    return tables
+
 
 UNATTRIBUTED = "[unattributed]"
 LOST = "The launching call of {} GPU operations was not recorded (the capture began later, or it left no record); they are below [unattributed]."
@@ -31,17 +93,7 @@ _KINDS = {
     8: LaneKind.D2D, 10: LaneKind.P2P, 11: LaneKind.UNIFIED, 12: LaneKind.UNIFIED, 13: LaneKind.UNIFIED,
 }  # fmt: skip
 _COPY_NAMES = {LaneKind.H2D: "<gpu copyin>", LaneKind.D2H: "<gpu copyout>"}
-_COPY_METRICS = {
-    LaneKind.H2D: "gpu.copy.h2d", LaneKind.D2H: "gpu.copy.d2h", LaneKind.D2D: "gpu.copy.d2d", LaneKind.P2P: "gpu.copy.p2p",
-    LaneKind.UNIFIED: "gpu.copy.unified",
-}  # fmt: skip
-#: Launch facts, the columns they are made of, and how.
-_LAUNCH_COLUMNS = {
-    "gpu.kernel.blocks": (("gridX", "gridY", "gridZ"), np.multiply),
-    "gpu.kernel.threads-per-block": (("blockX", "blockY", "blockZ"), np.multiply),
-    "gpu.kernel.registers": (("registersPerThread",), np.multiply),
-    "gpu.kernel.shared-memory-per-block": (("staticSharedMemory", "dynamicSharedMemory"), np.add),
-}
+_COMBINE = {"×": np.multiply, "+": np.add}
 #: srcKind, dstKind of host memory that is not pinned (ENUM_CUDA_MEM_KIND).
 PAGEABLE = 0
 #: syncType of a wait of a stream for an event: the host does not wait.
@@ -70,7 +122,7 @@ def kernel_rows(database: Database) -> Rows | None:
     name = next((column for column in _KERNEL_NAMES if database.has(KERNELS, column)), None)
     if name is None:
         return None
-    launch = (column for columns, _ in _LAUNCH_COLUMNS.values() for column in columns)
+    launch = (column for columns, _ in LAUNCH_FACTS.values() for column in columns)
     return rows(database, KERNELS, ("start", "end", name), (*_OPERATION, *launch))
 
 
@@ -99,8 +151,8 @@ class DeviceReader:
         """All tables of GPU operations."""
         self.kernels()
         self.copies()
-        self.memsets()
-        self.graphs()
+        self.whole("CUPTI_ACTIVITY_KIND_MEMSET", "memsets", LaneKind.MEMSET, "<gpu memset>", "gpu.memset")
+        self.whole("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "graphs", LaneKind.GRAPH, "<gpu graph>", "gpu.graph")
         self.waits()
 
     # -- rows ----------------------------------------------------------------------------------------------
@@ -246,12 +298,12 @@ class DeviceReader:
         used = np.flatnonzero(count)
         place = np.zeros(len(count), dtype=np.int32)
         place[index] = operations.place
-        for metric, (names, combine) in _LAUNCH_COLUMNS.items():
+        for metric, (names, combine) in LAUNCH_FACTS.items():
             if not all(name in operations.table for name in names):
                 continue
             amount = operations.table.take(names[0]).astype(np.float64)
             for other in names[1:]:
-                combine(amount, operations.table.take(other), out=amount)
+                _COMBINE[combine](amount, operations.table.take(other), out=amount)
             means = np.bincount(index, weights=amount, minlength=len(count))[used] / count[used]
             self.assembly.add(metric, (used + low).astype(np.int32), place[used], means)
 
@@ -276,22 +328,23 @@ class DeviceReader:
         size = np.maximum(table["bytes"], 0) if "bytes" in table else None
         pageable = self._pageable(table, kind)
         self._add(node, operations.place, {"gpu.copy.time": time, "gpu.copy.count": None, "gpu.time": time})
-        known = np.array([_COPY_ORDER.index(_KINDS[value]) if value in _KINDS else -1 for value in kinds.tolist()])[
+        known = np.array([COPY_LANES.index(_KINDS[value]) if value in _KINDS else -1 for value in kinds.tolist()])[
             index
         ]
-        for number, lane in enumerate(_COPY_ORDER):
+        for number, lane in enumerate(COPY_LANES):
             mine = known == number
             if not mine.any():
                 continue
-            amounts: dict[str, FloatArray | None] = {f"{_COPY_METRICS[lane]}.time": time[mine]}
+            metric = lane.value.replace("gpu-copy-", "gpu.copy.")
+            amounts: dict[str, FloatArray | None] = {f"{metric}.time": time[mine]}
             if size is not None:
-                amounts[f"{_COPY_METRICS[lane]}.bytes"] = size[mine].astype(np.float64)
+                amounts[f"{metric}.bytes"] = size[mine].astype(np.float64)
             self._add(node[mine], operations.place[mine], amounts)
             told = None if lane not in (LaneKind.H2D, LaneKind.D2H) else pageable
             self._lane(lane, operations, node, mine, size=size, pageable=told)
         self._lane(LaneKind.D2D, operations, node, known < 0, size=size)
         if pageable is not None and size is not None:
-            host = np.isin(known, (_COPY_ORDER.index(LaneKind.H2D), _COPY_ORDER.index(LaneKind.D2H)))
+            host = np.isin(known, (COPY_LANES.index(LaneKind.H2D), COPY_LANES.index(LaneKind.D2H)))
             self.assembly.seen.add("memory kinds")
             amount = np.where(pageable, size, 0)[host].astype(np.float64)
             self._add(node[host], operations.place[host], {"gpu.copy.pageable.bytes": amount})
@@ -308,22 +361,12 @@ class DeviceReader:
         side = np.where(to_host, table["dstKind"], table["srcKind"])
         return np.asarray((side == PAGEABLE) & np.isin(kind, (1, 2, 3, 4)))
 
-    def memsets(self) -> None:
-        """Memory sets."""
-        operations = self._operations("CUPTI_ACTIVITY_KIND_MEMSET")
-        if operations is not None:
-            self.assembly.seen.add("memsets")
-            self._whole(operations, LaneKind.MEMSET, "<gpu memset>", "gpu.memset")
-
-    def graphs(self) -> None:
-        """CUDA graphs that were traced as a whole."""
-        operations = self._operations("CUPTI_ACTIVITY_KIND_GRAPH_TRACE")
-        if operations is not None:
-            self.assembly.seen.add("graphs")
-            self._whole(operations, LaneKind.GRAPH, "<gpu graph>", "gpu.graph")
-
-    def _whole(self, operations: Operations, lane: LaneKind, label: str, metric: str) -> None:
-        """Operations of one kind that all have one name."""
+    def whole(self, table: str, seen: str, lane: LaneKind, label: str, metric: str) -> None:
+        """Operations of one table that all have one name."""
+        operations = self._operations(table)
+        if operations is None:
+            return
+        self.assembly.seen.add(seen)
         self.assembly.note(LOST, operations.lost)
         names = np.full(operations.table.count, self.assembly.paths.names.number(label), dtype=np.int32)
         node = self.assembly.paths.add(operations.above, NodeKind.GPU_OP, names)
@@ -344,6 +387,3 @@ class DeviceReader:
         names = np.full(int(host.sum()), self.assembly.paths.names.number("<gpu sync>"), dtype=np.int32)
         node = self.assembly.paths.add(operations.above[host], NodeKind.GPU_OP, names)
         self._add(node, operations.place[host], {"gpu.sync.time": self._duration(operations)[host]})
-
-
-_COPY_ORDER = tuple(_COPY_METRICS)

@@ -13,9 +13,8 @@ import numpy as np
 from chathpc.adapters.nsight_systems import sources, target
 from chathpc.adapters.nsight_systems.assembly import Assembly
 from chathpc.adapters.nsight_systems.columns import LATEST, Rows
-from chathpc.adapters.nsight_systems.device import DeviceReader, kernel_rows
+from chathpc.adapters.nsight_systems.device import DeviceReader, Launches, kernel_rows
 from chathpc.adapters.nsight_systems.host import make_threads, place_host
-from chathpc.adapters.nsight_systems.launches import Launches
 from chathpc.adapters.sqlite import EXPORT_AGAIN, Database, open_database, quoted
 from chathpc.errors import AdapterError
 

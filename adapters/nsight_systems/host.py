@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.nsight_systems.assembly import Assembly, RawLane
-from chathpc.adapters.nsight_systems.bulk import nest_all
 from chathpc.adapters.nsight_systems.chains import PROFILER, put_below
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array, by_group, encode
 from chathpc.adapters.nsight_systems.sources import PROCESS_BITS, Events, Samples
-from chathpc.adapters.nsight_systems.spans import Nesting, Spans
+from chathpc.adapters.nsight_systems.spans import Nesting, Spans, nest_all
 from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import NodeKind
 

@@ -1,22 +1,138 @@
-"""Reports in Nsight Systems' own, undocumented format: exported by its own program, or refused with the command."""
+"""Exports and reports of Nsight Systems as a Profile: one, or those of one job; reports are exported by its own program first."""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from shlex import quote
 from shutil import which
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsight_systems import inputs, is_export, is_report
+from chathpc.adapters.nsight_systems.assembly import Assembly
+from chathpc.adapters.nsight_systems.export import Read, read_export
 from chathpc.errors import AdapterError
+from chathpc.profile.profile import PROCESSES, Profile, Source
 from chathpc.profile.text import clean
+from chathpc.profile.timeline import LaneKind
 
-if TYPE_CHECKING:
-    from chathpc.profile.profile import Profile
+#: Shorter than this, what the GPUs did is a handful of launches, each of which takes some microseconds.
+SHORTEST_NS = 1_000_000
+NOTHING_RAN = "Nothing ran on the GPU in this capture: no kernel, copy, memset or graph was recorded."
+
+
+def insufficient(assembly: Assembly) -> str:
+    """Why nothing can be concluded; empty otherwise."""
+    if not any(lane.device >= 0 and len(lane.start) for lane in assembly.lanes):
+        return NOTHING_RAN
+    begin, end = assembly.window()
+    if end - begin < SHORTEST_NS:
+        return (
+            f"The GPU's operations span {(end - begin) * 1e-6:.3f} ms: too short for a conclusion about the program. "
+            "Record a longer part of the run."
+        )
+    return ""
+
+
+def not_collected(assembly: Assembly, version: str) -> Mapping[str, str]:
+    """What is missing → the command that would collect it."""
+    profile = "nsys profile"
+    missing: dict[str, str] = {}
+    seen = assembly.seen
+    if not {"kernels", "copies", "memsets", "graphs"} & seen:
+        missing["GPU kernels and copies"] = f"{profile} --trace=cuda,nvtx,osrt ./app"
+    if LaneKind.RANGE not in seen:
+        missing["named ranges of the program (NVTX)"] = (
+            f"{profile} --trace=cuda,nvtx ./app (with NVTX ranges in the program; Python: torch.autograd.profiler.emit_nvtx())"
+        )
+    if LaneKind.OS not in seen:
+        missing["calls of the operating system that may block"] = f"{profile} --trace=cuda,nvtx,osrt ./app"
+    if "samples" not in seen:
+        missing["where host threads compute (samples of their stacks)"] = (
+            f"{profile} --sample={_sampling(version)} ./app"
+        )
+    if "CUDA_CALLCHAINS" not in seen:
+        missing["which code calls the CUDA runtime (stacks)"] = f"{profile} --cudabacktrace=all ./app"
+    if LaneKind.MPI not in seen and len(assembly.processes) > 1:
+        missing["calls of MPI"] = f"{profile} --trace=cuda,nvtx,osrt,mpi ./app"
+    if "copies" in seen and "memory kinds" not in seen:
+        missing["whether host memory of copies is pinned"] = (
+            f"{profile} --trace=cuda ./app (Nsight Systems 2022 or newer)"
+        )
+    missing["why kernels take their time (counters)"] = "ncu --set full -o report ./app"
+    return missing
+
+
+def _sampling(version: str) -> str:
+    """The option's value: up to 2022.1 there was `cpu` only."""
+    return "cpu" if version.startswith(("2018.", "2019.", "2020.", "2021.", "2022.1")) else "process-tree"
+
+
+#: Exports that begin further apart than this, in nanoseconds, are not of one run.
+ONE_RUN = 24 * 3600 * 10**9
+NO_CLOCK = "The exports do not record when their sessions began: their times cannot be compared, and all are assumed to begin together."
+APART = "The sessions of the exports began more than a day apart: they are unlikely to be from one run, and are not compared in time."
+
+
+def read_job(exports: Sequence[Path], *, title: str = "", more: Sequence[str] = ()) -> Profile:
+    """The profile of some exports; `more` are further caveats. AdapterError for damage."""
+    assembly = Assembly()
+    done: list[Read] = []
+    edges: list[tuple[int, int]] = []
+    for path in exports:
+        first = len(assembly.lanes)
+        done.append(read_export(path, assembly, several=len(exports) > 1))
+        edges.append((first, len(assembly.lanes)))
+    if len(done) > 1:
+        _align(assembly, done, edges)
+    version = next((read.version for read in done if read.version), "")
+    programs = tuple(dict.fromkeys(name for read in done for name in read.programs))
+    tree, final, values, metrics = assembly.finish()
+    begin, end = assembly.recorded()
+    short = ".".join(version.split(".")[:2])
+    return Profile(
+        format=f"Nsight Systems {short}".rstrip(),
+        title=title or ", ".join(programs[:3]) or exports[0].stem,
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=assembly.where(),
+        sources=tuple(Source(read.path, "Nsight Systems", read.version) for read in done),
+        caveats=(*more, *(sentence.replace("{}", f"{count:,}") for sentence, count in assembly.caveats.items())),
+        not_collected=not_collected(assembly, version),
+        run={"recorded": f"{(end - begin) * 1e-9:.6g} s", PROCESSES: str(len(assembly.processes))},
+        hardware={f"GPU {ordinal}": device.name for ordinal, device in sorted(assembly.devices.items())},
+        timed=True,
+        insufficient=insufficient(assembly),
+        devices=dict(sorted(assembly.devices.items())),
+        read_timeline=assembly.timeline(final),
+    )
+
+
+def _align(assembly: Assembly, done: Sequence[Read], edges: Sequence[tuple[int, int]]) -> None:
+    """Bring the lanes of all exports to one clock: that of the first."""
+    epochs = [read.epoch for read in done]
+    known = [epoch for epoch in epochs if epoch is not None]
+    if len(known) == len(epochs) and max(known) - min(known) <= ONE_RUN:
+        shifts = [epoch - known[0] for epoch in known]
+    else:
+        assembly.note(NO_CLOCK if len(known) < len(epochs) else APART)
+        begins = [_begin(assembly, first, last) for first, last in edges]
+        shifts = [begins[0] - begin for begin in begins]
+    for shift, (first, last) in zip(shifts, edges, strict=True):
+        for lane in assembly.lanes[first:last]:
+            np.add(lane.start, shift, out=lane.start)
+            np.add(lane.end, shift, out=lane.end)
+
+
+def _begin(assembly: Assembly, first: int, last: int) -> int:
+    return min((int(lane.start[0]) for lane in assembly.lanes[first:last] if len(lane.start)), default=0)
+
 
 #: Seconds that an export may take at least, and what each byte of the report adds (a gigabyte takes some minutes).
 SECONDS, SECONDS_PER_BYTE = 120.0, 1 / 1e6
@@ -25,8 +141,8 @@ SLACK_SECONDS = 2.0
 
 
 def read(path: Path) -> Profile:
-    """The profile of an export, a report or a folder of these."""
-    from chathpc.adapters.nsight_systems.job import read_job
+    """The profile of an export, a report or the exports and reports of one job in a folder; AdapterError for damage."""
+    from chathpc.adapters.nsight_systems.report import read_job
 
     glance = Glance(path)
     with ExitStack() as stack:

@@ -76,7 +76,7 @@ def calls_of_cuda(database: Database, assembly: Assembly) -> Events | None:
     if found is None:
         return None
     found, chain_ids = _once(found)
-    events = _events(database, assembly, found, LaneKind.API, NodeKind.FUNCTION, strings.call_name)
+    events = _events(database, assembly, found, LaneKind.API, strings.call_name)
     if events is not None and chain_ids is not None:
         _with_stacks(database, assembly, events, chain_ids, "CUDA_CALLCHAINS", "cuda")
     return events
@@ -107,7 +107,6 @@ def _events(
     assembly: Assembly,
     found: Rows,
     lane: LaneKind,
-    kind: NodeKind,
     short: Callable[[str], str] = str,
     *,
     name: str = "nameId",
@@ -118,7 +117,7 @@ def _events(
     correlation = found.take("correlationId") if "correlationId" in found else None
     size = found.take("size") if "size" in found else None
     return Events(
-        lane, kind, found.take("start"), found.take("end"), *encode(found.take("globalTid")), names,
+        lane, NodeKind.FUNCTION, found.take("start"), found.take("end"), *encode(found.take("globalTid")), names,
         correlation=correlation, size=size,
     )  # fmt: skip
 
@@ -136,26 +135,26 @@ def _with_stacks(
         assembly.seen.add(table)
 
 
-#: Tables of calls besides those of CUDA: table, lane, kind of the nodes, column with the name.
+#: Tables of calls besides those of CUDA, and their lanes.
 _CALLS = (
-    ("MPI_P2P_EVENTS", LaneKind.MPI, NodeKind.FUNCTION),
-    ("MPI_COLLECTIVES_EVENTS", LaneKind.MPI, NodeKind.FUNCTION),
-    ("MPI_START_WAIT_EVENTS", LaneKind.MPI, NodeKind.FUNCTION),
-    ("MPI_OTHER_EVENTS", LaneKind.MPI, NodeKind.FUNCTION),
-    ("CUBLAS_EVENTS", LaneKind.RANGE, NodeKind.FUNCTION),
-    ("CUDNN_EVENTS", LaneKind.RANGE, NodeKind.FUNCTION),
-    ("CUPTI_ACTIVITY_KIND_OPENACC_DATA", LaneKind.RANGE, NodeKind.FUNCTION),
-    ("CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", LaneKind.RANGE, NodeKind.FUNCTION),
-    ("CUPTI_ACTIVITY_KIND_OPENACC_OTHER", LaneKind.RANGE, NodeKind.FUNCTION),
-    ("OSRT_API", LaneKind.OS, NodeKind.FUNCTION),
-    ("SYSCALL", LaneKind.OS, NodeKind.FUNCTION),
+    ("MPI_P2P_EVENTS", LaneKind.MPI),
+    ("MPI_COLLECTIVES_EVENTS", LaneKind.MPI),
+    ("MPI_START_WAIT_EVENTS", LaneKind.MPI),
+    ("MPI_OTHER_EVENTS", LaneKind.MPI),
+    ("CUBLAS_EVENTS", LaneKind.RANGE),
+    ("CUDNN_EVENTS", LaneKind.RANGE),
+    ("CUPTI_ACTIVITY_KIND_OPENACC_DATA", LaneKind.RANGE),
+    ("CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", LaneKind.RANGE),
+    ("CUPTI_ACTIVITY_KIND_OPENACC_OTHER", LaneKind.RANGE),
+    ("OSRT_API", LaneKind.OS),
+    ("SYSCALL", LaneKind.OS),
 )
 
 
 def other_calls(database: Database, assembly: Assembly) -> tuple[list[Events], list[Events]]:
     """Calls of MPI and of libraries, and those of the operating system."""
     result: tuple[list[Events], list[Events]] = [], []
-    for table, lane, kind in _CALLS:
+    for table, lane in _CALLS:
         name = next((column for column in ("nameId", "textId") if database.has(table, column)), None)
         if name is None:
             continue
@@ -166,7 +165,7 @@ def other_calls(database: Database, assembly: Assembly) -> tuple[list[Events], l
         found, bad = usable(found)
         assembly.note(DAMAGED_TIMES, bad)
         chain = found.take("callchainId") if "callchainId" in found else None
-        events = _events(database, assembly, found, lane, kind, name=name)
+        events = _events(database, assembly, found, lane, name=name)
         if events is None:
             continue
         if chain is not None and lane == LaneKind.OS:
@@ -206,16 +205,8 @@ def ranges(
         (good & (kind == START_END), LaneKind.RANGE, NodeKind.REGION),
     ):
         if chosen.any():
-            result.append(
-                Events(
-                    lane,
-                    node,
-                    found["start"][chosen],
-                    found["end"][chosen],
-                    *encode(found["globalTid"][chosen]),
-                    names[chosen],
-                )
-            )
+            start, end, tid = (found[column][chosen] for column in ("start", "end", "globalTid"))
+            result.append(Events(lane, node, start, end, *encode(tid), names[chosen]))
     return result, ranks
 
 
@@ -316,9 +307,7 @@ def samples(database: Database, assembly: Assembly) -> Samples | None:
         return None
     chains = read_chains(database, "SAMPLING_CALLCHAINS", assembly.paths)
     if chains is None:
-        nothing = np.zeros(found.count, dtype=bool)
-        return Samples(
-            found["start"], *encode(found["globalTid"]), np.full(found.count, -1, dtype=np.int32), nothing, None
-        )
-    leaf, cut = chains.find(found["id"])
+        leaf, cut = np.full(found.count, -1, dtype=np.int32), np.zeros(found.count, dtype=bool)
+    else:
+        leaf, cut = chains.find(found["id"])
     return Samples(found["start"], *encode(found["globalTid"]), leaf, cut, chains)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -33,10 +35,8 @@ def version(database: Database) -> str:
 
 def process_names(database: Database) -> dict[int, str]:
     """Names of programs, without their folders, by global process id."""
-    if not database.has("PROCESSES", "globalPid", "name"):
-        return {}
     found = {}
-    for pid, name in database.rows("SELECT globalPid, name FROM PROCESSES LIMIT ?", (MOST_ROWS,)):
+    for pid, name in _rows(database, "PROCESSES", ("globalPid", "name"), MOST_ROWS):
         if isinstance(pid, int) and isinstance(name, str):
             found[pid] = clean(name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])[:100]
     return found
@@ -44,12 +44,10 @@ def process_names(database: Database) -> dict[int, str]:
 
 def thread_names(database: Database, tids: Int64Array) -> dict[int, str]:
     """Names of the threads with the given ids."""
-    if not database.has("ThreadNames", "globalTid", "nameId"):
-        return {}
     wanted = set(tids.tolist())
     pairs = [
         (tid, name)
-        for tid, name in database.rows("SELECT globalTid, nameId FROM ThreadNames LIMIT ?", (MOST_ROWS,))
+        for tid, name in _rows(database, "ThreadNames", ("globalTid", "nameId"), MOST_ROWS)
         if isinstance(tid, int) and isinstance(name, int) and tid in wanted and name >= 0
     ]
     texts = strings.texts(database, np.array([name for _, name in pairs], dtype=np.int64))
@@ -58,73 +56,60 @@ def thread_names(database: Database, tids: Int64Array) -> dict[int, str]:
 
 def mpi_ranks(database: Database) -> dict[int, int]:
     """Rank by global process id."""
-    if not database.has("MPI_RANKS", "globalTid", "rank"):
-        return {}
-    rows = database.rows("SELECT globalTid, rank FROM MPI_RANKS LIMIT ?", (MOST_ROWS,))
     return {
         tid & PROCESS_BITS: rank
-        for tid, rank in rows
+        for tid, rank in _rows(database, "MPI_RANKS", ("globalTid", "rank"), MOST_ROWS)
         if isinstance(tid, int) and isinstance(rank, int) and 0 <= rank < MOST_RANKS
     }
 
 
 def session_start(database: Database) -> int | None:
     """Nanoseconds since the epoch at which the session's clock was zero; None if the export does not tell."""
-    if not database.has("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"):
-        return None
-    for (value,) in database.rows("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1"):
+    for (value,) in _rows(database, "TARGET_INFO_SESSION_START_TIME", ("utcEpochNs",), 1):
         if isinstance(value, int) and 0 < value < 2**62:
             return value
     return None
+
+
+#: Tables of GPUs, of 2021 and of later exports: columns of the ordinal (the first that has one), name, multiprocessors, bytes of memory,
+#: bandwidth, clock, both parts of the capability; and the factor to bytes and cycles per second.
+_GPUS = (
+    ("TARGET_INFO_CUDA_GPU", ("deviceId",), ("name", "numMultiprocessors", "globalMemorySize", "globalMemoryBandwidth", "coreClockRate",
+     "computeCapabilityMajor", "computeCapabilityMinor"), 1e3),
+    ("TARGET_INFO_GPU", ("cuDevice", "id", "deviceId"), ("name", "smCount", "totalMemory", "memoryBandwidth", "clockRate",
+     "computeMajor", "computeMinor"), 1.0),
+)  # fmt: skip
 
 
 def gpus(database: Database) -> tuple[dict[int, Device], dict[int, str]]:
     """The GPUs by their CUDA ordinal, and what tells one GPU from another on any node (never shown)."""
     found: dict[int, Device] = {}
     identity: dict[int, str] = {}
-    for row in _rows(database, "TARGET_INFO_CUDA_GPU"):
-        at = _int(row, "deviceId")
-        name = row.get("name")
-        if at is None or not isinstance(name, str) or at in found:
-            continue
-        bandwidth, clock = _int(row, "globalMemoryBandwidth"), _int(row, "coreClockRate")
-        found[at] = Device(
-            clean(name)[:100], _int(row, "numMultiprocessors"), _int(row, "globalMemorySize"),
-            None if bandwidth is None else bandwidth * 1e3, None if clock is None else clock * 1e3,
-            _capability(row, "computeCapabilityMajor", "computeCapabilityMinor"),
-        )  # fmt: skip
-    if found:
-        return found, identity
-    for row in _rows(database, "TARGET_INFO_GPU"):
-        ordinal = _int(row, "cuDevice", zero=True)
-        at = ordinal if ordinal is not None else _int(row, "id", zero=True)
-        at = at if at is not None else _int(row, "deviceId", zero=True)
-        name = row.get("name")
-        if at is None or not isinstance(name, str) or at in found:
-            continue
-        bandwidth, clock = _int(row, "memoryBandwidth"), _int(row, "clockRate")
-        found[at] = Device(
-            clean(name)[:100], _int(row, "smCount"), _int(row, "totalMemory"),
-            None if bandwidth is None else float(bandwidth), None if clock is None else float(clock),
-            _capability(row, "computeMajor", "computeMinor"),
-        )  # fmt: skip
-        if isinstance(row.get("uuid"), str) and row["uuid"]:
-            identity[at] = str(row["uuid"])
+    for table, ordinals, columns, factor in _GPUS:
+        for uuid, name, *row in _rows(database, table, ("uuid", *columns, *ordinals)) if not found else ():
+            units, memory, bandwidth, clock, major, minor, *numbers = map(_natural, row)
+            at = next((number for number in numbers if number is not None), None)
+            if at is None or not isinstance(name, str) or at in found:
+                continue
+            found[at] = Device(
+                clean(name)[:100], units, memory, None if bandwidth is None else bandwidth * factor,
+                None if clock is None else clock * factor, f"{major}.{minor}" if major and minor is not None else "",
+            )  # fmt: skip
+            if isinstance(uuid, str) and uuid:
+                identity[at] = uuid
     return found, identity
 
 
 def visible_devices(database: Database) -> dict[tuple[int, int], int]:
     """Ordinal in TARGET_INFO_GPU by (process id, CUDA ordinal in that process), where the export tells it."""
-    if not database.has("TARGET_INFO_CUDA_DEVICE", "gpuId", "cudaId", "pid"):
-        return {}
-    ordinal = {}
-    for row in _rows(database, "TARGET_INFO_GPU"):
-        gpu, cuda = _int(row, "id", zero=True), _int(row, "cuDevice", zero=True)
-        if gpu is not None:
-            ordinal[gpu] = gpu if cuda is None else cuda
+    ordinal = {
+        gpu: gpu if cuda is None else cuda
+        for gpu, cuda in (map(_natural, row) for row in _rows(database, "TARGET_INFO_GPU", ("id", "cuDevice")))
+        if gpu is not None
+    }
     found = {}
-    for row in _rows(database, "TARGET_INFO_CUDA_DEVICE"):
-        gpu, cuda, pid = (_int(row, name, zero=True) for name in ("gpuId", "cudaId", "pid"))
+    for row in _rows(database, "TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")):
+        gpu, cuda, pid = map(_natural, row)
         if gpu is not None and cuda is not None and pid is not None:
             found[pid, cuda] = ordinal.get(gpu, gpu)
     return found
@@ -146,36 +131,10 @@ def lost_events(database: Database) -> bool:
     return bool(database.rows(f"SELECT 1 FROM DIAGNOSTIC_EVENT WHERE {pattern} LIMIT 1"))  # noqa: S608
 
 
-_COLUMNS = {
-    "TARGET_INFO_CUDA_GPU": (
-        "deviceId", "name", "globalMemoryBandwidth", "globalMemorySize", "coreClockRate", "numMultiprocessors",
-        "computeCapabilityMajor", "computeCapabilityMinor",
-    ),
-    "TARGET_INFO_GPU": (
-        "id", "deviceId", "cuDevice", "name", "memoryBandwidth", "totalMemory", "clockRate", "smCount", "computeMajor",
-        "computeMinor", "uuid",
-    ),
-    "TARGET_INFO_CUDA_DEVICE": ("gpuId", "cudaId", "pid"),
-}  # fmt: skip
+def _rows(database: Database, table: str, columns: Sequence[str], most: int = 10_000) -> Iterator[tuple[object, ...]]:
+    """Rows of a table of facts, None for columns that it lacks; beyond `most` they are not read."""
+    return islice(database.select(table, (), columns), most)
 
 
-def _rows(database: Database, table: str) -> list[dict[str, object]]:
-    if table not in database.tables:
-        return []
-    names = [name for name in _COLUMNS[table] if name in database.columns(table)]
-    if not names:
-        return []
-    return [
-        dict(zip(names, row, strict=True))
-        for row in database.rows(f"SELECT {', '.join(names)} FROM {table} LIMIT 10000")  # noqa: S608
-    ]
-
-
-def _int(row: dict[str, object], name: str, *, zero: bool = True) -> int | None:
-    value = row.get(name)
-    return value if isinstance(value, int) and (value > 0 or (zero and value == 0)) else None
-
-
-def _capability(row: dict[str, object], major: str, minor: str) -> str:
-    high, low = _int(row, major), _int(row, minor)
-    return "" if high is None or low is None or high == 0 else f"{high}.{low}"
+def _natural(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chathpc.adapters.nsight_systems import launches
+from chathpc.adapters.nsight_systems.device import Launches
 from chathpc.adapters.nsight_systems.report import read
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
@@ -297,7 +297,7 @@ def test_launches_are_found_whether_ids_are_dense_sparse_or_of_many_processes() 
         process = rng.integers(0, processes, 1_000).astype(np.int32)
         correlation = rng.permutation(1_000).astype(np.int64) * spread
         node = np.arange(1_000, dtype=np.int32)
-        found = launches.Launches(process, correlation, node)
+        found = Launches(process, correlation, node)
         assert (found.find(process, correlation) == node).all()
         missing = np.array([-1, -(2**62), 2**62, 1_000 * spread + 1])
         assert (found.find(np.zeros(4, dtype=np.int32), missing) == -1).all()
@@ -307,7 +307,7 @@ def test_launches_are_found_whether_ids_are_dense_sparse_or_of_many_processes() 
 def test_ids_of_32_bits_do_not_wrap_around_beside_wide_ones() -> None:
     for low in (2**40, 2**31 - 3):
         wide = np.arange(low, low + 3)
-        found = launches.Launches(np.zeros(3, dtype=np.int32), wide, np.arange(3, dtype=np.int32))
+        found = Launches(np.zeros(3, dtype=np.int32), wide, np.arange(3, dtype=np.int32))
         narrow = np.array([-1, -(2**31), 2**31 - 1, 2**31 - 3], dtype=np.int32)
         expected = [int(value - low) if low <= value < low + 3 else -1 for value in narrow.tolist()]
         assert found.find(np.zeros(4, dtype=np.int32), narrow).tolist() == expected

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chathpc.adapters.nsight_systems import bulk
+from chathpc.adapters.nsight_systems import spans as nesting
 from chathpc.adapters.nsight_systems.columns import distinct, encode
 from chathpc.adapters.nsight_systems.paths import Paths
 from chathpc.adapters.nsight_systems.spans import Axis, Nesting, Spans, nest
@@ -88,13 +88,13 @@ def test_looking_many_up_gives_what_sorting_them_in_gives(
     )
     few = columns(others)
     sources = [few, many] if first else [many, few]
-    found = bulk._looked_up(sources, int(first))
+    found = nesting._looked_up(sources, int(first))
     if found is None:
         return
     everything = [(int(s.thread[k]), int(s.start[k]), int(s.end[k])) for s in sources for k in range(len(s))]
     if len(set(everything)) < len(everything):
         return  # which of two equal spans is the outer one is nobody's business
-    assert same(found, nest(*bulk._columns(sources)))
+    assert same(found, nest(*nesting._columns(sources)))
 
 
 def test_many_flat_calls_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,15 +105,15 @@ def test_many_flat_calls_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = Spans(calls.thread[shuffled], calls.start[shuffled], calls.end[shuffled])
     ranges = columns([(k % 3, 1_000 * k, 800 + 400 * (k % 5)) for k in range(500)])
     looked: list[Nesting | None] = []
-    monkeypatch.setattr(bulk, "_looked_up", lambda *a, _f=bulk._looked_up: looked.append(_f(*a)) or looked[-1])
-    found = bulk.nest_all([ranges, calls])
+    monkeypatch.setattr(nesting, "_looked_up", lambda *a, _f=nesting._looked_up: looked.append(_f(*a)) or looked[-1])
+    found = nesting.nest_all([ranges, calls])
     assert looked
     assert looked[0] is not None
-    assert same(found, one_by_one(Spans(*bulk._columns([ranges, calls]))))
+    assert same(found, one_by_one(Spans(*nesting._columns([ranges, calls]))))
 
 
 def test_nothing_nests_in_nothing() -> None:
-    assert len(bulk.nest_all([]).parent) == 0
+    assert len(nesting.nest_all([]).parent) == 0
     assert len(nest(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64)).parent) == 0
 
 
