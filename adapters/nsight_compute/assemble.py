@@ -50,24 +50,22 @@ _PARTS: dict[str, tuple[tuple[str, ...], str]] = {
     "instruction counts": (("gpu.kernel.instructions",), "--section InstructionStats"),
     "samples per source line": (("gpu.instructions",), "--section SourceCounters --import-source yes"),
 }  # fmt: skip
-_LINES = "source lines"
-#: What is missing → what collects it besides an option.
-_COMMAND = "ncu {} -o report ./app"
 
 
-def not_collected(measured: Collection[str], *, lines: bool, exported: bool) -> Mapping[str, str]:
+def not_collected(
+    measured: Collection[str], launches: Sequence[Launch], *, lines: bool, exported: bool
+) -> Mapping[str, str]:
     """What is missing → the command that collects it. `measured` are the ids that have a value; `lines`: source lines are known.
 
     An export to CSV has no values per line whatever was collected.
     """
-    found = {}
-    for what, (ids, options) in _PARTS.items():
-        if not any(one in measured for one in ids):
-            found[what] = _COMMAND.format(options)
+    if insufficient(launches):
+        return {"counters of the kernels": "ncu --set full -o report ./app"}
+    missing = {what: how for what, (ids, how) in _PARTS.items() if not any(one in measured for one in ids)}
+    found = {what: f"ncu {how} -o report ./app" for what, how in missing.items()}
     if "gpu.instructions" in measured and not lines:
-        found[_LINES] = (
-            f"{_COMMAND.format('--section SourceCounters --import-source yes')} (of a program compiled with nvcc -lineinfo)"
-        )
+        how = _PARTS["samples per source line"][1]
+        found["source lines"] = f"ncu {how} -o report ./app (of a program compiled with nvcc -lineinfo)"
     if exported and "samples per source line" in found:
         found["samples per source line"] += " (and give the .ncu-rep file: exports to CSV have none)"
     return found
@@ -83,13 +81,6 @@ CLOCKS = (
 CHOSEN = (
     "Only the profiled kernel launches are included: their share of the run, and what happens between them, is unknown."
 )
-
-
-def lacking(metrics: Collection[str], launches: Sequence[Launch], *, lines: bool, exported: bool) -> Mapping[str, str]:
-    """What is not in the report → the command that collects it."""
-    if insufficient(launches):
-        return {"counters of the kernels": "ncu --set full -o report ./app"}
-    return not_collected(metrics, lines=lines, exported=exported)
 
 
 def insufficient(launches: Sequence[Launch]) -> str:
@@ -144,13 +135,11 @@ def hardware_of(launches: Iterable[Launch]) -> dict[str, str]:
 
 
 def devices_of(launches: Iterable[Launch]) -> dict[int, Device]:
-    """The GPUs by ordinal, as the first launch on each describes it."""
+    """The GPUs by ordinal, as the first launch on each that does describes it."""
     found: dict[int, Device] = {}
     for launch in launches:
-        if launch.device not in found:
-            device = _device(launch)
-            if device is not None:
-                found[launch.device] = device
+        if launch.device not in found and (device := _device(launch)) is not None:
+            found[launch.device] = device
     return found
 
 
@@ -333,7 +322,7 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
             ),
             *caveats(launches, metrics, averaged=averaged, exported=exported),
         ),
-        not_collected=lacking(metrics, launches, lines=assembly.lines, exported=exported),
+        not_collected=not_collected(metrics, launches, lines=assembly.lines, exported=exported),
         hardware=hardware_of(launches),
         timed=True,
         insufficient=insufficient(launches),

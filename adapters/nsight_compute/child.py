@@ -18,18 +18,10 @@ from typing import Any
 #: reads as 0.
 _STRING, _NUMBERS = 2, (3, 4, 5, 6)
 #: What is known without running the kernel tells nothing of whether that worked.
-_NO_COUNTER = (
-    "device__",
-    "launch__",
-    "profiler__",
-    "breakdown:",
-    "group:",
-    "nvlink__",
-    "c2clink__",
-    "numa__",
-    "smsp__maximum",
-    "sm__maximum",
-)
+NO_COUNTER = (
+    "device__", "launch__", "profiler__", "breakdown:", "group:", "nvlink__", "c2clink__", "numa__",
+    "smsp__maximum", "sm__maximum",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -88,7 +80,7 @@ class _Reader:
                 continue
             by_instruction = name in self._located or self._located_pattern.fullmatch(name)
             wanted = by_instruction or name in self._wanted or self._patterns.fullmatch(name)
-            counter = not name.startswith(_NO_COUNTER) and not name.endswith("peak_sustained")
+            counter = not name.startswith(NO_COUNTER) and not name.endswith("peak_sustained")
             metric = action.metric_by_name(name) if wanted or counter else None
             if metric is None:
                 continue

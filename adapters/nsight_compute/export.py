@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chathpc.adapters.lines import lines
+from chathpc.adapters.nsight_compute.child import NO_COUNTER
 from chathpc.adapters.nsight_compute.facts import DEVICE, WANTED
-from chathpc.adapters.nsight_compute.launch import Launch, Report, Rule, Triple, failed
+from chathpc.adapters.nsight_compute.launch import Launch, Report, Rule, failed, one_dimension, plausible
 from chathpc.adapters.nsight_compute.roofline import PATTERN
 from chathpc.adapters.nsight_compute.table import OWN, Header, Numerals, cell, normal, rows, triple, whole
 from chathpc.errors import AdapterError
@@ -98,11 +99,8 @@ def metric_named(label: str, unit: str) -> str | None:
 _WANTED = WANTED | DEVICE
 _PATTERN = re.compile(PATTERN)
 _TYPES = {"OK": 1, "INF": 1, "OPT": 2, "WRN": 3, "ERR": 4}
-#: What is known without running the kernel.
-_NO_COUNTER = (
-    "device__", "launch__", "profiler__", "breakdown:", "group:", "nvlink__", "c2clink__", "numa__",
-    "smsp__maximum", "sm__maximum",
-)  # fmt: skip
+#: What tells the kernels of a summary apart.
+_CONFIGURATION = ("Kernel Name", "Block Size", "Grid Size", "Device", "Invocations")
 _RANGES = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
 #: One range in that column: its domain, its name, and six words on its payload, colour and message.
 _RANGE = re.compile(r'"[^":]*:([^"]*?)(?::[^":]*){6}"')
@@ -112,17 +110,8 @@ _RANGE = re.compile(r'"[^":]*:([^"]*?)(?::[^":]*){6}"')
 class _Row:
     """A launch that is being put together. Numbers stay text until all of the file has shown how it writes them."""
 
-    kernel: str
-    process: int
-    grid: Triple | None
-    block: Triple | None
-    device: int
-    context: int
-    stream: int
-    capability: str
-    ranges: tuple[str, ...]
+    launch: Launch  #: what does not depend on that
     count: str
-    identity: tuple[str, str]
     values: dict[str, tuple[str, str]] = field(default_factory=dict)
     rules: list[tuple[Rule, str]] = field(default_factory=list)
     empty: int = 0
@@ -138,17 +127,17 @@ class _Row:
 
     def count_in(self, name: str, text: str) -> None:
         """Take a counter as a sign that profiling worked, or did not; nothing more is needed once one was measured."""
-        if not name.startswith(_NO_COUNTER) and not name.endswith("peak_sustained"):
+        if not name.startswith(NO_COUNTER) and not name.endswith("peak_sustained"):
             digits = any(character.isdigit() for character in text)
             value = any(character in "123456789" for character in text)
             self.measured += value
             self.zero += digits and not value
             self.empty += not digits
 
-    def launch(self, numerals: Numerals) -> Launch:
+    def finish(self, numerals: Numerals) -> Launch:
         """The launch as it is known at the end."""
         metrics: dict[str, float] = {}
-        texts = {"capability": self.capability} if self.capability else {}
+        texts = dict(self.launch.texts)
         for name, (text, unit) in self.values.items():
             amount = numerals.number(text)
             value = None if amount is None else normal(amount, unit)
@@ -156,28 +145,17 @@ class _Row:
                 metrics[name] = value
             elif name in DEVICE and text:
                 texts[name] = clean(text)
-        for sizes, name in ((self.grid, "launch__grid_size"), (self.block, "launch__block_size")):
+        grid, block = self.launch.grid, self.launch.block
+        for sizes, name in ((grid, "launch__grid_size"), (block, "launch__block_size")):
             if sizes is not None:
                 metrics.setdefault(name, float(sizes[0] * sizes[1] * sizes[2]))
-        return Launch(
-            kernel=self.kernel, metrics=metrics, texts=texts,
-            grid=self.grid or _line(metrics, "launch__grid_size"), block=self.block or _line(metrics, "launch__block_size"),
-            device=self.device, context=self.context, stream=self.stream, process=self.process, ranges=self.ranges,
-            rules=tuple(_with_gain(rule, numerals.number(gain)) for rule, gain in self.rules),
+        return replace(
+            self.launch, metrics=metrics, texts=texts,
+            grid=grid or one_dimension(metrics, "launch__grid_size"), block=block or one_dimension(metrics, "launch__block_size"),
+            rules=tuple(replace(rule, speedup=plausible(numerals.number(gain))) for rule, gain in self.rules),
             failed=failed(metrics, empty=self.empty, zero=self.zero, measured=self.measured),
-            count=max(numerals.number(self.count) or 1.0, 1.0), identity=self.identity,
+            count=max(numerals.number(self.count) or 1.0, 1.0),
         )  # fmt: skip
-
-
-def _line(metrics: dict[str, float], name: str) -> Triple | None:
-    size = metrics.get(name)
-    return None if size is None else (int(size), 1, 1)
-
-
-def _with_gain(rule: Rule, gain: float | None) -> Rule:
-    if gain is None or not 0 < gain <= 100:
-        return rule
-    return Rule(rule.rule, rule.name, rule.type, rule.title, rule.text, gain, rule.scope)
 
 
 def read_export(path: Path) -> Report:
@@ -198,9 +176,8 @@ def read_export(path: Path) -> Report:
         if header.wide and len(cells) <= max(header.columns.values()):
             cut_off = True
             continue
-        key = (
-            (table, process, identifier) if "ID" in header.columns else (table, process, *_configuration(cells, header))
-        )
+        names = ("ID",) if "ID" in header.columns else _CONFIGURATION
+        key = (table, process, *(cell(cells, header, name) for name in names))
         row = found.get(key)
         if row is None:
             number_of = processes.setdefault((table, process), len(processes))
@@ -214,7 +191,7 @@ def read_export(path: Path) -> Report:
     if not found:
         what = "a table of Nsight Compute without rows" if headers else "no table of Nsight Compute in it"
         raise AdapterError(what, path=path, hint=_without_table(path))
-    return Report(tuple(row.launch(numerals) for row in found.values()), exported=True, cut_off=cut_off)
+    return Report(tuple(row.finish(numerals) for row in found.values()), exported=True, cut_off=cut_off)
 
 
 def _without_table(path: Path) -> str:
@@ -232,31 +209,22 @@ def _is_row(cells: list[str], header: Header, identifier: str) -> bool:
     return whole(numbered.replace(",", ""), -1) >= 0 and bool(cell(cells, header, "Kernel Name"))
 
 
-def _configuration(cells: list[str], header: Header) -> tuple[str, ...]:
-    """What tells the kernels of a summary apart."""
-    return tuple(
-        cell(cells, header, name) for name in ("Kernel Name", "Block Size", "Grid Size", "Device", "Invocations")
-    )
-
-
 def _row(cells: list[str], header: Header, process: int) -> _Row:
-    return _Row(
+    capability = cell(cells, header, "CC")
+    launch = Launch(
         kernel=clean(cell(cells, header, "Kernel Name")),
-        process=process,
+        metrics={},
+        texts={"capability": capability} if re.fullmatch(r"\d{1,2}\.\d", capability) else {},
         grid=triple(cell(cells, header, "Grid Size")),
         block=triple(cell(cells, header, "Block Size")),
         device=whole(cell(cells, header, "Device"), 0),
         context=whole(cell(cells, header, "Context"), -1),
         stream=whole(cell(cells, header, "Stream"), -1),
-        capability=_capability(cell(cells, header, "CC")),
+        process=process,
         ranges=tuple(_RANGE.findall(cell(cells, header, _RANGES))),
-        count=cell(cells, header, "Invocations"),
         identity=(cell(cells, header, "Process ID"), cell(cells, header, "ID")),
     )
-
-
-def _capability(text: str) -> str:
-    return text if re.fullmatch(r"\d{1,2}\.\d", text) else ""
+    return _Row(launch, cell(cells, header, "Invocations"))
 
 
 def _is_wanted(name: str) -> bool:
@@ -296,16 +264,12 @@ def _take_long(row: _Row, header: Header, cells: list[str], numerals: Numerals) 
         scope = cell(cells, header, "Estimated Speedup Type").lower()
         gain = cell(cells, header, "Estimated Speedup")
         numerals.see(gain)
-        row.rules.append(
-            (
-                Rule(
-                    rule=rule,
-                    name=rule,
-                    type=_TYPES.get(cell(cells, header, "Rule Type").upper()[:3], 0),
-                    title="",
-                    text=cell(cells, header, "Rule Description"),
-                    scope=scope if scope in ("local", "global") else "",
-                ),
-                gain,
-            )
+        told = Rule(
+            rule=rule,
+            name=rule,
+            type=_TYPES.get(cell(cells, header, "Rule Type").upper()[:3], 0),
+            title="",
+            text=cell(cells, header, "Rule Description"),
+            scope=scope if scope in ("local", "global") else "",
         )
+        row.rules.append((told, gain))

@@ -92,6 +92,17 @@ def failed(metrics: Mapping[str, float], *, empty: int, zero: int, measured: int
     return measured == 0 and empty > zero and "gpu__time_duration.sum" not in metrics
 
 
+def one_dimension(metrics: Mapping[str, float], name: str) -> Triple | None:
+    """The grid or block of one dimension that has the size which metric `name` says."""
+    size = metrics.get(name)
+    return None if size is None else (int(size), 1, 1)
+
+
+def plausible(gain: float | None) -> float | None:
+    """An estimated speedup in percent; None for one that is none."""
+    return gain if gain is not None and 0 < gain <= 100 else None
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The launches of one file, and the source text that it carries by file name."""

@@ -15,7 +15,16 @@ from chathpc.adapters import native
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsight_compute import MAGIC
 from chathpc.adapters.nsight_compute.facts import DEVICE, WANTED
-from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report, Rule, Triple, failed
+from chathpc.adapters.nsight_compute.launch import (
+    Instruction,
+    Launch,
+    Report,
+    Rule,
+    Triple,
+    failed,
+    one_dimension,
+    plausible,
+)
 from chathpc.adapters.nsight_compute.located import LOCATED, LOCATED_PATTERN
 from chathpc.adapters.nsight_compute.roofline import PATTERN
 from chathpc.adapters.nsight_compute.table import normal
@@ -129,7 +138,10 @@ def _launch(value: Mapping[str, Any]) -> Launch:
         stream=_ordinal(metrics, "launch__stream_id", -1),
         kind=value["kind"],
         ranges=tuple(value["ranges"]),
-        rules=tuple(_rule(rule) for rule in value["rules"]),
+        rules=tuple(
+            Rule(**rule | {"speedup": plausible(float(rule["speedup"])), "scope": _SCOPES.get(rule["scope"], "")})
+            for rule in value["rules"]
+        ),
         instructions=tuple(
             Instruction(address - base, clean(sass.strip()), clean(file), line)
             for address, sass, file, line in value.get("code", ())
@@ -149,23 +161,11 @@ def _launch(value: Mapping[str, Any]) -> Launch:
 
 
 def _triple(metrics: Mapping[str, float], prefix: str, whole: str) -> Triple | None:
-    parts = [metrics.get(prefix + axis) for axis in "xyz"]
-    if any(part is None for part in parts):
-        size = metrics.get(whole)
-        return None if size is None else (int(size), 1, 1)
-    x, y, z = (int(part) for part in parts if part is not None)
-    return x, y, z
+    parts = [int(metrics[prefix + axis]) for axis in "xyz" if prefix + axis in metrics]
+    return (parts[0], parts[1], parts[2]) if len(parts) == 3 else one_dimension(metrics, whole)
 
 
 def _ordinal(metrics: Mapping[str, float], name: str, otherwise: int) -> int:
     """A small number that names something: contexts and streams of old drivers may be addresses, beyond int64."""
     value = metrics.get(name)
     return otherwise if value is None or not 0 <= value < 2**62 else int(value)
-
-
-def _rule(rule: Mapping[str, Any]) -> Rule:
-    gain = float(rule["speedup"])
-    scope = _SCOPES.get(rule["scope"], "")
-    return Rule(
-        rule["rule"], rule["name"], rule["type"], rule["title"], rule["text"], gain if 0 < gain <= 100 else None, scope
-    )
