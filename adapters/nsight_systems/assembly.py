@@ -9,44 +9,14 @@ import numpy as np
 
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array
 from chathpc.adapters.nsight_systems.paths import Paths
+from chathpc.adapters.traced.assemble import IDENTIFIERS, metric_of
 from chathpc.profile.gpu_counters import counter
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.remark import Device
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from chathpc.profile.tree import CallTree, FloatArray, NodeKind
-
-_SECONDS = {
-    "gpu.time": "time of all GPU operations: kernels, copies, memsets, graphs",
-    "gpu.kernel.time": "time of GPU kernels",
-    "gpu.collective.time": "time of kernels that communicate (NCCL, NVSHMEM); a part of gpu.kernel.time",
-    "gpu.graph.time": "time of CUDA graphs that were traced as a whole",
-    "gpu.copy.time": "time of GPU copies",
-    "gpu.copy.h2d.time": "time of copies from host to device",
-    "gpu.copy.d2h.time": "time of copies from device to host",
-    "gpu.copy.d2d.time": "time of copies within a device",
-    "gpu.copy.p2p.time": "time of copies between devices",
-    "gpu.copy.unified.time": "time of migrations of unified memory",
-    "gpu.memset.time": "time of GPU memory sets",
-    "gpu.sync.time": "time that the host waits for the GPU in synchronising calls",
-}  # fmt: skip
-_COUNT = {
-    "calls.count": "recorded calls of the host: GPU runtime, MPI, operating system",
-    "gpu.kernel.count": "kernel launches",
-    "gpu.graph.count": "launches of CUDA graphs that were traced as a whole",
-    "gpu.copy.count": "GPU copies",
-    "gpu.memset.count": "GPU memory sets",
-}  # fmt: skip
-_BYTES = {
-    "gpu.copy.h2d.bytes": "bytes copied from host to device",
-    "gpu.copy.d2h.bytes": "bytes copied from device to host",
-    "gpu.copy.d2d.bytes": "bytes copied within a device",
-    "gpu.copy.p2p.bytes": "bytes copied between devices",
-    "gpu.copy.unified.bytes": "bytes of unified memory that migrated",
-    "gpu.copy.pageable.bytes": "bytes copied from or to host memory that was not pinned",
-    "mpi.message.bytes": "bytes in point-to-point messages of MPI",
-}  # fmt: skip
 
 #: Launch facts of kernels (means over the launches), the columns that they come from, and how.
 LAUNCH_FACTS = {
@@ -60,24 +30,25 @@ LAUNCH_FACTS = {
 _TABLES = {
     "kernel": "CUPTI_ACTIVITY_KIND_KERNEL", "collective": "CUPTI_ACTIVITY_KIND_KERNEL, communication",
     "graph": "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "copy": "CUPTI_ACTIVITY_KIND_MEMCPY", "memset": "CUPTI_ACTIVITY_KIND_MEMSET",
-    "sync": "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "time": "GPU operations", "count": "API calls", "message": "MPI_P2P_EVENTS",
+    "sync": "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "time": "GPU operations", "count": "API calls", "message": "MPI_P2P_EVENTS", "allocated": "",
 }  # fmt: skip
 
 
 def _source(identifier: str) -> str:
     """What a user of the tool finds the numbers under: the table, and what of it."""
     words = identifier.split(".")
+    if words[0] == "host":
+        return "host events (time)"
     return f"{_TABLES[words[1]]} ({' '.join(words[2:]) or words[-1]})"
 
 
+_HOST, *_DEVICE = (metric_of(identifier, _source(identifier)) for identifier in IDENTIFIERS)
 METRICS: tuple[Metric, ...] = (
-    Metric("host.time", Unit.SECONDS, "wall time of host threads in recorded ranges and calls", "host events (time)", "ns", 1e-9, clock=Clock.WALL),
+    _HOST,
     Metric("cpu.samples", Unit.SAMPLES, "samples of running host threads", "CPU IP samples", "samples"),
-    *(Metric(identifier, Unit.SECONDS, words, _source(identifier), "ns", 1e-9) for identifier, words in _SECONDS.items()),
-    *(Metric(identifier, Unit.COUNT, words, _source(identifier), "count") for identifier, words in _COUNT.items()),
-    *(Metric(identifier, Unit.BYTES, words, _source(identifier), "B") for identifier, words in _BYTES.items()),
+    *_DEVICE,
     *(counter(identifier, f" {sign} ".join(columns)) for identifier, (columns, sign) in LAUNCH_FACTS.items()),
-)  # fmt: skip
+)
 
 
 @dataclass(slots=True)

@@ -25,33 +25,39 @@ from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, Relat
 Int64 = NDArray[np.int64]
 
 _SECONDS = {
-    "host.time": "wall time of host threads in the calls and ranges that were traced",
-    "gpu.sync.time": "host time in calls that wait for the device, a part of host.time",
-    "gpu.time": "time of all operations of the device",
-    "gpu.kernel.time": "time of kernels",
-    "gpu.collective.time": "time of kernels that communicate, a part of gpu.kernel.time",
-    "gpu.copy.time": "time of copies",
+    "host.time": "wall time of host threads in recorded ranges and calls",
+    "gpu.time": "time of all GPU operations: kernels, copies, memsets, graphs",
+    "gpu.kernel.time": "time of GPU kernels",
+    "gpu.collective.time": "time of kernels that communicate (NCCL, RCCL, NVSHMEM); a part of gpu.kernel.time",
+    "gpu.graph.time": "time of CUDA graphs that were traced as a whole",
+    "gpu.copy.time": "time of GPU copies",
     "gpu.copy.h2d.time": "time of copies from host to device",
     "gpu.copy.d2h.time": "time of copies from device to host",
     "gpu.copy.d2d.time": "time of copies within a device",
     "gpu.copy.p2p.time": "time of copies between devices",
-    "gpu.copy.unified.time": "time in which pages of unified memory migrate",
-    "gpu.memset.time": "time of memory sets",
-}  # fmt: skip
+    "gpu.copy.unified.time": "time of migrations of unified memory",
+    "gpu.memset.time": "time of GPU memory sets",
+    "gpu.sync.time": "time that the host waits for the GPU in synchronising calls",
+}
 _COUNTS = {
-    "calls.count": "calls and ranges of host threads",
-    "gpu.kernel.count": "launches of kernels",
-    "gpu.copy.count": "copies",
-}  # fmt: skip
+    "calls.count": "recorded calls and ranges of the host",
+    "gpu.kernel.count": "kernel launches",
+    "gpu.graph.count": "launches of CUDA graphs that were traced as a whole",
+    "gpu.copy.count": "GPU copies",
+    "gpu.memset.count": "GPU memory sets",
+}
 _BYTES = {
     "gpu.copy.h2d.bytes": "bytes copied from host to device",
     "gpu.copy.d2h.bytes": "bytes copied from device to host",
     "gpu.copy.d2d.bytes": "bytes copied within a device",
     "gpu.copy.p2p.bytes": "bytes copied between devices",
     "gpu.copy.unified.bytes": "bytes of unified memory that migrated",
-    "memory.allocated.bytes": "bytes of memory that were allocated",
     "gpu.copy.pageable.bytes": "bytes copied from or to host memory that was not pinned",
-}  # fmt: skip
+    "memory.allocated.bytes": "bytes of memory that were allocated",
+    "mpi.message.bytes": "bytes in point-to-point messages of MPI",
+}
+#: All ids that traces give.
+IDENTIFIERS = (*_SECONDS, *_COUNTS, *_BYTES)
 _FACTS = (
     "gpu.kernel.blocks", "gpu.kernel.threads-per-block", "gpu.kernel.registers", "gpu.kernel.shared-memory-per-block",
 )  # fmt: skip
