@@ -32,8 +32,7 @@ FEW_BLOCKS = 24
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
     """Context records in preorder: `word` is the index of a record's first 8-byte word in the file (0 for an entry
-    point),
-    `parent` and `end` as in CallTree. The first `entries` roots are the entry points."""
+    point), `parent` and `end` as in CallTree. The first `entries` roots are the entry points."""
 
     word: Int64Array
     parent: NDArray[np.int32]
@@ -102,8 +101,7 @@ class _Walker:
 
     def advance(self, cursor: Int64Array, stop: Int64Array) -> Int64Array:
         # Sizes are read before the record is known to lie in its block; a section is far from the end of the file (the
-        # other
-        # sections, the footer), and a block ends inside its section, so the read itself stays inside the file.
+        # other sections, the footer), and a block ends inside its section, so the read itself stays inside the file.
         after = cursor + self.sizes[np.minimum(cursor, len(self.sizes) - 1)]
         after += CONTEXT_WORDS
         if bool((after > stop).any()):

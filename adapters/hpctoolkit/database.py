@@ -35,9 +35,8 @@ def read(path: Path) -> Profile:
     """Read the database in folder `path`.
 
     The tree, the metrics and their sums over all locations are read at once; values per location, traces, derived
-    metrics
-    and source text when they are asked for. AdapterError for anything damaged, foreign or of another version.
-    A missing or damaged cct.db, trace.db or metrics/default.yaml is a caveat: the numbers do not depend on it.
+    metrics and source text when they are asked for. AdapterError for anything damaged, foreign or of another version. A
+    missing or damaged cct.db, trace.db or metrics/default.yaml is a caveat: the numbers do not depend on it.
     """
     caveats: list[str] = []
     for name in ("meta.db", "profile.db"):

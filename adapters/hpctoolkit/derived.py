@@ -1,8 +1,7 @@
 """metrics/default.yaml: the metrics that exist only as formulas (occupancy, bytes leaked, GPU utilisation, …).
 
 The file is read event by event into plain dictionaries, lists and strings: no objects are constructed, depth and size
-are
-bounded, and aliases refer to one shared object however often they are used.
+are bounded, and aliases refer to one shared object however often they are used.
 """
 
 from __future__ import annotations

@@ -25,42 +25,29 @@ TEXT_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How a metric's values are propagated up the tree."""
+    """A way in which a metric's values are propagated up the tree: the bit of the propagation masks that says so, the id of such
+    values in a location's profile, and that of their plain sum over locations in the summary; None where there is none.
+    """
 
-    name: str
     type: int
-    propagation_bit: int
+    bit: int
+    prop: int | None = None
+    sum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryStatistic:
-    """A statistic over all locations that the summary profile holds."""
-
-    scope: Scope
-    formula: str
-    combine: int
-    id: int
+NO_SCOPE = Scope(-1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class RawMetric:
-    """A metric as registered: `propagated` maps a scope's name to the id of its values in a location's profile."""
+    """A metric as registered, with its scopes by name."""
 
     name: str
-    propagated: dict[str, int]
     scopes: dict[str, Scope]
-    summaries: tuple[SummaryStatistic, ...]
 
-    def scope_of_type(self, kind: int) -> str | None:
-        """Name of the first scope of that type."""
-        return next((name for name, scope in self.scopes.items() if scope.type == kind), None)
-
-    def sum_id(self, scope: str) -> int | None:
-        """Id of the plain sum over locations at `scope` in the summary profile."""
-        for summary in self.summaries:
-            if summary.scope.name == scope and summary.formula == "$$" and summary.combine == st.COMBINE_SUM:
-                return summary.id
-        return None
+    def of_type(self, kind: int) -> Scope:
+        """The first scope of that type."""
+        return next((scope for scope in self.scopes.values() if scope.type == kind), NO_SCOPE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,14 +172,17 @@ def _metrics(reader: _Reader) -> tuple[RawMetric, ...]:
             file.sections[METRICS][0],
             hint="It was written by a development version of HPCToolkit from before release 2022.10; run hpcprof again.",
         )
-    scopes: dict[int, Scope] = {}
-    stride = int(head["szScope"])
-    at = int(head["pScopes"])
-    for number, row in enumerate(file.array(at, st.SCOPE, int(head["nScopes"]), stride)):
-        scope = Scope(reader.string(int(row["pScopeName"])), int(row["type"]), int(row["propagationIndex"]) & 15)
-        scopes[at + number * stride] = scope
+    stride, at = int(head["szScope"]), int(head["pScopes"])
+    scopes = {
+        at + number * stride: (
+            reader.string(int(row["pScopeName"])),
+            int(row["type"]),
+            int(row["propagationIndex"]) & 15,
+        )
+        for number, row in enumerate(file.array(at, st.SCOPE, int(head["nScopes"]), stride))
+    }
 
-    def scope_at(pointer: int) -> Scope:
+    def scope_at(pointer: int) -> tuple[str, int, int]:
         if pointer not in scopes:
             raise file.damaged("points to a propagation scope that does not exist", pointer)
         return scopes[pointer]
@@ -204,25 +194,16 @@ def _metrics(reader: _Reader) -> tuple[RawMetric, ...]:
         budget -= 16 * (instance_count + summary_count)
         if budget < 0:
             raise file.damaged("metrics share the tables of their scopes", int(row["pScopeInsts"]))
-        instances = file.array(int(row["pScopeInsts"]), st.SCOPE_INSTANCE, instance_count, sizes[1])
-        summaries = file.array(int(row["pSummaries"]), st.SUMMARY, summary_count, sizes[2])
-        by_scope = [(scope_at(int(one["pScope"])), int(one["propMetricId"])) for one in instances]
-        metrics.append(
-            RawMetric(
-                name=reader.string(int(row["pName"])),
-                propagated={scope.name: identifier for scope, identifier in by_scope},
-                scopes={scope.name: scope for scope, _ in by_scope},
-                summaries=tuple(
-                    SummaryStatistic(
-                        scope_at(int(one["pScope"])),
-                        reader.string(int(one["pFormula"])),
-                        int(one["combine"]),
-                        int(one["statMetricId"]),
-                    )
-                    for one in summaries
-                ),
-            )
-        )
+        sums: dict[str, int] = {}
+        for one in file.array(int(row["pSummaries"]), st.SUMMARY, summary_count, sizes[2]):
+            name, formula = scope_at(int(one["pScope"]))[0], reader.string(int(one["pFormula"]))
+            if formula == "$$" and int(one["combine"]) == st.COMBINE_SUM:
+                sums.setdefault(name, int(one["statMetricId"]))
+        found = {}
+        for one in file.array(int(row["pScopeInsts"]), st.SCOPE_INSTANCE, instance_count, sizes[1]):
+            name, kind, bit = scope_at(int(one["pScope"]))
+            found[name] = Scope(kind, bit, int(one["propMetricId"]), sums.get(name))
+        metrics.append(RawMetric(reader.string(int(row["pName"])), found))
     return tuple(metrics)
 
 
@@ -354,9 +335,7 @@ def _mark_runtime_kinds(
     """
 
     def named(*prefixes: str, but: tuple[str, ...] = ()) -> NDArray[np.bool_]:
-        """Nodes whose name begins with one of `prefixes`; the last entry of the table answers for nodes without a
-        name.
-        """
+        """Nodes whose name begins with one of `prefixes`; the last entry of the table answers for nodes without a name."""
         table = [text.startswith(prefixes) and not (but and text.startswith(but)) for text in names]
         return np.array([*table, False])[name] if any(table) else np.zeros(len(name), dtype=bool)
 

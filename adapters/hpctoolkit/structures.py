@@ -1,9 +1,8 @@
 """The structures of HPCToolkit database files as tables: field, offset, type.
 
 They read like FORMATS.md (HPCToolkit, database format 4.0), which names each structure, its fields and their minor
-version.
-All integers are little-endian. "Expandable" structures may be longer in a file of a newer minor version, so arrays are
-always read with the stride that the file states, which must be at least the size below.
+version. All integers are little-endian. "Expandable" structures may be longer in a file of a newer minor version, so
+arrays are always read with the stride that the file states, which must be at least the size below.
 """
 
 from __future__ import annotations

@@ -47,16 +47,10 @@ class MetricScopes:
 
 def scopes_of(metric: RawMetric, scale: float, *, counted: bool = True) -> MetricScopes:
     """The ids of the inclusive (`execution`) and the function scope of a metric."""
-    execution = metric.scope_of_type(st.SCOPE_EXECUTION)
-    function = "function" if "function" in metric.scopes else metric.scope_of_type(st.SCOPE_TRANSITIVE)
+    execution = metric.of_type(st.SCOPE_EXECUTION)
+    function = metric.scopes.get("function") or metric.of_type(st.SCOPE_TRANSITIVE)
     return MetricScopes(
-        inclusive_prop=metric.propagated.get(execution) if execution else None,
-        function_prop=metric.propagated.get(function) if function else None,
-        inclusive_stat=metric.sum_id(execution) if execution else None,
-        function_stat=metric.sum_id(function) if function else None,
-        scale=scale,
-        propagation_bit=metric.scopes[function].propagation_bit if function else 0,
-        counted=counted,
+        execution.prop, function.prop, execution.sum, function.sum, scale, propagation_bit=function.bit, counted=counted
     )
 
 

@@ -1,8 +1,7 @@
 """What HPCToolkit's metric names mean, in both naming generations.
 
 A name is a stem with a unit in parentheses: `GKER (sec)` (2022–2024) and `GKER (s)` (2025) are one metric. GPU
-instruction
-metrics were called `GINST…` first, then `GINS…`; stalls moved from `GINS:STL_GMEM` to `GCYCLES:STL:GMEM`.
+instruction metrics were called `GINST…` first, then `GINS…`; stalls moved from `GINS:STL_GMEM` to `GCYCLES:STL:GMEM`.
 Source of the names: hpcrun's metric registration and the manual's list of GPU metrics.
 """
 

@@ -2,10 +2,9 @@
 call.
 
 A call path is a row of frames of the program's own code, then frames of libraries: `main → solve → MPI_Allreduce →
-opal_progress → …`.
-The outermost library frame below the program's code, the *public call*, says what the program asked for, and everything
-below it is that library's business, until it calls back into the program's code (an OpenMP region, a comparison
-function).
+opal_progress → …`. The outermost library frame below the program's code, the *public call*, says what the program asked
+for, and everything below it is that library's business, until it calls back into the program's code (an OpenMP region,
+a comparison function).
 """
 
 from __future__ import annotations

@@ -86,9 +86,7 @@ class Locations:
         return len(np.unique(self.node)) > 1
 
     def label(self, index: int) -> str:
-        """`rank 3 thread 1`, `thread 0`, `GPU context 0 stream 7`; the compute node only where there is more than
-        one.
-        """
+        """`rank 3 thread 1`, `thread 0`, `GPU context 0 stream 7`; the compute node only where there is more than one."""
         parts = []
         for name, word in LEVELS.items():
             column: Int64Array = getattr(self, name)

@@ -76,9 +76,7 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
 
 
 def shorten_path(path: str, width: int, *, ellipsis: str = "…") -> str:
-    """`path` in at most `width` characters: leading folders go first, `…/src/heat.c:12`; the file's own name goes
-    last.
-    """
+    """`path` in at most `width` characters: leading folders go first, `…/src/heat.c:12`; the file's own name goes last."""
     if len(path) <= width:
         return path
     parts = path.split("/")

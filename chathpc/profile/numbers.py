@@ -97,9 +97,7 @@ def speedup(bound: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """`value` in a metric's unit (chathpc.profile.metric.Unit) or in any other: `9.01 s`, `1.2 GB`, `45,000
-    samples`.
-    """
+    """`value` in a metric's unit (chathpc.profile.metric.Unit) or in any other: `9.01 s`, `1.2 GB`, `45,000 samples`."""
     if unit == "s":
         return seconds(value)
     if unit in ("bytes", "B"):

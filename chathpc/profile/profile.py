@@ -276,9 +276,7 @@ class Profile:
 
     @cached_property
     def locations(self) -> pd.DataFrame:
-        """One row per location: its label and parts, and its total of every summed metric that has values (NaN:
-        none).
-        """
+        """One row per location: its label and parts, and its total of every summed metric that has values (NaN: none)."""
         from chathpc.profile.tables import location_table
 
         return location_table(self)
@@ -308,9 +306,7 @@ class Profile:
         return callgraph(self, self._metric_or_time(metric))
 
     def graphframe(self) -> hatchet.GraphFrame:
-        """The profile as a hatchet GraphFrame: every node, every metric with values as `id` (exclusive) and `id
-        (inc)`.
-        """
+        """The profile as a hatchet GraphFrame: every node, every metric with values as `id` (exclusive) and `id (inc)`."""
         from chathpc.profile.hatchet_bridge import to_graphframe
 
         return to_graphframe(self)

@@ -199,8 +199,7 @@ class CallTree:
         """Those of `nodes` (ascending) that have no ancestor among `nodes` of the same `group`.
 
         `group` has one number, not negative, per entry of `nodes`; without it all are one group. Their subtrees are
-        then
-        disjoint within a group, so that inclusive values can be added up with recursion counted once.
+        then disjoint within a group, so that inclusive values can be added up with recursion counted once.
         """
         return nodes[outermost_spans(nodes, self.end[nodes], group)]
 
@@ -238,9 +237,7 @@ class CallTree:
 
     @cached_property
     def function_labels(self) -> tuple[IntArray, list[str]]:
-        """For each node the number of its owner's name, and the names by number: `function_name` of all nodes at
-        once.
-        """
+        """For each node the number of its owner's name, and the names by number: `function_name` of all nodes at once."""
         nameless = [f"<insn> {module.rsplit('/', 1)[-1]}" for module in self.modules]
         number: dict[str, int] = {}
         numbers = [number.setdefault(text, len(number)) for text in (*self.names, *nameless, "<unknown function>")]

@@ -10,7 +10,7 @@ import pytest
 
 from chathpc.adapters.hpctoolkit import read
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
-from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
+from chathpc.adapters.hpctoolkit.meta import NO_SCOPE, Meta, read_meta
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind, Relation
@@ -262,15 +262,12 @@ def test_ids_of_values_and_of_statistics_overlap_and_are_kept_apart(tmp_path: Pa
         Options(stats=True),
     )
     first, second = meta_of(tmp_path).metrics
-    assert first.propagated == {"point": 0, "function": 1, "lex_aware": 2, "execution": 3}
-    assert second.propagated == {"point": 4, "function": 5, "lex_aware": 6, "execution": 7}
-    assert len(first.summaries) == 20
-    # Statistic 3 of the first metric is a count of profiles; 7 is its sum, and also the second metric's inclusive value.
-    assert (first.sum_id("execution"), first.sum_id("function")) == (7, 5)
-    assert first.sum_id("nothing") is None
-    assert [(one.formula, one.combine, one.id) for one in first.summaries if one.scope.name == "execution"] == [
-        ("1", 0, 3), ("$$", 0, 7), ("($$^2)", 0, 11), ("$$", 1, 15), ("$$", 2, 19),
-    ]  # fmt: skip
+    ids = [{name: scope.prop for name, scope in metric.scopes.items()} for metric in (first, second)]
+    assert ids[0] == {"point": 0, "function": 1, "lex_aware": 2, "execution": 3}
+    assert ids[1] == {"point": 4, "function": 5, "lex_aware": 6, "execution": 7}
+    # Statistic 3 of the first metric is a count of profiles, 11, 15 and 19 its squares and extremes; 7 is its sum, and also the second
+    # metric's inclusive value.
+    assert (first.scopes["execution"].sum, first.scopes["function"].sum) == (7, 5)
     profile = read(tmp_path)
     assert profile.total(TIME) == 1.0
     assert not profile.metric("x").has_values
@@ -280,8 +277,8 @@ def test_scopes_are_found_by_their_type(tmp_path: Path) -> None:
     write(tmp_path, programs.small())
     metric = meta_of(tmp_path).metrics[0]
     assert {name: scope.type for name, scope in metric.scopes.items()} == {name: kind for name, kind, _ in SCOPES}
-    assert metric.scope_of_type(2) == "execution"
-    assert metric.scope_of_type(77) is None
+    assert metric.of_type(2) is metric.scopes["execution"]
+    assert metric.of_type(77) is NO_SCOPE
 
 
 def test_titles_descriptions_and_kinds_of_identifiers(tmp_path: Path) -> None:
