@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 GROUP = "chathpc.adapters"
 
 
-def nothing() -> str:
-    """The answer of an adapter that needs no more than chathpc itself."""
-    return ""
-
-
 def reader(module: str) -> Callable[[Path], Profile]:
     """The function `read` of a module that is imported when the first profile is read: most formats are only looked for."""
 
@@ -47,4 +42,4 @@ class Adapter:
     recognises: Callable[[Glance], bool]
     read: Callable[[Path], Profile]
     order: int = 50
-    needs: Callable[[], str] = nothing
+    needs: Callable[[], str] = str

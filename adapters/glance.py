@@ -34,18 +34,12 @@ class Glance:
     @cached_property
     def is_folder(self) -> bool:
         """True for a folder, and a link to one."""
-        try:
-            return self.path.is_dir()
-        except (OSError, ValueError):
-            return False
+        return os.path.isdir(self.path)
 
     @cached_property
     def is_file(self) -> bool:
         """True for a regular file, and a link to one."""
-        try:
-            return self.path.is_file()
-        except (OSError, ValueError):
-            return False
+        return os.path.isfile(self.path)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,8 +138,10 @@ def _profile(
             node.add_child(made[child])
             made[child].add_parent(node)
     roots = [node for node in made if not node.parents]
-    if _has_circle(nodes):
-        raise AdapterError("has functions below themselves", path=path, hint=DAMAGED)
+    try:
+        TopologicalSorter({number: children for number, (_, children) in enumerate(nodes)}).prepare()
+    except CycleError:
+        raise AdapterError("has functions below themselves", path=path, hint=DAMAGED) from None
     levels = ["node", *(level for level in ("rank", "thread") if any(level in row for row in rows))]
     names = list(dict.fromkeys(str(name) for row in rows for name in row if name not in levels))
     if len(names) > MOST_COLUMNS:
@@ -162,23 +165,6 @@ def _profile(
     if not any(metric.has_values for metric in profile.metrics.values()):
         raise AdapterError("has no numbers", path=path, hint=DAMAGED)
     return profile
-
-
-def _has_circle(nodes: Sequence[_Node]) -> bool:
-    """True if a node can be reached from itself: then some nodes never lose their last caller."""
-    callers = [0] * len(nodes)
-    for _, children in nodes:
-        for child in dict.fromkeys(children):
-            callers[child] += 1
-    free = [number for number, count in enumerate(callers) if not count]
-    seen = 0
-    while free:
-        seen += 1
-        for child in dict.fromkeys(nodes[free.pop()][1]):
-            callers[child] -= 1
-            if not callers[child]:
-                free.append(child)
-    return seen < len(nodes)
 
 
 def _frame(given: Mapping[str, Any]) -> dict[str, Any]:

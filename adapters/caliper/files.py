@@ -449,17 +449,12 @@ def _word(facts: Mapping[str, Any], key: str) -> str:
 
 
 def _number(cell: object) -> float | None:
-    if isinstance(cell, int | float) and not isinstance(cell, bool):
-        try:
-            return float(cell)
-        except OverflowError:
-            return None
-    if isinstance(cell, str):
-        try:
-            return float(cell)
-        except ValueError:
-            return None
-    return None
+    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
+        return None
+    try:
+        return float(cell)
+    except (OverflowError, ValueError):
+        return None
 
 
 def _texts(value: object) -> bool:

@@ -24,7 +24,8 @@ from chathpc.adapters.hpctoolkit.derived import DerivedMetric
 from chathpc.adapters.hpctoolkit.meta import RawMetric
 from chathpc.adapters.hpctoolkit.profiles import Block, ContextDatabase, ContextNodes, ProfileDatabase
 from chathpc.errors import AdapterError
-from chathpc.profile.metric import EMPTY_COLUMN, Column, column_of
+from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Column, column_of
+from chathpc.profile.sparse import rolled_up
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
 
 #: What is left after subtracting the children of a node is rounding if it is smaller than this part of the node's
@@ -102,11 +103,7 @@ class DatabaseValues:
             for function in _columns_by_metric(block, self.nodes_of, wanted, len(self.tree)).values():
                 column = self._own(function, scopes.propagation_bit)
                 own[column.nodes] = np.maximum(own[column.nodes], column.values * scopes.scale)
-        below, parent = own.tolist(), self.tree.parent.tolist()
-        for node in range(len(below) - 1, -1, -1):
-            if parent[node] >= 0:
-                below[parent[node]] = max(below[parent[node]], below[node])
-        return column_of(own), column_of(np.array(below))
+        return column_of(own), rolled_up(self.tree, column_of(own), Aggregation.MAX)
 
     def _wanted(self) -> NDArray[np.bool_]:
         """Which ids of values are the inclusive or function scope of a metric: a table indexed by 16-bit id."""

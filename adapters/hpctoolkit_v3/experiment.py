@@ -107,6 +107,12 @@ def read_experiment(path: Path) -> Experiment:
         return _Reader(path).read(file)
 
 
+#: Columns of an Experiment that grow node by node, or value by value.
+_COLUMNS = (
+    "tag", "alien", "parent", "end", "name", "file", "module", "line", "id", "trace_id", "value_node", "value_metric",
+)  # fmt: skip
+
+
 class _Table:
     """Names by the number that elements refer to them with; elements may also carry a name instead of a number."""
 
@@ -227,18 +233,7 @@ class _Reader:
             names=self.procedures.names,
             files=self.sources.names,
             modules=self.load_modules.names,
-            tag=np.asarray(self.tag),
-            alien=np.asarray(self.alien),
-            parent=np.asarray(self.parent),
-            end=np.asarray(self.end),
-            name=np.asarray(self.name),
-            file=np.asarray(self.file),
-            module=np.asarray(self.module),
-            line=np.asarray(self.line),
-            id=np.asarray(self.id),
-            trace_id=np.asarray(self.trace_id),
-            value_node=np.asarray(self.value_node),
-            value_metric=np.asarray(self.value_metric),
+            **{name: np.asarray(getattr(self, name)) for name in _COLUMNS},
             value=value,
         )
 
