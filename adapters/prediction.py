@@ -17,8 +17,8 @@ from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
-from chathpc.profile.predicted import PredictedKernel
 from chathpc.profile.profile import Profile
+from chathpc.profile.remark import PredictedKernel
 from chathpc.profile.text import clean
 
 TOOL = "chathpc predict"

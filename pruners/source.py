@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.languages import grammar_of, is_fortran, is_python
 from chathpc.diagnosis.source.text import MOST_BYTES, parsed
-from chathpc.profile.languages import kind_of
+from chathpc.profile.languages import is_fixed_form, kind_of
 from chathpc.profile.source_text import SourceReader
 
 if TYPE_CHECKING:
@@ -329,18 +329,13 @@ def _part_at(text: SourceText, line: int) -> tuple[int, Part | None]:
 
 def labels_of(names: Iterable[str]) -> dict[str, str]:
     """The last part of each path, with as many folders before it as tell it from the others."""
-    known = list(names)
+    paths = {name: name.replace("\\", "/").split("/") for name in names}
     labels = {}
-    for name in known:
-        parts = name.replace("\\", "/").split("/")
-        count = next(
-            count
-            for count in range(1, len(parts) + 1)
-            if count == len(parts)
-            or not any(
-                other != name and other.replace("\\", "/").split("/")[-count:] == parts[-count:] for other in known
-            )
-        )
+    for name, parts in paths.items():
+        others = [other for each, other in paths.items() if each != name]
+        count = 1
+        while count < len(parts) and any(other[-count:] == parts[-count:] for other in others):
+            count += 1
         labels[name] = "/".join(parts[-count:]).lstrip("/")
     return labels
 
@@ -507,11 +502,8 @@ def _without_open_comment(
 
 
 def _is_fixed_comment(name: str, line: str) -> bool:
-    from chathpc.profile.languages import is_fixed_form
-
-    return (
-        is_fixed_form(name) and line[:1] in tuple("cC*dD!") and not _DIRECTIVE.match(line.encode()) and line[1:2] != "$"
-    )
+    marked = line[:1] in tuple("cC*dD!") and line[1:2] != "$"
+    return is_fixed_form(name) and marked and not _DIRECTIVE.match(line.encode())
 
 
 # -- languages without a grammar -------------------------------------------------------------------------------

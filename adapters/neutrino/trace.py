@@ -13,13 +13,13 @@ from chathpc.adapters.content import read_text
 from chathpc.adapters.neutrino.probes import RECORD_AGAIN, read_probes
 from chathpc.adapters.neutrino.result import MOST_PAGES, PAGE, Measures, Result, measure, read_result
 from chathpc.errors import AdapterError
-from chathpc.profile.access import AccessDensity
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.gpu_counters import counter
 from chathpc.profile.kernel_names import demangled
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.profile import Profile, Source
+from chathpc.profile.remark import AccessDensity
 from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray, NodeKind
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,7 +125,7 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     inclusives: dict[str, Column] = {}
     matrices: dict[str, FloatArray] = {}
     for name, pair in metric_columns(frame).items():
-        if shared and pair.exclusive is None:
+        if shared and pair[0] is None:
             caveats.append(f"{name} is excluded: inclusive values of a call graph cannot be attributed to paths.")
             continue
         metric = known.get(name) or metric_named(name, taken=metrics)
@@ -133,7 +133,7 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
             None
             if column is None
             else spread(table[column].to_numpy(dtype=np.float64), row_location, row_node, len(where), tree)
-            for column in (pair.exclusive, pair.inclusive)
+            for column in pair
         )
         own, below = complete(own, below, tree, metric, anew=shared > 0)
         if own is None and below is None and name not in known:
@@ -151,10 +151,9 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
             caveats.append(
                 f"{name}: exclusive values sum to {total:g}, but the inclusive values of the roots to {at_roots:g}."
             )
-    facts = frame.metadata.get(METADATA) if isinstance(frame.metadata, Mapping) else None
     return Profile(
         format="hatchet",
-        title=title or (str(facts.get("title", "")) if isinstance(facts, Mapping) else "") or "GraphFrame",
+        title=title or str(told(frame, "title") or "") or "GraphFrame",
         tree=tree,
         metrics=metrics,
         values=MemoryValues(tree, exclusives, inclusives, len(where), matrices),
@@ -368,16 +367,10 @@ _CANONICAL = re.compile(r"(cpu|gpu|io|memory|papi|other)(\.[a-z0-9-]+)+")
 _NOT_ADDED = re.compile(r"\b(avg|mean|min|max|minimum|maximum|variance|stddev|ratio|percent)\b|%|/", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnPair:
-    """The columns of one metric in a GraphFrame; None where there is none."""
-
-    exclusive: str | None
-    inclusive: str | None
-
-
-def metric_columns(frame: Any) -> dict[str, ColumnPair]:
-    """Name of each metric → its columns: those that the GraphFrame names, or if it names none all that hold numbers."""
+def metric_columns(frame: Any) -> dict[str, tuple[str | None, str | None]]:
+    """Name of each metric → its exclusive and inclusive column: of those that the GraphFrame names, or if it names none of all that hold
+    numbers.
+    """
     table = frame.dataframe
     exclusive = [c for c in frame.exc_metrics if c in table.columns]
     inclusive = [c for c in frame.inc_metrics if c in table.columns]
@@ -387,7 +380,7 @@ def metric_columns(frame: Any) -> dict[str, ColumnPair]:
         exclusive = [c for c in numbers if _stem(c) == c]
     own = {_stem(c): c for c in exclusive if c not in _NO_METRIC and table[c].dtype.kind in "fiu"}
     below = {_stem(c): c for c in inclusive if c not in _NO_METRIC and table[c].dtype.kind in "fiu"}
-    return {stem: ColumnPair(own.get(stem), below.get(stem)) for stem in {**own, **below}}
+    return {stem: (own.get(stem), below.get(stem)) for stem in {**own, **below}}
 
 
 def _stem(column: str) -> str:
@@ -395,13 +388,17 @@ def _stem(column: str) -> str:
     return re.sub(r"\s*\((inc|I|E)\)$|^inclusive#|(?<=#)inclusive#", "", column)
 
 
+def told(frame: Any, what: str) -> Any:
+    """What `to_graphframe` left in the metadata under a key; None without it."""
+    facts = frame.metadata.get(METADATA) if isinstance(frame.metadata, Mapping) else None
+    return facts.get(what) if isinstance(facts, Mapping) else None
+
+
 def known_metrics(frame: Any) -> dict[str, Metric]:
     """The metrics that `to_graphframe` left in the metadata."""
-    facts = frame.metadata.get(METADATA) if isinstance(frame.metadata, Mapping) else None
-    metrics = facts.get("metrics") if isinstance(facts, Mapping) else None
-    if not isinstance(metrics, Mapping):
-        return {}
-    return {name: metric for name, metric in metrics.items() if isinstance(metric, Metric) and metric.id == name}
+    metrics = told(frame, "metrics")
+    given = metrics.items() if isinstance(metrics, Mapping) else ()
+    return {name: metric for name, metric in given if isinstance(metric, Metric) and metric.id == name}
 
 
 def metric_named(name: str, *, taken: Mapping[str, Metric]) -> Metric:

@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     import networkx
     import pandas as pd
 
-    from chathpc.profile.access import AccessDensity
     from chathpc.profile.compiler import Build
-    from chathpc.profile.grown import GrownPlace
     from chathpc.profile.machine_code import MachineCode, SampledCode
-    from chathpc.profile.predicted import PredictedKernel
-    from chathpc.profile.remark import Device, Disagreement, Remark
+    from chathpc.profile.remark import AccessDensity, Device, Disagreement, GrownPlace, PredictedKernel, Remark
     from chathpc.profile.source_text import Provenance
     from chathpc.profile.timeline import Timeline
 

@@ -13,7 +13,7 @@ from chathpc import __version__
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.diagnose import models_of
 from chathpc.errors import UsageError
-from chathpc.profile.grown import GrownPlace
+from chathpc.profile.remark import GrownPlace
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, words
 from chathpc.scale.efficiency import efficiencies_of

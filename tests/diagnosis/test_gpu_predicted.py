@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from chathpc.profile.predicted import PredictedKernel
 from chathpc.profile.profile import Profile
+from chathpc.profile.remark import PredictedKernel
 from tests.diagnosis.parts import diagnosed, finding, statements
 from tests.diagnosis.test_gpu import launch, program, timed
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.profile.grown import GrownPlace
+from chathpc.profile.remark import GrownPlace
 from tests.diagnosis.parts import function, main
 from tests.profile.build import build
 

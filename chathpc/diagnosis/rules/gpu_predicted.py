@@ -13,7 +13,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key, kernel_key
-from chathpc.profile.predicted import PredictedKernel
+from chathpc.profile.remark import PredictedKernel
 
 #: What a predicted time is most for → the cause that counters may confirm.
 _CAUSES = {

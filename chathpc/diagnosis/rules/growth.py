@@ -13,7 +13,7 @@ from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
-from chathpc.profile.grown import GrownPlace
+from chathpc.profile.remark import GrownPlace
 
 _CAUSE = "quadratic-algorithm"
 #: What helps where only the growth is known, not what is done for all pairs.
