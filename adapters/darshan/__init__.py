@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chathpc.adapters import native
 from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
 
@@ -16,9 +17,7 @@ def recognises(glance: Glance) -> bool:
 
 def needs() -> str:
     """The package, where it is missing."""
-    from chathpc.adapters.darshan.log import installed
-
-    return "" if installed() else "the package darshan is missing: pip install 'chathpc[darshan]'"
+    return "" if native.installed("darshan") else "the package darshan is missing: pip install 'chathpc[darshan]'"
 
 
 read = reader("chathpc.adapters.darshan.profile")

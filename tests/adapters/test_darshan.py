@@ -9,7 +9,7 @@ import pytest
 
 import chathpc
 from chathpc.adapters import darshan, native
-from chathpc.adapters.darshan import log as darshan_log
+from chathpc.adapters.darshan import profile as darshan_log
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
 from tests.synthetic.darshan_stub import install, write_log

@@ -71,7 +71,7 @@ def log_get_record(log, module):
 
 def install(folder: Path) -> Path:
     """Write the package into `folder`, which is then to be put on the path."""
-    from chathpc.adapters.darshan.log import _COUNTERS, _PREFIX, _STRIPES
+    from chathpc.adapters.darshan.profile import _COUNTERS, _PREFIX, _STRIPES
 
     summed = ("MPI-IO", "H5D", "PNETCDF_VAR")  # whose sizes are those of whole accesses, as their names say
     names = {
