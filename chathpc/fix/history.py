@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from chathpc.diagnosis.records import Finding
@@ -13,35 +13,16 @@ from chathpc.fix.records import Attempt, Candidate, GateResult, Speedup, Verdict
 
 def candidate_data(candidate: Candidate, key: str, round_number: int) -> dict[str, Any]:
     """A candidate as the ledger has it."""
-    return {
-        "key": key,
-        "round": round_number,
-        "id": candidate.id,
-        "proposer": candidate.proposer,
-        "title": candidate.title,
-        "recipe": candidate.recipe,
-        "files": dict(candidate.files),
-        "flags": candidate.flags,
-        "parent": candidate.parent,
-        "claims": list(candidate.claims),
-        "finding": None if candidate.finding is None else finding_key(candidate.finding),
-    }
+    finding = None if candidate.finding is None else finding_key(candidate.finding)
+    known = {each.name: getattr(candidate, each.name) for each in fields(candidate)}
+    return {**known, "key": key, "round": round_number, "finding": finding}
 
 
 def candidate_of(data: Mapping[str, Any], findings: Sequence[Finding]) -> Candidate:
     """The candidate of a line; its finding is looked up in the diagnosis of its round, which is computed anew."""
     finding = next((each for each in findings if finding_key(each) == data["finding"]), None)
-    return Candidate(
-        id=data["id"],
-        proposer=data["proposer"],
-        title=data["title"],
-        files=dict(data["files"]),
-        flags=data["flags"],
-        finding=finding,
-        recipe=data["recipe"],
-        parent=data["parent"],
-        claims=tuple(data.get("claims", ())),
-    )
+    known = {each.name: data[each.name] for each in fields(Candidate) if each.name in data}
+    return Candidate(**{**known, "finding": finding, "claims": tuple(data.get("claims", ()))})
 
 
 def finding_key(finding: Finding) -> str:
@@ -52,14 +33,7 @@ def finding_key(finding: Finding) -> str:
 
 def gate_data(key: str, result: GateResult) -> dict[str, Any]:
     """What a gate said, as the ledger has it."""
-    return {
-        "key": key,
-        "gate": result.gate,
-        "passed": result.passed,
-        "verdict": result.verdict,
-        "statement": result.statement,
-        "figures": result.figures,
-    }
+    return {"key": key, **{each.name: getattr(result, each.name) for each in fields(result)}}
 
 
 def gate_of(data: Mapping[str, Any]) -> GateResult:

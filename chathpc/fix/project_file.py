@@ -6,7 +6,7 @@ Whoever wrote the file says which commands are run, so nothing of it is run here
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -116,16 +116,15 @@ def _project(root: Path, file: Path, values: ProjectValues) -> Project:
             'Name the sources that may change, for example: edit: ["*.c"]',
         )
     limits = {key: value for key, value in values.limits.model_dump().items() if value is not None}
-    check = values.check
     return Project(
         root=root,
         build=values.build,
         run=run,
         edit=tuple(values.edit),
         protect=protect,
-        flags=None if values.flags is None else Flags(values.flags.variable, values.flags.value),
+        flags=None if values.flags is None else Flags(**dict(values.flags)),
         inputs=tuple(inputs),
-        check=Check(tuple(check.outputs), check.relative, check.absolute, tuple(check.ignore), check.command),
+        check=Check(**_tuples(values.check)),
         threads=tuple(dict.fromkeys(values.threads)),
         profile=_profiling(file, values.profile),
         launcher=values.launcher,
@@ -137,17 +136,12 @@ def _project(root: Path, file: Path, values: ProjectValues) -> Project:
 
 
 def _kernel(values: KernelValues) -> Kernel:
-    return Kernel(
-        values.name,
-        values.file,
-        tuple(KernelArgument(**one.model_dump()) for one in values.arguments),
-        tuple(values.grid),
-        tuple(values.block),
-        values.shared,
-        values.relative,
-        values.absolute,
-        values.arch,
-    )
+    arguments = tuple(KernelArgument(**dict(one)) for one in values.arguments)
+    return Kernel(**{**_tuples(values), "arguments": arguments})
+
+
+def _tuples(values: BaseModel) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values}
 
 
 def _run(root: Path, file: Path, key: str, values: RunValues, usual: str) -> Run:

@@ -15,6 +15,8 @@ SCHEMA = "chathpc-fix/1"
 class SpeedupRecord(Record):
     """Time before over time after, with its 95 % interval."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     estimate: float
     low: float
     high: float
@@ -23,6 +25,8 @@ class SpeedupRecord(Record):
 
 class GateRecord(Record):
     """What one gate said of a change."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     gate: Literal["scope", "build", "correctness", "effects", "speed", "plausibility", "cause"]
     passed: bool
@@ -59,6 +63,8 @@ class UntriedRecord(Record):
 
 class BaselineRecord(Record):
     """The original with other flags of the compiler, and no change."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     flags: str
     statement: str

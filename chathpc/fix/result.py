@@ -8,7 +8,7 @@ from typing import Literal
 
 from chathpc.diagnosis.records import Finding
 from chathpc.diagnosis.records import Verdict as Health
-from chathpc.fix.outcome import Baseline, Outcome
+from chathpc.fix.outcome import Outcome
 from chathpc.fix.patch import unified
 from chathpc.fix.recipes.analysis.program import program
 from chathpc.fix.recipes.table import recipes
@@ -46,7 +46,7 @@ def report(outcome: Outcome) -> FixReport:
         given_up=list(outcome.given_up),
         attempts=[_attempt(each) for each in outcome.attempts],
         untried=_untried(outcome),
-        baselines=[_baseline(each) for each in outcome.baselines],
+        baselines=[BaselineRecord.model_validate(each) for each in outcome.baselines],
         compiler_alone=alone,
         patch=unified(outcome.originals, outcome.last.files) if outcome.accepted else "",
         tree_before=_tree(outcome.first) if outcome.accepted else None,
@@ -133,16 +133,7 @@ def _attempt(attempt: Attempt) -> AttemptRecord:
         reason=told[-1].statement if told else "",
         speedup=_speedup(attempt.speedup),
         predicted=attempt.predicted,
-        gates=[
-            GateRecord(
-                gate=gate.gate,
-                passed=gate.passed,
-                verdict=None if gate.verdict is None else gate.verdict.value,
-                statement=gate.statement,
-                figures=dict(gate.figures),
-            )
-            for gate in attempt.gates
-        ],
+        gates=[GateRecord.model_validate(gate) for gate in attempt.gates],
     )
 
 
@@ -177,18 +168,7 @@ def _untried(outcome: Outcome) -> list[UntriedRecord]:
 
 
 def _speedup(speedup: Speedup | None) -> SpeedupRecord | None:
-    if speedup is None:
-        return None
-    return SpeedupRecord(estimate=speedup.estimate, low=speedup.low, high=speedup.high, pairs=speedup.pairs)
-
-
-def _baseline(baseline: Baseline) -> BaselineRecord:
-    return BaselineRecord(
-        flags=baseline.flags,
-        statement=baseline.statement,
-        speedup=_speedup(baseline.speedup),
-        changed=_speedup(baseline.changed),
-    )
+    return None if speedup is None else SpeedupRecord.model_validate(speedup)
 
 
 def _compiler_alone(outcome: Outcome) -> bool | None:

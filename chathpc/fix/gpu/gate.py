@@ -14,8 +14,7 @@ from chathpc.fix.gpu import outside
 from chathpc.fix.gpu.child import job
 from chathpc.fix.gpu.compile import compiled
 from chathpc.fix.gpu.examine import Code
-from chathpc.fix.gpu.launch_facts import launch_facts
-from chathpc.fix.gpu.plan import Plan, plan
+from chathpc.fix.gpu.plan import Plan, launch_facts, plan
 from chathpc.fix.gpu.signature import Refusal, signature
 from chathpc.fix.project import Kernel
 from chathpc.fix.recipes.cuda.block_size import block_of

@@ -6,16 +6,68 @@ an array that is indexed with that index alone has so many elements. Everything 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any, Literal
 
-from chathpc.fix.gpu.launch_facts import LaunchFacts
 from chathpc.fix.gpu.signature import Parameter, Refusal, Signature
 from chathpc.fix.project import Kernel, KernelArgument
+from chathpc.profile.kernel_names import base_key
+from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
+
+#: Means over launches are whole numbers where all launches are the same; what floating point adds is less.
+_WHOLE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFacts:
+    """Blocks of the grid, threads of a block."""
+
+    blocks: int
+    threads: int
+
+
+def launch_facts(profile: Profile, kernel: str) -> LaunchFacts | Refusal:
+    """What the table of kernels says of the one called `kernel` (its own name, without scopes and parameters).
+
+    The table has means over the launches: where blocks or threads are no whole number, launches differ and no one of them is known.
+    """
+    table = profile.kernels
+    rows = [row for row in table.to_dict("records") if base_key(str(row["name"])) == base_key(kernel)]
+    shown = clean(kernel)
+    if not rows:
+        return Refusal(f"The profile has no kernel {shown}.", "Profile with nsys, ncu or HPCToolkit's GPU measurement.")
+    if len(rows) > 1:
+        return Refusal(
+            f"The profile has {len(rows)} kernels called {shown}: {', '.join(clean(str(row['name']))[:60] for row in rows[:3])}.",
+            "Declare grid and block in chathpc.yaml.",
+        )
+    row = rows[0]
+    blocks, threads = (_measured(row.get(f"gpu.kernel.{what}")) for what in ("blocks", "threads-per-block"))
+    if blocks is None or threads is None:
+        return Refusal(
+            f"The profile lacks the launch configuration of {shown}.",
+            "Declare grid and block in chathpc.yaml, or profile with nsys or ncu.",
+        )
+    if not (_is_whole(blocks) and _is_whole(threads)):
+        return Refusal(
+            f"{shown} was launched with varying sizes ({blocks:.6g} blocks of {threads:.6g} threads on average).",
+            "Declare grid and block in chathpc.yaml.",
+        )
+    return LaunchFacts(round(blocks), round(threads))
+
+
+def _measured(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) and value >= 0 else None
+
+
+def _is_whole(value: float) -> bool:
+    return value >= 1 and abs(value - round(value)) <= _WHOLE * value
+
 
 Role = Literal["in", "out", "inout"]
 #: Threads of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import pairwise
 
 from chathpc.fix.recipes.analysis.edits import Edit
@@ -17,7 +16,7 @@ from chathpc.fix.recipes.flags import other_flags
 from chathpc.fix.recipes.recipe import Change, Context, Recipe
 from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import recipes
-from chathpc.fix.records import Attempt, Candidate, Problem
+from chathpc.fix.records import Attempt, Candidate, Problem, identity
 
 #: More candidates are not tried in one round: each is built, checked and timed.
 MOST = 12
@@ -177,7 +176,7 @@ def _candidate(program: Program, one: Found, changes: Sequence[Change], parent: 
     first = changes[0]
     more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
     title = f"{one.spot.procedure.model.name} ({one.spot.source.path}:{first.line}): {first.did}{more}"
-    return Candidate(_identity(texts, None), "recipes", title, texts, None, one.spot.finding, one.recipe.name, parent)
+    return Candidate(identity(texts, None), "recipes", title, texts, None, one.spot.finding, one.recipe.name, parent)
 
 
 def _together(program: Program, found: Sequence[Found], parent: str | None) -> Candidate | None:
@@ -195,7 +194,7 @@ def _together(program: Program, found: Sequence[Found], parent: str | None) -> C
         return None
     title = f"{len(kept)} changes together: {', '.join(names)}"
     return Candidate(
-        _identity(texts, None), "recipes", title, texts, None, found[0].spot.finding, "+".join(names), parent
+        identity(texts, None), "recipes", title, texts, None, found[0].spot.finding, "+".join(names), parent
     )
 
 
@@ -205,10 +204,4 @@ def _with_flags(context: Context, problem: Problem, parent: str | None) -> Itera
     device = problem.project.gpu or any(source.language == "cuda" for source in context.program.sources.values())
     for flags, did, promise in other_flags(problem.project, may_round=context.may_round, native=not device):
         score = promise * (max(finding.weight, 0.05) * 2 if finding is not None else 0.5 if promise > 0.5 else 0.02)
-        yield score, Candidate(_identity({}, flags), "recipes", did, {}, flags, finding, "compiler-flags", parent)
-
-
-def _identity(texts: dict[str, str], flags: str | None) -> str:
-    """The same change has the same id, whoever finds it and whenever."""
-    digest = sha256(repr((sorted(texts.items()), flags)).encode("utf-8", "surrogateescape"))
-    return f"r{digest.hexdigest()[:12]}"
+        yield score, Candidate(identity({}, flags), "recipes", did, {}, flags, finding, "compiler-flags", parent)

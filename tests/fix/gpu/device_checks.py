@@ -244,7 +244,7 @@ def _tool(tool: Literal["nsys", "ncu"]) -> Callable[[Path], tuple[str, str]]:
 
     def run(folder: Path) -> tuple[str, str]:
         from chathpc.adapters.load import load
-        from chathpc.fix.gpu.launch_facts import LaunchFacts, launch_facts
+        from chathpc.fix.gpu.plan import LaunchFacts, launch_facts
         from chathpc.measure import measure
 
         if shutil.which(tool) is None:

@@ -20,7 +20,7 @@ from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted
 from chathpc.fix.recipes.analysis.origins import is_fresh
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.reductions import Reduction, reductions
+from chathpc.fix.recipes.analysis.scalars import Reduction, reductions
 from chathpc.fix.recipes.analysis.subscripts import base_and_parts, is_steady, is_whole, scope_of, sum_of
 from chathpc.fix.recipes.analysis.syntax import children, enclosing, field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import declared

@@ -16,8 +16,16 @@ from chathpc.diagnosis.source.c_expressions import expression as c_expression
 from chathpc.diagnosis.source.c_family import declared as c_declared
 from chathpc.diagnosis.source.model import Declaration, Expr, Function, Kind, Record, expressions
 from chathpc.diagnosis.source.text import SourceFile, parsed
-from chathpc.fix.recipes.analysis.addresses import addressed_names
-from chathpc.fix.recipes.analysis.syntax import C_LOOPS, FORTRAN_LOOPS, children, field, nodes, text_of, walk
+from chathpc.fix.recipes.analysis.syntax import (
+    C_LOOPS,
+    FORTRAN_LOOPS,
+    addressed_names,
+    children,
+    field,
+    nodes,
+    text_of,
+    walk,
+)
 from chathpc.profile.languages import Language, is_fixed_form, language_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ __all__ = [
     "bare",
     "body_of",
     "children",
-    "code_and_macros",
     "control",
     "enclosing",
     "field",
@@ -134,16 +133,45 @@ def control(node: Node) -> Node | None:
     return head[-1] if head and head[-1].type == "loop_control_expression" else None
 
 
-def _code_of(text: bytes) -> bytes:
-    """The text without comments, strings and directives."""
-    return re.sub(
-        rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])*'|^[ \t]*#[^\n]*",
-        b" ",
-        text,
-        flags=re.DOTALL | re.MULTILINE,
-    )
+def addressed_names(root: Node) -> frozenset[str]:
+    """Variables and fields whose address is taken, to which a reference is bound, or that a lambda captures."""
+    found: set[str] = set()
+    for node in nodes(root, "pointer_expression", "reference_declarator", "lambda_expression", "for_range_loop"):
+        if node.type == "lambda_expression":
+            own = {
+                text_of(each)
+                for part in nodes(node, "declaration", "parameter_declaration")
+                for one in part.children_by_field_name("declarator")
+                for each in [_declared_name(one)]
+                if each is not None
+            }
+            found.update({text_of(one) for one in nodes(node, "identifier")} - own)
+            continue
+        if node.type == "pointer_expression":
+            if text_of(field(node, "operator")) != "&":
+                continue
+            of = field(node, "argument")
+        else:  # what a reference is bound to
+            if node.type != "reference_declarator" or node.parent is None or node.parent.type != "init_declarator":
+                continue
+            of = field(node.parent, "value")
+        while of is not None:
+            if of.type in ("field_expression",):
+                found.add(text_of(field(of, "field")))
+                of = field(of, "argument") if text_of(field(of, "operator")) == "." else None
+            elif of.type == "parenthesized_expression":
+                of = children(of)[0] if children(of) else None
+            elif of.type == "subscript_expression":
+                of = None  # an element's address is that of memory, which origins follow
+            else:
+                if of.type == "identifier":
+                    found.add(text_of(of))
+                of = None
+    return frozenset(found)
 
 
-def code_and_macros(root: Node, text: bytes) -> bytes:
-    """As `_code_of`, with what macros stand for."""
-    return b"\n".join([_code_of(text), *(_code_of(each.text or b"") for each in nodes(root, "preproc_arg"))])
+def _declared_name(node: Node | None) -> Node | None:
+    """The name that a declarator without a reference declares: a variable of the block's own."""
+    while node is not None and node.type in ("init_declarator", "array_declarator", "pointer_declarator"):
+        node = field(node, "declarator")
+    return node if node is not None and node.type == "identifier" else None

@@ -13,10 +13,10 @@ from chathpc.fix.recipes.fortran.statements import (
     Declared,
     called,
     declaration,
+    declarations_end,
     identifiers,
     squeezed,
 )
-from chathpc.fix.recipes.fortran.types import declarations_end
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:

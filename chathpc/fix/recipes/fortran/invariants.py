@@ -13,7 +13,7 @@ from chathpc.fix.recipes.analysis.loops import counted
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, enclosing, field, inside, line_of, nodes, text_of
 from chathpc.fix.recipes.fortran.powers import is_real, written_number
-from chathpc.fix.recipes.fortran.types import declarations_end, type_text
+from chathpc.fix.recipes.fortran.statements import declarations_end, type_text
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.invariants import outermost
 

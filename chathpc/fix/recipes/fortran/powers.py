@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
-from chathpc.fix.recipes.fortran.types import component
+from chathpc.fix.recipes.fortran.statements import component
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:

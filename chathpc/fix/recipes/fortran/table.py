@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from chathpc.fix.recipes.fortran import allocations, invariants, powers, sums
 from chathpc.fix.recipes.recipe import COMPUTE, FORTRAN, Recipe
 from chathpc.fix.recipes.serial import interchange
@@ -30,13 +32,14 @@ RECIPES: tuple[Recipe, ...] = (
         "fortran-schedule-dynamic",
         "Schedules an OpenMP loop dynamically in small chunks.",
         "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp_schedules.dynamic_schedule, 0.9,
+        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point",
+        partial(openmp_schedules.scheduled, schedule="dynamic, {piece}"), 0.9,
     ),
     Recipe(
         "fortran-schedule-guided",
         "Schedules an OpenMP loop in chunks that get smaller.",
         "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp_schedules.guided_schedule, 0.6,
+        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", partial(openmp_schedules.scheduled, schedule="guided"), 0.6,
     ),
     Recipe(
         "fortran-reduction",

@@ -14,8 +14,8 @@ from chathpc.fix.recipes.analysis.directives import Directive, directive, direct
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
-from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.scalars import own_scalars
 from chathpc.fix.recipes.analysis.subscripts import scope_of, subscripts
 from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics

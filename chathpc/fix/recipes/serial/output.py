@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.fix.gates.text import code
 from chathpc.fix.recipes.analysis.edits import Edit, line_start
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Spot
-from chathpc.fix.recipes.analysis.syntax import children, code_and_macros, field, line_of, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+_INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.MULTILINE)
 #: Ways to end without writing what is in the buffers, or to look at a file or share it from outside.
 LOST = re.compile(
     rb"\b(?:fileno|v?fork|fsync|fdatasync|system|popen|_exit|_Exit|quick_exit|abort|terminate|raise|kill|exec[lv]\w*|sync_with_stdio)\b"
@@ -66,8 +68,8 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     calls = [each for each in spot.procedure.all("call_expression") if text_of(field(each, "function")) == "write"]
     everywhere = [each for _, each in program.calls.get("write", [])]
     if not calls or re.search(
-        rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",
-        code_and_macros(spot.source.file.tree.root_node, text),
+        r"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",
+        _INCLUDED.sub("", code(spot.source.path, text.decode("utf-8", "replace")).plain),
     ):
         return
     closes = [each for _, each in program.calls.get("close", [])]
@@ -84,8 +86,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     if len(program.calls.get("open", [])) != 1 or "chathpc_write" in text.decode("utf-8", "replace"):
         return  # one file at a time is buffered
     first_function = min(one.node.start_byte for one in spot.source.procedures)
-    helper = _HELPER_CPP if spot.source.is_cpp else _HELPER
-    edits = [Edit(line_start(text, first_function), line_start(text, first_function), helper)]
+    edits = [Edit(line_start(text, first_function), line_start(text, first_function), _HELPER)]
     for each in everywhere:
         name = field(each, "function")
         if name is not None:
@@ -137,4 +138,3 @@ static int buffered_close(int fd) {
 }
 
 """
-_HELPER_CPP = _HELPER

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, is_independent
+from chathpc.fix.recipes.analysis.dependences import dependences, is_independent
 from chathpc.fix.recipes.analysis.directives import (
     WORTH_A_REGION,
     directives,
@@ -18,8 +18,8 @@ from chathpc.fix.recipes.analysis.directives import (
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, around, counted, is_invariant, loops_of, used_after
-from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.scalars import own_scalars
 from chathpc.fix.recipes.analysis.syntax import inside, line_of, nodes
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
@@ -62,14 +62,10 @@ def _if_large(procedure: Procedure, spot: Spot, program: Program) -> Iterator[Ch
 
 def _is_called_often(procedure: Procedure, program: Program) -> bool:
     """True if a call of the function stands in a loop, or one of its regions does."""
-    if any(True for one in directives(procedure) if one.has("parallel") for _ in _loops_around(one.node, procedure)):
+    if any(True for one in directives(procedure) if one.has("parallel") for _ in around(one.node, procedure)):
         return True
     calls = program.calls.get(procedure.model.name, [])
-    return any(True for caller, call in calls for _ in _loops_around(call, caller))
-
-
-def _loops_around(node: Node, procedure: Procedure) -> Iterator[Node]:
-    return around(node, procedure)
+    return any(True for caller, call in calls for _ in around(call, caller))
 
 
 def _work(header: Counted, procedure: Procedure, program: Program) -> str | None:
@@ -116,7 +112,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
         if (
             header is None
             or any(inside(loop, each) for each in given)
-            or (next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop))
+            or (next(around(loop, procedure), None) is not None and not _outer_is_serial(loop))
             or not _is_worth_sharing(header, spot)
         ):
             continue
@@ -140,7 +136,8 @@ def _shared_directive(header: Counted, program: Program, *, may_round: bool) -> 
         return None
     if not is_invariant(header.bound, loop, procedure, program):
         return None
-    found, private = shared(header, program)
+    private = own_scalars(header.body, loop, procedure, program)
+    found = dependences([header], header.body, program, frozenset(private))
     if (
         not found.is_known
         or not is_independent(found.vectors)
@@ -175,13 +172,3 @@ def _is_worth_sharing(header: Counted, spot: Spot) -> bool:
     if spot.finding is not None and header.node.start_point[0] < spot.line <= header.node.end_point[0] + 1:
         return True
     return any(True for _ in nodes(header.body, "for_statement"))
-
-
-def shared(header: Counted, program: Program) -> tuple[Dependences, list[str]]:
-    """Dependences of a loop after each thread has its own copy of scalars that every iteration sets before it uses them."""
-    procedure = header.procedure
-    private = own_scalars(header.body, header.node, procedure, program)
-    if not private:
-        return dependences([header], header.body, program), []
-    found = dependences([header], header.body, program, frozenset(private))
-    return found, private

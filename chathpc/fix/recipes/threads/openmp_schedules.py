@@ -18,24 +18,14 @@ if TYPE_CHECKING:
 _IMBALANCE = ("omp-load-imbalance", "omp-barrier-wait")
 
 
-def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """Iterations are handed out in small pieces: `schedule(dynamic, …)`."""
+def scheduled(context: Context, spot: Spot, schedule: str) -> Iterator[Change]:
+    """Iterations are handed out otherwise: `schedule(dynamic, …)` in small pieces, `schedule(guided)` in pieces that get smaller, `schedule(static, 8)` in
+    turn, without the cost of handing them out. With `{piece}` few iterations are handed out one by one.
+    """
     for one, header in _schedulable(context, spot):
         trips = value(header.procedure.expression(header.bound), spot.source.file.unit.constants)
-        piece = 1 if trips is not None and trips <= 512 and header.step > 0 else 16
-        yield from _scheduled(one, f"schedule(dynamic, {piece})", spot)
-
-
-def guided_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """Iterations are handed out in pieces that get smaller: `schedule(guided)`."""
-    for one, _ in _schedulable(context, spot):
-        yield from _scheduled(one, "schedule(guided)", spot)
-
-
-def cyclic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """Iterations are dealt out in turn: `schedule(static, 1)`, without the cost of handing them out."""
-    for one, _ in _schedulable(context, spot):
-        yield from _scheduled(one, "schedule(static, 8)", spot)
+        few = trips is not None and trips <= 512 and header.step > 0
+        yield from _scheduled(one, f"schedule({schedule.format(piece=1 if few else 16)})", spot)
 
 
 def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Counted]]:

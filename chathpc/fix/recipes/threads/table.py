@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from chathpc.fix.recipes.recipe import COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.threads import (
     openmp_loops,
@@ -16,19 +18,19 @@ RECIPES: tuple[Recipe, ...] = (
         "schedule-dynamic",
         "Schedules an OpenMP loop dynamically in small chunks.",
         "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", openmp_schedules.dynamic_schedule, 0.9,
+        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", partial(openmp_schedules.scheduled, schedule="dynamic, {piece}"), 0.9,
     ),
     Recipe(
         "schedule-guided",
         "Schedules an OpenMP loop in chunks that get smaller.",
         "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", openmp_schedules.guided_schedule, 0.6,
+        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", partial(openmp_schedules.scheduled, schedule="guided"), 0.6,
     ),
     Recipe(
         "schedule-cyclic",
         "Distributes the iterations of an OpenMP loop round-robin, eight at a time.",
         "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", openmp_schedules.cyclic_schedule, 0.5,
+        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", partial(openmp_schedules.scheduled, schedule="static, 8"), 0.5,
     ),
     Recipe(
         "private-sums",
