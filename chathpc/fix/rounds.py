@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from chathpc.errors import BudgetSpentError
-from chathpc.fix.agent.claimed import claimed
+from chathpc.fix.agent.briefing import claimed
 from chathpc.fix.agent.workbench import Workbench
 from chathpc.fix.gates.chain import attempt
 from chathpc.fix.history import candidate_data, candidate_of

@@ -11,10 +11,10 @@ import pytest
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Finding, Place
-from chathpc.fix.agent.claimed import claimed
+from chathpc.fix.agent.briefing import claimed
 from chathpc.fix.gates import cause, plausibility
+from chathpc.fix.gates.altered import mutants
 from chathpc.fix.gates.inputs import known_answers
-from chathpc.fix.gates.mutants import mutants
 from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.gates.races import new_races
 from chathpc.fix.records import Speedup, Verdict

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from chathpc.chat.tools.record import Result
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.fix.agent import tools
-from chathpc.fix.agent.briefing import Guidance, briefing, diagnosed, verdict_of
-from chathpc.fix.agent.claimed import claimed
+from chathpc.fix.agent.briefing import Guidance, briefing, claimed, diagnosed, verdict_of
 from chathpc.fix.agent.workbench import NOTHING, Workbench
 from chathpc.fix.models.asker import Asker, ModelAsker, Question
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity

@@ -33,7 +33,7 @@ def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, Change
         return {}
     # Long to load, which a profile without source need not wait for.
     from chathpc.fix.recipes.analysis.program import program
-    from chathpc.fix.recipes.edited_sources import edited
+    from chathpc.fix.recipes.recipe import edited
 
     programs = {file: program({file: text}) for file, text in texts.items() if text}
     found: dict[int, ChangeRecord] = {}

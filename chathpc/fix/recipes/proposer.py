@@ -11,9 +11,8 @@ from itertools import pairwise
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.expansion import changes
 from chathpc.fix.recipes.analysis.program import Program, Spot, program
-from chathpc.fix.recipes.edited_sources import edited, is_shared
 from chathpc.fix.recipes.flags import other_flags
-from chathpc.fix.recipes.recipe import Change, Context, Recipe
+from chathpc.fix.recipes.recipe import Change, Context, Recipe, edited, is_shared
 from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import recipes
 from chathpc.fix.records import Attempt, Candidate, Problem, identity

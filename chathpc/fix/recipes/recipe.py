@@ -1,15 +1,20 @@
-"""What a recipe is, and what it gives: changes of texts by bytes."""
+"""What a recipe is, and what it gives: changes of texts by bytes, which are made here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Literal
 
 from chathpc.fix.project import Project
-from chathpc.fix.recipes.analysis.edits import Edit
+from chathpc.fix.recipes.analysis.edits import Edit, applied
 from chathpc.fix.recipes.analysis.program import Program, Spot
 
+#: Characters of a line (Fortran 2018, 6.3.2.1); Fortran 2023 allows more, compilers do not yet.
+_LONGEST = 132
+_DIRECTIVE = re.compile(rb"[ \t]*!\$(?:omp|acc)\b *", re.IGNORECASE)
 #: Languages that recipes are for: C, C++ and the host's part of CUDA; programs without a GPU; free-form Fortran.
 C_FAMILY = ("c", "c++", "cuda")
 HOST = ("c", "c++")
@@ -64,3 +69,48 @@ class Recipe:
     find: Finder
     promise: float = 0.5
     everywhere: bool = True  #: tried at findings of other causes as well
+
+
+def edited(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:
+    """New texts by path; None where changes meet, or a line of Fortran gets too long."""
+    edits: dict[str, list[Edit]] = {}
+    shared: set[tuple[str, Edit]] = set()
+    for change in changes:
+        for path, each in change.edits.items():
+            known = edits.setdefault(path, [])
+            known.extend(one for one in each if (path, one) not in shared)
+            shared.update((path, one) for one in each if is_shared(one))
+    result = {}
+    for path, listed in edits.items():
+        new = applied(program.sources[path].text, listed)
+        if new is None:
+            return None
+        if program.sources[path].is_fortran:
+            new = folded(new, program.sources[path].text)
+            if new is None:
+                return None
+        result[path] = new.decode("utf-8", "surrogateescape")
+    return result
+
+
+def folded(text: bytes, original: bytes) -> bytes | None:
+    """Free-form Fortran in which lines that got too long go on, at a blank, in the next; None where that may be in a text or comment."""
+    known, lines = set(original.split(b"\n")), list[bytes]()
+    for line in text.split(b"\n"):
+        if len(line) <= _LONGEST or line in known:
+            lines.append(line)
+            continue
+        directive = _DIRECTIVE.match(line)
+        begin = (directive[0] if directive else line[: len(line) - len(line.lstrip())]).decode()
+        rest = line[len(begin) :].decode("utf-8", "surrogateescape")
+        parts = wrap(rest, _LONGEST - len(begin) - 4, break_long_words=False, break_on_hyphens=False)
+        folds = [f"{begin}{'  ' if at else ''}{one}".encode("utf-8", "surrogateescape") for at, one in enumerate(parts)]
+        if any(each in rest for each in "'\"!") or max(map(len, folds)) > _LONGEST - 2:
+            return None
+        lines.append(b" &\n".join(folds))
+    return b"\n".join(lines)
+
+
+def is_shared(one: Edit) -> bool:
+    """True for whole lines that several changes put in the same place, as a small function that all of them call."""
+    return one.start == one.end and one.new.endswith(b"\n")

@@ -13,7 +13,7 @@ import pytest
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.fix.agent import Agent, Bounds, Manner
-from chathpc.fix.agent.claimed import claimed
+from chathpc.fix.agent.briefing import claimed
 from chathpc.fix.agent.workbench import clean_lines
 from chathpc.fix.loop import Budget, Outcome, fix
 from chathpc.fix.models.asker import ModelAsker, Question

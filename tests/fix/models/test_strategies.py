@@ -12,8 +12,8 @@ import chathpc
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.errors import UsageError
 from chathpc.fix.models import Advice
+from chathpc.fix.models.advice import place_of, worthwhile
 from chathpc.fix.models.asker import ModelAsker, Question
-from chathpc.fix.models.questions import place_of, worthwhile
 from chathpc.fix.records import Problem, Verdict
 from chathpc.fix.strategies import notes_of, proposers, usual
 from chathpc.llm.guard import GuardedBackend

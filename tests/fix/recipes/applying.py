@@ -12,8 +12,7 @@ from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.recipes.analysis import expansion
 from chathpc.fix.recipes.analysis.edits import Edit, applied
 from chathpc.fix.recipes.analysis.program import Spot, program
-from chathpc.fix.recipes.fortran.free_form import folded
-from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.recipe import Change, Context, folded
 from chathpc.fix.recipes.table import recipes
 
 _FILES = {"c": "app.c", "c++": "app.cpp", "fortran": "app.f90", "cuda": "app.cu"}
@@ -60,6 +59,7 @@ def changed(recipe: str, source: str, language: str, *, cause: str | None = None
     assert new is not None
     if language == "fortran":
         new = folded(new, text)
+        assert new is not None
     return new.decode() if edits else None
 
 
