@@ -33,13 +33,14 @@ RECIPES: tuple[Recipe, ...] = (
         "Schedules an OpenMP loop dynamically in small chunks.",
         "No `nowait` or `ordered`, and nothing depends on the thread number.",
         ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point",
-        partial(openmp_schedules.scheduled, schedule="dynamic, {piece}"), 0.9,
+        partial(openmp_schedules.scheduled, schedule="dynamic, {piece}"), 0.9, everywhere=False,
     ),
     Recipe(
         "fortran-schedule-guided",
         "Schedules an OpenMP loop in chunks that get smaller.",
         "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", partial(openmp_schedules.scheduled, schedule="guided"), 0.6,
+        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point",
+        partial(openmp_schedules.scheduled, schedule="guided"), 0.6, everywhere=False,
     ),
     Recipe(
         "fortran-reduction",

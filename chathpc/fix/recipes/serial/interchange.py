@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.fix.recipes.analysis.accesses import Access, Effects
-from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
-from chathpc.fix.recipes.analysis.directives import Directive, directive, directive_before
+from chathpc.fix.recipes.analysis.dependences import dependences, keeps_order
+from chathpc.fix.recipes.analysis.directives import directive_before
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
@@ -63,7 +62,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     body = nest[-1].body
     inner = effects(body, procedure, program)
     whole = effects(nest[0].node, procedure, program)
-    if whole.pragmas or not _is_rectangular(nest, whole, procedure, program):
+    if whole.pragmas or directive_before(nest[0].node) or not _is_rectangular(nest, whole, procedure, program):
         return None
     own = own_scalars(body, nest[0].node, procedure, program)
     found = dependences(nest, body, program, frozenset(own))
@@ -87,13 +86,6 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
             best = value, order
     if best is None:
         return None
-    # Where threads go on without waiting, a later loop may count on who did what.
-    waits = b"nowait" not in (procedure.node.text or b"")
-    before = directive_before(nest[0].node)
-    shared = directive(before) if before is not None else None
-    private = shared.listed("private") if shared is not None else set()
-    if before is not None and not (waits and _may_share(nest, found, shared, private) and set(own) <= private):
-        return None
     chosen = best[1]
     text = spot.source.text
     edits = []
@@ -102,15 +94,6 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
             start, end = nest[place].header
             first, last = nest[old].header
             edits.append(Edit(start, end, text[first:last]))
-    outermost = nest[0]
-    if (
-        shared is not None
-        and not outermost.own
-        and chosen[0]
-        and not spot.source.is_fortran | (outermost.variable in private)
-    ):
-        # What the directive made the threads' own while it stood right below it.
-        edits.append(shared.with_clause(f"private({outermost.variable})", text))
     semantics: Semantics = "exact" if exact else "reassociates floating point"
     names = ", ".join(nest[old].variable for old in chosen)
     return Change(
@@ -118,17 +101,6 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
         line_of(nest[0].node),
         f"Interchange the loops to the order {names}, so that the innermost has unit stride",
         semantics,
-    )
-
-
-def _may_share(nest: Sequence[Counted], found: Dependences, directive: Directive | None, private: set[str]) -> bool:
-    """True if any of the loops may be shared among threads: nothing runs from one iteration to another, and variables are their own."""
-    shared = directive is not None and re.match(r"(?:parallel )?(?:for|do)\b", directive.words) is not None
-    counters = all(one.own or not at or one.variable in private for at, one in enumerate(nest))
-    return (
-        not found.reductions
-        and (all(one.own for one in nest) or (shared and (counters or nest[0].procedure.source.is_fortran)))
-        and all(value == 0 for vector in found.vectors for value in vector)
     )
 
 
