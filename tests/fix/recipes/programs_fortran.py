@@ -143,33 +143,6 @@ end program main
 """, "do k = 1, g%nz\n      do j = 1, g%ny\n        do i = 1, g%nx", relative=1e-12,
     ),
     f90(
-        "shared loop with variables of its own", "fortran-interchange-loops",
-        r"""
-program slopes
-  implicit none
-  integer, parameter :: n = 120
-  real(8) :: h(n,n), u(n,n)
-  integer :: i, j
-  real(8) :: dx, dy
-  do j = 1, n; do i = 1, n
-    h(i,j) = mod(i*j, 17) * 0.1d0
-  end do; end do
-  u = 0
-  !$omp parallel do default(shared) &
-  !$omp&  private(dx, dy) schedule(static)
-  do i = 2, n - 1
-    do j = 2, n - 1
-      dx = 0.5d0 * (h(i+1,j) - h(i-1,j))
-      dy = 0.5d0 * (h(i,j+1) - h(i,j-1))
-      u(i,j) = sqrt(dx*dx + dy*dy)
-    end do
-  end do
-  !$omp end parallel do
-  write(*,'(2es22.14)') sum(u), u(7,31)
-end program slopes
-""", "do j = 2, n - 1\n    do i = 2, n - 1",
-    ),
-    f90(
         "concurrent loops", "fortran-interchange-loops",
         r"""
 program conc
@@ -295,7 +268,7 @@ program main
   end do
   print '(2es22.14)', sum(y), sum(x)
 end program main
-""", "invariant_value = sum(w)", "= exp(-p%k/p%beta)\n",
+""", "= exp(-p%k/p%beta)\n",
     ),
     f90(
         "arrays with bounds of their own", "fortran-keep-array",

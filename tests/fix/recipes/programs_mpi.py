@@ -12,6 +12,35 @@ def c(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (
 
 APPLIED = (
     c(
+        "a row to the next rank", "one-message",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#define W 50
+static double mine[W], its[W];
+static void hand_over(int rank, int size) {
+  if (rank > 0)
+    for (int i = 0; i < W; i++) MPI_Recv(&its[i], 1, MPI_DOUBLE, rank - 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank + 1 < size)
+    for (int i = 0; i < W; i++) MPI_Send(&mine[i], 1, MPI_DOUBLE, rank + 1, i, MPI_COMM_WORLD);
+}
+int main(int argc, char **argv) {
+  int rank, size;
+  double sum = 0, total;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < W; i++) mine[i] = 1.5 * rank + 0.25 * i;
+  hand_over(rank, size);
+  for (int i = 0; i < W; i++) sum += its[i] * (i + 1);
+  MPI_Reduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.17g\n", total);
+  MPI_Finalize();
+  return 0;
+}
+""", "MPI_Send(&mine[0], W, MPI_DOUBLE, rank + 1, 0", "MPI_Recv(&its[0], W, MPI_DOUBLE, rank - 1, 0",
+    ),
+    c(
         "border before the interior", "send-early",
         r"""
 #include <math.h>

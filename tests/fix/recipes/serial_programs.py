@@ -179,27 +179,6 @@ int main() {
 }
 """, "const double power_once = 0 < in.size() ? lens.power() : 0;",
     ),
-    cpp(
-        "item of a map", "hoist-invariant-call",
-        """
-struct Model {
-  std::map<std::string, double> params;
-  std::vector<double> state;
-  void step(double dt) {
-    for (size_t i = 0; i < state.size(); i++) state[i] += dt * params.at("growth") * state[i];
-  }
-};
-int main() {
-  Model m;
-  m.params["growth"] = 1.2;
-  for (int i = 0; i < 30; i++) m.state.push_back(0.1 * i);
-  m.step(0.01);
-  double s = 0;
-  for (double x : m.state) s += x;
-  std::printf("%.17g\\n", s);
-}
-""", "params.at(\"growth\") : 0;",
-    ),
     c(
         "pieces of a text", "keep-end-of-text",
         """

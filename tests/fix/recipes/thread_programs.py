@@ -50,56 +50,6 @@ int main(void)
         ("#pragma omp parallel for private(k, x)",), (), 0.0, None,
     ),
     Case(
-        "loops with variables declared before", "interchange-loops", "c",
-        """
-#include <stdio.h>
-static double a[150][150], b[150][150];
-static void step(int n)
-{
-    int i, j;
-    double x;
-    #pragma omp parallel for default(none) shared(a, b, n) private(i, x) /* columns */
-    for (j = 1; j < n - 1; j++)
-        for (i = 1; i < n - 1; i++) {
-            x = a[i - 1][j] + a[i + 1][j];
-            b[i][j] = 0.25 * (x + a[i][j - 1] + a[i][j + 1]);
-        }
-}
-int main(void)
-{
-    double s = 0;
-    for (int i = 0; i < 150; i++) for (int j = 0; j < 150; j++) a[i][j] = (i * 7 + j * 3) % 11;
-    step(150);
-    for (int i = 0; i < 150; i++) for (int j = 0; j < 150; j++) s += b[i][j] * ((i + j) % 5);
-    printf("%.17g\\n", s);
-    return 0;
-}
-""",
-        ("private(i, x) private(j) /* columns */", "for (i = 1; i < n - 1; i++)\n        for (j = 1;"), (), 0.0, None,
-    ),
-    Case(
-        "last of the region", "schedule-dynamic", "c++",
-        """
-#include <cstdio>
-#include <vector>
-#include <cmath>
-template <typename T> T collatz(T n) { T k = 0; while (n != 1) { n = (n & 1) ? 3 * n + 1 : n / 2; ++k; } return k; }
-int main() {
-  const long N = 20000;
-  std::vector<long> steps(N);
-#pragma omp parallel
-  {
-#pragma omp for nowait schedule(static)
-    for (long i = 0; i < N; ++i) steps[i] = collatz<long>((i % 1000) * (i / 1000) + 1);
-  }
-  long best = 0, sum = 0;
-  for (auto s : steps) { if (s > best) best = s; sum += s; }
-  std::printf("%ld %ld\\n", best, sum);
-}
-""",
-        ("nowait schedule(dynamic, 16)",), (), 0, None,
-    ),
-    Case(
         "split region", "fortran-reduction", "fortran",
         """
 module work

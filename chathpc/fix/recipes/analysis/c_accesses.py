@@ -9,7 +9,7 @@ from chathpc.diagnosis.source.invariant import LENGTHS, pure_name
 from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
-from chathpc.fix.recipes.analysis.types import Type, declared, mapped_type, member_called, of_declaration, type_of
+from chathpc.fix.recipes.analysis.types import Type, declared, member_called, of_declaration, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -276,10 +276,6 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program) ->
         own_member = member_called(called, procedure, program)
         if own_member is not None and base is not None and len(own_member.model.parameters) == len(listed):
             found.callees.append((node, own_member))
-            return [*arguments, (base, "read")]
-        if text_of(field(called, "field")) == "at" and base is not None and mapped_type(base, procedure, program):
-            found.pure_calls.append(node)
-            found.accesses.append(Access(base, procedure, text_of(base), True, False))
             return [*arguments, (base, "read")]
         found.calls.append(node)
         return arguments

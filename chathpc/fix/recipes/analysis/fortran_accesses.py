@@ -31,8 +31,6 @@ INTRINSICS = COSTLY | frozenset(
 )  # fmt: skip
 #: Those of whole arrays.
 OF_ARRAYS = frozenset({"sum", "product", "maxval", "minval", "dot_product", "norm2", "matmul", "transpose"})
-#: Those of them that give one number.
-TO_NUMBERS = OF_ARRAYS - {"matmul", "transpose"}
 #: What holds others and does nothing else, or says what a procedure has.
 _HOLDERS = frozenset(
     {

@@ -132,20 +132,6 @@ def member_called(called: Node, procedure: Procedure, program: Program) -> Proce
     return found[0] if known else None
 
 
-_MAPS = re.compile(r"(?:std::)?(?:unordered_)?map<[^,<>]+,\s*([\w:\s]+?)\s*>\Z")
-
-
-def mapped_type(base: Node | None, procedure: Procedure, program: Program) -> Type | None:
-    """What a map holds under its keys, if that is a number."""
-    one = None
-    if base is not None and base.type == "identifier":
-        one = declared(text_of(base), procedure, program)
-    elif base is not None and base.type == "field_expression":
-        one = field_of(base, procedure, program)
-    match = _MAPS.match(one.type) if one is not None and not one.pointers else None
-    return Type(match[1]) if match is not None and is_arithmetic(match[1]) else None
-
-
 def type_of(node: Node | None, procedure: Procedure, program: Program, depth: int = 0) -> Type | None:
     """The type of an expression; None where it is not known."""
     if node is None or depth > 30:
@@ -210,8 +196,6 @@ def type_of(node: Node | None, procedure: Procedure, program: Program, depth: in
                 own = member_called(called, procedure, program)
                 if own is not None and own.model.returns is not None:
                     return of_declaration(own.model.returns)
-                if text_of(field(called, "field")) == "at":
-                    return mapped_type(field(called, "argument"), procedure, program)
                 return Type("size_t") if text_of(field(called, "field")) in ("size", "length") else None
             if text_of(called).split("<", 1)[0] in ("static_cast", "reinterpret_cast"):
                 return Type(plain(text_of(called).split("<", 1)[1].rstrip("> *&")), text_of(called).count("*"))

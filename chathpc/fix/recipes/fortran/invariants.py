@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.directives import directive_before
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
 from chathpc.fix.recipes.analysis.effects import effects
-from chathpc.fix.recipes.analysis.fortran_accesses import COSTLY, TO_NUMBERS, is_call
+from chathpc.fix.recipes.analysis.fortran_accesses import COSTLY, is_call
 from chathpc.fix.recipes.analysis.loops import counted
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, enclosing, field, inside, line_of, nodes, text_of
@@ -48,7 +48,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def costly(procedure: Procedure, program: Program) -> Iterator[Node]:
-    """In assignments of real numbers powers, costly intrinsics, what goes over a whole array, and pure functions of the program."""
+    """In assignments of real numbers powers, costly intrinsics and pure functions of the program."""
     for node in procedure.all("math_expression", "call_expression"):
         if enclosing(node, frozenset({"assignment_statement"}), procedure.node) is None:
             continue
@@ -57,7 +57,7 @@ def costly(procedure: Procedure, program: Program) -> Iterator[Node]:
                 yield node
         elif is_call(node, procedure, program):
             name, found = text_of(children(node)[0]), effects(node, procedure, program)
-            if found.is_known and (name in COSTLY or _is_of_arrays(name, node, procedure) or program.named(name)):
+            if found.is_known and (name in COSTLY or program.named(name)):
                 yield node
 
 
@@ -70,11 +70,3 @@ def _is_fraction(exponent: Node | None, procedure: Procedure) -> bool:
     operations = ("math_expression", "unary_expression", "parenthesized_expression")
     numbers = nodes(exponent, "number_literal", "identifier")
     return exponent.type in operations and any(_is_fraction(each, procedure) for each in numbers)
-
-
-def _is_of_arrays(name: str, node: Node, procedure: Procedure) -> bool:
-    """True for `sum(w)`: what goes over a whole array, without a dimension, mask or kind."""
-    listed = [each for each in children(children(node)[-1]) if each.type != "extent_specifier"]
-    if name not in TO_NUMBERS or any(each.type == "keyword_argument" for each in listed):
-        return False
-    return len(listed) == (2 if name == "dot_product" else 1) and bool(procedure.names(node) & procedure.arrays)
