@@ -17,7 +17,7 @@ leaves alone. Every change then goes through the gates of `chathpc fix` like any
 tolerance (`check: relative` or `absolute`). Compiler flags (`flags` of the project) are tried as well: `-O2` for builds
 without optimisation, `-O3 -march=native` otherwise.
 
-We keep the recipes that programs by other authors need and that take little code. 87 others were removed; the cost is listed
+We keep the recipes that programs by other authors need and that take little code. 89 others were removed; the cost is listed
 [with the measurements](fix-accuracy.md).
 
 Recipes for C and C++ look at the text as written, then expand macros that are expressions, and typedefs: what they
