@@ -116,8 +116,8 @@ def test_the_standard_error_of_a_share_is_that_of_the_binomial() -> None:
 def test_cycles_are_not_seconds() -> None:
     facts = Facts(build(main(line("app.c:2", values={"cpu.cycles": 1e6}))))
     assert facts.metric == "cpu.cycles"
-    assert facts.seconds(1e6) is None
-    assert Facts(build(main(line("app.c:2", time=2.0)))).seconds(2.0) == 2.0
+    assert not facts.in_seconds
+    assert Facts(build(main(line("app.c:2", time=2.0)))).in_seconds
 
 
 def test_a_profile_without_host_time_has_no_time_metric() -> None:
