@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chathpc.chat.session import Session
-from chathpc.diagnosis.catalogue.about import root
+from chathpc.diagnosis.catalogue.search import root
 from chathpc.profile.metric import Metric
 
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]*")

@@ -65,15 +65,14 @@ def topics(session: Session) -> tuple[str, ...]:
 
 def is_problem(session: Session, words: str) -> bool:
     """Whether the catalogue has a problem of that name."""
-    from chathpc.diagnosis.catalogue.about import about
+    from chathpc.diagnosis.catalogue.search import about
 
     return bool(about(words, _known(session)))
 
 
 def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     """What a performance problem is, how it is recognised and what is done about it; or what a term means."""
-    from chathpc.diagnosis.catalogue.about import about
-    from chathpc.diagnosis.catalogue.search import search
+    from chathpc.diagnosis.catalogue.search import about, search
 
     known = _known(session)
     wanted = " ".join(asked.words.casefold().replace("-", " ").split())

@@ -133,7 +133,7 @@ def findings(session: Session, asked: FindingArguments) -> Result:
 def _whether(session: Session, words: str) -> Result:
     """Whether a problem was found; if not, what is near to it or else was found, and what would show that problem."""
     from chathpc.diagnosis.catalogue import causes, extended
-    from chathpc.diagnosis.catalogue.about import about
+    from chathpc.diagnosis.catalogue.search import about
 
     with extended(session.patterns):
         near, named = about(words, causes()), about(words, causes(), keywords=False)

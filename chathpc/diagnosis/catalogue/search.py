@@ -1,4 +1,7 @@
-"""Finds entries of the catalogue by words: which patterns are about `false sharing`, or `slow allreduce on many ranks`."""
+"""Finds entries of the catalogue by words: which patterns are about `false sharing`, or `slow allreduce on many ranks`.
+
+`search` ranks those that have any of the words in any of their texts; `about` names those that have all in id, title or keywords.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from math import log
 from chathpc.diagnosis.catalogue.entry import Cause
 
 _WORD = re.compile(r"[a-z0-9+]+")
-_ENDINGS = ("ings", "ing", "ies", "ed", "es", "s", "e")
-#: A stem shorter than this matches too much.
-_SHORTEST = 3
+#: A word of a name: `i/o`, `omp-load-imbalance`.
+_NAME = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
+#: A stem shorter than three letters matches too much.
+_ENDING = re.compile(r"(?<=...)(?:ings|ing|ies|ed|es|s|e|(?<![aeo])y)$")
 #: From this length on a word may be the beginning of another: `synchro` finds synchronisation.
 _PREFIX = 4
 #: From this length on it may stand inside another: `coalescing` finds uncoalesced.
@@ -81,23 +85,34 @@ def _passages(cause: Cause) -> list[_Passage]:
 def _holds(tokens: frozenset[str], word: str) -> bool:
     if word in tokens:
         return True
-    stem = _stem(word)
+    stem = root(word)
     return any(
-        _stem(token) == stem
+        root(token) == stem
         or (len(word) >= _PREFIX and token.startswith(word))
         or (len(stem) >= _INSIDE and stem in token)
         for token in tokens
     )
 
 
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-            return word[: -len(ending)]
-    return word
-
-
 def _telling(passages: list[_Passage], worth: dict[str, float]) -> str:
     """The sentence or phrase with most of the worth; of symptoms and advice, as the title is shown anyway."""
     texts = [(text, tokens) for weight, text, tokens in passages if weight in (_SYMPTOM, _ADVICE)]
     return max(texts, key=lambda pair: sum(value for word, value in worth.items() if _holds(pair[1], word)))[0]
+
+
+def about(words: str, causes: Sequence[Cause], *, keywords: bool = True) -> tuple[Cause, ...]:
+    """The entries that have all of the words, in any form, in id or title, or, with `keywords`, in these."""
+    wanted = {root(word) for word in _NAME.findall(words.casefold())}
+    return tuple(one for one in causes if wanted and wanted <= _names(one, keywords))
+
+
+def _names(cause: Cause, keywords: bool) -> frozenset[str]:
+    """The roots of the words of an entry's id, title and keywords, and of the parts of compounds."""
+    told = f"{cause.id} {cause.title} {' '.join(cause.keywords) if keywords else ''}"
+    words = _NAME.findall(told.casefold())
+    return frozenset(root(part) for word in words for part in (word, *word.split("-")))
+
+
+def root(word: str) -> str:
+    """A word without its ending: write, writes → writ."""
+    return _ENDING.sub("", word)
