@@ -6,7 +6,7 @@
 
 Useful is computing outside the runtime. Source: POP Centre of Excellence, standard metrics (pop-coe.eu); the same in TALP
 (BSC, DLB library, perf_metrics). With the run time on an ideal network, where messages take no time, which a trace with message
-partners tells (see `replay`; BSC's basicanalysis computes the same from Dimemas):
+partners tells (`wait_states.replay`; BSC's basicanalysis computes the same from Dimemas):
 
     communication       = serialisation × transfer
     serialisation       = largest useful time / run time on an ideal network       (waiting for each other)

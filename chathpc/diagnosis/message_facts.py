@@ -15,9 +15,8 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import Work
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, on_ideal_network
-from chathpc.diagnosis.replay import Replay, replay
 from chathpc.diagnosis.sampled_lanes import work_of
-from chathpc.diagnosis.wait_states import Pattern, Waits, waits
+from chathpc.diagnosis.wait_states import Pattern, Replay, Waits, replay, waits
 from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.intervals import Times

@@ -26,10 +26,10 @@ from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Bound, Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.message_facts import MessageFacts
-from chathpc.diagnosis.replay import path
 from chathpc.diagnosis.rules.mpi import synchronises_all
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
 from chathpc.diagnosis.timeline_facts import TimelineFacts
+from chathpc.diagnosis.wait_states import path
 from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.intervals import Intervals, Times

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.critical_path import Dependencies, Work, critical_path
-from chathpc.diagnosis.replay import path, replay, synchronous
+from chathpc.diagnosis.wait_states import path, replay, synchronous
 from chathpc.profile.messages import Calls, Collectives, Communication, Meeting, Messages
 from tests.diagnosis.mpi_traces import TICK, communication_of
 from tests.synthetic.mpi_program import IDEAL, Network, Step, simulate

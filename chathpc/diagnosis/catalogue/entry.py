@@ -36,38 +36,12 @@ MEASURES = ("allocation", "files", "mpi", "openmp", "threads")
 BOUNDS = ("none", "cost", "place")
 
 #: Units of thresholds. A `share` is 0..1 of the whole; a `ratio` compares two other quantities.
-UNITS = frozenset(
-    {
-        "share",
-        "percent",
-        "ratio",
-        "samples",
-        "ranks",
-        "standard deviations",
-        "storage targets",
-        "seconds",
-        "bytes",
-        "bytes/s",
-        "frames",
-        "instructions",
-        "launches",
-        "sectors/request",
-        "waves",
-        "threads",
-        "gaps",
-        "blocks",
-        "calls",
-        "lines",
-        "registers",
-        "reasons",
-        "values",
-        "digits",
-        "iterations",
-        "runs",
-        "functions",
-        "degrees of freedom",
-    }
-)
+UNITS = frozenset({
+    "share", "percent", "ratio", "samples", "ranks", "standard deviations", "storage targets", "seconds", "bytes",
+    "bytes/s", "frames", "instructions", "launches", "sectors/request", "waves", "threads", "gaps", "blocks",
+    "calls", "lines", "registers", "reasons", "values", "digits", "iterations", "runs", "functions",
+    "degrees of freedom",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -490,24 +490,14 @@ def _time(facts: Facts, found: _Found) -> Fact:
     sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
     lines = f"line {sign.first}" if sign.first == sign.last else f"lines {sign.first} to {sign.last}"
     lines = f"{lines} of {base}" if not sign.waits else f"MPI in {lines} of {base}"
-    if sign.kernel:
-        return time_fact(
-            facts,
-            min(found.cost, facts.total),
-            f"the kernel's work for {lines}",
-            "time in the kernel behind samples of the lines",
-            where=found.where,
-        )
-    return time_fact(
-        facts,
-        min(found.cost, facts.total),
-        lines,
-        "time of the lines"
-        + (" in MPI" if sign.waits else " with all that they call" if sign.calls else " themselves")
-        + (f", but {sign.callee}" if sign.callee else ""),
-        form=Form.NAME if sign.waits else Form.ONE if sign.first == sign.last else Form.MANY,
-        where=found.where,
+    how = "time of the lines" + (
+        " in MPI" if sign.waits else " with all that they call" if sign.calls else " themselves"
     )
+    how += f", but {sign.callee}" if sign.callee else ""
+    form = Form.NAME if sign.waits else Form.ONE if sign.first == sign.last else Form.MANY
+    if sign.kernel:
+        lines, how, form = f"the kernel's work for {lines}", "time in the kernel behind samples of the lines", Form.ONE
+    return time_fact(facts, min(found.cost, facts.total), lines, how, form=form, where=found.where)
 
 
 def _joined(facts: Facts, draft: Draft, found: _Found, hot: Hot) -> Draft:

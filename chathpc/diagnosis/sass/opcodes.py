@@ -51,29 +51,10 @@ TWO_RESULTS = frozenset(["TEX", "TLD", "TLD4", "TXD", "TMML"])
 CARRY = frozenset(["IADD3", "UIADD3", "IADD", "UIADD", "LEA", "ULEA", "IMAD", "UIMAD", "ISCADD"])
 VOTES = frozenset(["VOTE", "VOTEU", "MATCH"])
 #: A predicate before a register that is also a result.
-LEADING = frozenset(
-    [
-        "LOP3",
-        "ULOP3",
-        "SHFL",
-        "ATOM",
-        "ATOMG",
-        "ATOMS",
-        "MATCH",
-        "VOTE",
-        "VOTEU",
-        "R2UR",
-        "ELECT",
-        "REDUX",
-        "LDG",
-        "LD",
-        "TEX",
-        "TLD",
-        "TLD4",
-        "TXD",
-        "SYNCS",
-    ]
-)
+LEADING = frozenset({
+    "LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "ATOMS", "MATCH", "VOTE", "VOTEU", "R2UR", "ELECT", "REDUX", "LDG",
+    "LD", "TEX", "TLD", "TLD4", "TXD", "SYNCS",
+})  # fmt: skip
 #: Instructions that reach memory by a 64-bit address if they have the modifier E.
 _EXTENDED = frozenset(["LD", "LDG", "ST", "STG", "ATOM", "ATOMG", "RED", "REDG", "CCTL", "LDGSTS"])
 _MEMORY = frozenset((

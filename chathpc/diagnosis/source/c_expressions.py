@@ -31,6 +31,11 @@ def text_of(node: Node | None) -> str:
     return " ".join(node.text.decode("utf-8", "replace").split())
 
 
+def children(node: Node | None) -> list[Node]:
+    """What is in a node, without comments; nothing without a node."""
+    return [] if node is None else [each for each in node.named_children if each.type != "comment"]
+
+
 def line_of(node: Node) -> int:
     """Number of the line in which the node begins; the first is 1."""
     return int(node.start_point[0]) + 1
@@ -49,7 +54,7 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
     if depth > DEEPEST:
         return Expr(Kind.OTHER, line=line)
     kind = node.type
-    if kind in _NAMES:
+    if kind in _NAMES or kind == "qualified_identifier":
         return Expr(Kind.NAME, text_of(node), line=line)
     if kind == "number_literal":
         return Expr(Kind.NUMBER, text_of(node), line=line)
@@ -66,13 +71,8 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
         return Expr(which, text_of(field("operator")), None, sides, line)
     if kind == "update_expression":
         operator = "+=" if text_of(field("operator")) == "++" else "-="
-        return Expr(
-            Kind.ASSIGN,
-            operator,
-            None,
-            (expression(field("argument"), deeper), Expr(Kind.NUMBER, "1", line=line)),
-            line,
-        )
+        sides = expression(field("argument"), deeper), Expr(Kind.NUMBER, "1", line=line)
+        return Expr(Kind.ASSIGN, operator, None, sides, line)
     if kind in ("unary_expression", "pointer_expression"):
         return Expr(Kind.UNARY, text_of(field("operator")), None, (expression(field("argument"), deeper),), line)
     if kind == "field_expression":
@@ -86,11 +86,8 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
     if kind == "conditional_expression":
         arms = tuple(expression(field(name), deeper) for name in ("condition", "consequence", "alternative"))
         return Expr(Kind.CONDITIONAL, "?", None, arms, line)
-    if kind == "qualified_identifier":
-        return Expr(Kind.NAME, text_of(node), line=line)
     if kind == "new_expression":
-        size = field("declarator")
-        parts = tuple(expression(child, deeper) for child in (size.named_children if size is not None else []))
+        parts = tuple(expression(child, deeper) for child in children(field("declarator")))
         return Expr(Kind.CALL, "new", Expr(Kind.NAME, text_of(field("type"))), parts, line)
     if kind == "delete_expression":
         return Expr(Kind.CALL, "delete", None, tuple(expression(child, deeper) for child in node.named_children), line)
@@ -100,7 +97,7 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
         return Expr(Kind.OTHER, "sizeof", None, (what,), line)
     if kind == "lambda_expression":
         return Expr(Kind.OTHER, "lambda", None, (), line)
-    inside = tuple(expression(child, deeper) for child in node.named_children if child.type != "comment")
+    inside = tuple(expression(child, deeper) for child in children(node))
     return Expr(Kind.OTHER, kind, None, inside, line)
 
 
@@ -116,12 +113,7 @@ def _index(node: Node, depth: int) -> Expr:
 
 def _call(node: Node, depth: int) -> Expr:
     called = node.child_by_field_name("function")
-    listed = node.child_by_field_name("arguments")
-    parts = tuple(
-        expression(child, depth)
-        for child in (listed.named_children if listed is not None else [])
-        if child.type != "comment"
-    )
+    parts = tuple(expression(child, depth) for child in children(node.child_by_field_name("arguments")))
     name, base = "", None
     if called is not None:
         if called.type == "field_expression":

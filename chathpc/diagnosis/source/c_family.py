@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.c_expressions import expression, last_line, line_of, text_of
+from chathpc.diagnosis.source.c_expressions import children, expression, last_line, line_of, text_of
 from chathpc.diagnosis.source.model import (
     Declaration,
     Does,
@@ -51,6 +51,10 @@ _HOLDERS = frozenset(
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 #: Statements that hold no others.
 _SIMPLE = frozenset({"expression_statement", "declaration", "return_statement"})
+_JUMPS = {
+    "break_statement": Does.BREAK, "continue_statement": Does.CONTINUE, "goto_statement": Does.OTHER,
+    "throw_statement": Does.OTHER,
+}  # fmt: skip
 _DECLARATORS = frozenset(
     {
         "pointer_declarator", "reference_declarator", "array_declarator", "init_declarator", "function_declarator",
@@ -159,7 +163,7 @@ def _record(node: Node, original: bytes) -> Record:
         name = text_of(parent.child_by_field_name("declarator")) or name
     fields = [
         replace(one, aligned=_aligned(each, original))
-        for each in (body.named_children if body is not None else [])
+        for each in children(body)
         if each.type == "field_declaration"
         for one in declared(each)
     ]
@@ -239,10 +243,7 @@ def function(node: Node, original: bytes) -> Function:
         )
     listed = declarator.child_by_field_name("parameters") if declarator is not None else None
     parameters = [
-        one
-        for each in (listed.named_children if listed is not None else [])
-        if each.type.endswith("parameter_declaration")
-        for one in declared(each)
+        one for each in children(listed) if each.type.endswith("parameter_declaration") for one in declared(each)
     ]
     head = original[node.start_byte : node.start_byte + 300].split(b"{")[0].decode("utf-8", "replace")
     # Attributes may stand before what the grammar sees as the definition.
@@ -344,11 +345,8 @@ class _Body:
             value = node.named_child(0) if node.named_child_count else None
             self._note(Does.RETURN, line, expression(value) if value is not None else None, loop, branch)
             return []
-        if kind in ("break_statement", "continue_statement"):
-            self._note(Does.BREAK if kind == "break_statement" else Does.CONTINUE, line, None, loop, branch)
-            return []
-        if kind in ("goto_statement", "throw_statement"):
-            self._note(Does.OTHER, line, None, loop, branch)
+        if kind in _JUMPS:
+            self._note(_JUMPS[kind], line, None, loop, branch)
             return []
         if kind in ("comment", "preproc_call"):
             return []
@@ -360,9 +358,7 @@ class _Body:
     def _launch(self, node: Node, loop: int) -> None:
         """Notes `kernel<<<blocks, threads>>>(…)`."""
         call = next(iter(node.named_children), None)
-        how = next(
-            (each for each in (call.children if call is not None else []) if each.type == "kernel_call_syntax"), None
-        )
+        how = next((each for each in children(call) if each.type == "kernel_call_syntax"), None)
         if call is None or how is None or how.named_child_count < 2:
             return
         grid, block = (expression(how.named_child(at)) for at in (0, 1))

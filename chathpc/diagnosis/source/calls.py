@@ -11,28 +11,10 @@ from chathpc.profile.activity import Activity, activity_of_name
 _SYNCING = frozenset(
     {"fsync", "fdatasync", "fflush", "sync", "fopen", "fclose", "open", "close", "flush", "syncfs", "msync"}
 )
-_TRANSCENDENTAL = frozenset(
-    {
-        "exp",
-        "exp2",
-        "log",
-        "log2",
-        "log10",
-        "pow",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "erf",
-        "cbrt",
-    }
-)
+_TRANSCENDENTAL = frozenset({
+    "exp", "exp2", "log", "log2", "log10", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh",
+    "cosh", "tanh", "erf", "cbrt",
+})  # fmt: skip
 _POWERS = {
     "2": "x*x",
     "3": "x*x*x",

@@ -18,20 +18,10 @@ _MUTATING = frozenset(
         "sort", "reverse", "unique", "remove", "emplace", "merge", "fill", "shrink_to_fit",
     }
 )  # fmt: skip
-_ALLOCATING = frozenset(
-    {
-        "malloc",
-        "calloc",
-        "realloc",
-        "aligned_alloc",
-        "new",
-        "allocate",
-        "strdup",
-        "make_unique",
-        "make_shared",
-        "posix_memalign",
-    }
-)
+_ALLOCATING = frozenset({
+    "malloc", "calloc", "realloc", "aligned_alloc", "new", "allocate", "strdup", "make_unique", "make_shared",
+    "posix_memalign",
+})  # fmt: skip
 
 
 def owns_memory(one: Declaration) -> bool:

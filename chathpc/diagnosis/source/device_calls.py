@@ -8,17 +8,10 @@ from chathpc.diagnosis.source.sign import Sign, is_unrolled
 
 #: Calls and types that give memory which the system may move or page out (CUDA C++ Best Practices Guide, "Pinned memory").
 _PAGEABLE = frozenset({"malloc", "calloc", "realloc", "aligned_alloc", "new"})
-_PINNING = frozenset(
-    {
-        "cudaHostRegister",
-        "hipHostRegister",
-        "cudaMallocHost",
-        "hipHostMalloc",
-        "cudaHostAlloc",
-        "hipHostAlloc",
-        "cudaMallocManaged",
-    }
-)
+_PINNING = frozenset({
+    "cudaHostRegister", "hipHostRegister", "cudaMallocHost", "hipHostMalloc", "cudaHostAlloc", "hipHostAlloc",
+    "cudaMallocManaged",
+})  # fmt: skip
 _CAUSES = {
     HostCall.ALLOCATION: ("gpu-allocation-in-loop", "calls {call}", "allocates or frees memory of the device in a loop"),
     HostCall.WAIT: ("gpu-sync-overuse", "waits for the device by {call}", "waits for the device in a loop"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.c_expressions import DEEPEST, last_line, line_of, text_of
+from chathpc.diagnosis.source.c_expressions import DEEPEST, children, last_line, line_of, text_of
 from chathpc.diagnosis.source.model import (
     Declaration,
     Does,
@@ -40,7 +40,7 @@ def terminal(node: Node) -> list[Node]:
             break
         one = one.parent
     end = _end_of(one) if one is not None else None
-    return [each for each in (end.named_children if end is not None else []) if each.type != "statement_label"]
+    return [each for each in children(end) if each.type != "statement_label"]
 
 
 def _end_of(node: Node) -> Node | None:
@@ -76,6 +76,11 @@ _HOLDERS = frozenset(
 )
 #: Statements that hold no others.
 _SIMPLE = frozenset({"assignment_statement", "subroutine_call", "do_statement"})
+#: Statements that are calls of the runtime.
+_CALLS = frozenset({
+    "allocate_statement", "deallocate_statement", "open_statement", "close_statement", "write_statement", "read_statement",
+    "print_statement", "flush_statement", "file_position_statement",
+})  # fmt: skip
 _DIRECTIVE = re.compile(r"!\$omp\b([^!]*)", re.IGNORECASE)
 #: Directives that stand alone, and so hold no lines.
 _ALONE = ("barrier", "flush", "taskwait", "threadprivate")
@@ -188,11 +193,8 @@ def _together(declarations: list[Declaration]) -> list[Declaration]:
 
 
 def _dims(node: Node | None) -> tuple[Expr | None, ...]:
-    if node is None:
-        return ()
-    return tuple(
-        None if each.type in ("extent_specifier", "assumed_rank") else expression(each) for each in node.named_children
-    )
+    unknown = ("extent_specifier", "assumed_rank")
+    return tuple(None if each.type in unknown else expression(each) for each in children(node))
 
 
 def expression(node: Node | None, depth: int = 0) -> Expr:
@@ -216,7 +218,8 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
         return Expr(Kind.UNARY, "!", None, (expression(field_of("argument"), deeper),), line)
     if kind in _BINARY:
         sides = expression(field_of("left"), deeper), expression(field_of("right"), deeper)
-        return Expr(Kind.BINARY, _operator(text_of(field_of("operator"))), None, sides, line)
+        operator = text_of(field_of("operator"))
+        return Expr(Kind.BINARY, _OPERATORS.get(operator.lower(), operator), None, sides, line)
     if kind == "unary_expression":
         return Expr(Kind.UNARY, text_of(field_of("operator")), None, (expression(field_of("argument"), deeper),), line)
     if kind == "derived_type_member_expression":
@@ -225,14 +228,14 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
     if kind == "call_expression":
         called = node.named_child(0)
         listed = node.named_child(node.named_child_count - 1)
-        parts = tuple(expression(each, deeper) for each in (listed.named_children if listed is not None else []))
+        parts = tuple(expression(each, deeper) for each in children(listed))
         base = expression(called, deeper)
         if base.kind == Kind.NAME:
             return Expr(Kind.CALL, base.text, None, parts, line)
         return Expr(Kind.INDEX, "", base, parts, line)
     if kind == "extent_specifier":
         return Expr(Kind.OTHER, kind, None, _extent(node, deeper), line)
-    inside = tuple(expression(each, deeper) for each in node.named_children if each.type != "comment")
+    inside = tuple(expression(each, deeper) for each in children(node))
     return Expr(Kind.OTHER, kind, None, inside, line)
 
 
@@ -249,20 +252,8 @@ def _extent(node: Node, depth: int) -> tuple[Expr, ...]:
 
 #: Fortran's words for operators → those of C, as the model has them.
 _OPERATORS = {
-    ".eq.": "==",
-    ".ne.": "!=",
-    "/=": "!=",
-    ".lt.": "<",
-    ".le.": "<=",
-    ".gt.": ">",
-    ".ge.": ">=",
-    ".and.": "&&",
-    ".or.": "||",
-}
-
-
-def _operator(text: str) -> str:
-    return _OPERATORS.get(text.lower(), text)
+    ".eq.": "==", ".ne.": "!=", "/=": "!=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=", ".and.": "&&", ".or.": "||",
+}  # fmt: skip
 
 
 def resolved(expr: Expr, arrays: frozenset[str]) -> Expr:
@@ -280,7 +271,7 @@ def function(node: Node, around: Unit) -> Function:
     reader.read(node)
     head = node.named_child(0)
     listed = head.child_by_field_name("parameters") if head is not None else None
-    names = [text_of(each).lower() for each in (listed.named_children if listed is not None else [])]
+    names = [text_of(each).lower() for each in children(listed)]
     declarations = _together(reader.declarations)
     local = {one.name: one for one in declarations}
     arrays = frozenset(name for name, one in {**around.variables, **local}.items() if one.dims)
@@ -365,14 +356,8 @@ class _Body:
         if kind == "subroutine_call":
             name = expression(node.child_by_field_name("subroutine"))
             listed = next((each for each in node.named_children if each.type == "argument_list"), None)
-            parts = tuple(expression(each) for each in (listed.named_children if listed is not None else []))
+            parts = tuple(expression(each) for each in children(listed))
             self._note(Does.EVALUATE, line, Expr(Kind.CALL, f"call {name.text}", name.base, parts, line), loop, branch)
-            return []
-        if kind in ("allocate_statement", "deallocate_statement"):
-            parts = tuple(expression(each) for each in node.named_children)
-            self._note(
-                Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch
-            )
             return []
         if kind in ("if_statement", "elseif_clause"):
             return self._conditional(node, loop, branch)
@@ -389,19 +374,11 @@ class _Body:
         if kind == "comment":
             self._directive(text_of(node), line, loop)
             return []
-        if kind in (
-            "open_statement",
-            "close_statement",
-            "write_statement",
-            "read_statement",
-            "print_statement",
-            "flush_statement",
-            "file_position_statement",
-        ):
-            parts = tuple(expression(each) for each in node.named_children)
-            self._note(
-                Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch
+        if kind in _CALLS:
+            called = Expr(
+                Kind.CALL, kind.removesuffix("_statement"), None, tuple(map(expression, children(node))), line
             )
+            self._note(Does.EVALUATE, line, called, loop, branch)
             return []
         deeper = branch + (kind in ("else_clause", "select_case_statement", "where_statement"))
         return [(child, loop, deeper) for child in node.named_children]
@@ -447,25 +424,11 @@ class _Body:
         index, line = len(self.loops), line_of(node)
         loop = Loop(index, parent, line, last_line(node))
         head = node.named_child(0)
-        control = next(
-            (
-                each
-                for each in (head.named_children if head is not None else [])
-                if each.type == "loop_control_expression"
-            ),
-            None,
-        )
-        concurrent = _below(head, "concurrent_control")
-        if control is not None:
-            parts = [expression(each) for each in control.named_children]
-            if len(parts) >= 3 and parts[0].kind == Kind.NAME:
-                loop = _counting(loop, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else None)
-        elif concurrent:
-            # The last of several indices of `do concurrent` varies as the compiler likes: only one alone is a loop.
-            if len(concurrent) == 1:
-                parts = [expression(each) for each in concurrent[0].named_children]
-                if len(parts) >= 3:
-                    loop = _counting(loop, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else None)
+        # The last of several indices of `do concurrent` varies as the compiler likes: only one alone is a loop.
+        if control := _below(head, "loop_control_expression") or _below(head, "concurrent_control"):
+            parts = [expression(each) for each in control[0].named_children]
+            if len(control) == 1 and len(parts) >= 3 and parts[0].kind == Kind.NAME:
+                loop = _counting(loop, *parts[:4])
         else:
             condition = _below(head, "parenthesized_expression")
             loop = replace(loop, condition=expression(condition[0]) if condition else None)
@@ -480,7 +443,7 @@ def _is_dimension(node: Node) -> bool:
     return text_of(next(iter(node.named_children), None)).lower() == "dimension"
 
 
-def _counting(loop: Loop, variable: Expr, start: Expr, end: Expr, step: Expr | None) -> Loop:
+def _counting(loop: Loop, variable: Expr, start: Expr, end: Expr, step: Expr | None = None) -> Loop:
     count: int | None = 1
     if step is not None:
         negative = step.kind == Kind.UNARY and step.text == "-"

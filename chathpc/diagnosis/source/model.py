@@ -27,6 +27,9 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+_MADE_OF_PARTS = frozenset({Kind.MEMBER, Kind.INDEX, Kind.CALL, Kind.UNARY, Kind.BINARY, Kind.ASSIGN})
+
+
 @dataclass(frozen=True, slots=True)
 class Expr:
     """An expression; `text` is its name, number or operator."""
@@ -43,44 +46,31 @@ class Expr:
         return self.text.rsplit("::", 1)[-1]
 
     def __str__(self) -> str:
-        """As it is written in C, shortened where it is no name, number, member or index."""
+        return self.written()
+
+    def written(self, *, fortran: bool = False) -> str:
+        """As it is written in C, or in Fortran (`u(i, j)`, `cell%e`), shortened where it is no name, number, member or index."""
+        if self.kind not in _MADE_OF_PARTS and self.text != "extent_specifier":
+            # The words of a string are the program's, and nothing that a report should say.
+            return '"…"' if self.kind == Kind.STRING else self.text or "…"
+        inner = [part.written(fortran=fortran) for part in self.parts]
+        base = "" if self.base is None else self.base.written(fortran=fortran)
         match self.kind:
             case Kind.MEMBER:
-                return f"{self.base}.{self.text}"
+                return f"{base}{'%' if fortran else '.'}{self.text}"
             case Kind.INDEX:
-                return f"{self.base}" + "".join(f"[{part}]" for part in self.parts)
+                return f"{base}({', '.join(inner)})" if fortran else f"{base}[{']['.join(inner)}]"
             case Kind.CALL:
-                before = f"{self.base}." if self.base is not None else ""
-                return f"{before}{self.text}({', '.join(map(str, self.parts))})"
+                before = f"{base}." if base and not fortran else ""
+                return f"{before}{self.text}({', '.join(inner)})"
             case Kind.UNARY:
-                return f"{self.text}{self.parts[0]}" if self.parts else self.text
-            case Kind.BINARY | Kind.ASSIGN:
-                return f" {self.text} ".join(map(str, self.parts))
-            case Kind.STRING:
-                return '"…"'  # its words are the program's, and nothing that a report should say
-            case _:
-                return self.text or "…"
-
-    def written(self, *, fortran: bool) -> str:
-        """As it is written in its language: Fortran's `u(i, j)` and `cell%e`, else as in C."""
-        if not fortran:
-            return str(self)
-        inner = [part.written(fortran=True) for part in self.parts]
-        match self.kind:
-            case Kind.MEMBER if self.base is not None:
-                return f"{self.base.written(fortran=True)}%{self.text}"
-            case Kind.INDEX if self.base is not None:
-                return f"{self.base.written(fortran=True)}({', '.join(inner)})"
+                return "".join((self.text, *inner))
             case Kind.BINARY | Kind.ASSIGN:
                 return f" {self.text} ".join(inner)
-            case Kind.CALL:
-                return f"{self.text}({', '.join(inner)})"
-            case Kind.OTHER if self.text == "extent_specifier":
+            case _:
                 return ":".join(
                     text if part.text or part.parts else "" for text, part in zip(inner, self.parts, strict=True)
                 )
-            case _:
-                return str(self)
 
     def walk(self) -> Iterator[Expr]:
         """The expression and all inside it, outer before inner, in the order of the text."""
