@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from chathpc.llm.settings import Settings
     from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
-    from chathpc.view.records import View
 
 #: Tokens of the pruned tree in a report, unless the caller says otherwise: what fits on a page.
 TREE_TOKENS = 1500
@@ -86,13 +85,14 @@ def explain(
     has what a page draws: trees, tables, threads, timeline, source. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
-    from chathpc.llm.settings import load_settings, patterns_of
+    from chathpc.llm.settings import patterns_of
 
-    given = {"base_url": base_url, "confidential": confidential, "audience": audience}
-    settings = load_settings({**given, "patterns": patterns, "source": source})
+    settings = _settings(base_url, confidential, patterns, source, audience)
+    stages = _Stages(progress or (lambda stage: None))
     with extended(patterns_of(settings)):
-        return _explain(
-            profile, llm=llm, settings=settings, tokens=tokens, propose=propose, view=view, progress=progress
+        diagnosed = _diagnosed(profile, settings, stages)
+        return _reported(
+            *diagnosed, stages, llm=llm, settings=settings, tokens=tokens, propose=propose, view=view, notice=progress
         )
 
 
@@ -110,10 +110,9 @@ def prompt(
 ) -> Outgoing:
     """What `explain` with the same arguments would send to the model first; no model is called. UsageError if nothing would be sent."""
     from chathpc.diagnosis.catalogue import extended
-    from chathpc.llm.settings import load_settings, patterns_of
+    from chathpc.llm.settings import patterns_of
 
-    given = {"base_url": base_url, "confidential": confidential, "audience": audience}
-    settings = load_settings({**given, "patterns": patterns, "source": source})
+    settings = _settings(base_url, confidential, patterns, source, audience)
     stages = _Stages(progress or (lambda stage: None))
     with extended(patterns_of(settings)):
         profile, facts, diagnosis = _diagnosed(profile, settings, stages)
@@ -130,30 +129,17 @@ def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> Report:
     return _reported(profile, facts, diagnosis, stages, llm="none", settings=load_settings(), tokens=TREE_TOKENS)
 
 
-def _explain(
-    profile: Given,
-    *,
-    llm: str,
-    settings: Settings,
-    tokens: int,
-    propose: Propose | None,
-    view: bool,
-    progress: Progress | None,
-) -> Report:
-    stages = _Stages(progress or (lambda stage: None))
-    profile, facts, diagnosis = _diagnosed(profile, settings, stages)
-    return _reported(
-        profile,
-        facts,
-        diagnosis,
-        stages,
-        llm=llm,
-        settings=settings,
-        tokens=tokens,
-        propose=propose,
-        view=view,
-        notice=progress,
-    )
+def _settings(
+    base_url: str | None,
+    confidential: str | None,
+    patterns: Path | None,
+    source: Sequence[str | Path],
+    audience: Audience | None,
+) -> Settings:
+    from chathpc.llm.settings import load_settings
+
+    given = {"base_url": base_url, "confidential": confidential, "patterns": patterns, "source": source}
+    return load_settings({**given, "audience": audience})
 
 
 def _diagnosed(profile: Given, settings: Settings, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
@@ -192,7 +178,12 @@ def _reported(
         explanation, hypotheses = explain_in_words(
             profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice
         )
-    drawn = _drawn(profile, facts, diagnosis, stages) if view else None
+    drawn = None
+    if view:
+        from chathpc.view.draw import view_of
+
+        with stages("draw"):
+            drawn = view_of(profile, facts, diagnosis)
     report = Report(
         profile=_profile_record(profile, facts, diagnosis),
         verdict=_verdict(diagnosis, hypotheses),
@@ -214,13 +205,6 @@ def _reported(
         view=drawn,
     )
     return _without_credentials(report)
-
-
-def _drawn(profile: Profile, facts: Facts, diagnosis: Diagnosis, stages: _Stages) -> View:
-    from chathpc.view.draw import view_of
-
-    with stages("draw"):
-        return view_of(profile, facts, diagnosis)
 
 
 def _settled_by(profile: Profile, hypothesis: HypothesisRecord) -> HypothesisRecord:

@@ -26,12 +26,12 @@ _required = click.option(
 )
 
 
-@click.group()
-def bench() -> None:
+@click.group("bench")
+def command() -> None:
     """Measure how good chathpc is, on labelled cases."""
 
 
-@bench.command("diagnosis")
+@command.command("diagnosis")
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=PROFILE)
 @output_options(("text", "markdown", "json"))
 @click.option(
@@ -132,7 +132,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
     return f"record:{Path(str(record)).resolve()}:{model}"
 
 
-@bench.command("fix")
+@command.command("fix")
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=PROFILE)
 @output_options(("text", "markdown", "json"))
 @click.option(
@@ -222,7 +222,7 @@ def fixes(
         raise ChathpcError(" ".join(missed), hint="The report has the outcome of each task.")
 
 
-@bench.command("predict")
+@command.command("predict")
 @click.option(
     "--task",
     type=click.Choice(("roofline", "flops", "time")),

@@ -42,34 +42,29 @@ def command(paths: tuple[Path, ...], options: ConversationOptions, resume: Path 
     In a script: echo /top | chathpc chat db --llm none
     """
     with Progress(quiet=options.quiet) as progress:
-        begun = options.begin(paths, progress, asker=CHAT, resume=resume)
+        conversation, compared, note, settings = options.begin(paths, progress, asker=CHAT, resume=resume)
         from chathpc.chat.opening import choose, read
         from chathpc.chat.repl import Repl
 
-    conversation = begun.conversation
-    live = _at_terminal()
+    live = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
     repl = Repl(
         conversation,
         style_for(None),
         write=lambda text: answer(text, None),
         complain=complain,
         load=read,
-        choose=lambda spec: choose(spec, conversation.session, begun.settings)[0],
+        choose=lambda spec: choose(spec, conversation.session, settings)[0],
         live=live,
     )
-    repl.compared = dict(begun.compared)
+    repl.compared = compared
     if live:
         repl.answer("/summary")
         if not options.quiet:
-            words = f" {note[:1].upper()}{note[1:]}." if (note := begun.note) else ""
+            words = f" {note[:1].upper()}{note[1:]}." if note else ""
             complain(f"ask, or /help; Ctrl-D ends.{words}")
         repl.run(_typed(conversation.session))
     else:
         repl.run(_piped())
-
-
-def _at_terminal() -> bool:
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def _typed(session: Session) -> Iterator[str]:

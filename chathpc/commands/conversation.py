@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A conversation that is ready for questions; see open_conversation."""
-
-    conversation: Conversation
-    compared: Mapping[str, list[str]]
-    note: str
-    settings: Settings
-
-
-@dataclass(frozen=True, slots=True)
 class ConversationOptions:
     """The options as they were given."""
 
@@ -44,15 +34,17 @@ class ConversationOptions:
     budget: int | None
     quiet: bool
 
-    def begin(self, paths: Sequence[Path], progress: Progress, *, asker: Asker, resume: Path | None = None) -> Begun:
-        """Read the profiles and find the model; raises what open_conversation raises."""
+    def begin(
+        self, paths: Sequence[Path], progress: Progress, *, asker: Asker, resume: Path | None = None
+    ) -> tuple[Conversation, dict[str, list[str]], str, Settings]:
+        """As open_conversation, and the settings; raises what that raises."""
         keep_freed_memory(paths)
         from chathpc.chat.opening import open_conversation
         from chathpc.llm.settings import load_settings
 
         given = {"base_url": self.base_url, "confidential": self.confidential}
         settings = load_settings({**given, "patterns": self.patterns, "source": self.source})
-        conversation, others, note = open_conversation(
+        begun = open_conversation(
             paths,
             compared=self.compared,
             llm=self.llm,
@@ -62,7 +54,7 @@ class ConversationOptions:
             progress=progress,
             asker=asker,
         )
-        return Begun(conversation, others, note, settings)
+        return *begun, settings
 
 
 def conversation_options(function: Callable[..., Any]) -> Callable[..., Any]:

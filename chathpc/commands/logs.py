@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _FIRST = 60  # characters of an answer in a list
 
 
-@click.group()
-def logs() -> None:
+@click.group("logs")
+def command() -> None:
     """Show what was sent to language models, and what they said.
 
     Prompts are kept as they were sent, with placeholders if there were any. Keys are never kept.
     """
 
 
-@logs.command("list")
+@command.command("list")
 @click.option(
     "-n", "number", metavar="N", type=click.IntRange(min=1), default=20, show_default=True, help="The last N."
 )
@@ -41,7 +41,7 @@ def list_entries(number: int, form: str, output: str | None) -> None:
     answer("\n".join(lines) + "\n", output)
 
 
-@logs.command()
+@command.command()
 @click.argument("wanted", metavar="ID")
 @output_options(("text", "json"))
 def show(wanted: str, form: str, output: str | None) -> None:
@@ -66,13 +66,13 @@ def show(wanted: str, form: str, output: str | None) -> None:
     answer("\n".join(clean(line) for line in text.split("\n")) + "\n", output)
 
 
-@logs.command()
+@command.command()
 def path() -> None:
     """Print where the log is kept."""
     click.echo(_log().path)
 
 
-@logs.command()
+@command.command()
 def off() -> None:
     """Stop logging; existing entries stay until you remove them."""
     from chathpc.llm.log import turn
@@ -80,7 +80,7 @@ def off() -> None:
     turn(os.environ, on=False)
 
 
-@logs.command()
+@command.command()
 def on() -> None:
     """Keep a log again, unless the settings say log: false."""
     from chathpc.llm.log import turn

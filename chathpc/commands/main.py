@@ -23,47 +23,30 @@ INTERNAL_ERROR = 70
 INTERRUPTED = 130
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A sub-command: where it is (`module:object`), imported when it is used, and its help in one line."""
-
-    place: str
-    help: str
-
-
+#: The sub-commands, each with its help in one line; `command` in the module of that name, which is imported when it is used.
 COMMANDS = {
-    "explain": Entry("chathpc.commands.explain:command", "Find what costs time in a profile, why, and what to do."),
-    "chat": Entry("chathpc.commands.chat:command", "Ask about a profile, line by line."),
-    "ask": Entry("chathpc.commands.ask:command", "Ask one question about a profile."),
-    "diff": Entry(
-        "chathpc.commands.diff:command", "Compare two profiles: what got slower or faster beyond noise, where, and why."
-    ),
-    "scale": Entry(
-        "chathpc.commands.scale:command",
-        "Say where a program loses when it is scaled, why, and what it costs at larger scales.",
-    ),
-    "ranks": Entry(
-        "chathpc.commands.ranks:command",
-        "Say how a run is spread over its ranks and threads: groups, and who stands out.",
-    ),
-    "view": Entry("chathpc.commands.view:command", "Render a JSON report again, as a page or as text."),
-    "fix": Entry("chathpc.commands.fix:command", "Find changes that make a program faster, and prove that they do."),
-    "measure": Entry("chathpc.commands.measure:command", "Run a program under the best available profiler."),
-    "predict": Entry("chathpc.commands.predict:command", "Predict what a GPU kernel will do, without a GPU."),
-    "tree": Entry("chathpc.commands.tree:command", "Show the calling context tree of a profile."),
-    "metrics": Entry("chathpc.commands.metrics:command", "List what was measured, and where."),
-    "post": Entry(
-        "chathpc.commands.post:command", "Explain a profile as the last line of a job script; never fails the job."
-    ),
-    "export": Entry("chathpc.commands.export:command", "Convert a profile to a format that other tools open."),
-    "adapters": Entry("chathpc.commands.adapters:command", "Formats that chathpc reads."),
-    "patterns": Entry("chathpc.commands.patterns:command", "Look up why programs are slow, and what to do."),
-    "bench": Entry("chathpc.commands.bench:bench", "Measure how good chathpc is, on labelled cases."),
-    "models": Entry("chathpc.commands.models:models", "List, fetch and test local language models."),
-    "logs": Entry("chathpc.commands.logs:logs", "Show what was sent to language models, and what they said."),
-    "mcp": Entry("chathpc.commands.mcp:command", "Answer other programs' questions about a profile."),
-    "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and list what is missing."),
-    "completion": Entry("chathpc.commands.completion:command", "Print the completion script of a shell."),
+    "explain": "Find what costs time in a profile, why, and what to do.",
+    "chat": "Ask about a profile, line by line.",
+    "ask": "Ask one question about a profile.",
+    "diff": "Compare two profiles: what got slower or faster beyond noise, where, and why.",
+    "scale": "Say where a program loses when it is scaled, why, and what it costs at larger scales.",
+    "ranks": "Say how a run is spread over its ranks and threads: groups, and who stands out.",
+    "view": "Render a JSON report again, as a page or as text.",
+    "fix": "Find changes that make a program faster, and prove that they do.",
+    "measure": "Run a program under the best available profiler.",
+    "predict": "Predict what a GPU kernel will do, without a GPU.",
+    "tree": "Show the calling context tree of a profile.",
+    "metrics": "List what was measured, and where.",
+    "post": "Explain a profile as the last line of a job script; never fails the job.",
+    "export": "Convert a profile to a format that other tools open.",
+    "adapters": "Formats that chathpc reads.",
+    "patterns": "Look up why programs are slow, and what to do.",
+    "bench": "Measure how good chathpc is, on labelled cases.",
+    "models": "List, fetch and test local language models.",
+    "logs": "Show what was sent to language models, and what they said.",
+    "mcp": "Answer other programs' questions about a profile.",
+    "doctor": "Check the installation and list what is missing.",
+    "completion": "Print the completion script of a shell.",
 }
 
 
@@ -85,17 +68,12 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The sub-command, imported now."""
-        entry = COMMANDS.get(cmd_name)
-        if entry is None:
-            return None
-        module, _, name = entry.place.partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return laid_out(command)
+        return laid_out(import_module(f"chathpc.commands.{cmd_name}").command) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of sub-commands on the help page."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

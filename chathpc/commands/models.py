@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from chathpc.llm.weights import Weights
 
 
-@click.group()
-def models() -> None:
+@click.group("models")
+def command() -> None:
     """List, fetch and test local language models."""
 
 
-@models.command("list")
+@command.command("list")
 def list_models() -> None:
     """List the known models: which are installed, what they have shown they can do, and the engines that run them."""
     from chathpc.llm.engine import ENGINES, INSTALL_HINT, engine_version, installed_engines
@@ -68,7 +68,7 @@ def _row(weights: Weights, folder: Path | None, width: int, *, source: bool) -> 
     return f"{weights.name.ljust(width)}  {size:>7}  {memory:>7}  {weights.licence:10}  {state:8}  {last}"
 
 
-@models.command()
+@command.command()
 @click.argument("name", required=False)
 @click.option("--from", "mirror", metavar="WHERE", help="A folder, file or URL to try first.")
 @click.option("--path", "file", metavar="FILE", type=click.Path(path_type=Path), help="Use this local file.")
@@ -100,7 +100,7 @@ def pull(name: str | None, mirror: str | None, file: Path | None, sum_: str | No
     click.echo(path)
 
 
-@models.command()
+@command.command()
 @click.argument("name", required=False)
 def path(name: str | None) -> None:
     """Print the path of the model NAME (without it, of the default one)."""
@@ -112,7 +112,7 @@ def path(name: str | None) -> None:
     click.echo(file)
 
 
-@models.command()
+@command.command()
 @click.argument("model", metavar="[NAME|SPEC]", required=False)
 @click.option("--base-url", metavar="URL", help="The OpenAI-compatible server of openai:MODEL.")
 @click.option("--api-key-file", metavar="FILE", type=click.Path(), help="File with its key, of mode 0600.")

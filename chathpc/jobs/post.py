@@ -8,7 +8,6 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
@@ -18,17 +17,6 @@ from chathpc.jobs.supervise import Outcome, supervise
 #: Files that are written, by the renderer that writes them; the one that programs read comes last.
 FILES = {"text": "report.txt", "markdown": "report.md", "json": "report.json"}
 _WIDTH = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What to explain, where to write, and with which model."""
-
-    paths: tuple[Path, ...]
-    folder: Path
-    llm: str = "none"
-    source: tuple[Path, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 def folder_beside(paths: Sequence[Path]) -> Path:
@@ -58,21 +46,18 @@ def post(
         target = folder_beside(paths) if folder is None else folder
     except OSError as error:  # the current folder is gone
         return Outcome(False, f"cannot find the profile: {error.strerror}")
-    job = Job(tuple(paths), target, llm, tuple(source), environ)
-    outcome = supervise(lambda: _explain(job, tag), seconds)
+    outcome = supervise(lambda: _explain(paths, target, llm, source, environ, tag), seconds)
     if not outcome.done:
+        from chathpc.reports.write import remove_unfinished
+
         with suppress(OSError):
-            _remove_unfinished(target, tag)
+            remove_unfinished(target, tag)
     return outcome
 
 
-def _remove_unfinished(folder: Path, tag: str) -> None:
-    from chathpc.reports.write import remove_unfinished
-
-    remove_unfinished(folder, tag)
-
-
-def _explain(job: Job, tag: str) -> str:
+def _explain(
+    paths: Sequence[Path], folder: Path, llm: str, source: Sequence[Path], environ: Mapping[str, str], tag: str
+) -> str:
     """Runs in the child: the verdict as one line. All is rendered before anything is written."""
     import chathpc
     from chathpc.reports import renderers
@@ -80,17 +65,15 @@ def _explain(job: Job, tag: str) -> str:
     from chathpc.reports.wording import VERDICTS
     from chathpc.reports.write import link_atomically, write_folder
 
-    report = chathpc.explain(chathpc.load(*job.paths), llm=job.llm, source=job.source)
+    report = chathpc.explain(chathpc.load(*paths), llm=llm, source=source)
     texts = {FILES[form]: renderers()[form](report, Style(width=_WIDTH)) for form in FILES}
     try:
-        job.folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(
-            f"Cannot create {job.folder}: {error.strerror}.", hint="Name another folder with -o."
-        ) from error
-    written = write_folder(job.folder, texts, names(job.environ), tag=tag)
+        raise UsageError(f"Cannot create {folder}: {error.strerror}.", hint="Name another folder with -o.") from error
+    written = write_folder(folder, texts, names(environ), tag=tag)
     with suppress(OSError):  # file systems without links
-        link_atomically(job.folder / LATEST, written.name, tag=tag)
+        link_atomically(folder / LATEST, written.name, tag=tag)
     return f"{VERDICTS[report.verdict]} {report.headline} See {written / FILES['text']}"
 
 
