@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from chathpc.commands import models as command
+from chathpc.commands import models
 from chathpc.errors import ChathpcError
 from chathpc.llm import fitness, weights
 from chathpc.llm.settings import load_settings
@@ -32,7 +32,7 @@ def folder(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def run(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
-    return CliRunner().invoke(command.models, arguments, env=env)
+    return CliRunner().invoke(models.command, arguments, env=env)
 
 
 def test_pull_prints_the_path_and_nothing_else(folder: Path) -> None:
@@ -201,9 +201,9 @@ def test_a_wrong_sum_fetches_nothing(
 def test_a_progress_bar_is_for_a_terminal_alone(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     default = weights.find_weights()
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert isinstance(command._progress(default, quiet=False), command._Bar)
-    assert not isinstance(command._progress(default, quiet=True), command._Bar)
-    with command._Bar(default) as show:
+    assert isinstance(models._progress(default, quiet=False), models._Bar)
+    assert not isinstance(models._progress(default, quiet=True), models._Bar)
+    with models._Bar(default) as show:
         show(default.bytes // 2, "hub [bold]")
 
 
@@ -212,6 +212,6 @@ def test_importing_the_command_loads_no_engine_and_no_client() -> None:
         "import sys, chathpc.commands.models; "
         "print([m for m in ('openai', 'llama_cpp', 'xllamacpp', 'pydantic', 'rich', 'yaml') if m in sys.modules])"
     )
-    root = Path(command.__file__).parents[2]
+    root = Path(models.__file__).parents[2]
     found = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
