@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from chathpc.bench.case import HEALTHY, Case, Label, Split
 from chathpc.bench.figures import Figures, figures_of, within
 from chathpc.bench.outcome import Outcome
 from chathpc.bench.score import FIRST_THREE, Score, score
 from chathpc.bench.statistics import reciprocal_rank
+from chathpc.reports.style import Style
 
 ALL = "all"
 
@@ -116,3 +118,13 @@ def tables(scores: Sequence[Score]) -> tuple[tuple[str, tuple[Row, ...]], ...]:
         ("cause", table(scores, lambda each: HEALTHY if each.case.healthy else each.case.cause)),
         ("format", table(scores, lambda each: each.case.format or each.outcome.format or "unreadable")),
     )
+
+
+Renderer = Callable[[Result, Style, str], str]
+
+_MODULES = {"text": "chathpc.bench.text", "markdown": "chathpc.bench.markdown", "json": "chathpc.bench.data"}
+
+
+def renderers() -> Mapping[str, Renderer]:
+    """Every renderer; its arguments are the result, the style and which cases to list (`--show`)."""
+    return {name: import_module(module).render for name, module in _MODULES.items()}

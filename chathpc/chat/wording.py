@@ -15,8 +15,7 @@ from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.pruners.source import SourceText
 from chathpc.reading.answer import statements
-from chathpc.reading.narrative import narrate
-from chathpc.reading.retelling import Told, amounts, retold, sentences, speaks, statement
+from chathpc.reading.retelling import Told, amounts, narrate, retold, sentences, speaks, statement
 from chathpc.reading.wording import Vocabulary
 from chathpc.report import StatementRecord
 

@@ -90,8 +90,7 @@ def diagnosis(
     from chathpc.bench.case import Split
     from chathpc.bench.folders import find_cases
     from chathpc.bench.gates import failures, parse_gate
-    from chathpc.bench.render import renderers
-    from chathpc.bench.result import result_of
+    from chathpc.bench.result import renderers, result_of
     from chathpc.bench.run import run_cases
 
     llm = _recorded(llm, record, replay)

@@ -26,11 +26,11 @@ class Target:
 
 TARGETS: Mapping[str, Target] = {
     "hatchet-json": Target("chathpc.export.hatchet_json", "hatchet.GraphFrame.from_json, Thicket"),
-    "speedscope": Target("chathpc.export.speedscope", "speedscope.app"),
-    "folded": Target("chathpc.export.folded", "flame graph tools (flamegraph.pl, inferno, speedscope)"),
+    "speedscope": Target("chathpc.export.stacks", "speedscope.app", "speedscope"),
+    "folded": Target("chathpc.export.stacks", "flame graph tools (flamegraph.pl, inferno, speedscope)", "folded"),
     "perfetto": Target("chathpc.export.perfetto", "ui.perfetto.dev, chrome://tracing"),
-    "csv": Target("chathpc.export.table", "spreadsheets, pandas"),
-    "timeline-csv": Target("chathpc.export.timeline_table", "spreadsheets, pandas: one row per interval"),
+    "csv": Target("chathpc.export.table", "spreadsheets, pandas", "tree_table"),
+    "timeline-csv": Target("chathpc.export.table", "spreadsheets, pandas: one row per interval", "timeline_table"),
     "flame-png": Target("chathpc.export.pictures", "slides: the call tree (needs matplotlib)", "flame", is_binary=True),
     "imbalance-png": Target(
         "chathpc.export.pictures", "slides: time of each thread or rank", "imbalance", is_binary=True

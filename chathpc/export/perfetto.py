@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chathpc.export.stacks import event_name
-from chathpc.export.timeline_table import timeline_of
+from chathpc.export.table import timeline_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree
 

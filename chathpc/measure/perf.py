@@ -14,8 +14,23 @@ from zlib import crc32
 from chathpc.adapters.linux_perf import addr2line, annotate, images
 from chathpc.measure.files import fresh_folder, put, remove
 from chathpc.measure.machine import facts
-from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, Profiler, ProfilerError, by_rank, reason, which
-from chathpc.measure.rate import ENOUGH, FEWEST, HIGHEST, HIGHEST_WAITING, LOWEST, kernel_limit
+from chathpc.measure.profiler import (
+    ENOUGH,
+    FEWEST,
+    HIGHEST,
+    HIGHEST_WAITING,
+    LOWEST,
+    RANK,
+    Do,
+    NoSampleError,
+    Plan,
+    Profiler,
+    ProfilerError,
+    by_rank,
+    kernel_limit,
+    reason,
+    which,
+)
 from chathpc.measure.record import Tool
 
 #: Of a sample, so that the adapter gets all that it reads (perf-script(1), -F).

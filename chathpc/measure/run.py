@@ -16,9 +16,8 @@ from chathpc.measure.binary import binary
 from chathpc.measure.command import behind_env, program_file, split_launcher
 from chathpc.measure.files import fresh_folder, put, remove
 from chathpc.measure.perf import Perf
-from chathpc.measure.profiler import NoSampleError, Plan, Profiler, ProfilerError, reason
+from chathpc.measure.profiler import NoSampleError, Plan, Profiler, ProfilerError, reason, sampling_rate
 from chathpc.measure.py_spy import PySpy, imports_gpu, runs_python
-from chathpc.measure.rate import sampling_rate
 from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Overhead, Runner, Step, Tool
 from chathpc.measure.sources import copy_sources, folders_of, put_producers
 from chathpc.profile import numbers

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from chathpc.comparison.record import Diff
     from chathpc.profile.profile import Profile
     from chathpc.report import Report, TreeRecord
-    from chathpc.reports.markup import Html
+    from chathpc.reports.fragments import Html
     from chathpc.reports.style import Style
 
 Shown = Callable[[Any], str]
@@ -107,7 +107,7 @@ def _totals(shown: Profile) -> list[tuple[str, str, str]]:
 
 
 def _profile_html(shown: Profile) -> str:
-    from chathpc.reports.markup import joined, table, tag
+    from chathpc.reports.fragments import joined, table, tag
 
     totals = table(("metric", "total", "meaning"), _totals(shown), numbers=frozenset({1}))
     helpers = tag("p", shown.helpers.sentence) if shown.helpers.sentence else ""
@@ -132,7 +132,7 @@ def _step_html(step: StepRecord | Result) -> Html:
     from chathpc.chat.render import written
     from chathpc.chat.tools.record import Column
     from chathpc.profile import numbers
-    from chathpc.reports.markup import Html, joined, table, tag
+    from chathpc.reports.fragments import Html, joined, table, tag
 
     if step.error:
         return tag("p", tag("b", step.error), " ", step.hint)
@@ -152,7 +152,7 @@ def _step_html(step: StepRecord | Result) -> Html:
 def _answer_html(shown: Answer) -> str:
     from chathpc.chat.asker import NOTEBOOK
     from chathpc.chat.render import NO_QUESTION, nearest, provenance
-    from chathpc.reports.markup import joined, tag
+    from chathpc.reports.fragments import joined, tag
 
     parts = [_step_html(step) for step in shown.steps]
     if shown.model is not None:

@@ -14,8 +14,7 @@ from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.source_text import Provenance
-from chathpc.reading.narrative import narrate
-from chathpc.reading.retelling import CATALOGUE, Told, retelling, statement
+from chathpc.reading.retelling import CATALOGUE, Told, narrate, retelling, statement
 from chathpc.report import ExplanationRecord, HypothesisRecord, StatementRecord, UsageRecord
 
 if TYPE_CHECKING:
@@ -253,7 +252,7 @@ def request(
     if backend.form == "structured":
         return reading_request(reading_question(profile, diagnosis, pruning, backend, settings, most_tokens), settings)
     from chathpc.prompts.build import build_prose
-    from chathpc.reading.narrative import narrate
+    from chathpc.reading.retelling import narrate
 
     offered = [fact.text for fact in narrate(diagnosis, settings.audience) if fact.offered]
     prompt = build_prose(offered, audience=settings.audience, most_tokens=most_tokens)

@@ -24,8 +24,7 @@ from chathpc.llm.engine import installed_engines
 from chathpc.llm.local import LocalBackend
 from chathpc.llm.weights import installed_file, known_weights, models_folder
 from chathpc.prompts.build import build_prose
-from chathpc.reading.narrative import narrate
-from chathpc.reading.retelling import retelling
+from chathpc.reading.retelling import narrate, retelling
 from chathpc.report import StatementRecord
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"

@@ -14,8 +14,7 @@ from chathpc.bench.figures import Figures, figures_of
 from chathpc.bench.floors import prior
 from chathpc.bench.gates import failures, parse_gate
 from chathpc.bench.outcome import Answer, Outcome
-from chathpc.bench.render import renderers
-from chathpc.bench.result import result_of, shown, table, tables
+from chathpc.bench.result import renderers, result_of, shown, table, tables
 from chathpc.bench.score import Score, score
 from chathpc.errors import UsageError
 from chathpc.reports.style import Style

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.measure import machine
-from chathpc.measure.rate import HIGHEST, HIGHEST_WAITING, LOWEST, USUAL, kernel_limit, sampling_rate
+from chathpc.measure.profiler import HIGHEST, HIGHEST_WAITING, LOWEST, USUAL, kernel_limit, sampling_rate
 
 
 @pytest.mark.parametrize(

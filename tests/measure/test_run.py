@@ -18,7 +18,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import AdapterError, ChathpcError, MeasurementError, UsageError
 from chathpc.measure import Measured, machine, measure
 from chathpc.measure.live import Direct
-from chathpc.measure.rate import HIGHEST_WAITING
+from chathpc.measure.profiler import HIGHEST_WAITING
 from chathpc.measure.record import Overhead
 from chathpc.sandbox import Completed, Limits, Request
 from tests.measure import stand_in

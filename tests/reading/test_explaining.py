@@ -22,8 +22,7 @@ from chathpc.llm.spec import Choice
 from chathpc.profile.profile import Profile
 from chathpc.prompts.loader import Audience
 from chathpc.reading.explaining import explain_in_words, from_catalogue
-from chathpc.reading.narrative import narrate
-from chathpc.reading.retelling import CATALOGUE
+from chathpc.reading.retelling import CATALOGUE, narrate
 from chathpc.report import ExplanationRecord, Report
 from chathpc.reports.wording import author, checked
 from tests.llm.scripted import Script, ScriptedBackend

@@ -11,7 +11,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.measured_gains import TypicalGain
 from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Diagnosis
-from chathpc.reading.narrative import narrate
+from chathpc.reading.retelling import narrate
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main
 from tests.profile.build import build, gpu_op, kernel, line, loop
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import chathpc
 from chathpc.profile.text import clean
 from chathpc.report import TreeRecord, TreeRow
-from chathpc.reports import fragments, markup
-from chathpc.reports.markup import Html
+from chathpc.reports import fragments
+from chathpc.reports.fragments import Html
 from tests.examples.test_examples import EXAMPLES
 from tests.reports.sample import sample
 from tests.reports.test_hostile import CONTROL, HOSTILE, everywhere
@@ -73,21 +73,21 @@ def safe(page: str) -> Page:
 
 @given(st.text())
 def test_text_is_shown_as_it_is(text: str) -> None:
-    shown = safe(markup.tag("p", text)).text
+    shown = safe(fragments.tag("p", text)).text
     assert shown == clean("".join(" " if character.isspace() else character for character in text))
 
 
 @given(st.lists(st.text(max_size=20), max_size=6))
 def test_parts_are_escaped_unless_they_are_html(parts: list[str]) -> None:
-    page = markup.joined((markup.tag("b", part) for part in parts), ", <")
-    assert safe(page).text == ", <".join(safe(markup.text(part)).text for part in parts)
-    assert markup.tag("p", page) == f"<p>{page}</p>"
+    page = fragments.joined((fragments.tag("b", part) for part in parts), ", <")
+    assert safe(page).text == ", <".join(safe(fragments.text(part)).text for part in parts)
+    assert fragments.tag("p", page) == f"<p>{page}</p>"
     assert isinstance(page, Html)
 
 
 def test_lists_of_nothing_are_nothing() -> None:
-    assert markup.listed([]) == ""
-    assert markup.listed(["a"]) == "<ul><li>a</li></ul>"
+    assert fragments.listed([]) == ""
+    assert fragments.listed(["a"]) == "<ul><li>a</li></ul>"
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, *MATHEMATICS])

@@ -18,8 +18,8 @@ from chathpc.chat.quantities import named as metrics_named
 from chathpc.chat.quantities import spans
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Tool, tools_of
-from chathpc.chat.tools.amounts import MOST_ROWS
 from chathpc.chat.tools.catalogue import is_problem, topics
+from chathpc.chat.tools.record import MOST_ROWS
 from chathpc.profile.metric import Unit
 from chathpc.profile.tree import FloatArray, IntArray
 

@@ -9,9 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import limit, share_of, source_of
 from chathpc.chat.tools.measured import in_short
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result, escaped
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result, escaped, limit, share_of, source_of
 from chathpc.diagnosis import draft
 from chathpc.diagnosis.draft import of_total, time_text
 from chathpc.diagnosis.fact import Form, Quantity

@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target
-from chathpc.chat.tools.amounts import METRIC, amount, facts_on, limit, share_of, whole
-from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
+from chathpc.chat.tools.record import METRIC, SHARE, Arguments, Column, Result, amount, facts_on, limit, share_of, whole
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import limit
 from chathpc.chat.tools.measured import in_short
-from chathpc.chat.tools.record import Arguments, Column, Result
+from chathpc.chat.tools.record import Arguments, Column, Result, limit
 from chathpc.diagnosis.command import filled
 from chathpc.errors import UsageError
 from chathpc.prompts.untrusted import quote

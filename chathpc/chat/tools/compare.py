@@ -7,8 +7,7 @@ from difflib import get_close_matches
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import limit
-from chathpc.chat.tools.record import Arguments, Column, FactList, Result
+from chathpc.chat.tools.record import Arguments, Column, FactList, Result, limit
 from chathpc.diagnosis.fact import Kind, Part, Quantity
 from chathpc.errors import UsageError
 from chathpc.prompts.untrusted import quote

@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import MOST_ROWS
-from chathpc.chat.tools.record import SHARE, Column, FactList, NoArguments, Result
+from chathpc.chat.tools.record import MOST_ROWS, SHARE, Column, FactList, NoArguments, Result
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import intervals, numbers

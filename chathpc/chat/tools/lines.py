@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target, split_place
-from chathpc.chat.tools.amounts import METRIC, NAME, facts_on, has, held, share_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
+from chathpc.chat.tools.record import METRIC, NAME, SHARE, Arguments, Column, Result, facts_on, has, held, share_of
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError

@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, NAME, facts_on, limit
-from chathpc.chat.tools.record import Arguments, Column, FactList, Result
+from chathpc.chat.tools.record import METRIC, NAME, Arguments, Column, FactList, Result, facts_on, limit
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function

@@ -11,9 +11,8 @@ from pydantic import Field
 from chathpc.chat.index import short_name
 from chathpc.chat.quantities import named
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import NAME, limit, share_of, source_of
 from chathpc.chat.tools.locations import chosen
-from chathpc.chat.tools.record import Arguments, Cell, Column, FactList, Result
+from chathpc.chat.tools.record import NAME, Arguments, Cell, Column, FactList, Result, limit, share_of, source_of
 from chathpc.diagnosis.fact import Kind
 from chathpc.errors import UsageError
 from chathpc.profile import numbers

@@ -7,8 +7,7 @@ import shlex
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import MOST_ROWS
-from chathpc.chat.tools.record import Arguments, FactList, NoArguments, Result, escaped
+from chathpc.chat.tools.record import MOST_ROWS, Arguments, FactList, NoArguments, Result, escaped
 from chathpc.diagnosis.command import APP, program_of
 from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.profile import numbers

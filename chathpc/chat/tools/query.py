@@ -20,8 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, facts_on, held, limit, share_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
+from chathpc.chat.tools.record import METRIC, SHARE, Arguments, Column, Result, facts_on, held, limit, share_of
 from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import numbers

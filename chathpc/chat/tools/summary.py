@@ -10,10 +10,20 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
 from chathpc.chat.tools.catalogue import to_check
 from chathpc.chat.tools.of_run import of_run
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
+from chathpc.chat.tools.record import (
+    MOST_ROWS,
+    SHARE,
+    Arguments,
+    Column,
+    FactList,
+    NoArguments,
+    Result,
+    escaped,
+    limit,
+    source_of,
+)
 from chathpc.diagnosis.command import needs_counters
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.phrasing import gain_sentence

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, amount, facts_on, held, limit, share_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, Result
+from chathpc.chat.tools.record import METRIC, SHARE, Arguments, Column, Result, amount, facts_on, held, limit, share_of
 from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError

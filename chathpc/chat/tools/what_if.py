@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import NAME, amount, facts_on, share_of, whole
-from chathpc.chat.tools.record import Arguments, Result
+from chathpc.chat.tools.record import NAME, Arguments, Result, amount, facts_on, share_of, whole
 from chathpc.diagnosis.fact import Form
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
