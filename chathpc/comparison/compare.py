@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chathpc.comparison import rows, tables, words
+from chathpc.comparison import tables, words
 from chathpc.comparison.attribution import attribute
 from chathpc.comparison.comparable import common_metric, remarks
 from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
@@ -101,7 +101,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     tell("attributing the difference")
     pairs = _pairs(sides, diagnoses, functions, changed)
     shares, rest = share_records(sides, joint, attribute(joint, sides.noise, level, ~changed), pairs, level)
-    function_rows, functions_rest = rows.function_rows(sides, functions, judged, changed)
+    function_rows, functions_rest = tables.function_rows(sides, functions, judged, changed)
     before, after = (
         _side(sides.runs[part], sides.took[part], diagnosis)
         for part, diagnosis in zip((slice(sides.count), slice(sides.count, None)), diagnoses, strict=True)
@@ -127,10 +127,10 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         rest=rest,
         functions=function_rows,
         functions_rest=functions_rest,
-        activities=rows.activity_rows(sides),
-        kernels=rows.kernel_rows(sides),
+        activities=tables.activity_rows(sides),
+        kernels=tables.kernel_rows(sides),
         findings=[_finding_change(pair) for pair in pairs],
-        measurements=rows.measurements(sides),
+        measurements=tables.measurements(sides),
         notes=notes,
         gate=None if limit is None else gate(sides.decisive, limit, sides.decisive_kind, words.whole(sides)),
         versions=_versions(),

@@ -1,4 +1,4 @@
-"""Renderers: a report or a comparison in, text out. Each is a function of a record and a style; where a module has one, its `render`."""
+"""Renderers: a report or a comparison in, text out. Each is a function of a record and a style, `render` of its module unless the table says."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MODULES: Mapping[str, Mapping[str, str]] = {
     "report": {
         "screen": "first_screen", "text": "terminal", "markdown": "markdown", "json": "json", "html": "html",
-        "sarif": "sarif", "github": "github", "gitlab": "gitlab",
+        "sarif": "remarks.sarif", "github": "remarks.github", "gitlab": "remarks.gitlab",
     },
     "diff": {"text": "diff_terminal", "markdown": "diff_markdown", "json": "json", "html": "html"},
     "fix": {"text": "fix_terminal", "markdown": "fix_markdown", "json": "json", "html": "html"},

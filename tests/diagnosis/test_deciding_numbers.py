@@ -65,7 +65,7 @@ ALLOWED = {
         "_probability": FORMULA,
         "_outside": FORMULA,
     },
-    "comparison/rows.py": {"MOST": TOLD},
+    "comparison/tables.py": {"MOST": TOLD},
     "comparison/run.py": {"Run.library_labels": LABEL},
     "comparison/shares.py": {"MOST": TOLD, "_ROUNDING": ROUNDING},
     "comparison/words.py": {"_NAMES": TOLD, "_MOST": TOLD, "_SMALL": TOLD, "_STEPS": TOLD, "_NAME": TOLD},
