@@ -70,7 +70,7 @@ def biggest_nodes(facts: Facts) -> tuple[Answer, ...]:
     total = sum(weight for weight, _, _ in ranked) or 1.0
     answers: dict[str, Answer] = {}
     for weight, cause, place in ranked:
-        answers.setdefault(cause, Answer.at(cause, place, share=weight / total))
+        answers.setdefault(cause, Answer.at(cause, place, weight / total))
     return tuple(answers.values())[:ANSWERS]
 
 

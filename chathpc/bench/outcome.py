@@ -15,7 +15,7 @@ from chathpc.errors import ChathpcError
 from chathpc.profile.text import clean
 
 if TYPE_CHECKING:
-    from chathpc.report import HypothesisRecord, Report
+    from chathpc.report import HypothesisRecord, PlaceRecord, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +32,16 @@ class Answer:
     confidence: float = 0.0
 
     @classmethod
-    def at(cls, cause: str, place: Place, *, share: float = 0.0) -> Answer:
-        """An answer without a finding behind it."""
-        return cls(cause, place.function, place.kernel, place.file, place.line, share)
+    def at(
+        cls, cause: str, place: Place | PlaceRecord, share: float, weight: float = 0.0, confidence: float = 0.0
+    ) -> Answer:
+        """A cause at a place of the profile."""
+        return cls(cause, place.function, place.kernel, place.file, place.line, share, weight, confidence)
 
     @classmethod
     def of(cls, finding: Finding) -> Answer:
         """The scored part of a finding."""
-        place = finding.where
-        return cls(
-            cause=finding.cause,
-            function=place.function,
-            kernel=place.kernel,
-            file=place.file,
-            line=place.line,
-            share=finding.share,
-            weight=finding.weight,
-            confidence=finding.confidence,
-        )
+        return cls.at(finding.cause, finding.where, finding.share, finding.weight, finding.confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +144,9 @@ def _read(report: Report) -> Read | None:
 
 
 def _suspected(each: HypothesisRecord) -> Answer:
-    where, share = each.where, each.share or 0.0
+    share = each.share or 0.0
     confidence = {"likely": 0.9, "possible": 0.5, "unlikely": 0.1}[each.confidence]
-    return Answer(each.cause, where.function, where.kernel, where.file, where.line, share, share, confidence)
+    return Answer.at(each.cause, each.where, share, share, confidence)
 
 
 def peak_bytes() -> int:

@@ -15,8 +15,8 @@ from chathpc import validation
 from chathpc.diagnosis.catalogue import cause as entry
 from chathpc.reading import change as changes
 from chathpc.reading.question import Question
-from chathpc.reading.wording import Vocabulary, printed
-from chathpc.report import EditRecord, HypothesisRecord, PlaceRecord, StatementRecord
+from chathpc.reading.wording import Printed, Vocabulary, printed
+from chathpc.report import HypothesisRecord, PlaceRecord, StatementRecord
 
 OTHER = "other"
 #: As many of each are looked at.
@@ -95,16 +95,13 @@ def statements(text: str, known: Vocabulary, by: str) -> list[StatementRecord]:
             said = _Statement.model_validate(item)
             held = printed(said.text, known)
             cites = [each for each in (*said.cites, *held.slots) if known.slot(each) is not None]
-            found.append(
-                StatementRecord(
-                    kind=said.kind,
-                    text=held.text,
-                    cites=list(dict.fromkeys(cites)),
-                    by=by,
-                    dropped_because=held.wrong or None,
-                )
-            )
+            found.append(_recorded(said, held, cites, by))
     return found
+
+
+def _recorded(said: _Statement, held: Printed, cites: Iterable[str], by: str) -> StatementRecord:
+    kept, why = list(dict.fromkeys(cites)), held.wrong or None
+    return StatementRecord(kind=said.kind, text=held.text, cites=kept, by=by, dropped_because=why)
 
 
 Model = TypeVar("Model", bound=_Said)
@@ -149,7 +146,7 @@ class _Reader:
                 confidence=said.confidence,
                 share=place.share or place.below,
                 trial="change" if change.edits else said.cause if said.cause != OTHER else None,
-                change=[EditRecord.model_validate(each) for each in change.edits],
+                change=list(change.edits),
                 status="refuted" if said.cause in self.question.refuted else "suspected",
                 by=self.by,
                 supported=said.cause in self.question.found,
@@ -162,15 +159,8 @@ class _Reader:
         said = self._parsed(_Statement, item)
         if said is not None:
             held = printed(said.text, self.question.vocabulary)
-            self.statements.append(
-                StatementRecord(
-                    kind=said.kind,
-                    text=held.text,
-                    cites=list(dict.fromkeys((*self._cited(said.cites), *self._told(held.slots)))),
-                    by=self.by,
-                    dropped_because=held.wrong or None,
-                )
-            )
+            cites = (*self._cited(said.cites), *self._told(held.slots))
+            self.statements.append(_recorded(said, held, cites, self.by))
 
     def _parsed(self, model: type[Model], item: object) -> Model | None:
         if isinstance(item, dict):  # what is null is left out

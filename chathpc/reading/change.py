@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.text import parsed
 from chathpc.pruners.source import Shown, SourceText, declared_names
+from chathpc.report import EditRecord
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -26,19 +27,10 @@ _PRAGMAS = frozenset({"omp", "acc", "gcc", "unroll", "ivdep", "simd", "clang", "
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """`search`, as it stands in the file, becomes `replace`."""
-
-    file: str
-    search: str
-    replace: str
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """Edits that may be shown; or why they may not, in a clause."""
 
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[EditRecord, ...] = ()
     wrong: str = ""
 
 
@@ -50,7 +42,7 @@ def checked(edits: Sequence[Mapping[str, str]], shown: Shown, is_public: Callabl
     if lines > MOST_LINES:
         return Change(wrong=f"it has more than {MOST_LINES} lines")
     result: dict[str, str] = {}
-    found: list[Edit] = []
+    found: list[EditRecord] = []
     for each in edits:
         name = shown.file_called(each["file"])
         if name is None:
@@ -66,7 +58,7 @@ def checked(edits: Sequence[Mapping[str, str]], shown: Shown, is_public: Callabl
         if wrong:
             return Change(wrong=wrong)
         result[name] = before.replace(edit.search, edit.replace)
-        found.append(Edit(shown.labels[name], edit.search, edit.replace))
+        found.append(edit.model_copy(update={"file": shown.labels[name]}))
     known = shown.names()
     for name, after in result.items():
         wrong = _wrong_result(name, shown.files[name], after, known, is_public)
@@ -75,7 +67,7 @@ def checked(edits: Sequence[Mapping[str, str]], shown: Shown, is_public: Callabl
     return Change(tuple(found))
 
 
-def _placed(search: str, replace: str, text: SourceText, lines: frozenset[int]) -> Edit | None:
+def _placed(search: str, replace: str, text: SourceText, lines: frozenset[int]) -> EditRecord | None:
     """The edit in the file as it is written: the shown text is compared line by line, blanks at their ends aside; None unless it
     stands there exactly once. An edit within a line becomes one of the whole line.
     """
@@ -112,7 +104,7 @@ def _placed(search: str, replace: str, text: SourceText, lines: frozenset[int]) 
             last += 1
         else:
             return None
-    return Edit(text.name, "\n".join(raw[first - 1 : last - 1]), new)
+    return EditRecord(file=text.name, search="\n".join(raw[first - 1 : last - 1]), replace=new)
 
 
 def _found(kept: Sequence[str], lines: frozenset[int], wanted: Sequence[str]) -> list[int]:
@@ -146,7 +138,7 @@ def _merged(kept: Sequence[str], raw: Sequence[str], new: str) -> str:
     return "\n".join(lines)
 
 
-def _new_words(edit: Edit, text: SourceText) -> str:
+def _new_words(edit: EditRecord, text: SourceText) -> str:
     """Whether an edit brings comments, strings or directives that are none of the program's."""
     if any(string not in text.raw for string in _STRING.findall(edit.replace) if not _included(string, edit.replace)):
         return "it adds a string"
