@@ -18,7 +18,7 @@ from chathpc.errors import ChathpcError, UsageError
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import COMMAND, Profile
 from chathpc.profile.source_text import Provenance
-from chathpc.profile.tables import Grouping, TableRows, group_nodes, rows_of
+from chathpc.profile.tables import TableRows, group_nodes, rows_of
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 from chathpc.prompts.untrusted import quote
 
@@ -73,11 +73,7 @@ class Session:
         self.series = tuple(series)
         self.patterns = patterns
         self.asker = asker
-        self._groupings: dict[str, Grouping] = {}
-        self._rows: dict[tuple[str, str], TableRows] = {}
-        self._levels: dict[str, Level] = {}
-        self._made: dict[str, Any] = {}
-        self._diffs: dict[tuple[str, str], Diff] = {}
+        self._made: dict[object, Any] = {}
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Diagnose the profile, build the indexes, and compare with the other profile if there is one."""
@@ -120,8 +116,7 @@ class Session:
             for name, value in vars(type(self)).items():
                 if isinstance(value, cached_property):
                     vars(self).pop(name, None)
-            for kept in (self._rows, self._made, self._diffs):
-                kept.clear()
+            self._made.clear()
 
     # -- the diagnosis -------------------------------------------------------------------------------------
 
@@ -204,31 +199,24 @@ class Session:
 
     def rows(self, by: str, metric: Metric) -> TableRows:
         """The profile by function, line, loop, module or kernel."""
-        key = (by, metric.id)
-        if key not in self._rows:
-            if by not in self._groupings:
-                self._groupings[by] = group_nodes(self.measured.tree, by)
-            self._rows[key] = rows_of(self.measured, metric, self._groupings[by])
-        return self._rows[key]
+        grouping = self.once(("grouping", by), lambda: group_nodes(self.measured.tree, by))
+        return self.once(("rows", by, metric.id), lambda: rows_of(self.measured, metric, grouping))
 
     def level(self, by: str) -> Level:
         """The tree of functions, of functions and loops, or of lines too."""
-        if by not in self._levels:
-            from chathpc.reports.rows import level
+        from chathpc.reports.rows import level
 
-            self._levels[by] = level(self.measured.tree, by)
-        return self._levels[by]
+        return self.once(("level", by), lambda: level(self.measured.tree, by))
 
     def compared(self, name: str, metric: str) -> Diff:
         """The comparison of the profile `name` (before) with this one (after)."""
-        key = (name, metric)
-        if key not in self._diffs:
-            from chathpc.comparison.compare import diff
+        from chathpc.comparison.compare import diff
 
-            self._diffs[key] = diff(self.others[name], self.measured, metric=metric or None)
-        return self._diffs[key]
+        return self.once(
+            ("compared", name, metric), lambda: diff(self.others[name], self.measured, metric=metric or None)
+        )
 
-    def once(self, key: str, make: Callable[[], Made]) -> Made:
+    def once(self, key: object, make: Callable[[], Made]) -> Made:
         """What `make` returns, made at the first time that `key` is asked for."""
         if key not in self._made:
             self._made[key] = make()

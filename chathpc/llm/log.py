@@ -111,7 +111,7 @@ class Log:
 
     def __init__(self, path: Path, clock: Clock | None = None) -> None:
         self.path = path
-        self._clock = clock or _now
+        self._clock = clock or (lambda: datetime.now(UTC))
 
     def append(self, entry: Entry) -> None:
         """Add an entry; a log that cannot be written is told of once, and never an error."""
@@ -173,7 +173,3 @@ def _read(line: str) -> Entry | None:
 def _own_folder(folder: Path) -> None:
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -9,7 +9,7 @@ from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, RowReco
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.reports.diff_terminal import VERDICTS
-from chathpc.reports.markdown import code, prose
+from chathpc.reports.markdown import code, listed, prose
 from chathpc.reports.style import Style
 from chathpc.reports.wording import place
 
@@ -41,7 +41,7 @@ def render(diff: Diff, style: Style) -> str:
             _table(("change", "±", "before", "after", "what", "where"), rows),
         ]
     if diff.findings:
-        blocks += ["## Findings", _list(_finding(finding) for finding in diff.findings)]
+        blocks += ["## Findings", listed(_finding(finding) for finding in diff.findings)]
     for heading, changes, its_unit in (
         ("By kind of work", diff.activities, unit),
         ("By function (exclusive)", diff.functions, unit),
@@ -65,7 +65,7 @@ def render(diff: Diff, style: Style) -> str:
             _table(("metric", "before", "after", "relative"), measured),
         ]
     if diff.notes:
-        blocks += ["## Bear in mind", _list(prose(note) for note in diff.notes)]
+        blocks += ["## Bear in mind", listed(prose(note) for note in diff.notes)]
     if diff.noise is not None:
         blocks.append(f"---\n\n{prose(diff.noise.statement)}")
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
@@ -126,7 +126,3 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     # A bar would end a cell, also inside of code.
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join(lines)
-
-
-def _list(rows: Iterable[str]) -> str:
-    return "\n".join(f"- {row}" for row in rows)

@@ -32,7 +32,7 @@ _OPENED = {closing: opening for opening, closing in _PAIRS.items()}
 _STOPS = ".,;:?!"
 _MOST_AROUND = 4
 _CITATION = re.compile(r"\[[A-Za-z0-9]+\]")
-_BRACKETS = re.compile(r"[\[\]]")
+_BRACKETS, _ESCAPED = re.compile(r"[\[\]]"), r"\\\g<0>"
 _TREE_WIDTH = 100
 _NAME_WIDTH = 120
 
@@ -45,7 +45,7 @@ def render(report: Report, style: Style) -> str:
         f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(wording.headline(report))}",
         *_explanation(report),
     ]
-    examined = _list(prose(line) for line in wording.examined(report)) if wording.examined(report) else ""
+    examined = listed(prose(line) for line in wording.examined(report)) if wording.examined(report) else ""
     if wording.looked_first(report):
         blocks.append(examined)
     several = wording.several_tools(report)
@@ -58,21 +58,21 @@ def render(report: Report, style: Style) -> str:
     blocks += _suspected(report)
     uncited = wording.uncited(report)
     if uncited:
-        blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
+        blocks += ["## Measured", listed(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
     if style.statements:
         said = wording.fates(report)
-        blocks += ["## Statements", _list(map(prose, said)) if said else "No model contributed."]
+        blocks += ["## Statements", listed(map(prose, said)) if said else "No model contributed."]
     blocks += [*_flat(report), *_tree(report)]
     if report.profile.caveats or report.notes:
-        blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]
+        blocks += ["## Bear in mind", listed(prose(text) for text in (*report.profile.caveats, *report.notes))]
     if report.profile.not_collected:
         missing = (f"{prose(what)}: {_command(how)}" for what, how in report.profile.not_collected.items())
-        blocks += ["## Not collected", _list(missing)]
+        blocks += ["## Not collected", listed(missing)]
     if not wording.looked_first(report):
         blocks.append(examined)
     if report.evidence:
         sources = (f"**{prose(record.id)}** {prose(record.source)}" for record in report.evidence)
-        blocks += ["## Where the evidence comes from", _list(sources)]
+        blocks += ["## Where the evidence comes from", listed(sources)]
     blocks.append(f"---\n\n{prose(wording.checked(report))}")
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
 
@@ -99,7 +99,7 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str], *,
     if finding.next_measurement:
         rows.append(f"**Next** {_command(finding.next_measurement)}")
     change = fenced("\n".join(lines)) if lines else ""
-    return [where, prose(wording.summary(finding, headline)), _list(rows), change]
+    return [where, prose(wording.summary(finding, headline)), listed(rows), change]
 
 
 def _suspected(report: Report) -> list[str]:
@@ -117,7 +117,7 @@ def _suspected(report: Report) -> list[str]:
             f"### {each.id}. {prose(each.name)}",
             " at ".join(code(shorten(name, _NAME_WIDTH)) for name in names),
             f"> {prose(wording.mechanism(each))}",
-            _list(rows),
+            listed(rows),
         ]
         if each.change:
             blocks += ["Proposed, not tried:", fenced("\n".join(wording.change_lines(each)))]
@@ -125,7 +125,7 @@ def _suspected(report: Report) -> list[str]:
         (each, f" ({', '.join(map(prose, each.cites))})" if each.cites else "") for each in wording.statements(report)
     ]
     if cited:
-        blocks += ["## Read in the source", _list(f"{prose(each.text)}{cites}" for each, cites in cited)]
+        blocks += ["## Read in the source", listed(f"{prose(each.text)}{cites}" for each, cites in cited)]
     return blocks
 
 
@@ -147,7 +147,7 @@ def _flat(report: Report) -> list[str]:
     if not report.flat or report.verdict == "insufficient-data":
         return []
     rows = (f"{numbers.percent(row.share)} {code(shorten(row.name, _NAME_WIDTH))}" for row in report.flat)
-    return ["## Flat profile", _list(rows)]
+    return ["## Flat profile", listed(rows)]
 
 
 def _tree(report: Report) -> list[str]:
@@ -190,7 +190,7 @@ def _word(word: str) -> str:
         return "".join(f"\\{c}" if c.isascii() else c for c in word)
     start, core, end = _taken_apart(word)
     inert = _INERT.fullmatch(core) and not _LINK.search(core)
-    return f"{_BRACKETS.sub(_escaped, start)}{core if inert else code(core)}{_BRACKETS.sub(_escaped, end)}"
+    return f"{_BRACKETS.sub(_ESCAPED, start)}{core if inert else code(core)}{_BRACKETS.sub(_ESCAPED, end)}"
 
 
 def _taken_apart(word: str) -> tuple[str, str, str]:
@@ -208,10 +208,6 @@ def _taken_apart(word: str) -> tuple[str, str, str]:
         if end in _STOPS or (opener and word.count(end, first, last) > word.count(opener, first, last)):
             last -= 1
     return word[:first], word[first:last], word[last:]
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\{match[0]}"
 
 
 def code(text: str) -> str:
@@ -238,5 +234,6 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
-def _list(rows: Iterable[str]) -> str:
+def listed(rows: Iterable[str]) -> str:
+    """A list of items that are Markdown already."""
     return "\n".join(f"- {row}" for row in rows)
