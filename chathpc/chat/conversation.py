@@ -15,7 +15,7 @@ from chathpc.chat.record import Answer, Chat, StepRecord
 from chathpc.chat.session import Session, split_place
 from chathpc.chat.tools import Result, call
 from chathpc.chat.tools.summary import ABSENT
-from chathpc.chat.wording import OnSentence, Worded, numbered, word
+from chathpc.chat.wording import OnSentence, Worded, converse, numbered, word
 from chathpc.diagnosis.fact import Fact
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
@@ -153,8 +153,6 @@ class Conversation:
 
     def _by_agent(self, question: str, backend: Backend, tell: OnStep, on_sentence: OnSentence | None) -> Answer:
         """The model picks tools and words what they say."""
-        from chathpc.chat.agent import converse
-
         steps: list[Step] = []
 
         def look_up(tool: str, arguments: str) -> Result:

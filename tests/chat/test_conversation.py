@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 
 from chathpc.chat import record as saved
-from chathpc.chat.agent import CALLS, ROUNDS
 from chathpc.chat.conversation import Conversation, Step
 from chathpc.chat.record import Answer, Chat
 from chathpc.chat.session import Session
+from chathpc.chat.wording import CALLS, ROUNDS
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Request, ToolCall
 from chathpc.llm.guard import GuardedBackend
