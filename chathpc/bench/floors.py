@@ -121,10 +121,6 @@ def _device(facts: Facts) -> Iterable[tuple[float, str, Place]]:
 
 def prior(case: Case, cases: Sequence[Case]) -> tuple[str, ...]:
     """The first ANSWERS causes of the other cases by how often they are the truth; equally frequent ones by name."""
-    counted = Counter(_truth(each) for each in cases if each is not case)
+    counted = Counter(HEALTHY if each.healthy else each.cause for each in cases if each is not case)
     ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     return tuple(cause for cause, _ in ranked[:ANSWERS])
-
-
-def _truth(case: Case) -> str:
-    return HEALTHY if case.healthy else case.cause

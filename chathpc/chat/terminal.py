@@ -129,14 +129,6 @@ def _of_top(begun: str, session: Session) -> list[str]:
     return [kind for kind in kinds if kind.startswith(begun.casefold())] + _metrics(begun, session)
 
 
-def _kinds(begun: str, session: Session) -> list[str]:
-    return _values("activities", "kind", begun, session)
-
-
-def _evidence(begun: str, session: Session) -> list[str]:
-    return [item.id for item in session.diagnosis.evidence if item.id.startswith(begun.upper())][:MOST]
-
-
 def _problems(begun: str, session: Session) -> list[str]:
     from chathpc.diagnosis.catalogue import extended, ids
 
@@ -144,23 +136,15 @@ def _problems(begun: str, session: Session) -> list[str]:
         return [name for name in ids() if name.startswith(begun.casefold())][:MOST]
 
 
-def _others(begun: str, session: Session) -> list[str]:
-    return [quote(name) for name in session.others if name.startswith(begun)][:MOST]
-
-
-def _nothing(begun: str, session: Session) -> list[str]:
-    return []
-
-
 _VALUES: dict[str, Callable[[str, Session], list[str]]] = {
     "top": _of_top,
     "metrics": _metrics,
-    "evidence": _evidence,
+    "evidence": lambda begun, of: [each.id for each in of.diagnosis.evidence if each.id.startswith(begun.upper())],
     "catalogue": _problems,
-    "diff": _others,
+    "diff": lambda begun, of: [quote(name) for name in of.others if name.startswith(begun)],
     "findings": _problems,
-    "activities": _kinds,
-    "query": _nothing,
+    "activities": lambda begun, of: _values("activities", "kind", begun, of),
+    "query": lambda begun, of: [],
 }
 
 

@@ -60,7 +60,12 @@ def supervise(work: Callable[[], str], limit: float) -> Outcome:
         if ended is None:
             return _outcome(_answer(reading), _reap(child))
         _kill(child)
-        return Outcome(False, _timeout(limit) if ended == 0 else f"stopped by {signal.Signals(ended).name}")
+        return Outcome(
+            False,
+            f"stopped after {limit:.3g} s, the time limit"
+            if ended == 0
+            else f"stopped by {signal.Signals(ended).name}",
+        )
     finally:
         os.close(reading)
 
@@ -95,10 +100,6 @@ def _kill(child: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
     _reap(child)
-
-
-def _timeout(limit: float) -> str:
-    return f"stopped after {limit:.3g} s, the time limit"
 
 
 def _outcome(answer: bytes, status: int) -> Outcome:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from chathpc.chat.tools import TOOLS, Arguments, Result, Tool, call
+from chathpc.chat.tools import TOOLS, Arguments, Result, Tool, call, validated
 from chathpc.chat.tools.record import refused
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.mcp.guard import reading_only
@@ -125,11 +125,8 @@ def answer(profiles: OpenProfiles, name: str, arguments: Mapping[str, object] | 
 def _result(profiles: OpenProfiles, name: str, arguments: Mapping[str, object] | None) -> Result:
     if name != _OPEN.name or not profiles.roots:
         return call(profiles.session, name, arguments)
-    try:
-        asked = OpenArguments.model_validate(dict(arguments or {}))
-    except ValidationError:
-        return refused("open_profile: the arguments do not fit.", "It takes: path, a text of 1 to 2,000 characters.")
-    return call(profiles.open(asked.path), "summary")
+    asked = validated(name, OpenArguments, arguments)
+    return asked if isinstance(asked, Result) else call(profiles.open(asked.path), "summary")
 
 
 @dataclass(frozen=True, slots=True)

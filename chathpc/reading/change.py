@@ -140,16 +140,14 @@ def _merged(kept: Sequence[str], raw: Sequence[str], new: str) -> str:
 
 def _new_words(edit: EditRecord, text: SourceText) -> str:
     """Whether an edit brings comments, strings or directives that are none of the program's."""
-    if any(string not in text.raw for string in _STRING.findall(edit.replace) if not _included(string, edit.replace)):
+    if any(
+        string not in text.raw for string in _STRING.findall(edit.replace) if f"#include {string}" not in edit.replace
+    ):
         return "it adds a string"
     directives = {each.lower() for each in _PRAGMA.findall(edit.replace)} - {"$omp"}
     if not directives <= _PRAGMAS:
         return "it adds a directive that no compiler has"
     return ""
-
-
-def _included(string: str, text: str) -> bool:
-    return f"#include {string}" in text
 
 
 def _wrong_result(

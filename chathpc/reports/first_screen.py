@@ -151,7 +151,7 @@ def _flat(page: Page, report: Report) -> None:
         return
     room = page.style.width - INDENT - LABEL
     places = [f"{numbers.percent_cell(row.share)} {_row(page, row, room // 2)}" for row in report.flat[:_PLACES]]
-    page.pieces(places, label="Time" if _is_time(report) else "Cost", most=2)
+    page.pieces(places, label="Time" if report.tree is None or report.tree.unit == "s" else "Cost", most=2)
 
 
 def _row(page: Page, row: FlatRecord, width: int) -> str:
@@ -159,10 +159,6 @@ def _row(page: Page, row: FlatRecord, width: int) -> str:
     what, within, place = ("", "", row.name) if row.own else row.name.rpartition(" in ")
     room = max(width - len(what) - len(within), _LEAST)
     return f"{what}{within}{page.style.shorten(page.style.name(place), room)}"
-
-
-def _is_time(report: Report) -> bool:
-    return report.tree is None or report.tree.unit == "s"
 
 
 def _told(page: Page, report: Report) -> None:
@@ -275,7 +271,13 @@ def _others(
         for each in findings[: max(most, detail.others - len(suspected))]
     ]
     rows += [
-        _Row(each.id, "bold magenta", f"{each.name} (suspected)", _part(each), each.where)
+        _Row(
+            each.id,
+            "bold magenta",
+            f"{each.name} (suspected)",
+            "" if each.share is None else numbers.percent(each.share),
+            each.where,
+        )
         for each in suspected[: detail.others - len(rows)]
     ]
     page.blank()
@@ -291,10 +293,6 @@ def _others(
     left = len(findings) + len(suspected) - len(rows)
     if left:
         page.paragraph(f"{numbers.count(left)} more with --full", indent=INDENT, style="dim")
-
-
-def _part(hypothesis: HypothesisRecord) -> str:
-    return "" if hypothesis.share is None else numbers.percent(hypothesis.share)
 
 
 def _line(page: Page, row: _Row) -> None:

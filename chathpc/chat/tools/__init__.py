@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -42,6 +43,7 @@ __all__ = ["TOOLS", "Arguments", "Column", "Result", "Session", "Tool", "call"]
 
 #: Characters of the JSON text of arguments; a model that sends more has lost its way.
 _LONGEST_ARGUMENTS = 20_000
+Asked = TypeVar("Asked", bound=Arguments)
 
 _ALL = (
     Tool("summary", "Say what was measured and the verdict; or ranks and threads, time, tool.", summary.SummaryArguments, summary.summary),
@@ -108,8 +110,8 @@ def call(session: Session, name: str, arguments: Mapping[str, object] | str | No
 
 
 def validated(
-    name: str, kind: type[Arguments], arguments: Mapping[str, object] | str | None, longest: int = _LONGEST_ARGUMENTS
-) -> Arguments | Result:
+    name: str, kind: type[Asked], arguments: Mapping[str, object] | str | None, longest: int = _LONGEST_ARGUMENTS
+) -> Asked | Result:
     """The arguments of a call of the tool `name`, an object or its JSON text of at most `longest` characters; what is wrong with them."""
     try:
         return kind.model_validate(_parsed(arguments, longest))
