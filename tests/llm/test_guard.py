@@ -257,8 +257,8 @@ def test_nothing_above_this_room_asks_a_back_end_that_is_not_guarded() -> None:
             ]
     # A conversation has the guarded back end of chat/opening.py. Reports ask by llm/asking.py, and the trial, about our own pieces of
     # source, by llm/timed.py. The strategy of chathpc fix has its own from fix/models/asker.py. What records the answers of bench predict has
-    # the guarded back end of its bench.py.
-    assert sorted(asking) == ["asker.py", "recordings.py", "wording.py"]
+    # the guarded back end of its run.py, where it stands.
+    assert sorted(asking) == ["asker.py", "run.py", "wording.py"]
 
 
 def test_a_conversation_gets_its_model_behind_the_guard(no_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
