@@ -28,10 +28,11 @@ _TAIL = 64
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Exit code or minus signal, CPU seconds, the end (time.monotonic) if it is known, bytes written if they were counted."""
+    """Exit code or minus signal, CPU seconds, begin and end (time.monotonic) if they are known, bytes written if they were counted."""
 
     code: int
     cpu_seconds: float
+    begin: float | None = None
     end: float | None = None
     written: int | None = None
 
@@ -263,7 +264,8 @@ class _Watch:
         elif code < 0:
             self.status = "killed"
         end = ended if found.end is None else found.end
-        seconds = max(0.0, end - (self.begun if streams.began is None else streams.began))
+        seen = self.begun if streams.began is None else streams.began
+        seconds = max(0.0, end - (seen if found.begin is None else found.begin))
         cpu_seconds = max(self.spent, found.cpu_seconds)
         written = int(streams.count) if streams.count.isdigit() else found.written
         return Completed(self.status, code, out, error, seconds, cpu_seconds, self.reason, written)

@@ -82,8 +82,8 @@ class _Supervised:
         if not told.endswith(b"\n"):
             return Ended(signalled(os.waitstatus_to_exitcode(status)), cpu_seconds)  # it was killed itself
         found = json.loads(told)
-        end = min(float(found["end"]), time.monotonic())
-        return Ended(signalled(int(found["code"])), float(found["cpu"]), end, found["written"])
+        begin, end = float(found["begin"]), min(float(found["end"]), time.monotonic())
+        return Ended(signalled(int(found["code"])), float(found["cpu"]), begin, end, found["written"])
 
 
 @functools.cache

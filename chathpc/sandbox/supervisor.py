@@ -139,8 +139,8 @@ def _filter(steps: bytes) -> None:
     _prctl(_SET_SECCOMP, 2, ctypes.addressof(program))
 
 
-def _become(job: dict[str, Any]) -> None:
-    """In the child: limits, walls, then the command."""
+def _become(job: dict[str, Any], began: int) -> None:
+    """In the child: limits, walls, the time at which it begins (into `began`), then the command."""
     _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
     os.setsid()
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
@@ -162,6 +162,7 @@ def _become(job: dict[str, Any]) -> None:
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and what is ignored stays so
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.write(began, repr(time.monotonic()).encode())
     os.write(2, job["mark"].encode())
     try:
         os.execvpe(job["command"][0], job["command"], job["environment"])  # noqa: S606
@@ -223,14 +224,16 @@ def main(job_descriptor: int, report: int) -> None:
     _prctl(_SET_DEATH_SIGNAL, STOP)
     asked = {STOP, signal.SIGINT, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, asked | {signal.SIGCHLD})
+    begun, began = os.pipe()  # closed by exec
     child = os.fork()
     if child == 0:
         try:
-            _become(job)
+            _become(job, began)
         except (OSError, ValueError) as error:
             os.write(2, os.fsencode(f"{error}\n"))
         finally:
             os._exit(125)
+    os.close(began)
     # Its own ends of the pipes would keep them open.
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
@@ -246,7 +249,9 @@ def main(job_descriptor: int, report: int) -> None:
     status = last if status is None else status
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
-    found = {"code": code, "end": end, "cpu": usage.ru_utime + usage.ru_stime, "written": written()}
+    # Whoever reads the mark may be late.
+    begin = float(os.read(begun, 64) or end)
+    found = {"code": code, "begin": begin, "end": end, "cpu": usage.ru_utime + usage.ru_stime, "written": written()}
     with contextlib.suppress(OSError):
         os.write(report, json.dumps(found).encode() + b"\n")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.sandbox import Completed, Limits, Request, Sandbox
+from chathpc.sandbox import Completed, Limits, Request, Sandbox, execution
+from chathpc.sandbox.supervised import Plain
 from chathpc.sandbox.supervisor import descendants
 from chathpc.sandbox.system import gpu_devices
 
@@ -137,6 +138,17 @@ def test_output_is_bounded(sandbox: Sandbox, folder: Path) -> None:
     exact = run(sandbox, folder, "printf 0123456789", limits=Limits(output=10))
     assert (exact.status, exact.stdout) == ("exited", b"0123456789")
     assert run(sandbox, folder, "printf 0123456789", limits=Limits(output=9)).status == "output-limit"
+
+
+def test_a_reader_that_is_late_takes_nothing_from_the_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = execution._Streams.read
+
+    def late(streams: execution._Streams, descriptor: int) -> bool:
+        time.sleep(0.2 if streams.began is None else 0.0)
+        return read(streams, descriptor)
+
+    monkeypatch.setattr(execution._Streams, "read", late)
+    assert 0.5 <= run(Plain(), folder, "sleep 0.5").seconds < 20
 
 
 def test_times_are_those_of_the_command(sandbox: Sandbox, folder: Path) -> None:
