@@ -91,6 +91,14 @@ def test_a_prediction_is_the_same_after_it_was_written(three: dict[str, Predicti
 
 
 @pytest.mark.proprietary
+def test_a_launch_of_which_a_part_is_followed_is_predicted_alike_each_time(toolkit: None, tmp_path: Path) -> None:
+    asked = Asked("hash", arguments=("2048", "64"), seconds=0.3)
+    first, second = (predicted(tmp_path / name, Program((PROGRAMS / "three.cu",)), asked) for name in "ab")
+    assert 0 < first[0].counts.emulated < 1
+    assert first == second
+
+
+@pytest.mark.proprietary
 def test_a_program_that_ends_early_says_what_it_said(toolkit: None, tmp_path: Path) -> None:
     with pytest.raises(NotLaunchedError) as raised:
         predicted(tmp_path, Program((PROGRAMS / "three.cu",)), Asked("gemm"))

@@ -52,10 +52,14 @@ void machine_allocated(void *base, size_t bytes, enum machine_space space)
 
 static u64 whole_pages(u64 bytes) { return (bytes + 4095) & ~4095ull; }
 
-/* Zero pages that take no room until they are touched; NULL if there are no more. */
+/* Zero pages that take no room until they are touched; NULL if there are no more. They lie at the same addresses in every run, as these decide what
+ * meets in the cache: one behind the other, as long as there is room. */
 static void *pages(u64 bytes)
 {
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static u64 next = 1ull << 45;
+    void *wanted = (void *)next;
+    next = next + bytes < 3ull << 45 ? next + whole_pages(bytes) + 4096 : 1ull << 45;
+    void *base = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return base == MAP_FAILED ? NULL : base;
 }
 
