@@ -79,9 +79,8 @@ class Asked:
     """What is to be predicted: a kernel by name (None: the first launch of each), as the program's `arguments` launch it.
 
     `grid` and `block` choose a launch by its shape, or are that of a kernel without a host program, whose parameters are `values`;
-    `occurrence` is which launch of the kernel, from 0; `seconds` how long a launch is
-    interpreted, on a usual processor (work is counted; no clock is read). `alone_grid` and `alone_block` are what a kernel without a
-    host program has if nothing else is said.
+    `occurrence` is which launch of the kernel, from 0; `seconds` how long a launch is interpreted, on a usual processor (work is
+    counted; no clock is read). `alone_grid` and `alone_block` are what a kernel without a host program has if nothing else is said.
     """
 
     kernel: str | None = None
