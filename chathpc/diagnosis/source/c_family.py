@@ -256,7 +256,14 @@ def function(node: Node, original: bytes) -> Function:
     }
     marks |= set(_ON_DEVICE.findall(before + head))
     around = node.parent
+    fixed: frozenset[str] = frozenset()
     if around is not None and around.type == "template_declaration":
+        fixed = frozenset(
+            one.name
+            for each in children(around.child_by_field_name("parameters"))
+            if each.type.endswith("parameter_declaration") and not each.type.startswith("type_")
+            for one in declared(each)
+        )
         around = around.parent
     if around is not None and around.type == "field_declaration_list":
         marks.add("member")
@@ -279,6 +286,7 @@ def function(node: Node, original: bytes) -> Function:
         forks=tuple(reader.forks),
         launches=tuple(reader.launches),
         marks=frozenset(marks),
+        fixed=fixed,
         broken=tuple(reader.broken),
     )
 

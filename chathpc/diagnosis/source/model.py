@@ -231,6 +231,7 @@ class Function:
     forks: tuple[Fork, ...] = ()  #: of C and its family
     launches: tuple[Launch, ...] = ()
     marks: frozenset[str] = frozenset()  #: static, inline, virtual, noinline, member; global, device
+    fixed: frozenset[str] = frozenset()  #: numbers that its template is given: known where it is compiled
     broken: tuple[int, ...] = ()  #: lines at which the text could not be parsed
     fortran: bool = False
 

@@ -58,6 +58,8 @@ def walks(function: Function, unit: Unit, loop: Loop, statements: Sequence[State
 
 
 def _walk(expr: Expr, function: Function, unit: Unit, scope: affine.Scope, moves: affine.Advance) -> Walk:
+    if function.fortran and expr.parts and expr.parts[0].text == "extent_specifier":
+        return Walk(expr, Step.NEAR)  # a(:, j): what is contiguous, each time
     # Fortran stores the first index next to each other, C the last.
     indices = tuple(reversed(expr.parts)) if function.fortran else expr.parts
     steps = [affine.stride(part, scope, moves) for part in indices]
@@ -158,11 +160,13 @@ def _is_far(walk: Walk, moving: list[Walk], function: Function, unit: Unit, loop
             return False  # `i += 16` alone takes samples, which no other order of loops would change
         # Unrolled loops and records stored in a row use what lies between as well.
         used = sum(other.elements == walk.elements and _array(other) == _array(walk) for other in moving)
+        for inner in function.loops_in(loop.index):
+            if _moves_near(walk.access, function, unit, inner):
+                used *= trips(inner, unit.constants) or 1
         if used > USED * abs(walk.elements):
             return False
-        count = trips(loop, unit.constants)
-        return count is None or count * LINE > NEAREST
-    if walk.step != Step.ROWS:
+        return not _is_short(loop, function, unit)
+    if walk.step != Step.ROWS or _is_short(loop, function, unit):
         return False
     if any(_near_in(walk.access, function, unit, outer) for outer in function.chain(loop.parent)):
         return True
@@ -174,6 +178,14 @@ def _is_far(walk: Walk, moving: list[Walk], function: Function, unit: Unit, loop
     return walk.by in bounds and len(walk.access.parts) == 1
 
 
+def _is_short(loop: Loop, function: Function, unit: Unit) -> bool:
+    """True if lines that an array gives to one run of the loop are still near in the next: it is a block of a few rows."""
+    count = trips(loop, unit.constants)
+    if count is None:
+        return loop.condition is not None and not loop.condition.names().isdisjoint(function.fixed)
+    return count * LINE <= NEAREST
+
+
 def _starts_outside(function: Function, loop: Loop) -> bool:
     """True if the loop begins at the variable of a loop around it: together they visit all elements."""
     names = loop.start.names() if loop.start is not None else frozenset()
@@ -183,8 +195,10 @@ def _starts_outside(function: Function, loop: Loop) -> bool:
 def _near_in(access: Expr, function: Function, unit: Unit, loop: Loop) -> bool:
     """True if the loop alone would walk the access with unit stride."""
     count = trips(loop, unit.constants)
-    if count is not None and count <= LINE // 8:
-        return False
+    return (count is None or count > LINE // 8) and _moves_near(access, function, unit, loop)
+
+
+def _moves_near(access: Expr, function: Function, unit: Unit, loop: Loop) -> bool:
     scope = affine.scope_of(function, unit)
     if not loop.counted or loop.step is None:
         return False

@@ -46,6 +46,22 @@ void f(double* a, int rows, int cols) {
     for (int c = 0; c < cols; ++c)
       a[static_cast<std::size_t>(r) * cols + c] *= 0.5; // HOT
 }"""),
+    case("a block of as many rows as the template says", "", """
+template <int W>
+void pack(const double* x, std::size_t ld, int rows, int depth, double* out) {
+  for (int p = 0; p < rows; p += W)
+    for (int k = 0; k < depth; ++k)
+      for (int r = 0; r < W; ++r)
+        *out++ = x[static_cast<std::size_t>(p + r) * ld + k]; // HOT
+}"""),
+    case("a block of a few rows", "", """
+constexpr int W = 8;
+void pack(const double* x, std::size_t ld, int rows, int depth, double* out) {
+  for (int p = 0; p < rows; p += W)
+    for (int k = 0; k < depth; ++k)
+      for (int r = 0; r < W; ++r)
+        *out++ = x[static_cast<std::size_t>(p + r) * ld + k]; // HOT
+}"""),
     case("a transposition", STRIDED, """
 template <typename T>
 void transpose(T* out, const T* in, int n) {

@@ -48,6 +48,32 @@ do j = 1, m
 end do""",
     ),
     procedure(
+        "sections of the first index, which are contiguous, in a loop over the last",
+        "",
+        """
+do k = 1, n
+  do j = 1, 16
+    s = s + sum(a(:, j, k) * b(:, j, k)) ! HOT
+  end do
+  do i = 1, 16
+    s = s + c(i, k) ! HOT
+  end do
+end do""",
+        "integer :: n, i, j, k\nreal(4) :: a(16, 16, n), b(16, 16, n), c(16, n), s\n",
+        "subroutine f(a, b, c, s, n)",
+    ),
+    procedure(
+        "sections of the last index",
+        STRIDED,
+        """
+do j = 1, m
+  do i = 1, n
+    a(j, i) = a(j, i) + b(j, i) ! HOT
+  end do
+  c(:, j) = a(:, j)
+end do""",
+    ),
+    procedure(
         "capital letters",
         STRIDED,
         """
