@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chathpc.diagnosis.source import affine
 from chathpc.diagnosis.source.layout import OF_NODES, declaration_of, trips
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
@@ -17,7 +18,7 @@ def linear_search(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     """A loop that does nothing but compare items with something that stays, and leaves when it finds it.
 
     Loops of few iterations, searches for constants (the end of a text, a free slot), loops that go on where they stopped
-    (a merge of two sorted lists) and loops that compute are none.
+    (a merge of two sorted lists), those that search another row each time and loops that compute are none.
     """
     count = trips(loop, unit.constants)
     if count is not None and count <= UNROLLED:
@@ -26,7 +27,7 @@ def linear_search(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     if any(one.loop != loop.index for one in inside):
         return None
     compared = _compared(function, loop, inside)
-    if compared is None or not _only_looks(loop, inside):
+    if compared is None or not _only_looks(loop, inside) or _is_own_row(function, unit, loop, compared):
         return None
     if not _leaves(loop, inside) or not _starts_anew(function, loop):
         return None
@@ -40,6 +41,23 @@ def linear_search(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         (*(() if grows else ("The number of items may be small and fixed.",)), *_waits(loop, inside)),
         calls=True,
     )  # fmt: skip
+
+
+def _is_own_row(function: Function, unit: Unit, loop: Loop, compared: Expr) -> bool:
+    """True if what is searched moves on with the loop around it, so that nothing is looked at twice."""
+    if loop.parent < 0:
+        return False
+    scope = affine.scope_of(function, unit)
+    moves = affine.advance(function, function.loops[loop.parent], scope)
+    places = (
+        part
+        for one in compared.walk()
+        if one.kind == Kind.INDEX
+        and one.base is not None
+        and one.names() & _elements(function, loop, function.inside(loop.index))
+        for part in (one.base, *one.parts)
+    )
+    return bool(moves.by) and any(affine.stride(each, scope, moves) for each in places)
 
 
 def _waits(loop: Loop, inside: tuple[Statement, ...]) -> tuple[str, ...]:

@@ -17,6 +17,26 @@ void f(int n, double a[n][n], double b[n][n]) {
     for (int i = 0; i < n; i++)
       a[i][j] += b[i][j]; // HOT
 }"""),
+    case("each row is searched once for its last high value", "", """
+void tops(const struct curtain *c, int threshold, int *tops) {
+  for (int s = 0; s < c->shots; s++) {
+    const unsigned char *p = c->look + (size_t)s * c->bins;
+    int b = c->bins - 1;
+    while (b > 0 && p[b] < threshold) // HOT
+      b--;
+    tops[s] = b;
+  }
+}"""),
+    case("the same table is searched for each item", QUADRATIC, """
+void find(const int *table, int size, const int *wanted, int *at, int n) {
+  for (int s = 0; s < n; s++) {
+    int key = wanted[s];
+    int b = size - 1;
+    while (b > 0 && table[b] != key) // HOT
+      b--;
+    at[s] = b;
+  }
+}"""),
     case("the right order", "", """
 void f(int n, double a[n][n], double b[n][n], double c[n][n]) {
   for (int i = 0; i < n; i++)
