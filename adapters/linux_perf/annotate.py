@@ -2,7 +2,7 @@
 
 Percent |	Source code & Disassembly of demo for cpu-clock:u (4256 samples, percent: local period)
          : 5    0000000000001240 <walk>:
-   99.41 :   1254:   mov    (%rdi),%rdi
+   99.41 :   1254:   mov    (%rdi),%rdi // demo.c:12
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from chathpc.profile.machine_code import CodeLine, SampledCode
 
 #: Functions with a tenth of the samples and more, as the program's files have them: perf asks objdump, and nothing on the network.
-OPTIONS = ("annotate", "--stdio", "--no-source", "--skip-missing", "--percent-limit", "10")
+OPTIONS = ("annotate", "--stdio", "--print-line", "--no-source", "--skip-missing", "--percent-limit", "10")
 #: How the text stands behind the samples of perf script: as its comments, which other readers pass over.
 COMMENT = "#:"
 #: Seconds and bytes that it may take, and instructions of all functions that are kept.
@@ -26,6 +26,8 @@ _NAME = re.compile(r"[\s:\d]{0,40}\b[0-9a-f]{8,16} <(?P<name>.{1,4000})>:\s*")
 _INSTRUCTION = re.compile(
     r"\s*(?P<part>\d{1,3}\.\d{1,4})\s[\d\s.]{0,80}:\s*(?P<offset>[0-9a-f]{1,16}):\s+(?P<text>\S.{0,400})"
 )
+#: Where it tells a line: only that of instructions with samples.
+_SOURCE = re.compile(r" // (?P<file>[^/]{1,300}):(?P<line>\d{1,9})$")
 
 
 def comments(output: bytes) -> list[str]:
@@ -53,7 +55,9 @@ def annotated(text: Iterable[str]) -> tuple[tuple[str, SampledCode], ...]:
             count += 1
             if count > _MOST:
                 break
-            sections[-1].lines.append(CodeLine(int(row["offset"], 16), row["text"]))
+            source = _SOURCE.search(row["text"])
+            file, number = (source["file"], int(source["line"])) if source else ("", 0)
+            sections[-1].lines.append(CodeLine(int(row["offset"], 16), row["text"], file, number))
             sections[-1].parts.append(float(row["part"]) / 100)
         elif (name := _NAME.fullmatch(line)) is not None:
             sections[-1].name.append(name["name"])

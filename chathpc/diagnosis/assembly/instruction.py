@@ -55,7 +55,8 @@ class Instruction:
     """One instruction. `reads` and `result` are the registers whose values it uses and that it writes, those of addresses apart.
 
     `width` is the bytes of an access. `adds` are constants that are added to a register in place, `scales` is what a value is multiplied
-    by. A branch may go to the offset `target`. `operations` counts what it computes, in vectors for each element.
+    by. A branch may go to the offset `target`. `operations` counts what it computes, in vectors for each element; `packed` is True for
+    vectors of several elements.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Instruction:
     lea: Address | None = None
     target: int | None = None
     operations: int = 0
+    packed: bool = False
     divides: bool = False
     calls: bool = False
     clears: bool = False  #: the result is a constant
@@ -153,6 +155,7 @@ def _of_x86(name: str, operands: list[str], where: str) -> Instruction:
         store=parsed[-1] if last_in_memory and not only_reads else None,
         width=_x86_width(name, operands, wide), adds=adds, scales=scales,
         operations=0 if moves else lanes * (2 if kind and kind["what"].startswith("f") else 1),
+        packed=wide > 16 or (vector and wide > 0 and not clears) or (kind is not None and kind["type"].startswith("p")),
         divides=_DIVIDES.match(name) is not None, clears=clears, makes=narrow or _MAKES.fullmatch(name) is not None, moves=moves,
     )  # fmt: skip
 
@@ -241,6 +244,7 @@ def _of_arm(name: str, operands: list[str], where: str) -> Instruction:
         name, frozenset([*(named[1:] if into else named), *again]), frozenset(into), width=width, adds=adds,
         scales=1 << min(numbers[0], 63) if name == "lsl" and numbers and numbers[0] >= 0 else None,
         operations=0 if moves else (int(typed[1]) if typed else 1) * (2 if computes else 1),
+        packed=typed is not None and int(typed[1]) > 1,
         divides=re.fullmatch(r"[fsu]div|fsqrt|frsqrt\w", name) is not None,
         clears=name == "movi", makes=_MAKES.fullmatch(name) is not None, moves=moves,
     )  # fmt: skip

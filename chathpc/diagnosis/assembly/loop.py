@@ -1,7 +1,8 @@
-"""The hottest loop of a function and what its loads depend on: addresses are followed through the registers, around the loop."""
+"""The hot loops of a function and what their loads depend on: addresses are followed through the registers, around the loop."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +11,17 @@ from itertools import accumulate
 from operator import or_
 
 from chathpc.diagnosis.assembly.instruction import Address, Instruction, instruction
-from chathpc.profile.machine_code import SampledCode
+from chathpc.profile.machine_code import SampledCode, SourceLine
 
 #: The hottest loops are looked at, none of more instructions, and a body is followed so often: chains of registers are seldom longer.
 _LOOPS, _LARGEST, _PASSES = 100, 2000, 8
 #: A page of memory and a line of the cache, in bytes: accesses to one array lie closer than the first, a stream moves no more than
 #: the second at once beyond what it reads.
 _PAGE, _LINE = 4096, 64
+#: Operations with data of an iteration that are worth a vector instruction: one alone is a copy or a comparison.
+_COMPUTES = 2
+#: What makes a sum of whole numbers, in any order.
+_SUM = re.compile(r"(?:add|sub|or|and|xor)[bwlq]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,37 @@ class Loop:
     calls: bool
 
 
-def hottest_loop(code: SampledCode) -> Loop | None:
-    """The loop with most samples, the innermost that has half of those of the loop around it; None without one."""
+@dataclass(frozen=True, slots=True)
+class ScalarLoop:
+    """An innermost loop with `share` (0..1) of its function's samples that computes with one number at a time, though no iteration needs
+    what another has computed and all memory is walked with unit stride.
+
+    `lines` are the source lines of its instructions, those with most samples first; `leaves` is True where it may end in its middle,
+    `writes` where it writes to memory.
+    """
+
+    share: float
+    lines: tuple[SourceLine, ...]
+    operations: int
+    leaves: bool
+    writes: bool
+
+
+def scalar_loops(code: SampledCode) -> tuple[ScalarLoop, ...]:
+    """Such loops of the function, those with most samples first."""
+    parsed, jumps = _jumps_back(code)
+    found = _joined([(first, last) for _, first, last in jumps])
+    inner = [
+        (first, last)
+        for first, last in found
+        if not any((first, last) != other and first <= other[0] and other[1] <= last for other in found)
+    ]
+    loops = (_scalar(code, parsed, first, last) for first, last in inner)
+    return tuple(sorted((each for each in loops if each is not None), key=lambda each: -each.share))
+
+
+def _jumps_back(code: SampledCode) -> tuple[list[Instruction], list[tuple[float, int, int]]]:
+    """The instructions, and from where to where branches lead back, with the samples between, the most first."""
     arm = not any("%" in line.text for line in code.lines)
     parsed = [instruction(line, arm=arm) for line in code.lines]
     index = {line.offset: at for at, line in enumerate(code.lines)}
@@ -53,7 +87,12 @@ def hottest_loop(code: SampledCode) -> Loop | None:
         for last, one in enumerate(parsed)
         if (first := index.get(one.target if one.target is not None else -1, last + 1)) <= last
     ]
-    found = sorted(found, reverse=True)[:_LOOPS]
+    return parsed, sorted(found, reverse=True)[:_LOOPS]
+
+
+def hottest_loop(code: SampledCode) -> Loop | None:
+    """The loop with most samples, the innermost that has half of those of the loop around it; None without one."""
+    parsed, found = _jumps_back(code)
     inner = [each for each in found if not any(_is_inside(other, each) and other[0] >= each[0] / 2 for other in found)]
     share, first, last = max(inner, default=(0.0, 0, 0))
     if share <= 0 or last - first >= _LARGEST:
@@ -71,6 +110,52 @@ def hottest_loop(code: SampledCode) -> Loop | None:
         beside=any(not each.loads or each.loads & ~indices for each in streams), elsewhere=elsewhere,
         divides=any(one.divides for one in body), calls=any(one.calls for one in body),
     )  # fmt: skip
+
+
+def _joined(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Jumps back that cross, or lead to one place, are one loop's."""
+    made: list[tuple[int, int]] = []
+    for first, last in sorted(found):
+        while made and (made[-1][0] == first or made[-1][0] < first <= made[-1][1] < last):
+            first, last = made[-1][0], max(made.pop()[1], last)
+        made.append((first, last))
+    return made
+
+
+def _scalar(code: SampledCode, parsed: Sequence[Instruction], first: int, last: int) -> ScalarLoop | None:
+    body, parts = parsed[first : last + 1], code.parts[first : last + 1]
+    if (
+        last - first >= _LARGEST
+        or not sum(parts)
+        or any(one.calls or one.packed or _divides_whole(one) for one in body)
+    ):
+        return None
+    begin, end = code.lines[first].offset, code.lines[last].offset
+    # A loop whose condition stands at its end is entered there.
+    outside = (one for one in (*parsed[:first], *parsed[last + 1 :]) if one.name == "jmp" or one.name == "b")
+    entry = next((one.target for one in outside if one.target is not None and begin < one.target <= end), begin)
+    at = next(at for at, line in enumerate(code.lines[first:]) if line.offset >= entry)
+    flow = _Flow([*body[at:], *body[:at]])
+    streams, elsewhere = flow.streams()
+    if elsewhere or not streams or any(flow.chased_and_gathered()) or any(each.step > each.width for each in streams):
+        return None
+    operations = flow.computed()
+    if operations < _COMPUTES or flow.is_chained():
+        return None
+    exits = sum(one.target is not None and not begin <= one.target <= end for one in body[:-1])
+    lines = Counter[SourceLine]()
+    for line, part in zip(code.lines[first : last + 1], parts, strict=True):
+        if line.line > 0:
+            lines[line.file, line.line] += part  # type: ignore[assignment]
+    return ScalarLoop(
+        min(sum(parts), 1.0), tuple(line for line, _ in lines.most_common()), operations,
+        leaves=exits + (not body[-1].name.startswith("jmp")) > 1, writes=any(one.store is not None for one in body),
+    )  # fmt: skip
+
+
+def _divides_whole(one: Instruction) -> bool:
+    """True for a division of whole numbers, which no vector instruction does."""
+    return one.divides and not any(each.startswith("v") for each in one.result)
 
 
 def _is_inside(one: tuple[float, int, int], other: tuple[float, int, int]) -> bool:
@@ -152,6 +237,46 @@ class _Flow:
         self.steps[at], self.depends[at] = where.step, where.loads
         return _Value(1 << at, None)
 
+    def is_chained(self) -> bool:
+        """True if an iteration needs what one before it has computed; numbers that only count, and sums of whole numbers, are no such chain."""
+        written, carried = set[str](), set[str]()
+        for one in self.body:
+            carried |= {each for each in _needs(one) - written if self.changes[each] and not self._counts(each)}
+            written |= one.result
+        if any(not self._is_sum(each) for each in carried):
+            return True
+        return self._is_read_again()
+
+    def _is_read_again(self) -> bool:
+        """True if what is stored is loaded in a later iteration: from another element of the array, or from where it stays."""
+        moved = Counter[str]()
+        loads: list[tuple[str, str, str, int]] = []
+        stores: list[tuple[str, str, str, int]] = []
+        for one in self.body:
+            for address, found in ((one.load, loads), (one.store, stores)):
+                if address is not None:
+                    at = address.offset + moved[address.base] + address.scale * moved[address.index]
+                    found.append((address.base, address.index, self._slot(address), at))
+            moved.update(one.adds)
+        return any(
+            store[:3] == load[:3] and (bool(store[2]) or 0 < abs(store[3] - load[3]) < _PAGE)
+            for store in stores
+            for load in loads
+        )
+
+    def computed(self) -> int:
+        """What an iteration computes, without what counts iterations."""
+        return sum(one.operations for one in self.body if any(not self._counts(each) for each in one.result))
+
+    def _counts(self, register: str) -> bool:
+        """True if constants are added to it, and nothing else happens to it."""
+        return all(register in one.adds for one in self.body if register in one.result)
+
+    def _is_sum(self, register: str) -> bool:
+        writers = [one for one in self.body if register in one.result]
+        others = (one for one in self.body if register in _needs(one) and one.result and register not in one.result)
+        return not register.startswith("v") and all(_SUM.fullmatch(one.name) for one in writers) and not any(others)
+
     def chased_and_gathered(self) -> tuple[set[int], set[int]]:
         """Loads of chains, and others whose address was loaded."""
         reach = dict(self.depends)
@@ -187,6 +312,13 @@ class _Flow:
         return near, elsewhere or len(near) < len(found)
 
 
+def _needs(one: Instruction) -> frozenset[str]:
+    """The registers whose values it uses, those of addresses with them."""
+    if one.clears:
+        return frozenset()
+    return one.reads.union(*(each.registers for each in (one.load, one.store, one.lea) if each is not None))
+
+
 def _sum(state: Mapping[str, _Value], address: Address) -> _Value:
     """The value of an address."""
     base, index = state.get(address.base, _Value()), state.get(address.index, _Value())
@@ -213,10 +345,7 @@ def _waiting(body: Sequence[Instruction], parts: Sequence[float], loads: set[int
     late by one instruction. A division takes long itself.
     """
     size = len(body)
-    needs = [
-        one.reads.union(*(each.registers for each in (one.load, one.store, one.lea) if each is not None))
-        for one in body
-    ]
+    needs = [_needs(one) for one in body]
     places: set[int] = set()
     for at in loads:
         users: Iterator[int] = ((at + n) % size for n in range(1, size + 1) if body[at].result & needs[(at + n) % size])

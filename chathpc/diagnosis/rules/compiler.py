@@ -93,7 +93,7 @@ def record_evidence(statement: str, records: tuple[CompilerRecord, ...], subject
     )
 
 
-def _told_first(entry: Cause, words: Words, file: str | None) -> tuple[str, ...]:
+def told_first(entry: Cause, words: Words, file: str | None) -> tuple[str, ...]:
     """The catalogue's advice for an obstacle, in the language of a file: told before the rest."""
     language = "fortran" if language_of(file or "") == Language.FORTRAN else "c"
     return tuple(
@@ -149,7 +149,7 @@ def _loop_draft(facts: Facts, entry: Cause, loop: HotLoop, share: float, words: 
         evidence=(loop_time(facts, loop), loop_said(loop)),
         signs=2 if loop.exact else 1,
         against=tuple(against),
-        advice=_told_first(entry, words, loop.file),
+        advice=told_first(entry, words, loop.file),
     )
 
 
@@ -240,7 +240,7 @@ def _call_draft(facts: Facts, records: Compiled, entry: Cause, name: int, time: 
         ),
         signs=2 if in_loop else 1,
         against=() if in_loop else ("The profile does not show whether a loop calls it.",),
-        advice=_told_first(entry, words, hot.place.file),
+        advice=told_first(entry, words, hot.place.file),
     )
 
 

@@ -1,4 +1,5 @@
-"""What the machine code of hot loops says of their waiting for memory, with the samples at each instruction: without counters and source.
+"""What the machine code of hot loops says of their waiting for memory and of vector instructions, with the samples at each instruction: without
+counters and source.
 
 What was measured wins: nothing is said where counters tell otherwise, where the run never held more than the last cache, or where
 something else explains the place.
@@ -7,28 +8,32 @@ something else explains the place.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from chathpc.diagnosis.assembly.loop import Loop, hottest_loop
+from chathpc.diagnosis.assembly.loop import Loop, ScalarLoop, hottest_loop, scalar_loops
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, fact, share_fact, time_fact
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.compiler import LOOPS, told_first
 from chathpc.diagnosis.source.hot import Hot
 from chathpc.diagnosis.source.traffic import SCATTERED
 from chathpc.diagnosis.statistics import is_above
 from chathpc.diagnosis.tuned_libraries import in_tuned_libraries
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.compiler import Obstacle
 from chathpc.profile.machine_code import SampledCode
 from chathpc.profile.run import PEAK_MEMORY
 from chathpc.profile.tree import BoolArray, NodeKind
 
-LATENCY, BANDWIDTH = "memory-latency", "memory-bandwidth"
+LATENCY, BANDWIDTH, SCALAR = "memory-latency", "memory-bandwidth", "not-vectorised"
 _HOW = "machine code with the samples at each instruction"
 _MEMORY = "How much memory the loop uses is unknown: data in the cache would cause little waiting."
+_LIMIT = "Data beyond the caches would come no faster for vector instructions."
 _ORDER = "The order of the addresses is unknown: sequential access would be fast."
 
 
@@ -37,6 +42,7 @@ def with_machine_code(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     found = list(drafts)
     for code in facts.profile.sampled_code:
         found += _of_code(facts, code, found)
+        found += _scalar(facts, code, found)
     return found
 
 
@@ -82,6 +88,45 @@ def _of_code(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterat
         )  # fmt: skip
         does = "streams through memory with little arithmetic"
         yield from _draft(facts, BANDWIDTH, place.place, does, time, streams, limit=True)
+
+
+def _scalar(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterator[Draft]:
+    """The hottest loop without vector instructions that could have them: of its source lines, which nothing else explains."""
+    mine = _nodes(facts, code)
+    time, counted = float(facts.time[mine].sum()), facts.profile.metrics.get("cpu.instructions")
+    if counted is not None and counted.has_values and not Hot(facts).many_instructions(mine):
+        return  # it waits
+    for loop in scalar_loops(code):
+        place = facts.hot_place(np.where(mine & _at(facts, loop), facts.time, 0.0))
+        if place is None or _is_explained(drafts, place.place):
+            continue
+        name = place.place.function or code.function
+        does = fact(
+            facts, Kind.CODE, loop.operations, subject=f"the machine code of the loop in {name}", unit="operations", where=place.place, how="machine code",
+            text=f"does {loop.operations} operations in an iteration, none of them with a vector, though no iteration needs another's results and "
+            f"memory is walked with unit stride{'; it may end in its middle' if loop.leaves else ''}",
+        )  # fmt: skip
+        obstacle = Obstacle.TRIP_COUNT if loop.leaves else Obstacle.ALIASING if loop.writes else Obstacle.LEVEL
+        yield from _draft(
+            facts, SCALAR, place.place, "computes with one number at a time", loop.share * time, does, against=(_LIMIT,),
+            advice=told_first(cause(SCALAR), LOOPS[obstacle], place.place.file),
+        )  # fmt: skip
+        return
+
+
+def _at(facts: Facts, loop: ScalarLoop) -> BoolArray:
+    """The nodes at a loop's source lines; all, where they are not known."""
+    tree, lines = facts.profile.tree, dict[str, list[int]]()
+    for file, line in loop.lines:
+        lines.setdefault(file, []).append(line)
+    found = np.full(len(tree.kind), not lines)
+    for file, numbers_of in lines.items():
+        found |= tree.where_file(partial(_is_called, file)) & np.isin(tree.line, numbers_of)
+    return found
+
+
+def _is_called(name: str, path: str) -> bool:
+    return path.rsplit("/", 1)[-1] == name
 
 
 def _streams(loop: Loop) -> bool:

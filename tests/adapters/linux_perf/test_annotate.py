@@ -26,7 +26,7 @@ TEXT = """\
          : 5    0000000000001240 <ns::walk(node*, long)>:
          : 6    ns::walk(node*, long)():
     0.00 :   1250:   add    0x8(%rdi),%rdx
-   99.41 :   1254:   mov    (%rdi),%rdi
+   99.41 :   1254:   mov    (%rdi),%rdi // walk.cpp:12
     0.59 :   125b:   jae    1250 <ns::walk(node*, long)+0x10>
  Percent |	Source code & Disassembly of libx.so for page-faults (68 samples, percent: local period)
          : 5    0000000000001060 <fill>:
@@ -39,7 +39,8 @@ def test_functions_are_read_with_the_samples_at_their_instructions() -> None:
     assert (event, other) == ("cpu-clock:u", "page-faults")
     assert (walk.function, walk.module, walk.samples) == ("ns::walk(node*, long)", "demo", 4256)
     assert [line.offset for line in walk.lines] == [0x1250, 0x1254, 0x125B]
-    assert walk.lines[1].text == "mov    (%rdi),%rdi"
+    assert walk.lines[1].text == "mov    (%rdi),%rdi // walk.cpp:12"
+    assert [(line.file, line.line) for line in walk.lines] == [("", 0), ("walk.cpp", 12), ("", 0)]
     assert walk.parts == pytest.approx((0.0, 0.9941, 0.0059))
     assert (fill.function, fill.module) == ("fill", "libx.so")
 
