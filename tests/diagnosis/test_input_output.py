@@ -52,6 +52,23 @@ def test_time_below_a_buffered_call_is_named_by_what_it_does() -> None:
     assert statements(diagnosis, "io-bound")[0].endswith(": write 4.00 s.")
 
 
+def test_going_to_another_place_before_each_piece_makes_small_requests() -> None:
+    seek = libc("__GI_fseek", libc("_IO_new_file_seekoff", libc("read", time=3.5)), time=0.5)
+    diagnosis = diagnosed(build(main(output(seek, libc("_IO_fread", libc("read", time=1.0))), REST)))
+    found = finding(diagnosis, "io-small-requests")
+    assert found.summary == "sink goes to another place of a file for each small piece: 50.0 % of the time."
+    assert statements(diagnosis, "io-small-requests")[2].startswith(
+        "Going to another place (fseek) takes 4.00 s of the 5.00 s of file operations (80.0 %)"
+    )
+    assert "mmap" in found.advice[0]
+    assert "io-bound" not in causes(build(main(output(seek), REST)))
+
+
+def test_going_back_once_is_no_such_request() -> None:
+    rewound = libc("rewind", time=0.1)
+    assert "io-bound" in causes(build(main(output(rewound, libc("read", time=4.9)), REST)))
+
+
 def test_forcing_data_to_the_device_is_said_by_name() -> None:
     calls = [
         libc("write", time=1.6),

@@ -40,6 +40,13 @@ _NOT_TEXT = (
     "each digit.",
     "Where it must be text, write fewer digits and fewer items, with std::to_chars and std::from_chars (C++17) instead of streams and printf.",
 )
+#: What goes to another place of a file: the C library reads a buffer anew there, however little is wanted of it.
+_SEEKING = re.compile(r"(IO_)?(f|l)seek(o|off|pos)?(64)?$|rewind$|std::basic_filebuf<.*>::seek(off|pos)")
+_AT_ONCE = (
+    "Read the file, or the part of it that is used, into memory once and take each piece from there, or map it with mmap: each fseek and small read "
+    "asks the system, and a buffer is filled for a few bytes of it.",
+    "Where it is too large, sort the pieces by their place in the file, and read neighbours in one call.",
+)
 _SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
 
 
@@ -102,6 +109,19 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     if converts := converting >= common()["most"].value * cost:
         title, advice = "Conversion of numbers to text", _NOT_TEXT
         summary = f"{place.function} spends {much} converting numbers to text and back ({ranked[0][0]})."
+    seeking = float(weight[tree.inside(np.flatnonzero(tree.where_name(_seeks)).astype(np.int32))].sum())
+    if seeks := not converts and seeking >= common()["most"].value * cost:
+        entry, advice = small, _AT_ONCE
+        summary = f"{place.function} goes to another place of a file for each small piece: {much}."
+        evidence.append(
+            time_fact(
+                facts,
+                seeking,
+                "going to another place (fseek)",
+                "time in functions of the fseek family and below",
+                of=part_of(facts, cost, "file operations"),
+            )
+        )
     syncs = syncing > bound.threshold("min_sync_part") * cost
     if syncs:
         sync = next(name for name, _ in ranked if _SYNCING.search(name))
@@ -116,7 +136,12 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         )
         summary = f"{place.function} repeatedly flushes data to the device: {sync} has {numbers.percent(syncing / facts.total)} of the time."
         signs = 3
-    elif volume is not None and facts.in_seconds and transferring > small.threshold("min_transfer_part") * cost:
+    elif (
+        not seeks
+        and volume is not None
+        and facts.in_seconds
+        and transferring > small.threshold("min_transfer_part") * cost
+    ):
         rate = volume / cost
         evidence.append(
             fact(
@@ -148,9 +173,13 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         signs=signs,
         against=tuple(against),
         title=title,
-        advice=advice if entry is bound and not syncs else (),
-        own_advice=converts,
+        advice=advice if seeks or (entry is bound and not syncs) else (),
+        own_advice=converts or seeks,
     )
+
+
+def _seeks(name: str) -> bool:
+    return _SEEKING.match(_INNER.sub("", base_name(name), count=1)) is not None
 
 
 def imbalance(facts: Facts) -> Iterable[Draft]:

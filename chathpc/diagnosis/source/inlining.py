@@ -96,7 +96,7 @@ def within(callee: Function, caller: Function, line: int) -> Function | None:
         for one in caller.statements
         if one.line == line and one.expr is not None
         for call in one.expr.calls()
-        if _called(call) == callee.name.rsplit("::", 1)[-1] and len(call.parts) == len(callee.parameters)
+        if _called(call) == callee.name.rsplit("::", 1)[-1] and len(_arguments(callee, call)) == len(callee.parameters)
     ]
     if not sites or any(one.loop != sites[0][0].loop for one, _ in sites):
         return None
@@ -127,10 +127,16 @@ def _called(call: Expr) -> str:
     return call.short.removeprefix("call ")
 
 
+def _arguments(callee: Function, call: Expr) -> tuple[Expr, ...]:
+    """What the call gives, in the order of the parameters; the object of a type-bound procedure is the first (Fortran 2018, 15.5.1)."""
+    bound = callee.fortran and call.base is not None and len(call.parts) + 1 == len(callee.parameters)
+    return (call.base, *call.parts) if bound and call.base is not None else call.parts
+
+
 def _given(callee: Function, call: Expr) -> dict[str, Expr]:
     """What the call gives for each parameter that the function does not set itself; of `&c` what it points to."""
     set_inside = changed(callee.statements)
-    pairs = zip(callee.parameters, call.parts, strict=True)
+    pairs = zip(callee.parameters, _arguments(callee, call), strict=True)
     plain = {Kind.NAME, Kind.NUMBER, Kind.MEMBER, Kind.INDEX, Kind.UNARY, Kind.BINARY, Kind.CALL}
     return {
         one.name: part.parts[0] if part.kind == Kind.UNARY and part.text == "&" and part.parts else part

@@ -122,3 +122,36 @@ class Stream {
 def test_a_set_cannot_be_halved_by_its_iterators() -> None:
     assert first_cause(NODES, "a.cpp") == "quadratic-algorithm"
     assert first_cause(NODES.replace("std::set<double> live_", "std::vector<double> live_"), "a.cpp") == ""
+
+
+BOUND = """
+subroutine content(self, tec)
+  class(plasma_t), intent(in) :: self
+  real(dp), intent(out) :: tec(:,:)
+  integer :: i, j
+  do i = 1, self%nlon
+    do j = 1, self%nlat
+      call self%slant(i, j, tec(i, j)) ! HOT slant
+    end do
+  end do
+end subroutine
+subroutine slant(self, i, j, total)
+  class(plasma_t), intent(in) :: self
+  integer, intent(in) :: i, j
+  real(dp), intent(out) :: total
+  integer :: k
+  do k = 1, self%nalt
+    total = total + self%ne(i, j, k)
+  end do
+end subroutine
+"""
+
+
+def test_the_object_of_a_type_bound_procedure_is_its_first_argument() -> None:
+    file = parsed("a.f90", BOUND.encode())
+    assert file is not None
+    (inner,), (outer,) = file.functions_named("slant"), file.functions_named("content")
+    found = within(inner, outer, 8)
+    assert found is not None
+    assert [loop.variable for loop in found.loops] == ["i", "j", "k"]
+    assert any("self.ne[i][j][k]" in str(one.expr) for one in found.statements)
