@@ -18,8 +18,6 @@ _LOOPS, _LARGEST, _PASSES = 100, 2000, 8
 #: A page of memory and a line of the cache, in bytes: accesses to one array lie closer than the first, a stream moves no more than
 #: the second at once beyond what it reads.
 _PAGE, _LINE = 4096, 64
-#: Operations with data of an iteration that are worth a vector instruction: one alone is a copy or a comparison.
-_COMPUTES = 2
 #: What makes a sum of whole numbers, in any order.
 _SUM = re.compile(r"(?:add|sub|or|and|xor)[bwlq]?")
 
@@ -63,8 +61,8 @@ class ScalarLoop:
     writes: bool
 
 
-def scalar_loops(code: SampledCode) -> tuple[ScalarLoop, ...]:
-    """Such loops of the function, those with most samples first."""
+def scalar_loops(code: SampledCode, least: int = 1) -> tuple[ScalarLoop, ...]:
+    """Such loops of the function with at least so many operations, those with most samples first."""
     parsed, jumps = _jumps_back(code)
     found = _joined([(first, last) for _, first, last in jumps])
     inner = [
@@ -73,7 +71,9 @@ def scalar_loops(code: SampledCode) -> tuple[ScalarLoop, ...]:
         if not any((first, last) != other and first <= other[0] and other[1] <= last for other in found)
     ]
     loops = (_scalar(code, parsed, first, last) for first, last in inner)
-    return tuple(sorted((each for each in loops if each is not None), key=lambda each: -each.share))
+    return tuple(
+        sorted((each for each in loops if each is not None and each.operations >= least), key=lambda each: -each.share)
+    )
 
 
 def _jumps_back(code: SampledCode) -> tuple[list[Instruction], list[tuple[float, int, int]]]:
@@ -139,8 +139,7 @@ def _scalar(code: SampledCode, parsed: Sequence[Instruction], first: int, last: 
     streams, elsewhere = flow.streams()
     if elsewhere or not streams or any(flow.chased_and_gathered()) or any(each.step > each.width for each in streams):
         return None
-    operations = flow.computed()
-    if operations < _COMPUTES or flow.is_chained():
+    if flow.is_chained():
         return None
     exits = sum(one.target is not None and not begin <= one.target <= end for one in body[:-1])
     lines = Counter[SourceLine]()
@@ -148,7 +147,7 @@ def _scalar(code: SampledCode, parsed: Sequence[Instruction], first: int, last: 
         if line.line > 0:
             lines[line.file, line.line] += part  # type: ignore[assignment]
     return ScalarLoop(
-        min(sum(parts), 1.0), tuple(line for line, _ in lines.most_common()), operations,
+        min(sum(parts), 1.0), tuple(line for line, _ in lines.most_common()), flow.computed(),
         leaves=exits + (not body[-1].name.startswith("jmp")) > 1, writes=any(one.store is not None for one in body),
     )  # fmt: skip
 

@@ -96,7 +96,7 @@ def _scalar(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterato
     time, counted = float(facts.time[mine].sum()), facts.profile.metrics.get("cpu.instructions")
     if counted is not None and counted.has_values and not Hot(facts).many_instructions(mine):
         return  # it waits
-    for loop in scalar_loops(code):
+    for loop in scalar_loops(code, int(cause(SCALAR).threshold("min_operations"))):
         place = facts.hot_place(np.where(mine & _at(facts, loop), facts.time, 0.0))
         if place is None or _is_explained(drafts, place.place):
             continue

@@ -50,7 +50,7 @@ def loops_of(folder: Path, text: str, *options: str) -> tuple[ScalarLoop, ...]:
     dump = ["objdump", "-d", "--no-show-raw-insn", "f.o"]
     rows = subprocess.run(dump, cwd=folder, check=True, timeout=60, capture_output=True, text=True).stdout.splitlines()
     lines = tuple(CodeLine(int(row[1], 16), row[2]) for row in map(_ROW.fullmatch, rows) if row is not None)
-    return scalar_loops(SampledCode("f", "app", lines, (1 / len(lines),) * len(lines), 1000))
+    return scalar_loops(SampledCode("f", "app", lines, (1 / len(lines),) * len(lines), 1000), 2)
 
 
 @pytest.mark.skipif(not all(map(shutil.which, ("cc", "objdump"))), reason="needs objdump and a C compiler")
