@@ -36,6 +36,7 @@ DETECTED = {
     "unoptimised-build": {"min_share": 0.03, "max_inlined_part": 0.2, "headroom_by_records": 0.6},
     "not-vectorised": {
         "min_share": 0.10,
+        "min_operations": 2,
         "starting": 0.1,
         "interpreted": 0.9,
         "within_reach": 1.0,
