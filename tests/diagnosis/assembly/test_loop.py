@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.diagnosis.assembly.loop import Loop, hottest_loop
+from chathpc.diagnosis.assembly.loop import Loop, hottest_loop, scalar_loops
 from chathpc.profile.machine_code import CodeLine, SampledCode
 
 
@@ -214,18 +214,23 @@ _WORDS = st.sampled_from(
 @given(st.lists(st.tuples(st.lists(_WORDS, max_size=7), st.floats(0, 1)), max_size=20))
 def test_nonsense_is_no_error(rows: list[tuple[list[str], float]]) -> None:
     lines = tuple(CodeLine(16 * n, " ".join(words)) for n, (words, _) in enumerate(rows))
-    found = hottest_loop(SampledCode("f", "app", lines, tuple(part for _, part in rows), 100))
+    nonsense = SampledCode("f", "app", lines, tuple(part for _, part in rows), 100)
+    found = hottest_loop(nonsense)
     assert found is None or (0 <= found.chased <= 1 and 0 <= found.gathered <= 1)
+    assert all(0 < each.share <= 1 for each in scalar_loops(nonsense))
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_is_no_error(one: str, other: str) -> None:
     lines = CodeLine(0, one), CodeLine(4, f"mov {other}"), CodeLine(8, f"ldr {other}"), CodeLine(12, "jne 0 <f>")
-    hottest_loop(SampledCode("f", "app", lines, (0.1, 0.2, 0.3, 0.4), 100))
+    text = SampledCode("f", "app", lines, (0.1, 0.2, 0.3, 0.4), 100)
+    assert hottest_loop(text) is not None or not scalar_loops(text)
 
 
 def test_large_and_tangled_code_ends_soon() -> None:
     rows = "\n".join(f"{8 * n:x}: mov (%rax,%rcx,8),%rax\n{8 * n + 4:x}: add %rax,%rcx" for n in range(900))
-    loop_of(f"{rows}\n100 9000: jne 0 <f>")
+    large = f"{rows}\n100 9000: jne 0 <f>"
+    loop_of(large)
     jumps = "\n".join(f"1 {4 * n:x}: jne 0 <f>" for n in range(5000))
     hottest_loop(code(jumps))
+    assert scalar_loops(code(large)) == scalar_loops(code(jumps)) == ()
