@@ -71,8 +71,9 @@ def _waits_in(stretches: Sequence[Stretch]) -> HostPart | None:
 
 
 def _further(parts: list[HostPart], whole: float) -> list[HostPart]:
-    """What else fills a part of the gaps that is worth naming."""
-    return [part for part in parts[1:3] if part.seconds >= common()["worth_a_line"].value * whole]
+    """What else fills a part of the gaps that is worth naming: calls beside a call, ranges beside a range, as calls lie in ranges."""
+    alike = [part for part in parts[1:] if (part.kind == LaneKind.RANGE) == (parts[0].kind == LaneKind.RANGE)]
+    return [part for part in alike[:2] if part.seconds >= common()["worth_a_line"].value * whole]
 
 
 def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:

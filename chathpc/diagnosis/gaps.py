@@ -167,7 +167,11 @@ class Gaps:
             if self.share(reason) >= cause(identifier).threshold("min_share"):
                 found.add(reason)
         entry = cause("gpu-allocation-in-loop")
-        if self.allocations >= entry.threshold("min_gaps") and self.share("allocation") >= entry.threshold("min_share"):
+        # As many calls in few gaps count where they are most of what the device waits for.
+        many = self.allocations
+        if self.seconds("allocation") > common()["most"].value * self.timeline.idle:
+            many = self.count("allocation")
+        if many >= entry.threshold("min_gaps") and self.share("allocation") >= entry.threshold("min_share"):
             found.add("allocation")
         if self.unbalanced:
             found.add("imbalance")

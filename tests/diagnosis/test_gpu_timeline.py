@@ -348,6 +348,30 @@ def test_memory_allocated_between_kernels_is_a_finding() -> None:
     assert finding(diagnosed(once), "gpu-idle-host-bound").where.function == "cudaMalloc"
 
 
+def test_buffers_allocated_in_one_long_gap_are_not_the_program_s_preparation() -> None:
+    """A gap of 10 ms: 16 calls take 400 µs each, so 6.4 ms, inside a range that has all of it."""
+    profile = recorded(
+        kernel("k", (0, 1000), (11e3, 12e3), (22e3, 23e3)), ranged("prepare", (1000, 11e3), (12e3, 22e3)),
+        api("cudaHostAlloc_v3020", *every(500, 400, 16, begin=1000), *every(500, 400, 16, begin=12e3)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function) == ("gpu-allocation-in-loop", "cudaHostAlloc")
+    assert (found.seconds, found.share) == (pytest.approx(2 * 16 * 400e-6), pytest.approx(12.8 / 23))
+    assert "32 times between operations" in found.summary
+    rest = finding(diagnosis, "gpu-idle-host-bound")
+    assert rest.seconds == pytest.approx(2 * (10e-3 - 16 * 400e-6))
+
+
+def test_a_call_inside_a_range_is_not_named_beside_it() -> None:
+    """A gap of 10 ms in one range, 4 ms of it in a call."""
+    profile = recorded(
+        kernel("k", (0, 1000), (11e3, 12e3)), ranged("prepare", (1000, 11e3)), api("fopen", (2000, 6000))
+    )
+    told = statements(diagnosed(profile), "gpu-idle-host-bound")
+    assert "prepare takes 10.0 ms of the 10.0 ms of these gaps (100 %)." in told
+
+
 def test_tiny_kernels_with_gaps_are_bound_by_launching() -> None:
     """100 kernels of 2 µs, one each 10 µs."""
     profile = recorded(
