@@ -147,7 +147,7 @@ def test_kernels_of_two_microseconds_cannot_fill_the_device() -> None:
     diagnosis = diagnosed(profile)
     found = finding(diagnosis, "gpu-launch-bound")
     assert (found.where.function, found.where.short, found.where.kernel) == ("solve", "app.cu:9", "tiny")
-    assert found.seconds == pytest.approx(10_005 * (10e-6 - 0.02 / 10_005))
+    assert (found.seconds, found.share) == (pytest.approx(3.0), pytest.approx(0.75))
     assert found.confidence == sure(2)
     assert statements(diagnosis, "gpu-launch-bound") == [
         "Kernels take 2.00 µs on average, over 10,005 launches.",
@@ -168,6 +168,8 @@ def test_who_replays_graphs_is_not_told_to_use_them() -> None:
 def test_without_host_time_there_is_one_sign_only() -> None:
     found = finding(diagnosed(program(launch(timed("tiny", 0.02, launches=10_000.0)))), "gpu-launch-bound")
     assert found.confidence == sure(1)
+    assert (found.seconds, found.share) == (pytest.approx(0.02), pytest.approx(1.0))
+    assert found.summary.endswith("10,000 launches, 100 % of the device's busy time.")
 
 
 def test_long_or_few_kernels_are_not_bound_by_launching() -> None:

@@ -134,7 +134,9 @@ def launches(facts: Facts) -> Iterable[Draft]:
             where=place,
         ),
     ]
-    signs = 1
+    # What was measured: the host's launching, else the kernels themselves; how long the device is idle in between is unknown.
+    signs, cost, share = 1, seconds, min(seconds / device_time(profile), 1.0)
+    takes = f"{numbers.percent(share)} of the device's busy time"
     if profile.time is not None and facts.total and facts.spent(Activity.GPU_LAUNCH):
         launching = facts.spent(Activity.GPU_LAUNCH)
         evidence.append(
@@ -142,13 +144,14 @@ def launches(facts: Facts) -> Iterable[Draft]:
                 facts, launching, "launch functions on the host", "host time in kernel launch calls", form=Form.MANY
             )
         )
-        signs = 2
+        signs, cost, share = 2, launching, launching / facts.total
+        takes = f"and launching them takes {numbers.percent(share)} of the host's time"
     yield Draft(
         cause=entry.id,
         where=Place(place.function, place.file, place.line, most_launched.name, place.path, place.node),
-        summary=f"The kernels are too short to fill the device: {numbers.seconds(mean)} each, {numbers.count(count)} launches.",
-        cost=count * (limit - mean),
-        share=1 - mean / limit,
+        summary=f"The kernels are too short to fill the device: {numbers.seconds(mean)} each, {numbers.count(count)} launches, {takes}.",
+        cost=cost,
+        share=share,
         threshold=0.0,
         evidence=tuple(evidence),
         signs=signs,
