@@ -451,6 +451,13 @@ def test_waiting_of_which_no_reason_stands_out_is_told_with_that_doubt() -> None
 
 def test_pipes_alone_tell_a_compute_bound_kernel() -> None:
     assert causes(One(facts={"pipe.fma": 85.0, "issue-active": 70.0})) == ["gpu-compute-bound"]
+
+
+@pytest.mark.parametrize(("pipe", "floating"), [("alu", False), ("fma", True)])
+def test_who_is_limited_by_integers_is_not_told_to_compute_floats_faster(pipe: str, floating: bool) -> None:
+    limit = first(one(sm_throughput=85, memory_throughput=10, **{f"pipe_{pipe}": 85.0}))
+    assert any("fast_math" in each for each in limit.advice) is floating
+    assert any("integer instructions" in each for each in limit.advice) is not floating
     assert causes(One(facts={"pipe.fma": 30.0})) == []
 
 

@@ -209,15 +209,21 @@ def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
         f"its {_PIPES.get(kernel.pipe[0], kernel.pipe[0])} pipe" if kernel.pipe is not None and busy else "arithmetic"
     )
     waits = kernel.stalled(*_QUEUES)
+    integers = busy and kernel.pipe is not None and kernel.pipe[0] == "alu"
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {unit}: {numbers.percent(reached / 100)} of the peak.", evidence,
         headroom=1 - reached / 100, signs=1 + busy + (waits >= entry.threshold("min_queue_share")), against=tuple(against), waiting="pipe",
-        advice=_TF32 if product else (), next_measurement=None if kernel.pipe is not None else kernel.measure(
+        advice=_INTEGERS if integers else _TF32 if product else (), own_advice=integers, next_measurement=None if kernel.pipe is not None else kernel.measure(
             "which pipe is the limit", "ComputeWorkloadAnalysis", "InstructionStats"
         ),
     )  # fmt: skip
 
 
+#: Neither matrix units nor fast functions of floating-point numbers help here.
+_INTEGERS = (
+    "Save integer instructions in the hot lines: index with 32 instead of 64 bits, divide by powers of two or by constants, and compute what the "
+    "iterations of a loop share once before it.",
+)
 _TF32 = (
     "Where 10 bits of mantissa suffice, let tensor cores multiply: TF32 by cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), "
     "torch.set_float32_matmul_precision('high'), or half precision.",
