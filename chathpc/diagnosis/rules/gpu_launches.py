@@ -9,6 +9,7 @@ from chathpc.diagnosis.doing import doing_in
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, plain
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import seconds
@@ -67,7 +68,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
             "idle time of the device between them",
             "idle stretches that launch calls cover, or that are short beside kernels that are shorter",
             "gpu.time",
-            parts=(Part("in", number, "gaps"), Part("each", cost / max(number, 1), "s")),
+            parts=(Part("in", number, "gaps"), _each(gaps, cost, number)),
         ),
     ]
     signs = 1
@@ -92,11 +93,6 @@ def launching(facts: Facts) -> Iterable[Draft]:
     few = launches < limit["few_launches"].value
     if few and in_launches:  # what a launch costs is the context and the code that the first ones load
         entry = cause("gpu-start-up")
-    start_up = (
-        f"The first launches take {numbers.seconds(in_calls)} to load code and initialise the device: "
-        if few and in_launches
-        else ""
-    )
     against = (
         (
             f"Only {counted(launches, 'launch')} {'was' if launches == 1 else 'were'} recorded: this is the start of a run, not its steady state.",
@@ -105,20 +101,22 @@ def launching(facts: Facts) -> Iterable[Draft]:
         else ()
     )
     idle = f"the device is idle for {numbers.percent(share)} of {window_words(timeline)}"
-    if queued:
-        middle = (
-            f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, too short compared with the time that the device needs between two of "
+    if few and in_launches:
+        summary = f"The first launches take {numbers.seconds(in_calls)} to load code and initialise the device; {idle}"
+    elif queued:
+        summary = (
+            f"Kernels run {numbers.seconds(gaps.mean_kernel)} on average, too short compared with the time that the device needs between two of "
             f"them: {idle} although the next ones were launched long before"
         )
         against = (*against, "Launching is not the bottleneck: the next kernels are already queued.")
     elif gaps.tiny:
-        middle = f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, shorter than it takes to launch the next one: {idle} in between"
+        summary = f"Kernels run {numbers.seconds(gaps.mean_kernel)} on average, shorter than it takes to launch the next one: {idle} in between"
     else:
-        middle = f"{idle} while the host is in calls that launch kernels"
+        summary = f"{idle[0].upper()}{idle[1:]} while the host is in calls that launch kernels"
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{start_up}{middle}." if start_up else f"{middle[0].upper()}{middle[1:]}.",
+        summary=f"{summary}.",
         cost=cost,
         share=share,
         threshold=cause("gpu-launch-bound").threshold("min_idle_share"),
@@ -128,6 +126,14 @@ def launching(facts: Facts) -> Iterable[Draft]:
         against=against,
         samples=0,
     )
+
+
+def _each(gaps: Gaps, cost: float, number: int) -> Part:
+    """How long the stretches in which the device waits for launches are: the longest where it has most of their time, else the mean."""
+    longest = gaps.longest(*gaps.launch_reasons)
+    if number > 1 and longest > common()["most"].value * cost:
+        return Part("longest", longest, "s")
+    return Part("each", cost / max(number, 1), "s")
 
 
 def synchronising(facts: Facts) -> Iterable[Draft]:
