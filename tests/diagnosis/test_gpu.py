@@ -199,6 +199,14 @@ def test_a_hot_kernel_with_few_warps_is_described_by_its_launch() -> None:
     ]
 
 
+@pytest.mark.parametrize(("threads", "small"), [(32.0, True), (256.0, False)])
+def test_small_blocks_are_made_larger_and_their_registers_left_alone(threads: float, small: bool) -> None:
+    facts = {"gpu.kernel.occupancy": 12.5, "gpu.kernel.threads-per-block": threads, "gpu.kernel.registers": 32.0}
+    found = finding(diagnosed(program(launch(timed("saxpy", 6.0, more=facts)))), "gpu-low-occupancy")
+    assert any("blocks of 128 threads" in each for each in found.advice) is small
+    assert any("maxrregcount" in each for each in found.advice) is not small
+
+
 def test_the_same_fact_of_two_kernels_is_two_items_of_evidence() -> None:
     facts = {"gpu.kernel.occupancy": 25.0, "gpu.kernel.registers": 128.0}
     diagnosis = diagnosed(program(launch(timed("saxpy", 6.0, more=facts)), launch(timed("sum", 4.0, more=facts))))

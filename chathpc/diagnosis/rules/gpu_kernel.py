@@ -180,6 +180,8 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
             )
             if metric in profile.metrics and (found := profile.exclusive(metric).at(kernel.top)) is not None
         ]
+        threads = next((found for metric, _, found in details if metric == "gpu.kernel.threads-per-block"), None)
+        small = threads is not None and threads <= entry.threshold("small_block")
         evidence = [
             fact(
                 facts,
@@ -216,8 +218,14 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
             threshold=entry.threshold("min_kernel_share"),
             evidence=tuple(evidence),
             signs=2 if details else 1,
+            # A multiprocessor holds few blocks: where these are small, they and not the registers are the limit.
+            advice=(_SMALL.format(threads=int(entry.threshold("next_block"))),) if small else (),
+            own_advice=small,
             samples=0,
         )
+
+
+_SMALL = "Launch blocks of {threads} threads, and enough of them for the device: give each thread less work."
 
 
 def kernel_bound(facts: Facts) -> Iterable[Draft]:
