@@ -149,6 +149,9 @@ def test_a_tail_says_what_is_lost_and_doubts_itself_where_occupancy_does_not_fal
     assert short.against == ()
     assert full.against == ("The achieved occupancy is as high as the theoretical one, so the tail is short.",)
     assert short.confidence > full.confidence
+    kernel = one(waves=1.25, sm_throughput=65, memory_throughput=20)
+    told = statements(diagnosed(report(kernel)), "gpu-tail-effect")
+    assert "Its grid has 1.25 waves of blocks that fit on the device at once." in told
 
 
 @pytest.mark.parametrize(("active", "seconds", "uneven"), [(79.9, 1.0, True), (80.1, 1.0, False), (60, 20e-6, False)])

@@ -162,18 +162,14 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
     signs = 1
     if uneven:
         evidence += kernel.percent(facts, "active", "the time in which a multiprocessor has work", "the kernel's")
-        evidence.append(_waves(facts, kernel, waves))
-    else:
-        evidence += [
-            kernel.fact(
-                facts, Kind.COMPARISON, "waves", subject="its grid", unit="waves", whole=Quantity(float(ceil(waves)), "waves", "and takes the time of"),
-                how=_WAVES_ARE,
-            ),
+    evidence.append(_waves(facts, kernel, waves))
+    if not uneven:
+        evidence.append(
             kernel.fact(
                 facts, Kind.VALUE, "waves", lost, subject="what stays empty at the end, if all blocks take equally long,",
                 whole=Quantity(of="the places for blocks"), unit="ratio", how="1 − waves / waves rounded up",
-            ),
-        ]  # fmt: skip
+            )
+        )  # fmt: skip
     theoretical, achieved = kernel.get("occupancy"), kernel.get("achieved-occupancy")
     if theoretical and achieved is not None:
         evidence.append(
