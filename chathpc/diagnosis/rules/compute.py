@@ -20,11 +20,11 @@ from chathpc.diagnosis.rules.python import array_advice, line_advice
 from chathpc.diagnosis.source.hot import Hot, source_evidence
 from chathpc.diagnosis.source.invariant import invariant
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, is_system, public_name
+from chathpc.profile.activity import Activity, base_name, is_system, public_name
 from chathpc.profile.classification import in_python_libraries
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.source_text import no_source
-from chathpc.profile.tree import BoolArray, FloatArray, NodeKind
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, NodeKind
 
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
 #: At most this many hot functions are listed.
@@ -345,19 +345,24 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
         return
     name = int(tree.name[nodes[deepest]])
     outermost = tree.outermost(nodes[tree.name[nodes] == name])
-    cost = float(facts.inclusive[outermost].sum())
+    # What they call beside each other takes as long from a loop.
+    ring = _names_between(tree, int(nodes[deepest]), name)
+    own_time = np.where(tree.inside(outermost) & np.isin(tree.name[tree.function], ring), facts.time, 0.0)
+    cost = float(own_time.sum())
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
     label = int(tree.function_labels[0][outermost[0]])
-    own = facts.hot_place(np.where(tree.inside(outermost), facts.time, 0.0), label)
+    own = facts.hot_place(own_time, label)
     place = facts.place(
         int(outermost[np.argmax(facts.inclusive[outermost])]), line_node=-1 if own is None else own.line
     )
+    others = [tree.names[each] for each in ring if each != name]
+    through = f"through {base_name(others[0])} " if len(others) == 1 else "through others " if others else ""
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{place.function} calls itself {level} levels deep and holds {numbers.percent(share)} of {facts.whole}.",
+        summary=f"{place.function} calls itself {through}{level} levels deep and holds {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
         evidence=(
@@ -365,7 +370,7 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
                 facts,
                 cost,
                 str(place.function),
-                "inclusive time of its outermost calls: recursion counted once",
+                "time of the functions that call each other, without that of others that they call",
                 form=Form.NAME,
                 where=place,
             ),
@@ -383,6 +388,19 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
         ),
         signs=2,
     )
+
+
+def _names_between(tree: CallTree, node: int, name: int) -> list[int]:
+    """Names of the functions from `node` up to the outermost frame of the same `name`: those that call each other."""
+    found, above = [], []
+    while node >= 0:
+        if tree.kind[node] == NodeKind.FUNCTION:
+            above.append(int(tree.name[node]))
+            if above[-1] == name:
+                found += above
+                above = []
+        node = int(tree.parent[node])
+    return list(dict.fromkeys(found))
 
 
 def _levels(name: np.ndarray, node: np.ndarray, end: np.ndarray) -> np.ndarray:
