@@ -318,8 +318,8 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     on_device = draft.samples is not None and (gpu or (draft.samples == 0 and facts.timeline is not None))
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
     at_place = max(_inclusive_share(facts, draft, on_device), min(draft.share, 1.0))
-    bound = _speedup(_at_most(_removable(facts, draft, entry, at_place), samples_behind(facts, draft) or inf))
-    free = _speedup(at_place)
+    behind = samples_behind(facts, draft) or inf
+    bound = _speedup(_at_most(_removable(facts, draft, entry, at_place), behind))
     return Finding(
         cause=draft.cause,
         title=draft.title or _title(entry, draft.share),
@@ -329,8 +329,9 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         share=draft.share,
         headroom=part,
         speedup_bound=bound,
-        speedup_if_free=free,
-        typical_gain=typical_gain(draft.cause, bound or free),
+        speedup_if_free=_speedup(at_place),
+        # What takes the rest of the time stays: repairs gave more only where their cause cost more.
+        typical_gain=typical_gain(draft.cause, bound or _speedup(_at_most(min(draft.share, 1.0), behind))),
         confidence=probability,
         confidence_reason=reason,
         evidence=ids,

@@ -110,3 +110,11 @@ def test_one_process_alone_spends_and_does_not_average(tmp_path: Path) -> None:
     own: Seconds = {MAIN: (6.0,), STEP: (2.0,), mpi(STEP, "MPI_Barrier"): (2.0,)}
     diagnosis = explained(tmp_path, own, extremes=False, ranks=1)
     assert diagnosis.headline == "The program spends 20.0 % of the time in MPI_Barrier called from advance."
+
+
+def test_repairs_that_gave_more_than_the_cost_allows_are_not_told(tmp_path: Path) -> None:
+    """MPI_Reduce has 30 % of a run of which main has all: without it the run is 1 / 0.7 = 1.43 times as fast."""
+    found = first(explained(tmp_path, {MAIN: (7.0,) * 4, mpi(MAIN, "MPI_Reduce"): (3.0,) * 4}, extremes=False))
+    assert (found.cause, found.share) == ("mpi-collective-wait", pytest.approx(0.3))
+    assert found.speedup_if_free is None  # nothing would be left without main
+    assert found.typical_gain is None  # 1.19x and 2.69x were measured: one that fits is no range
