@@ -235,6 +235,8 @@ def _of_whole(fact: Fact) -> str:
         return ""
     if whole.value is None:
         return f" of {whole.of}"
+    if fact.unit == whole.unit == "percent" and not whole.of:
+        return " of the whole"  # its share would say the same again
     amount = told(whole.value, whole.unit)
     share = "" if fact.share is None or fact.kind == Kind.SHARE else f" ({numbers.percent(fact.share)})"
     return f" of the {amount} of {whole.of}{share}" if whole.of else f" of {amount}{share}"

@@ -56,6 +56,20 @@ def test_very_many_short_calls_are_latency_where_bytes_were_not_counted(tmp_path
     assert "400,000 MPI calls of 20.0 µs each" in first.summary
 
 
+def test_short_collective_calls_are_named_and_merged_and_no_messages_to_one_rank(tmp_path: Path) -> None:
+    tree: Tree = {
+        ("main",): (4e6, 1),
+        ("main", "step"): (1e4, 1),
+        ("main", "step", "MPI_Bcast()"): (3e6, 150_000),
+        ("main", "step", "MPI_Reduce()"): (1e6, 50_000),
+    }
+    diagnosis = diagnose(read(write_run(tmp_path / "run", {(rank, 0, 0): tree for rank in range(2)})))
+    first = diagnosis.findings[0]
+    assert (first.cause, first.title) == ("mpi-small-messages", "Many small collective calls")
+    assert "MPI_Bcast 6.00 s, MPI_Reduce 2.00 s" in diagnosis.evidence[0].statement
+    assert not any("MPI_Send" in each or "same rank" in each for each in first.advice)
+
+
 EXCHANGE = """\
 #define FEW 2
 void exchange(double *a, double *halo, int n, int other) {

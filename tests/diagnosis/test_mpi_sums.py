@@ -118,3 +118,13 @@ def test_repairs_that_gave_more_than_the_cost_allows_are_not_told(tmp_path: Path
     assert (found.cause, found.share) == ("mpi-collective-wait", pytest.approx(0.3))
     assert found.speedup_if_free is None  # nothing would be left without main
     assert found.typical_gain is None  # 1.19x and 2.69x were measured: one that fits is no range
+
+
+def test_all_calls_that_make_the_time_are_named_and_no_late_rank_is_assumed(tmp_path: Path) -> None:
+    own: Seconds = {MAIN: (6.0,), mpi(MAIN, "MPI_Reduce"): (3.0,), mpi(MAIN, "MPI_Bcast"): (1.0,)}
+    diagnosis = explained(tmp_path, own, extremes=False, ranks=1)
+    assert diagnosis.headline == "The program spends 40.0 % of the time in MPI_Reduce and MPI_Bcast called from main."
+    assert statements(diagnosis)[1] == "MPI_Reduce and MPI_Bcast called from main take 4.00 s of 10.0 s (40.0 %)."
+    found = first(diagnosis)
+    assert found.title == "Collective MPI calls take time"
+    assert not any("late rank" in each or "critical rank" in each for each in found.advice)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.catalogue import Cause, cause, common
 from chathpc.diagnosis.cores import doubt, of_others, without_core
 from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, spread_parts, time_fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
@@ -384,8 +384,17 @@ def _equal_work(
         evidence=tuple(evidence),
         signs=2,
         against=against,
+        advice=without_late_rank(entry) if alike else (),
+        own_advice=bool(alike) and entry.id == "mpi-collective-wait",
         spread=None if is_moving else Spread(len(times.ids), "ranks"),
     )
+
+
+def without_late_rank(entry: Cause) -> tuple[str, ...]:
+    """What helps a collective call that no rank is known to come late to."""
+    if entry.id != "mpi-collective-wait":
+        return ()
+    return tuple(each.do for each in entry.advice if not re.search(r"(late|critical) rank", each.do))
 
 
 def _equal(facts: Facts, times: Ranks) -> Fact:

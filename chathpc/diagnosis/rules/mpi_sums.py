@@ -8,6 +8,7 @@ latency from volume.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread, fact, time_fact, time_text, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
-from chathpc.diagnosis.rules.mpi import is_collective, public_name
+from chathpc.diagnosis.rules.mpi import is_collective, public_name, without_late_rank
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.profile import RANKS
@@ -28,17 +29,29 @@ Ids = NDArray[np.int32]
 #: Metrics with the smallest, mean and largest value of a rank, where a tool kept these.
 _EXTREMES = ("cpu.time.rank-min", "cpu.time.rank-mean", "cpu.time.rank-max")
 NEXT = "times of each rank"
+#: Titles of what costs time, where nothing tells whether it is waiting.
+_UNKNOWN_WAIT = {
+    "mpi-collective-wait": "Collective MPI calls take time",
+    "mpi-late-sender": "Point-to-point MPI calls take time",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """Calls of one family from one function: `node` is the call with most of the time, `name` its public name."""
+    """Calls of one family from one function: `names` are the public names of those with most of the time, the costliest first, `node` the
+    first one's.
+    """
 
     hot: HotPlace
     node: int
-    name: str
+    names: tuple[str, ...]
     here: float
     everywhere: float
+
+    @property
+    def calls(self) -> str:
+        """The calls in a sentence."""
+        return " and ".join(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +100,34 @@ def _site(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids) -
     call = facts.activities.call
     counted = np.flatnonzero(mine > 0)
     node = int(np.argmax(np.bincount(call[counted], weights=mine[counted])))
-    return _Site(hot, node, public[int(call_name[node])], float(mine.sum()), float(weight.sum()))
+    least = common()["worth_a_line"].value * float(mine.sum())
+    others = [name for name, time in _costliest(mine, public, call_name) if time > least]
+    names = tuple(dict.fromkeys((public[int(call_name[node])], *others)))
+    return _Site(hot, node, names, float(mine.sum()), float(weight.sum()))
 
 
-def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids, spent: float) -> Fact:
+def _costliest(weight: FloatArray, public: list[str], call_name: Ids) -> list[tuple[str, float]]:
+    """The two calls with most of the time, and how much."""
     by_call: dict[str, float] = {}
     for node in np.flatnonzero(weight > 0).tolist():
         name = public[int(call_name[node])]
         by_call[name] = by_call.get(name, 0.0) + float(weight[node])
-    largest = sorted(by_call.items(), key=lambda item: -item[1])[:2]
+    return sorted(by_call.items(), key=lambda item: -item[1])[:2]
+
+
+def _first_call(advice: str) -> str:
+    """The MPI call that an advice names first; empty where it names none."""
+    found = re.search(r"MPI_\w+", advice)
+    return found[0] if found else ""
+
+
+def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids, spent: float) -> Fact:
     return time_fact(
         facts,
         spent,
         "MPI",
         "time in MPI calls of the program, MPI_Init and MPI_Finalize excluded",
-        parts=[Part(name, time, time_unit(facts)) for name, time in largest],
+        parts=[Part(name, time, time_unit(facts)) for name, time in _costliest(weight, public, call_name)],
     )
 
 
@@ -130,12 +156,15 @@ def _explained(facts: Facts, site: _Site, wait: str, common: Fact) -> Iterable[D
     yield Draft(
         cause=entry.id,
         where=site.hot.place,
+        title=_UNKNOWN_WAIT.get(entry.id, "") if spread is None else "",
         summary=_summary(facts, site, caller, share, spread, moving=moving),
         cost=site.here,
         share=share,
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
+        advice=without_late_rank(entry) if spread is None else (),
+        own_advice=spread is None and entry.id == "mpi-collective-wait",
         spread=Spread(ranks_of(facts), "ranks") if spread is not None and not moving and ranks_of(facts) > 1 else None,
         next_measurement=f"{command} (Which rank comes late, and what it does meanwhile.)" if command else None,
     )
@@ -145,13 +174,14 @@ def _summary(facts: Facts, site: _Site, caller: str, share: float, spread: _Spre
     ranks = ranks_of(facts)
     mean = f" ({time_text(facts, site.here / ranks)} per rank on average)" if ranks > 1 else ""
     whose = "The ranks spend" if ranks > 1 else "The program spends"
-    start = f"{whose} {numbers.percent(share)} of the time{mean} in {site.name} called from {caller}"
+    start = f"{whose} {numbers.percent(share)} of the time{mean} in {site.calls} called from {caller}"
     if spread is None:
         return f"{start}."
     if moving:
         return f"{start}, all of them about equally: it moves data, or all wait alike."
     part = numbers.percent(1 - spread.least / spread.mean)
-    return f"{start}, and {part} of that exceeds the minimum over the ranks: waiting for late ranks."
+    of = "that" if len(site.names) == 1 else f"the time in {site.names[0]}"
+    return f"{start}, and {part} of {of} exceeds the minimum over the ranks: waiting for late ranks."
 
 
 def _calls(facts: Facts, site: _Site, caller: str) -> Fact:
@@ -165,9 +195,9 @@ def _calls(facts: Facts, site: _Site, caller: str) -> Fact:
     return time_fact(
         facts,
         site.here,
-        f"{site.name} called from {caller}",
+        f"{site.calls} called from {caller}",
         "time in MPI calls by calling function",
-        form=Form.NAME,
+        form=Form.NAME if len(site.names) == 1 else Form.MANY,
         parts=parts,
         where=site.hot.place,
     )
@@ -189,7 +219,7 @@ def _waiting(facts: Facts, site: _Site, caller: str, spread: _Spread) -> Fact:
         facts,
         Kind.SPREAD,
         spread.mean,
-        subject=f"{site.name} called from {caller}",
+        subject=f"{site.names[0]} called from {caller}",
         form=Form.NAME,
         unit="s",
         parts=spread.parts,
@@ -255,15 +285,21 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     if hot is None:
         return
     where = hot.place.function or "the program"
+    public = [public_name(name) for name in facts.profile.tree.names] + [""]
+    call_name = np.where(activities.call >= 0, facts.profile.tree.name[np.maximum(activities.call, 0)], -1)
+    largest = _costliest(facts.of(Activity.MPI), public, call_name)
+    collective = bool(largest) and is_collective(largest[0][0])
     yield Draft(
         cause=entry.id,
         where=hot.place,
+        title="Many small collective calls" if collective else "",
         summary=f"{numbers.percent(share)} of the time is in {numbers.count(calls)} MPI calls of {numbers.seconds(each)}"
         + (f" and {numbers.size(size)}" if size is not None else "")
         + f" each, most of it called from {where}: latency, not volume.",
         cost=spent,
         share=share,
         evidence=(
+            _in_all(facts, facts.of(Activity.MPI), public, call_name, facts.spent(Activity.MPI)),
             fact(
                 facts,
                 Kind.MEAN,
@@ -292,6 +328,9 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
         ),
         signs=1 if size is None else 2,
         against=("How much data they move was not measured.",) if size is None else (),
+        # Of the advice what begins with a call of the same family; the rest is about messages to one rank.
+        advice=tuple(each.do for each in entry.advice if collective and is_collective(_first_call(each.do))),
+        own_advice=collective,
         replaces=("mpi-collective-wait", "mpi-late-sender", "mpi-communication-bound"),
     )
 
