@@ -336,7 +336,15 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         confidence_reason=reason,
         evidence=ids,
         against=draft.against,
-        advice=tuple(dict.fromkeys((*draft.advice, *_catalogue(facts, draft, entry)))),
+        advice=tuple(
+            dict.fromkeys(
+                (
+                    *(each for suspect in draft.suspected for each in _catalogue(facts, draft, cause(suspect))),
+                    *draft.advice,
+                    *([] if draft.own_advice else _catalogue(facts, draft, entry)),
+                )
+            )
+        ),
         impact=draft.impact,
         share_error=share_error(facts, draft),
         next_measurement=draft.next_measurement
@@ -389,9 +397,9 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     """What the catalogue advises; to those who write PyTorch nothing that only those can do who write kernels, unless there is nothing
     else.
     """
-    if draft.own_advice:
-        return ()
     models = models_of(facts, draft.where.file or "")
+    if entry.id == "hot-compute" and _on_all_threads(facts, draft):
+        models = tuple(each for each in models if each != "openmp")
     if entry.family == "openmp" and "openmp" not in models and not any(map(is_outlined, facts.profile.tree.names)):
         models += ("pthreads",)
     if models == ("python",):
@@ -406,6 +414,16 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
         advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)
     return advice
+
+
+def _on_all_threads(facts: Facts, draft: Draft) -> bool:
+    """True if threads share the work of a place already; how evenly is for other rules to tell."""
+    tree, node = facts.profile.tree, draft.where.node
+    if node < 0 or tree.function[node] < 0 or facts.thread_count < 2:
+        return False
+    mine = facts.in_function(int(tree.function_labels[0][tree.function[node]]), facts.time)
+    times = facts.grouped(np.where(mine > 0, 0, -1).astype(np.int32), 1)
+    return float(times.mean()) > common()["most"].value * float(times.max())  # of two threads one alone is the half
 
 
 def in_own_words(facts: Facts, draft: Draft) -> Draft:

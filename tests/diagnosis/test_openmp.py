@@ -595,3 +595,10 @@ def test_the_critical_section_of_an_instrumented_loop_belongs_to_its_function() 
     loop_ = directive("for", directive("critical", time=(1.0, 1.0), at=47), time=(1.0, 1.0))
     profile = build(main(function("relax", directive("parallel", loop_, time=(0.0, 0.0)), at="app.c:30")))
     assert finding(diagnosed(profile), "omp-critical-contention").where.function == "relax"
+
+
+@pytest.mark.parametrize(("work", "idle"), [((4.0, 3.9), False), ((4.0, 0.0), True)])
+def test_more_threads_are_advised_only_where_some_do_nothing_of_a_hot_place(work: Seconds, idle: bool) -> None:
+    profile = build(main(region("sweep", work, (0.1, 0.1)), *([] if not idle else [line("app.c:90", time=(0.0, 4.0))])))
+    advice = finding(diagnosed(profile), "hot-compute").advice
+    assert any("cores are idle" in each for each in advice) is idle

@@ -198,3 +198,10 @@ def test_a_suspicion_is_no_claim() -> None:
     diagnosis = diagnosis_of(PLAIN.lstrip("\n"), "a.cpp", once=True, threads=2)
     assert diagnosis.verdict == Verdict.SUSPECTED
     assert [(one.cause, one.suspected) for one in diagnosis.findings] == [("hot-compute", (SHARING,))]
+
+
+def test_what_helps_what_is_suspected_is_advised_first() -> None:
+    diagnosis = diagnosis_of(PLAIN.lstrip("\n"), "a.cpp", once=True, threads=2)
+    found = next(one for one in diagnosis.findings if SHARING in one.suspected)
+    assert "alignas(64)" in found.advice[0] or "thread-local" in found.advice[0]
+    assert any("-O3" in each for each in found.advice[1:])
