@@ -240,7 +240,7 @@ def read(path: Path) -> Profile:
     metrics = {one.id: one for one in METRICS if len(values.exclusive(one.id))}
     profile = Profile(
         format=f"Darshan {log.version}".strip(),
-        title=f"{path.name.removesuffix('.darshan')}, {log.processes:,} processes, {log.seconds:g} s",
+        title=path.name.removesuffix(".darshan"),
         tree=tree,
         metrics=metrics,
         values=values,

@@ -44,7 +44,7 @@ from chathpc.diagnosis.rules.compiler_kernels import with_resources
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.gpu_predicted import with_predictions
 from chathpc.diagnosis.rules.growth import with_growth
-from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
+from chathpc.diagnosis.rules.input_output_log import is_done, is_log, processes_of, too_little_io
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
@@ -410,7 +410,7 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     if vendor is not None:  # of what its own language does not do, what is for this maker's devices
         models = tuple(dict.fromkeys((*models, _MODELS[vendor])))
     fits = entry.advice_for(*models) or entry.advice_for(*(each for each in models if each != OTHER))
-    advice = tuple(in_words_of(vendor, sentence) for sentence in fits)
+    advice = tuple(in_words_of(vendor, sentence) for sentence in fits if not is_done(facts, sentence))
     if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
         advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)
     return advice

@@ -102,7 +102,10 @@ def _at_the_limit(ranked: Sequence[Draft], *, files: bool = False) -> str:
     if not limits or sum(draft.share for draft in limits) < common()["most"].value:
         return ""
     most = max(limits, key=lambda draft: draft.share)
-    return "the machine does the work as fast as it can: " + most.summary.rstrip(".")
+    told = most.summary.rstrip(".")
+    if most.cause == "io-bound":  # of the file system's own limit the log knows nothing
+        return f"requests are large already, so the file system sets the pace: {told[0].lower()}{told[1:]}"
+    return "the machine does the work as fast as it can: " + told
 
 
 def _host_work(facts: Facts) -> str:

@@ -49,7 +49,7 @@ def test_layers_are_not_counted_twice(tmp_path: Path) -> None:
     assert profile.total("io.large.count") == 400
     assert profile.total("run.time") == 400.0
     assert profile.total("io.files") == 1
-    assert profile.title == "a, 4 processes, 100 s"
+    assert profile.title == "a"
     only = chathpc.load(write_log(tmp_path / "b.darshan", MPIIO=[above]))
     assert only.total("io.write.time") == 161.0
 
@@ -98,6 +98,23 @@ def test_impossible_times_are_left_out_and_told(tmp_path: Path) -> None:
 
 def test_large_balanced_writes_are_the_file_systems_limit(tmp_path: Path) -> None:
     assert causes(write_log(tmp_path / "a.darshan", POSIX=[WRITES])) == ("hot-spot", ["io-bound"])
+
+
+def test_what_the_log_shows_to_be_done_is_not_advised_and_requests_off_the_blocks_are_told(tmp_path: Path) -> None:
+    """400 of 400 requests are off the blocks; no flush was made, and all calls on the file are collective, each of eight requests."""
+    above = shared(COLL_WRITES=3200, BYTES_WRITTEN=400 * 2**23, F_WRITE_TIME=161.0)
+    rows = {
+        False: write_log(tmp_path / "a.darshan", POSIX=[WRITES | {"FILE_NOT_ALIGNED": 400}], MPIIO=[above]),
+        True: write_log(tmp_path / "b.darshan", POSIX=[WRITES | {"FSYNCS": 400}]),
+    }
+    for flushes, path in rows.items():
+        report = chathpc.explain(chathpc.load(path), llm="none")
+        told = " ".join(report.findings[0].advice)
+        assert ("fsync" in told) is flushes
+        assert ("collectively" in told) is flushes
+        assert ("H5Pset_alignment" in told) is not flushes
+        said = " ".join(item.statement for item in report.evidence)
+        assert ("not aligned to the file system's blocks 100 %" in said) is not flushes
 
 
 def test_small_requests_are_found(tmp_path: Path) -> None:
@@ -177,7 +194,7 @@ def test_the_slowest_rank_decides_how_much_of_the_run_is_input_and_output(tmp_pa
     verdict, found, text = explained(write_log(tmp_path / "a.darshan", processes=100, POSIX=[own(7, 30.0)]))
     assert (verdict, found[0]) == ("bottleneck", "io-imbalance")
     assert "30.0 % of the run on the slowest rank" in text
-    assert "Rank 7, the slowest, takes 30.0 s of the 100 s of the run (30.0 %)." in text
+    assert "Rank 7, the slowest, takes 30.0 s of the 100 s of the run (30.0 %): a rank on average 300 ms." in text
     assert "a rank on average 300 ms" in text
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, Spread, fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
@@ -18,6 +19,11 @@ from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
 #: Values of locations × places that are looked at: of huge logs the files with the most time.
 _MOST_CELLS = 4_000_000
+#: What helps where most requests begin or end within a block, which two ranks then write, or which is read before it is written.
+_ALIGN = (
+    "Let requests begin and end at blocks or stripes of the file system: H5Pset_alignment in HDF5, the hint striping_unit of MPI-IO, records padded "
+    "to whole blocks.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +148,20 @@ def is_log(facts: Facts) -> bool:
     return all(name in metrics and metrics[name].has_values for name in ("io.time", "run.time"))
 
 
+def _counted(profile: Profile, what: str) -> float:
+    """How many operations of a kind a log has; 0 where it counts none."""
+    return float(profile.dense(f"io.{what}.count").sum())
+
+
+def is_done(facts: Facts, advice: str) -> bool:
+    """True for an advice that a log shows to be followed already: no flush was made, or all calls on shared files are collective."""
+    if not is_log(facts):
+        return False
+    alone, calls = (float(counts.sum()) for counts in _apart(facts.profile))
+    all_joined = calls > 0 and calls - alone >= common()["nearly_all"].value * calls
+    return ("fsync" in advice and not _counted(facts.profile, "sync")) or ("collective" in advice and all_joined)
+
+
 def little_io(facts: Facts) -> str:
     """That input and output take little of the run, as a sentence; empty where they take more, or the log cannot tell."""
     if not is_log(facts) or "partial" in facts.profile.run or not (sums := totals(facts.profile)).possible:
@@ -185,6 +205,7 @@ def bound(facts: Facts) -> Iterable[Draft]:
     wall = sums.window / processes_of(profile)
     small, large = (most.of(_of_size(profile, size)) for size in ("small", "large"))
     apart = most.of(_part(profile, *_apart(profile)))
+    unaligned = _counted(profile, "unaligned") / sums.requests if sums.requests else 0.0
     evidence = [
         *_spent(facts, sums, most),
         fact(
@@ -208,7 +229,10 @@ def bound(facts: Facts) -> Iterable[Draft]:
                 form=Form.MANY,
                 unit="ratio",
                 whole=Quantity(sums.requests, "requests"),
-                parts=(Part("less than 10 kB", sums.small / sums.requests, "ratio"),),
+                parts=(
+                    Part("less than 10 kB", sums.small / sums.requests, "ratio"),
+                    *([Part("not aligned to the file system's blocks", unaligned, "ratio")] if unaligned else []),
+                ),
                 metric="io.large.count",
                 how="histogram of request sizes",
             )
@@ -231,7 +255,8 @@ def bound(facts: Facts) -> Iterable[Draft]:
     elif uneven:
         headroom = entry.headroom * most.mean / most.seconds  # what the slowest rank takes longer is told as imbalance
     verb = "writes" if most.of(_is(profile, "io.write.time")) > most.of(_is(profile, "io.read.time")) else "reads"
-    yield _draft(facts, chosen.id, most, f"mostly {verb}", evidence, headroom=headroom, against=against)
+    draft = _draft(facts, chosen.id, most, f"mostly {verb}", evidence, headroom=headroom, against=against)
+    yield replace(draft, advice=_ALIGN if unaligned > common()["most"].value else ())
 
 
 def metadata(facts: Facts) -> Iterable[Draft]:
@@ -385,6 +410,7 @@ def _draft(
 ) -> Draft:  # fmt: skip
     """What costs `part` of the slowest rank's time."""
     who = "slowest rank" if processes_of(facts.profile) > 1 else "program"
+    command = not_collected(facts.profile).get("each request with its time and offset")
     return Draft(
         cause=id,
         where=_file_place(facts, most.node),
@@ -396,6 +422,7 @@ def _draft(
         signs=2,
         against=against,
         samples=0,
+        next_measurement=f"{command} (Each request with its time and offset.)" if command else None,
     )
 
 
@@ -472,6 +499,7 @@ def _spent(facts: Facts, sums: Totals, most: Slowest) -> Iterable[Fact]:
             subject="the slowest rank" if most.rank < 0 else f"rank {most.rank}, the slowest,",
             unit="s",
             whole=Quantity(sums.window / processes, "s", "the run"),
+            parts=(Part("a rank on average", most.mean, "s"),),
             metric="io.time",
             how="times of its files, and of shared files its own or, where unknown, the mean of the others",
         )
