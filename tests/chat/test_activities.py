@@ -13,6 +13,7 @@ from chathpc.chat.tools import Result, call, summary
 from chathpc.chat.tools.activities import KINDS, PARTS
 from chathpc.diagnosis.fact import Kind
 from chathpc.profile.activity import Activity
+from chathpc.profile.metric import Clock
 from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from tests.chat.profiles import calls
@@ -70,11 +71,20 @@ def test_a_kind_of_work_is_in_the_functions_that_call_it(session: Session) -> No
 
 
 def test_waiting_tells_of_mpi_apart(session: Session) -> None:
-    text = call(session, "activities", {"kind": "waiting"}).text
+    seen = replace(session.measured.metrics["cpu.time"], clock=Clock.WALL)
+    profile = replace(session.measured, metrics={**session.measured.metrics, "cpu.time": seen})
+    text = call(Session(profile), "activities", {"kind": "waiting"}).text
     assert "The run spends none of its 100 s waiting" in text
     assert "MPI, which is 3.00 s of 100 s (3.00 %) in total" in text
     assert "By call" not in text
     assert "MPI" not in call(example("omp"), "activities", {"kind": "waiting"}).text
+
+
+@pytest.mark.parametrize("kind", ["waiting", "locks"])
+def test_waiting_cannot_be_seen_by_a_clock_that_stops_in_it(session: Session, kind: str) -> None:
+    text = call(session, "activities", {"kind": kind}).text
+    assert "cannot be seen: cpu.time does not count while a thread waits." in text
+    assert "none" not in text
 
 
 @pytest.mark.parametrize("name", ["omp", "mpi"])

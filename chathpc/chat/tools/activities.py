@@ -12,6 +12,7 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools.measured import in_short
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result, escaped, limit, share_of, source_of
 from chathpc.diagnosis import draft
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import of_total, time_text
 from chathpc.diagnosis.fact import Form, Quantity
 from chathpc.diagnosis.fact import Kind as FactKind
@@ -72,6 +73,8 @@ PARTS: Mapping[str, tuple[Activity, ...]] = {
 
 
 _HOW = "added up by the names of functions and libraries"
+#: What only a clock that goes on in waiting sees in full.
+_UNSEEN = frozenset({"waiting", "locks"})
 #: What lies in or below no function of the program, and from which part of a kind of work on that is told.
 _BEYOND, _LITTLE = "(threads of libraries)", 0.005
 
@@ -166,9 +169,13 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     name, parts = _KINDS[kind]
     value, unit = facts.spent(*parts), metric.unit.value
     told = FactList(source_of(session, metric, _HOW), metric, draft.total(facts))
-    text = _spends(facts, value, name)
-    in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
-    if in_mpi > 0:
+    text, in_mpi = _spends(facts, value, name), facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
+    # So little that another clock saw says nothing about the waiting that it did not see.
+    if kind in _UNSEEN and not session.measured.sees_waiting and value < common()["hardly_any"].value * total:
+        text = f"How long it was {name} cannot be seen: {metric.id} does not count while a thread waits."
+        text += f" {session.asker.see('missing', 'what would show it')}"
+        text += f" In MPI it was for {of_total(facts, in_mpi)}." if in_mpi > 0 else ""
+    elif in_mpi > 0:
         text = f"{text} That excludes waiting in MPI, which is {of_total(facts, in_mpi)} in total."
     setup = facts.spent(_A.MPI_SETUP) if kind == "mpi" else 0.0
     if setup > _MUCH * value:  # the diagnosis leaves it out
