@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from chathpc.chat.asker import PROGRAM, Asker
-from chathpc.chat.index import NameIndex
+from chathpc.chat.index import NameIndex, short_name
 from chathpc.errors import ChathpcError, UsageError
-from chathpc.profile.metric import Aggregation, Metric
-from chathpc.profile.profile import COMMAND, Profile
+from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.profile import COMMAND, TIME_METRICS, Profile
 from chathpc.profile.source_text import Provenance
 from chathpc.profile.tables import TableRows, group_nodes, rows_of
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
@@ -35,6 +35,8 @@ PATH_SEPARATOR = " > "
 
 #: A function that has so much of the time with all that it calls is the program.
 _WHOLE = 0.99
+#: Longer names (in characters) are told by their short ones.
+_READABLE = 80
 
 Progress = Callable[[str], None]
 Made = TypeVar("Made")
@@ -190,6 +192,16 @@ class Session:
         near += [one for one in known if wanted in one and one not in near]
         hint = f"Nearest: {', '.join(near[:3])}." if near else f"There are: {', '.join(self.additive[:8])}."
         raise UsageError(f"This profile has no metric '{quote(name)}'.", hint=hint)
+
+    def metric_at(self, name: str, target: Target) -> Metric:
+        """The metric of that id or name; by default the time in which a place has values of its own: of calls that were traced theirs, of
+        kernels the GPU's, where none of them is in the host's time or that is but sampled.
+        """
+        chosen = self.metric(name)
+        if name.strip() or (chosen.unit == Unit.SECONDS and self.value_at(target, chosen)[0] > 0):
+            return chosen
+        times = (self.measured.metrics[one] for one in TIME_METRICS if one in self.additive)
+        return next((one for one in times if one.unit == Unit.SECONDS and self.value_at(target, one)[0] > 0), chosen)
 
     def total(self, metric: Metric) -> float:
         """Sum of a metric over the program's own threads, in its unit."""
@@ -408,4 +420,5 @@ def split_place(text: str) -> tuple[str, int]:
 
 
 def _title(names: Sequence[str]) -> str:
-    return quote(names[0]) if len(names) == 1 else f"{quote(names[0])} (and {len(names) - 1} of the same short name)"
+    title = quote(names[0] if len(names[0]) <= _READABLE else short_name(names[0]))
+    return title if len(names) == 1 else f"{title} (and {len(names) - 1} of the same short name)"

@@ -20,6 +20,8 @@ from chathpc.profile.values import MemoryValues
 from chathpc.reading.retelling import retold
 from tests.chat.profiles import HOSTILE, calls, hostile, ranks
 from tests.chat.questions import session as example
+from tests.profile.build import build, kernel
+from tests.profile.build import call as function
 
 #: Every tool with arguments that it answers for the profile of `calls`.
 ASKED: dict[str, dict[str, object]] = {
@@ -354,3 +356,39 @@ def test_an_entry_of_the_catalogue_is_found_by_its_id_and_nothing_by_nonsense(se
     )
     assert len(call(session, "catalogue", {"words": "slow memory", "limit": 2}).rows) == 2
     assert call(session, "catalogue", {"words": "xyzzy plugh"}).error
+
+
+@pytest.fixture(scope="module")
+def traced() -> Session:
+    """A trace beside samples: 10 samples of main, 1 of cudaMalloc; cudaMalloc 3 of 4 s in calls; the kernel 6 of 8 s on the GPU."""
+    calls_of = function("cudaMalloc", values={"cpu.samples": 1.0, "host.time": 3.0})
+    free = function("cudaFree", values={"host.time": 1.0})
+    on_gpu = kernel("saxpy(int)", values={"gpu.time": 6.0}), kernel("dot(int)", values={"gpu.time": 2.0})
+    return Session(build(function("main", calls_of, free, *on_gpu, values={"cpu.samples": 10.0})))
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("cudaMalloc", "3.00 s (75.0 %) of the run's host.time"), ("saxpy", "6.00 s (75.0 %) of the run's gpu.time"), ("main", "cpu.samples")],
+)  # fmt: skip
+def test_the_time_of_a_name_is_that_in_which_it_has_values(traced: Session, place: str, told: str) -> None:
+    assert told in call(traced, "tree", {"place": place}).text
+
+
+def test_what_a_kernel_gains_is_of_the_time_of_the_gpu(traced: Session) -> None:
+    text = call(traced, "what_if", {"place": "saxpy", "factor": 2}).text  # 1 / (1 - 0.75 + 0.75 / 2), 1 / (1 - 0.75)
+    assert "all that gpu.time counts would be 1.60x as fast" in text
+    assert "it would be 4.00x. What the run would gain is not known" in text
+
+
+def test_what_input_and_output_gains_is_of_the_run() -> None:
+    # Writes are 3 of the 10 s of the processes: 1 / (1 - 0.3 + 0.3 / 2) and 1 / (1 - 0.3).
+    profile = build(function("write", values={"io.time": 3.0}), function("(run)", values={"run.time": 10.0}))
+    text = call(Session(profile), "what_if", {"place": "write", "factor": 2}).text
+    assert "the run would be 1.18x as fast: write has 3.00 s (30.0 %) of the run time of all processes" in text
+    assert "it would be 1.43x" in text
+
+
+def test_all_but_rounding_is_all() -> None:
+    profile = build(kernel("k", values={"gpu.time": 1.0}), kernel("l", values={"gpu.time": 1e-13}))
+    assert "eliminated" not in call(Session(profile), "what_if", {"place": "k"}).text

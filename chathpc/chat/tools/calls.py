@@ -29,8 +29,8 @@ class CallArguments(Arguments):
 
 def callers(session: Session, asked: CallArguments) -> Result:
     """The functions that call a function, with its inclusive value where each of them calls it."""
-    metric = session.metric(asked.metric)
     target = session.find(asked.name)
+    metric = session.metric_at(asked.metric, target)
     tree = session.measured.tree
     labels, texts = tree.function_labels
     heads = np.unique(tree.function[target.nodes]).astype(np.int32)
@@ -43,8 +43,8 @@ def callers(session: Session, asked: CallArguments) -> Result:
 
 def callees(session: Session, asked: CallArguments) -> Result:
     """The functions that a function calls, with the inclusive value of each where it calls it."""
-    metric = session.metric(asked.metric)
     target = session.find(asked.name)
+    metric = session.metric_at(asked.metric, target)
     tree = session.measured.tree
     labels, texts = tree.function_labels
     member = np.zeros(len(tree) + 1, dtype=bool)
@@ -120,8 +120,8 @@ class LoopArguments(Arguments):
 
 def loops(session: Session, asked: LoopArguments) -> Result:
     """The loops on the call paths to a function, the closest one of each path, with the time of the function below it."""
-    metric = session.metric(asked.metric)
     target = session.find(asked.name)
+    metric = session.metric_at(asked.metric, target)
     tree, total = session.measured.tree, session.total(metric)
     heads = tree.outermost(np.unique(tree.function[target.nodes]).astype(np.int32))
     values = session.inclusive(metric)[heads]

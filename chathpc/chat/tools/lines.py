@@ -34,11 +34,11 @@ class SourceArguments(Arguments):
 
 def source(session: Session, asked: SourceArguments) -> Result:
     """The lines of a function or file that cost most, and the source text around the hottest, as far as the profile has it."""
-    metric = session.metric(asked.metric)
     file_name, wanted = split_place(asked.place)
     measured = session.has_line(file_name, wanted)
     # A line that was not measured is shown all the same, with the times of those that were.
     target = session.find(asked.place if measured else file_name)
+    metric = session.metric_at(asked.metric, target)
     tree = session.measured.tree
     total = session.total(metric)
     own = session.measured.exclusive(metric.id)

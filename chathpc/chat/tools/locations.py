@@ -43,7 +43,8 @@ class LocationArguments(Arguments):
 
 def locations(session: Session, asked: LocationArguments) -> Result:
     """Smallest, median, mean and largest value over the ranks and threads, and which of them stand out."""
-    metric = session.metric(asked.metric)
+    target = session.find(asked.place) if asked.place else None
+    metric = session.metric(asked.metric) if target is None else session.metric_at(asked.metric, target)
     profile = session.measured
     if asked.who and not asked.place:
         return one_location(session, asked.who, metric, asked.limit)
@@ -64,8 +65,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         what = "computing time"
         values = facts_of.matrix[np.searchsorted(facts_of.locations, used)][:, WORKING].sum(axis=1)
         note = f" Computing time is {metric.id} without waiting and MPI calls."
-    if asked.place:
-        target = session.find(asked.place)
+    if target is not None:
         title = target.title
         nodes = profile.tree.outermost(target.nodes)
         inclusive = session.inclusive(metric)[nodes]

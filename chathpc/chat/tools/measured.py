@@ -12,7 +12,18 @@ from chathpc.chat.index import short_name
 from chathpc.chat.quantities import named
 from chathpc.chat.session import Session
 from chathpc.chat.tools.locations import chosen
-from chathpc.chat.tools.record import NAME, Arguments, Cell, Column, FactList, Result, limit, share_of, source_of
+from chathpc.chat.tools.record import (
+    NAME,
+    WHOLES,
+    Arguments,
+    Cell,
+    Column,
+    FactList,
+    Result,
+    limit,
+    share_of,
+    source_of,
+)
 from chathpc.diagnosis.fact import Kind
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -21,8 +32,6 @@ from chathpc.prompts.untrusted import quote
 
 #: Where words name more metrics than this they name a kind of thing (stalls), and all are in a table.
 _FEW = 2
-#: Times of which the profile knows what they are a part of.
-_WHOLES = {"io.time": "run.time"}
 
 RUN = "the run"
 #: What has how much of a metric, the most important first.
@@ -134,7 +143,7 @@ def _derived(session: Session, metric: Metric, place: str) -> _Values:
 
 def _written(session: Session, metric: Metric, value: float) -> str:
     """A value, and of a time the share of what it is a part of."""
-    whole = session.measured.metrics.get(_WHOLES.get(metric.id, ""))
+    whole = session.measured.metrics.get(WHOLES.get(metric.id, ""))
     text = numbers.quantity(value, metric.unit.value)
     if whole is None or metric.unit != Unit.SECONDS:
         return text

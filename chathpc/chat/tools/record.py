@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SHARE = "share"
 
 _LONGEST_STATEMENT = 2_000
+#: Times of which the profile knows what they are a part of.
+WHOLES = {"io.time": "run.time"}
 
 Cell = str | float | int | None
 
@@ -291,7 +293,8 @@ def amount(value: float, total: float, metric: Metric) -> str:
 
 def whole(metric: Metric) -> str:
     """What shares are of: `the run's cpu.time`, `the wall-clock time`."""
-    return "the wall-clock time" if metric.id == "cpu.time.wall" else f"the run's {metric.id}"
+    known = {"cpu.time.wall": "the wall-clock time", "run.time": "the run time of all processes"}
+    return known.get(metric.id, f"the run's {metric.id}")
 
 
 def source_of(session: Session, metric: Metric, how: str) -> str:

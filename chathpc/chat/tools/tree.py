@@ -29,7 +29,8 @@ class TreeArguments(Arguments):
 
 def tree(session: Session, asked: TreeArguments) -> Result:
     """The calling context tree, or the part of it below a place, its largest nodes only."""
-    metric = session.metric(asked.metric)
+    target = session.find(asked.place) if asked.place else None
+    metric = session.metric(asked.metric) if target is None else session.metric_at(asked.metric, target)
     if metric.aggregation != Aggregation.SUM:
         raise UsageError(f"The values of '{metric.id}' cannot be summed over a tree.")
     level = session.level(asked.by)
@@ -37,8 +38,8 @@ def tree(session: Session, asked: TreeArguments) -> Result:
     total = session.total(metric)
     shown = inclusive > 0
     top, note = None, ""
-    if asked.place:
-        top, note = _largest_context(session, session.find(asked.place), level.home, inclusive)
+    if target is not None:
+        top, note = _largest_context(session, target, level.home, inclusive)
         inside = np.zeros(len(level.tree), dtype=bool)
         inside[top : int(level.tree.end[top])] = True
         shown &= inside
@@ -52,8 +53,7 @@ def tree(session: Session, asked: TreeArguments) -> Result:
     rows = level.rows(session.measured.tree, own, inclusive, shown, total, top=top)
     facts = facts_on(session, metric, "added up over contexts")
     whole = ""
-    if asked.place:
-        target = session.find(asked.place)
+    if target is not None:
         itself, below = session.value_at(target, metric)
         whole = has(target.title, itself, below, total, metric, first="inclusive")
         facts.amount(target.title, below, parts=held(itself, below, metric, first="inclusive"))
