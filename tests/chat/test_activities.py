@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chathpc.chat.conversation import Conversation
 from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call, summary
 from chathpc.chat.tools.activities import KINDS, PARTS
@@ -206,3 +207,27 @@ def test_mpi_of_a_trace_is_the_lane_of_its_timeline_and_not_what_samples_hit() -
         told
         == "The run spends 30.0 ns of the 100 ns of the recording (30.0 %) in MPI. Another 5.00 ns lie before or after it."
     )
+
+
+@pytest.mark.parametrize(
+    ("ask", "most", "other"),
+    [
+        ("which rank waits most in MPI?", 0, 3),
+        ("which rank waits longest?", 0, 3),
+        ("which rank is the slowest?", 3, 0),
+    ],
+)
+def test_who_waits_most_is_not_who_computes_most(ask: str, most: int, other: int) -> None:
+    asked = example("mpi")
+    facts, answer = asked.facts, Conversation(asked).ask(ask)
+    in_mpi = facts.matrix[:, Activity.MPI]
+    computing = facts.matrix[:, [Activity.COMPUTE, Activity.LIBRARY]].sum(axis=1)
+    rank = asked.measured.where.rank[facts.locations]
+    assert (rank[in_mpi.argmax()], rank[computing.argmax()]) == (0, 3)
+    assert answer.text.split(" is ")[1].startswith(f"rank {most} ")
+    assert answer.steps[0].rows[-1][0] == f"rank {other} thread 0"
+
+
+def test_time_in_mpi_is_not_told_where_ranks_are_not() -> None:
+    refused = call(example("gpu"), "locations", {"kind": "mpi"})
+    assert refused.error == "The profile does not break down MPI time by rank or thread."

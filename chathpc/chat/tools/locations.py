@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import METRIC, NAME, Arguments, Column, FactList, Result, facts_on, limit
@@ -38,6 +41,10 @@ class LocationArguments(Arguments):
         description="One rank or thread (rank 0 thread 2), compared with the others, or with one (rank 0 against rank 3).",
     )
     metric: str = METRIC
+    # Of the whole run; models ask for that of one rank by `who`.
+    kind: SkipJsonSchema[Literal["computing", "mpi", "waiting"]] = Field(
+        default="computing", description="What kind of time."
+    )
     limit: int = limit()
 
 
@@ -62,9 +69,15 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     values: FloatArray = totals[used]
     if of_host and not asked.place and not asked.metric:
         # What a thread waits, the others work: in all, threads of one run take the same time.
-        what = "computing time"
-        values = facts_of.matrix[np.searchsorted(facts_of.locations, used)][:, WORKING].sum(axis=1)
-        note = f" Computing time is {metric.id} without waiting and MPI calls."
+        what, activities, note = _KINDS[asked.kind]
+        values = facts_of.matrix[np.searchsorted(facts_of.locations, used)][:, activities].sum(axis=1)
+        note = f" {note.format(metric.id)}"
+        if asked.kind == "waiting" and not profile.sees_waiting:
+            note += f" {metric.id} does not count while a thread is blocked, so that it waits longer."
+    elif asked.kind != "computing":
+        raise UsageError(
+            f"The profile does not break down {_KINDS[asked.kind][0]} {'of a place ' if asked.place else ''}by rank or thread."
+        )
     if target is not None:
         title = target.title
         nodes = profile.tree.outermost(target.nodes)
@@ -98,13 +111,17 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     slowest, fastest = label(int(used[high])), label(int(used[low]))
     if len(values) == 1:
         text = f"{title} has one location, {slowest}, with {written['largest']} of {what}."
+    elif figures["largest"] <= 0:
+        text = f"No rank or thread has any {what}."
     elif of_host and not is_real(facts_of, figures["largest"], figures["smallest"]):
-        text = f"All {count} take about as long{f' in {title}' if asked.place else ''}: {written['smallest']} ({fastest}) to "
+        takes = "take" if asked.kind == "computing" else "wait" if asked.kind == "waiting" else "are in MPI"
+        text = f"All {count} {takes} about as long{f' in {title}' if asked.place else ''}: {written['smallest']} ({fastest}) to "
         text += f"{written['largest']} ({slowest}) of {what}, {written['mean']} on average, {written['median']} median."
         text += " The difference is too small to matter or within sampling error."
     else:
-        text = f"The slowest is {slowest} with {written['largest']} of {what}{f' in {title}' if asked.place else ''}, "
-        text += f"the fastest {fastest} with {written['smallest']}; the mean of {count} is {written['mean']}, the median {written['median']}."
+        most, least = ("slowest", "fastest") if asked.kind == "computing" else ("longest", "shortest")
+        text = f"The {most} is {slowest} with {written['largest']} of {what}{f' in {title}' if asked.place else ''}, "
+        text += f"the {least} {fastest} with {written['smallest']}; the mean of {count} is {written['mean']}, the median {written['median']}."
     if figures["mean"] > 0 and len(values) > 1:
         ratio = figures["largest"] / figures["mean"]
         text += f" The largest is {numbers.speedup(ratio)} the mean."
@@ -183,6 +200,16 @@ NOT_WORKING = (
     Activity.MPI, Activity.MPI_SETUP, Activity.GPU_SYNC, Activity.HELPER, Activity.PROFILER,
 )  # fmt: skip
 WORKING = tuple(kind for kind in Activity if kind not in NOT_WORKING)
+#: Kinds of a thread's time: what it is called, which activities it is, and what it excludes.
+_KINDS: Mapping[str, tuple[str, tuple[Activity, ...], str]] = {
+    "computing": ("computing time", WORKING, "Computing time is {} without waiting and MPI calls."),
+    "mpi": ("MPI time", (Activity.MPI,), "MPI time is {} in MPI calls, without starting and ending MPI."),
+    "waiting": (
+        "waiting time",
+        tuple(kind for kind in NOT_WORKING if kind not in (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)),
+        "Waiting time is {} in MPI calls and in waiting for threads, locks and devices.",
+    ),
+}
 #: A difference matters from this part of the mean on.
 WORTH_MENTIONING = 0.05
 #: Between one and another, as questions name them.
