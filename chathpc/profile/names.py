@@ -41,18 +41,22 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
 
     In this order: the load module behind it goes (`write [libc.so.6]`), template arguments go, parameters go, suffixes of the
     compiler, the return type and the enclosing scopes go; the function's own name goes last,
-    and is then cut in the middle, for the ends of names tell them apart.
+    and is then cut in the middle, for the ends of names tell them apart. Of `MPI_Wait in solve` each name is shortened.
     """
     if len(name) <= width:
         return name
     indent = len(name) - len(name.lstrip(" "))
     if 0 < indent < width:
         return name[:indent] + shorten(name[indent:], width - indent, ellipsis=ellipsis)
+    own, within, around = name.rpartition(" in ")
+    if within and (left := width - len(within)) >= 2:  # a call or line and its function: what is left of both
+        own = shorten(own, max(left // 2, left - len(around)), ellipsis=ellipsis)
+        return own + within + shorten(around, left - len(own), ellipsis=ellipsis)
     if not name.startswith("<"):
         name = _MODULE.sub("", name)
     if len(name) <= width:
         return name
-    if name.startswith("<"):  # a placeholder or a procedure without a name, no C++
+    if name.startswith("<") or "+0x" in name:  # a placeholder or what has an address for a name, no C++
         return middle(name.replace("<unknown procedure>", "<unknown>"), width, ellipsis=ellipsis)
     if len(name) > _LONGEST:
         return middle(name, width, ellipsis=ellipsis)

@@ -152,7 +152,7 @@ class Profile:
     @property
     def counts(self) -> LocationCounts:
         """How many nodes, ranks, threads and GPU streams the program has."""
-        counts = self.where.counts(without=self.helpers.locations | self._without_time | self._idle_streams)
+        counts = self.where.counts(without=self.helpers.locations | self.without_time | self._idle_streams)
         traced = self.format.startswith(_TRACERS_OF_PROCESSES)
         ranked = not traced or any(_RANKED.match(name) for name in self.tree.names)
         return counts if ranked else replace(counts, rank="process")
@@ -184,7 +184,7 @@ class Profile:
         return self.size.words()
 
     @cached_property
-    def _without_time(self) -> BoolArray:
+    def without_time(self) -> BoolArray:
         """True for threads that have none of the CPU's time, which other threads of their process have: a CPU clock sees nothing
         of a thread that never works.
         """

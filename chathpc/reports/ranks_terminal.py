@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import hypot
 
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
-from chathpc.scale.record import SpreadRecord
+from chathpc.scale.record import SpreadPlaceRecord, SpreadRecord
 
-_PLACES, _ODD, _NODES, _NAME = 8, 5, 4, 40
+_PLACES, _ODD, _NODES, _NAME, _WIDTH = 8, 5, 4, 40, 34
 #: Of fewer locations it is not said that they are alike, and the median alone is shown.
 _FEWEST = 8
+#: They are alike if their values deviate by less than this part of their mean: as much as one needs to stand out.
+_ALIKE = 0.1
 
 
 def render(record: SpreadRecord, style: Style) -> str:
@@ -29,15 +32,27 @@ def render(record: SpreadRecord, style: Style) -> str:
     page.heading("Where the time is", f"per rank or thread, itself{'' if record.unit == 's' else f', {record.unit}'}")
     shown = record.places if style.verbose else record.places[:_PLACES]
     many = record.locations >= _FEWEST
+    by = not many and count > 1
     titles = ("", "mean", "least", *(("10 %", "median", "90 %") if many else ("median",)), "most")
     rows = []
-    for place in shown:
+    names = [style.shorten(place.name, _WIDTH) for place in shown]
+    for place, name, caller in zip(shown, names, _callers(shown, names), strict=True):
         middle = place.quantiles if many else place.quantiles[1:2]
-        cells = (cell(each, record.unit) for each in (place.mean, place.least, *middle, place.most))
-        rows.append((style.shorten(place.name, 34), *cells))
-    for line in table_lines(titles, rows, style, right=titles[1:]):
+        cells = [cell(each, record.unit) for each in (place.mean, place.least, *middle, place.most)]
+        rows.append((name, *cells, *([place.busiest] if by else [])))
+        if caller:
+            rows.append((f"  from {style.shorten(caller, _WIDTH - 7)}", *[""] * (len(rows[-1]) - 1)))
+    for line in table_lines((*titles, *(["by"] if by else [])), rows, style, right=titles[1:]):
         page.row(line)
     return page.text()
+
+
+def _callers(places: Sequence[SpreadPlaceRecord], names: Sequence[str]) -> Iterator[str]:
+    """Of places that share their names where they are called from: the last step on which their ways differ; else nothing."""
+    for place, name in zip(places, names, strict=True):
+        others = [each.path for each, its in zip(places, names, strict=True) if its == name and each.path != place.path]
+        steps = (at for at in range(2, len(place.path) + 1) if any(way[-at:] != place.path[-at:] for way in others))
+        yield place.path[-at] if (at := next(steps, 0)) else ""
 
 
 def cell(value: float, unit: str) -> str:
@@ -61,7 +76,10 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
     elif record.groups and record.locations >= _FEWEST:
         count, alike = record.locations, record.locations - record.all_odd
         these = f"{alike:,} of {count:,}" if alike < count else f"All {count:,}"
-        yield f"{these} behave alike; {record.groups[0].representative} stands for them."
+        if record.all_odd or _are_alike(record.places):
+            yield f"{these} behave alike; {record.groups[0].representative} stands for them."
+        else:
+            yield f"The {count:,} differ without clear groups, and none stands out."
     if record.all_odd:
         shown = record.odd[:odd]
         told = []
@@ -77,6 +95,11 @@ def sentences(record: SpreadRecord, odd: int = _ODD) -> Iterator[str]:
         more = f", and {record.all_odd - len(shown):,} more" if record.all_odd > len(shown) else ""
         one = "stands" if record.all_odd == 1 else "stand"
         yield f"{record.all_odd:,} {one} out: {'; '.join(told)}{more}."
+
+
+def _are_alike(places: Sequence[SpreadPlaceRecord]) -> bool:
+    """Whether amounts vary little, by the places that cost most."""
+    return hypot(*(each.deviation for each in places)) <= _ALIKE * hypot(*(each.mean for each in places))
 
 
 def _between(values: Sequence[float], write: Callable[[float], str]) -> str:

@@ -161,6 +161,7 @@ class SpreadPlaceRecord(Record):
     least: float
     quantiles: list[float] = Field(description="Of the values of all locations: 10, 50 and 90 %.")
     most: float
+    busiest: str = Field(description="The location that has most there.")
 
 
 class GroupRecord(Record):

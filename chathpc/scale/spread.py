@@ -82,7 +82,7 @@ def spread(
 def _check(profile: Profile, metric: str) -> None:
     """UsageError for a profile in which (nearly) nothing of the metric belongs to a rank or thread."""
     totals = np.nan_to_num(profile.location_totals(metric))
-    whole, known = float(np.abs(totals).sum()), float(np.abs(totals[_host(profile)]).sum())
+    whole, known = float(np.abs(totals).sum()), float(np.abs(totals[_host(profile, metric)]).sum())
     summed = profile.told(RANKS_ADDED) > 1
     if known > _SEEN * whole and not summed:
         return
@@ -116,7 +116,7 @@ def _blocks(profile: Profile) -> Iterator[tuple[int, int]]:
 
 
 def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
-    host = _host(first)
+    host = _host(first, id)
     node, thread = first.where.node[host].astype(np.int32), first.where.thread[host]
     alone = len(np.unique(thread)) == 1
 
@@ -134,21 +134,23 @@ def _block(source: str | Profile, metric: str, begin: int, end: int) -> FloatArr
     """Statistics of places `begin` to `end` of a profile, or of that at a path: one row each."""
     profile = _opened(source) if isinstance(source, str) else source
     values = call_values(profile, metric, np.arange(begin, end, dtype=np.int32))
-    host = _host(profile)
+    host = _host(profile, metric)
     return _statistics(values if len(host) == len(values) else values[host])
 
 
-def _host(profile: Profile) -> IntArray:
+def _host(profile: Profile, metric: str) -> IntArray:
     """The program's own threads; of a large run all that are of the host, since what tells helpers reads every value."""
     found = ~profile.where.is_gpu & ~profile.where.is_shared
     if _is_small(profile):
         found &= ~profile.helpers.locations
+        if profile.time is not None and profile.time.id == metric:
+            found &= ~profile.without_time
     return np.flatnonzero(found).astype(np.int32)
 
 
 def _statistics(values: FloatArray) -> FloatArray:
-    """(places × 5 + quantiles) of values (locations × places): how many are not zero, total, deviation, least, most, quantiles."""
-    return np.array([_of_place(np.ascontiguousarray(column)) for column in values.T]).reshape(-1, 5 + len(QUANTILES))
+    """(places × 6 + quantiles) of values (locations × places): how many are not zero, total, deviation, least, most, whose that is, quantiles."""
+    return np.array([_of_place(np.ascontiguousarray(column)) for column in values.T]).reshape(-1, 6 + len(QUANTILES))
 
 
 def _of_place(column: FloatArray) -> list[float]:
@@ -169,13 +171,16 @@ def _of_place(column: FloatArray) -> list[float]:
         low = int((count - 1) * each)
         first, second = at(low), at(min(low + 1, count - 1))
         quantiles.append(first + (second - first) * ((count - 1) * each - low))
-    return [len(used), float(used.sum()), deviation, at(0), at(count - 1), *quantiles]
+    return [len(used), float(used.sum()), deviation, at(0), at(count - 1), int(column.argmax()), *quantiles]
 
 
 def _file(path: str, metric: str) -> tuple[list[tuple[str, ...]], FloatArray, list[str], IntArray]:
     """The places of one file by their call paths, and their values (locations × places)."""
     profile = _opened(path)
-    host, where = _host(profile), profile.where
+    # Of runs with their ranks added up each would pass for a rank.
+    if profile.told(RANKS_ADDED) > 1:
+        _check(profile, metric)
+    host, where = _host(profile, metric), profile.where
     values = call_values(profile, metric, np.arange(len(profile.tree), dtype=np.int32))[host]
     used = np.flatnonzero((values != 0).any(axis=0))
     names = [_path(profile, node) for node in used.tolist()]
@@ -221,10 +226,10 @@ def _told(
     places = [
         SpreadPlaceRecord(
             name=path_of(at)[-1], path=list(path_of(at)), locations=int(used), total=total, mean=total / count, deviation=deviation,
-            least=least, quantiles=quantiles, most=most,
+            least=least, quantiles=quantiles, most=most, busiest=label(int(busiest)),
         )
         for at in np.argsort(-table[:, 1], kind="stable")[:_LISTED].tolist()
-        for used, total, deviation, least, most, *quantiles in [table[at].tolist()]
+        for used, total, deviation, least, most, busiest, *quantiles in [table[at].tolist()]
         if total > 0
     ]  # fmt: skip
     member, groups = groups_of(members)
@@ -245,8 +250,10 @@ def _path(profile: Profile, node: int) -> tuple[str, ...]:
     """What is on the way to a node, itself last; lines and loops with their function."""
     tree = profile.tree
     inner = tree.kind[node] in (NodeKind.LINE, NodeKind.LOOP, NodeKind.INSTRUCTION)
-    own = f"{tree.label(node)} in {tree.function_name(node)}" if inner else tree.label(node)
-    if call_of(tree)[node] == node and (above := int(tree.parent[node])) >= 0:
+    # What lies right below a thread is in no function.
+    named = inner and tree.function[node] != node
+    own = f"{tree.label(node)} in {tree.function_name(node)}" if named else tree.label(node)
+    if not inner and call_of(tree)[node] == node and (above := int(tree.parent[node])) >= 0:
         own = f"{tree.names[tree.name[node]].partition(' [')[0]} in {readable_function(tree.function_name(above))}"
     return (*(clean(tree.label(int(each))) for each in tree.path(node)[:-1]), clean(own))
 

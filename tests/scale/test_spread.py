@@ -20,6 +20,7 @@ from chathpc.scale.engines import engine
 from chathpc.scale.spread import Members, groups_of, spread, spread_of
 from tests.adapters.samples.caliper import MAIN
 from tests.bench.locations import points
+from tests.diagnosis.parts import function, main, mpi
 from tests.profile.build import build, call, entry
 from tests.synthetic.caliper import Record, across, write_cali
 from tests.synthetic.chrome_trace import training
@@ -72,6 +73,7 @@ def test_zeros_and_negative_values_have_their_place(count: int, zeros: float) ->
         values.std(0),
         values.min(0),
         values.max(0),
+        values.argmax(0),
         *np.quantile(values, module.QUANTILES, axis=0),
     ]
     assert module._statistics(values) == pytest.approx(np.array(truth).T, abs=1e-12)
@@ -111,7 +113,7 @@ def test_few_ranks_are_shown_with_their_median_alone(tmp_path: Path) -> None:
     assert [each.nodes for each in found.groups] == [[]]
     text = ranks_renderers()["text"](found, Style())
     assert "3 are too few to tell groups, or who stands out." in text
-    assert ["mean", "least", "median", "most"] in [line.split() for line in text.splitlines()]
+    assert ["mean", "least", "median", "most", "by"] in [line.split() for line in text.splitlines()]
 
 
 def test_one_rank_is_too_few_and_told_so_in_the_singular(tmp_path: Path) -> None:
@@ -132,6 +134,45 @@ def test_a_sum_over_ranks_is_no_rank(tmp_path: Path) -> None:
     file = write_cali(tmp_path / "a.cali", [Record(MAIN, across((10.0, 12.0)))], facts={"jobsize": "2"})
     with pytest.raises(UsageError, match="as a sum over ranks"):
         spread([file])
+
+
+def test_files_with_their_ranks_added_up_are_no_ranks(tmp_path: Path) -> None:
+    files = [
+        write_cali(tmp_path / f"{count}.cali", [Record(MAIN, across((10.0,) * count))], facts={"jobsize": str(count)})
+        for count in (27, 64)
+    ]
+    with pytest.raises(UsageError, match="as a sum over ranks"):
+        spread(files)
+
+
+def test_threads_that_have_none_of_the_time_are_left_out_of_the_mean() -> None:
+    where = Locations.of(4, rank=np.zeros(4), thread=np.arange(4))
+    found = spread_of(build(main(function("f", time=(9.0, 0.0, 3.0, 0.0))), locations=where), "cpu.time")
+    (place,) = (each for each in found.places if each.name == "f")
+    assert (found.locations, place.mean, place.least, place.busiest) == (2, 6.0, 3.0, "rank 0 thread 0")
+
+
+def test_uneven_amounts_are_not_called_alike() -> None:
+    def told(values: np.ndarray) -> str:
+        where = Locations.of(len(values), rank=np.zeros(len(values)), thread=np.arange(len(values)))
+        profile = build(main(function("f", time=tuple(values.tolist()))), locations=where)
+        return ranks_renderers()["text"](spread_of(profile, "cpu.time"), Style())
+
+    # An even spread over 1..10 has a standard deviation of half its mean, over 9.9..10.1 of a hundredth.
+    assert "The 32 differ without clear groups, and none stands out." in told(np.linspace(1, 10, 32))
+    assert "All 32 behave alike" in told(np.linspace(9.9, 10.1, 32))
+
+
+def test_calls_keep_their_names_and_callers_where_a_table_is_narrow() -> None:
+    where = Locations.of(2, rank=np.arange(2), thread=np.zeros(2))
+    ways = (
+        function(way, function("sendReceiveParallelBoundary", mpi("MPI_Sendrecv", time=time)))
+        for way, time in (("first", (1.0, 2.0)), ("second", (5.0, 4.0)))
+    )
+    text = ranks_renderers()["text"](spread_of(build(main(*ways), locations=where), "cpu.time"), Style())
+    rows = [line.split() for line in text.splitlines() if line]
+    calls = [at for at, row in enumerate(rows) if row[:2] == ["PMPI_Sendrecv", "in"]]
+    assert [(rows[at][-3], *rows[at + 1]) for at in calls] == [("0", "from", "second"), ("1", "from", "first")]
 
 
 def test_what_all_ranks_share_is_no_rank() -> None:
