@@ -98,18 +98,30 @@ def refuse_same(places: Sequence[Path], views: Sequence[Profile]) -> None:
 
 
 def _refuse_runs(places: Sequence[Path], views: Sequence[Profile]) -> None:
-    """UsageError if two of the views are of two runs: chathpc measure made each, or one tool timed a thread of the same rank in both."""
+    """UsageError if two of the views are of two runs: chathpc measure made each, or one tool timed a thread of the same rank in both, or
+    different programs of which not both are ranks.
+    """
     from chathpc.profile.merge import tool_of
 
+    hint = "A series is for chathpc scale, before and after for chathpc diff; else give the profiles of one run."
+    timed = [
+        (place, view, tool_of(view))
+        for place, view in zip(places, views, strict=True)
+        if view.program and any(name.startswith("cpu.") for name in view.metrics)
+    ]
+    for (one, first, its), (other, second, tool) in combinations(timed, 2):
+        ranks = all((view.where.rank >= 0).any() for view in (first, second))
+        if its == tool and first.program != second.program and not ranks:
+            raise UsageError(
+                f"{clean(str(one))} and {clean(str(other))} are of different programs, {clean(first.program)} and {clean(second.program)}.",
+                hint=hint,
+            )
     seen: dict[tuple[object, ...], tuple[Path, Path]] = {}
     for place, view in zip(places, views, strict=True):
         for owner, mark in _marks(place, view):
             known, other = seen.setdefault((tool_of(view), *mark), (owner, place))
             if known != owner:
-                raise UsageError(
-                    f"{clean(str(other))} and {clean(str(place))} are two runs.",
-                    hint="A series is for chathpc scale, before and after for chathpc diff; else give the profiles of one run.",
-                )
+                raise UsageError(f"{clean(str(other))} and {clean(str(place))} are two runs.", hint=hint)
 
 
 def _marks(place: Path, view: Profile) -> Iterator[tuple[Path, tuple[object, ...]]]:

@@ -85,10 +85,9 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
             f"{_all(before, tool_of)} measured before, {_all(after, tool_of)} after: what the tools themselves cost, and how they "
             "name functions, is part of the difference."
         )
-    if _differ(before, after, _program):
-        notes.append(
-            f"The programs have different names: {_all(before, _program)} before, {_all(after, _program)} after."
-        )
+    if _differ(before, after, lambda profile: profile.program):
+        first, second = (" and ".join(sorted({clean(each.program) for each in side})) for side in (before, after))
+        notes.append(f"The programs have different names: {first} before, {second} after.")
     arguments = [{given for profile in side if (given := _arguments(profile)) is not None} for side in (before, after)]
     if all(arguments) and arguments[0] != arguments[1]:
         first, second = (" and ".join(sorted(middle(each, _LONGEST) or "none" for each in side)) for side in arguments)
@@ -111,12 +110,6 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
     if metrics and metrics[0].unit == Unit.PERCENT:
         notes.append("Only percentages were recorded: parts of the run are compared, not its length.")
     return notes
-
-
-def _program(profile: Profile) -> str:
-    """The name of the program; empty where only the file has one."""
-    files = {source.path.name.partition(".")[0] for source in profile.sources}
-    return "" if profile.title in files else profile.title
 
 
 def _arguments(profile: Profile) -> str | None:

@@ -141,6 +141,12 @@ class Profile:
         """The threads that libraries run for themselves, which no value counts."""
         return self.values.helpers if isinstance(self.values, ProgramValues) else no_helpers(len(self.where))
 
+    @property
+    def program(self) -> str:
+        """The name of the program; empty where only the file has one."""
+        files = {name for source in self.sources for name in (source.path.name, source.path.name.partition(".")[0])}
+        return "" if self.title in files else self.title
+
     @cached_property
     def threads(self) -> IntArray:
         """The locations that are threads of the program: CPU threads that have some of the time, were it to wait for others to end."""

@@ -98,6 +98,17 @@ def test_two_runs_are_no_views_of_one(tmp_path: Path) -> None:
     assert chathpc.load(four, fifth).total("cpu.time") == 5.0  # files of the ranks of one run
 
 
+def test_different_programs_are_no_views_of_one_run(tmp_path: Path) -> None:
+    row = line("src/a.c", 1, point(1, {TIME: {0: 1.0}}))
+    threads, ranks = [Location(thread=0)], [Location(thread=0, rank=0, core=0)]
+    one, other = (
+        write(tmp_path / f"db-{name}", Database([entry(function("main", row))], places, title=name)).path
+        for name, places in (("stencil", threads), ("CoMD-mpi", ranks))
+    )
+    with pytest.raises(UsageError, match="are of different programs, stencil and CoMD-mpi"):
+        chathpc.load(one, other)
+
+
 def test_two_measurements_of_one_tool_are_two_runs(tmp_path: Path) -> None:
     def measured(name: str, later: float) -> Path:
         folder = tmp_path / name
