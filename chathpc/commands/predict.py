@@ -40,11 +40,14 @@ def _three(context: click.Context, option: click.Parameter, value: str | None) -
 
 def _named(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     """Values by name."""
-    pairs = [value.partition("=") for value in values]
-    for name, mark, rest in pairs:
+    found: dict[str, str] = {}
+    for name, mark, rest in (value.partition("=") for value in values):
         if not mark or not name.strip():
             raise click.BadParameter(f"{name}{rest} is not NAME=VALUE.")
-    return {name.strip(): rest.strip() for name, _, rest in pairs}
+        if name.strip() in found:
+            raise click.BadParameter(f"{name.strip()} is given twice.")
+        found[name.strip()] = rest.strip()
+    return found
 
 
 @click.command("predict")

@@ -18,6 +18,7 @@ from typing import Any
 from chathpc.diagnosis.source.text import parsed
 from chathpc.errors import UsageError
 from chathpc.predict.cubin import Kernel
+from chathpc.predict.devices import Device
 from chathpc.predict.program import title
 from chathpc.profile.kernel_names import base_key, demangled
 from chathpc.prompts.untrusted import quote
@@ -34,6 +35,8 @@ _REALS = frozenset({"float", "double"})
 _BUFFER = 256 << 20
 #: Largest buffer: that of the largest GPU's memory is not to be imitated here.
 _LARGEST = 16 << 30
+#: Threads of a block, all of them and along z, and blocks along y and z (CUDA C++ Programming Guide, technical specifications).
+_THREADS, _DEEP, _BLOCKS = 1024, 64, 65535
 #: What formulas are made of.
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
@@ -76,6 +79,19 @@ class Described:
     assumptions: tuple[str, ...]
 
 
+def refuse_impossible(grid: Sequence[int], block: Sequence[int], shared: int, device: Device) -> None:
+    """UsageError for a launch that the driver refuses; `shared` are the bytes of a block, static and dynamic ones."""
+    if math.prod(block) > _THREADS or block[2] > _DEEP:
+        what = f"A block has at most {_THREADS:,} threads, {_DEEP} along z."
+    elif max(grid[1:]) > _BLOCKS:
+        what = f"A grid has at most {_BLOCKS:,} blocks along y and z."
+    elif shared > device.shared_block > 0:
+        what = f"A block has at most {device.shared_block:,.0f} bytes of shared memory on {device.name}, and would have {shared:,}."
+    else:
+        return
+    raise UsageError(what, hint="Give another --grid, --block or --shared.")
+
+
 def parameters(mangled: str, kernel: Kernel, sources: Sequence[Path]) -> tuple[Parameter, ...]:
     """The kernel's parameters in their order; p0, p1, … where no source names them."""
     written = _written(base_key(title(mangled)), len(kernel.parameters), sources)
@@ -106,7 +122,14 @@ def described(
         if each.pointer:
             continue
         if each.name in given:
-            values[each.name] = _value(given[each.name], {}, each.name)
+            values[each.name] = value = _value(given[each.name], {}, each.name)
+            if not each.real and value % 1:
+                raise UsageError(
+                    f"{each.name} is {each.type or 'of no known type'}, and {given[each.name]} is no whole number."
+                )
+        elif each.size > 8 or (each.type and each.type not in _WIDTHS):
+            values[each.name] = 0.0
+            assumptions.append(f"{each.name} was not given: {each.size} bytes of zeros.")
         else:
             # Of an integer the threads along x: most kernels compare an index with it.
             values[each.name] = 1.0 if each.real else float(grid[0] * block[0])

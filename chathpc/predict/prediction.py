@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chathpc.errors import ChathpcError, UsageError
-from chathpc.predict.alone import Parameter, described, parameters
+from chathpc.predict.alone import Parameter, described, parameters, refuse_impossible
 from chathpc.predict.counts import Counts, Launch
 from chathpc.predict.devices import Device
 from chathpc.predict.emulation import Followed
@@ -81,7 +81,7 @@ def predict(
             raise UsageError(
                 f"There are {len(kernels)} kernels and no main.", hint=f"Name one as --kernel: {listed(kernels)}"
             )
-        assumed += _describe(prepared, chosen, asked, estimate)
+        assumed += _describe(prepared, chosen, asked, device, estimate)
     elif asked.values or asked.shared:
         raise UsageError(
             "The program has a main, which gives its kernels their parameters and shared memory.",
@@ -176,15 +176,19 @@ def _arguments(
     return tuple(f"{each.estimate.value:.0f}" for each in known if each), [each.assumption() for each in known if each]
 
 
-def _describe(prepared: Prepared, chosen: str, asked: Asked, estimate: Estimate | None) -> list[str]:
+def _describe(prepared: Prepared, chosen: str, asked: Asked, device: Device, estimate: Estimate | None) -> list[str]:
     """Write the launch of a kernel without a host program; what had to be assumed."""
+    if asked.occurrence:
+        raise UsageError("A kernel without a main is launched once.", hint="Omit --launch.")
     grid, block = asked.grid or asked.alone_grid, asked.block or asked.alone_block
     if grid is None or block is None:
         raise UsageError(
             f"There is no main that launches {title(chosen)}.",
             hint="Say how it is launched: --grid X,Y,Z --block X,Y,Z --param NAME=VALUE",
         )
-    known = parameters(chosen, prepared.kernels[chosen], prepared.sources)
+    kernel = prepared.kernels[chosen]
+    refuse_impossible(grid, block, kernel.shared + asked.shared, device)
+    known = parameters(chosen, kernel, prepared.sources)
     given, assumed = dict(asked.values), []
     for each in known:
         if estimate is not None and each.name not in given and not each.pointer and not each.real and each.line:
@@ -229,7 +233,9 @@ def _about_run(done: Completed, missing: Sequence[str], prepared: Prepared, devi
 def _not_launched(done: Completed, asked: Asked, prepared: Prepared) -> ChathpcError:
     """Why there is nothing to predict, and what to do."""
     what = "a kernel" if asked.kernel is None else asked.kernel
-    shape = f" with grid {asked.grid} and block {asked.block}" if asked.grid or asked.block else ""
+    sizes = (("grid", asked.grid), ("block", asked.block))
+    shape = " and ".join(f"{name} {' x '.join(map(str, size))}" for name, size in sizes if size)
+    shape = f" with {shape}" if shape else ""
     if asked.occurrence:
         shape += f" {asked.occurrence + 1} times"
     how = "was stopped" if done.status != "exited" else f"ended with status {done.code}" if done.code else "ended"

@@ -148,6 +148,7 @@ def test_the_page_holds_picture_and_text_and_no_script() -> None:
         (("a.cu", "--device", "a100", "--device", "h100"), 2, "2 devices are named"),
         ((str(PROGRAMS / "three.cu"), "--kernel", "saxpy", "--param", "n=1000"), 2, "The program has a main"),
         (("a.cu", "--param", "n"), 2, "n is not NAME=VALUE."),
+        (("a.cu", "--param", "n=1", "--param", "n=2"), 2, "n is given twice."),
         (("a.cu", "--args", "'"), 2, "--args: No closing quotation."),
         (("a.cu", "-o", "p.xyz"), 2, "unknown extension"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.predict.alone import Parameter, described, parameters
+from chathpc.predict.alone import Parameter, described, parameters, refuse_impossible
 from chathpc.predict.compilers import ToolkitMissingError, find_toolkit
 from chathpc.predict.counts import Range
 from chathpc.predict.cubin import Kernel
@@ -127,6 +127,71 @@ def test_a_kernel_without_a_main_is_launched_as_described(toolkit: None, tmp_pat
     assert found.assumptions[1] == "y was not given: a buffer of 256 MiB of zeros."
 
 
+SHAPES = """
+__global__ void set(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+__global__ void add(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+int main() {
+    float *x;
+    cudaMalloc(&x, 4096);
+    for (int blocks = 8; blocks > 1; blocks /= 2) set<<<blocks, 64>>>(x), add<<<blocks, 128>>>(x);
+    add<<<4, 32>>>(x);
+    return 0;
+}
+"""
+
+
+@pytest.mark.proprietary
+@pytest.mark.parametrize(
+    ("asked", "launches"),
+    [
+        (Asked("add", grid=(4, 1, 1)), [("add", 4, 128, 1)]),
+        (Asked("add", block=(32, 1, 1)), [("add", 4, 32, 3)]),
+        (Asked("add", grid=(4, 1, 1), occurrence=2), [("add", 4, 32, 3)]),
+        (Asked(), [("add", 8, 128, 0), ("set", 8, 64, 0)]),
+        (Asked(grid=(4, 1, 1)), [("add", 4, 128, 1), ("set", 4, 64, 1)]),
+        (Asked(block=(64, 1, 1)), [("set", 8, 64, 0)]),
+        (Asked(occurrence=2), [("add", 2, 128, 2), ("set", 2, 64, 2)]),
+    ],
+)
+def test_the_first_launch_of_the_shape_that_was_asked_for_is_predicted(
+    toolkit: None, tmp_path: Path, asked: Asked, launches: list[tuple[str, int, int, int]]
+) -> None:
+    source = tmp_path / "shapes.cu"
+    source.write_text(SHAPES)
+    found = predicted(tmp_path / "work", Program((source,)), asked)
+    assert (
+        sorted((each.kernel, each.launch.grid[0], each.launch.block[0], each.launch.occurrence) for each in found)
+        == launches
+    )
+
+
+@pytest.mark.proprietary
+def test_a_shape_that_no_launch_has_is_told_as_it_was_asked(toolkit: None, tmp_path: Path) -> None:
+    source = tmp_path / "shapes.cu"
+    source.write_text(SHAPES)
+    with pytest.raises(NotLaunchedError) as raised:
+        predicted(tmp_path / "work", Program((source,)), Asked("set", grid=(5, 1, 1)))
+    assert raised.value.message == "The program ended without launching set with grid 5 x 1 x 1."
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "shared", "said"),
+    [
+        ((1, 1, 1), (2048, 1, 1), 0, "1,024 threads"),
+        ((1, 1, 1), (1, 1, 65), 0, "64 along z"),
+        ((1, 70000, 1), (32, 1, 1), 0, "65,535 blocks"),
+        ((1, 1, 1), (32, 1, 1), 101377, "101,376 bytes"),
+    ],
+)
+def test_a_launch_that_the_driver_refuses_is_refused(
+    grid: tuple[int, int, int], block: tuple[int, int, int], shared: int, said: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        refuse_impossible(grid, block, shared, RTX3080)
+    assert said in raised.value.message
+    refuse_impossible((2**31 - 1, 65535, 65535), (32, 32, 1), 101376, RTX3080)
+
+
 def test_kernels_are_found_by_every_name_that_users_give_them() -> None:
     kernels = (
         "_Z4gemmIfEviPKT_S2_PS0_",
@@ -179,10 +244,23 @@ def test_values_are_written_as_the_kernel_reads_them() -> None:
     ]  # fmt: skip
     assert lines(n="-1", x="4")[-2:] == ["value ffffffff", "buffer 16 4 f zero 1"]
     assert lines()[-2] == "value 80000000"
+    told = described("_Z1k4Pair", (Parameter("by", "Pair", False, 16),), {}, (2, 1, 1), (64, 1, 1))
+    assert told.text.splitlines()[-1] == f"value {'00' * 16}"
+    assert told.assumptions == ("by was not given: 16 bytes of zeros.",)
 
 
 @pytest.mark.parametrize(
-    "given", [{"m": "1"}, {"n": "x"}, {"n": "().__class__"}, {"x": "0"}, {"x": "8:ones"}, {"n": "9**9"}, {"x": "1<<60"}]
+    "given",
+    [
+        {"m": "1"},
+        {"n": "x"},
+        {"n": "1.5"},
+        {"n": "().__class__"},
+        {"x": "0"},
+        {"x": "8:ones"},
+        {"n": "9**9"},
+        {"x": "1<<60"},
+    ],
 )
 def test_values_that_cannot_be_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(UsageError):

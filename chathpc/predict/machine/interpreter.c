@@ -2119,11 +2119,12 @@ static struct machine_device imitated = {
     "NVIDIA GeForce RTX 3080", 8, 6, 68, 1440000, 9501000, 320, 5242880, 49152, 101376, 102400, 65536, 1536, 16, 10ull << 30};
 static char **wanted_names;
 static u32 wanted_count, wanted_grid[3], wanted_block[3], wanted_occurrence;
-static bool wanted_shape, wanted_all, whole; /* whole: every launch is followed to its end and recorded */
+static bool wanted_all, whole; /* whole: every launch is followed to its end and recorded */
 static double wanted_seconds = 4, other_seconds = 3;
 static const char *folder;
 static FILE *results;
 static u32 *occurrences;
+static bool *recorded_once;
 static const u8 *blob;
 static size_t blob_at, blob_bytes;
 
@@ -2165,8 +2166,8 @@ static void read_settings(void)
             if (!strcmp(value, "*")) wanted_all = true;
             wanted_names = realloc(wanted_names, (wanted_count + 1) * sizeof *wanted_names);
             wanted_names[wanted_count++] = strdup(value);
-        } else if (!strcmp(key, "grid")) wanted_shape = true, sscanf(value, "%u %u %u", wanted_grid, wanted_grid + 1, wanted_grid + 2);
-        else if (!strcmp(key, "block")) wanted_shape = true, sscanf(value, "%u %u %u", wanted_block, wanted_block + 1, wanted_block + 2);
+        } else if (!strcmp(key, "grid")) sscanf(value, "%u %u %u", wanted_grid, wanted_grid + 1, wanted_grid + 2);
+        else if (!strcmp(key, "block")) sscanf(value, "%u %u %u", wanted_block, wanted_block + 1, wanted_block + 2);
         else if (!strcmp(key, "occurrence")) wanted_occurrence = (u32)number;
         else if (!strcmp(key, "whole")) whole = number != 0;
         else if (!strcmp(key, "seconds")) wanted_seconds = strtod(value, NULL);
@@ -2299,6 +2300,7 @@ static void load_code(void)
     kernel_count = get_count(32);
     kernels = calloc(kernel_count + 1, sizeof *kernels);
     occurrences = calloc(kernel_count + 1, sizeof *occurrences);
+    recorded_once = calloc(kernel_count + 1, sizeof *recorded_once);
     for (u32 k = 0; k < kernel_count; k++) {
         struct kernel *one = &kernels[k];
         one->name = get_text(NULL);
@@ -2491,12 +2493,15 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
         return 1;
     }
     u32 occurrence = occurrences[kernel - kernels]++;
-    bool wanted = false, shaped = true;
+    bool wanted = wanted_all, shaped = true;
     for (u32 k = 0; k < wanted_count; k++) wanted |= !strcmp(wanted_names[k], name);
-    if (wanted_shape)
-        for (int k = 0; k < 3; k++) shaped &= grid[k] == wanted_grid[k] && block[k] == wanted_block[k];
+    /* A shape that nobody asked for is zeros. */
+    for (int k = 0; k < 3; k++) shaped &= (!wanted_grid[0] || grid[k] == wanted_grid[k]) && (!wanted_block[0] || block[k] == wanted_block[k]);
     bool final = wanted && shaped && occurrence >= wanted_occurrence;
-    if (wanted_all) wanted = occurrence == 0, final = false;
+    if (wanted_all) {
+        wanted = final && !recorded_once[kernel - kernels], final = false;
+        recorded_once[kernel - kernels] |= wanted;
+    }
     bool full = wanted_all ? wanted : final;
     double seconds = full ? wanted_seconds : 0.5 * (other_seconds - spent), until = full ? 0.5 * seconds : fmin(seconds, other_seconds / 6);
     if (whole) full = wanted = true, final = false, until = seconds = 1e9;
