@@ -323,6 +323,16 @@ def test_math_called_from_a_loop_of_the_source_is_in_a_loop() -> None:
     assert (found.against, "2 independent signs" in found.confidence_reason) == ((), True)
 
 
+def test_copies_called_from_a_loop_of_the_source_do_not_happen_once() -> None:
+    text = "void f(char *a, char *b, int n)\n{\n  for (int i = 0; i < n; i++)\n    memcpy(a, b, n);\n  memcpy(b, a, n);\n}\n"
+    against = []
+    for at in (4, 5):
+        tree = main(function("f", line(f"a.c:{at}", libc("memcpy", time=4.0), time=1.0), at="a.c:1"))
+        found = finding(diagnosed(build(tree, read_source=source({"a.c": text}))), "redundant-copies")
+        against.append(found.against)
+    assert against == [(), ("It was not seen inside a loop: it may happen once.",)]
+
+
 @pytest.mark.parametrize(("inner", "step"), [("j", "a column"), ("k", "a plane")])
 def test_steps_by_planes_are_not_called_columns(inner: str, step: str) -> None:
     text = f"""subroutine f(u, n)

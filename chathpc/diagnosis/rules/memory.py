@@ -18,6 +18,7 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.run import PAGE_FAULT, PEAK_MEMORY, positive
 
+MAYBE_ONCE = "It was not seen inside a loop: it may happen once."
 #: What a fault supplies at least (bytes): no processor has smaller pages.
 _PAGE = 4096
 _NOT_MEASURED = "The cost of a fault is a conservative estimate, not measured here; chathpc measure measures it."
@@ -36,15 +37,18 @@ def allocation(facts: Facts) -> Iterable[Draft]:
 
 
 def copies(facts: Facts) -> Iterable[Draft]:
-    """Time in memcpy and its kin outside of communication and file operations."""
-    yield from _library_time(
+    """Time in memcpy and its kin outside of communication and file operations. With a copy goes the memory that it was allocated."""
+    for draft in _library_time(
         facts,
         "redundant-copies",
         Activity.COPY,
         "copying and setting memory",
         "time in memcpy, memmove, memset and string copies",
         "copies memory",
-    )
+    ):
+        copied, allocated = facts.by_line(facts.of(Activity.COPY))[0], facts.of(Activity.ALLOCATION)
+        beside = sum(float(allocated[facts.at_line(line)].sum()) for line in copied.tolist())
+        yield replace(draft, removable=(draft.cost + beside) / facts.total)
 
 
 def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, how: str, does: str) -> Iterable[Draft]:
@@ -58,7 +62,7 @@ def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, 
             how=how,
             by=f"{how} by calling function",
             signs=2 if time.in_loop else 1,
-            against=() if time.in_loop else ("It was not seen inside a loop: it may happen once.",),
+            against=() if time.in_loop else (MAYBE_ONCE,),
         )
 
 

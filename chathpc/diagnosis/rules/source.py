@@ -16,6 +16,7 @@ from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.compiler import with_accessors
 from chathpc.diagnosis.rules.compute import UNSEEN_LOOP
+from chathpc.diagnosis.rules.memory import MAYBE_ONCE
 from chathpc.diagnosis.source import (
     calls,
     copies,
@@ -105,13 +106,14 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
 def _seen_in_loop(hot: Hot, draft: Draft) -> Draft:
     """The finding without the doubt that its calls are in no loop, where its source or that of its callers has one."""
     tree, where = hot.facts.profile.tree, draft.where
-    if UNSEEN_LOOP not in draft.against or where.node < 0 or where.file not in tree.files:
+    doubts = {UNSEEN_LOOP, MAYBE_ONCE}.intersection(draft.against)
+    if not doubts or where.node < 0 or where.file not in tree.files:
         return draft
     line = where.line or 0
     held = hot.at(tree.files.index(where.file), line)
     if (held is None or held[1].innermost(line) is None) and not _is_called_in_loop(hot, where.node):
         return draft
-    return replace(draft, against=tuple(each for each in draft.against if each != UNSEEN_LOOP), signs=draft.signs + 1)
+    return replace(draft, against=tuple(each for each in draft.against if each not in doubts), signs=draft.signs + 1)
 
 
 def _elsewhere(signs: Sequence[_Found], found: _Found) -> float:
