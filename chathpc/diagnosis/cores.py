@@ -73,6 +73,10 @@ def starved(facts: Facts) -> str:
     start, threads = f"Runnable threads had no core for {numbers.seconds(lacked)}", crowd(facts)
     if threads:
         return f"{start}: {threads} of the program share {told(cores(facts), 'cores')}."
-    excused = " Waiting that this may explain is not counted against the program;" if waits >= least else ""
+    excused = (
+        " Waiting that this may explain is counted against the program only where a finding says so;"
+        if waits >= least
+        else ""
+    )
     again = " measure again on an idle machine."
     return f"{start}: other programs were running, or the threads are bound to too few cores{'.' if excused else ';'}{excused}{again}"

@@ -9,7 +9,7 @@ import pytest
 
 from chathpc.adapters.tau import read
 from chathpc.diagnosis.diagnose import diagnose
-from tests.diagnosis.parts import causes, diagnosed, function, main, mpi, ranks, source
+from tests.diagnosis.parts import causes, diagnosed, function, main, mpi, ranks, source, statements
 from tests.profile.build import build, line
 from tests.synthetic.tau import Tree, write_run
 
@@ -97,6 +97,20 @@ def test_elements_sent_one_by_one_are_small_messages_by_the_source(at: int, smal
         assert (first.where.function, first.seconds, first.status) == ("exchange", 8.0, "derived")
         assert "sends or receives 2 elements a message in a loop over i" in first.summary
         assert "mpi-late-sender" not in causes(profile)
+
+
+def test_waiting_for_a_rank_with_more_work_is_no_cost_of_small_messages() -> None:
+    """Rank 0 computes for 3 s, rank 1 for 7 s; they exchange for 7 s and 3 s: without the 4 s in which rank 0 waits, 6 s."""
+    send = line("app.c:4", mpi("MPI_Send", time=(7.0, 3.0)))
+    tree = main(
+        function("exchange", send, at="app.c:2"), function("work", line("app.c:30", time=(3.0, 7.0)), at="app.c:29")
+    )
+    diagnosis = diagnosed(replace(build(tree, locations=ranks(2)), read_source=source({"app.c": EXCHANGE})))
+    seconds = {one.cause: one.seconds for one in diagnosis.findings}
+    assert (seconds["mpi-small-messages"], seconds["mpi-load-imbalance"]) == (pytest.approx(6.0), pytest.approx(4.0))
+    assert "Waiting there for the busiest rank takes 4.00 s of the 10.0 s of MPI in them (40.0 %)." in statements(
+        diagnosis, "mpi-small-messages"
+    )
 
 
 SEAM = """\

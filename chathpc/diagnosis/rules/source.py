@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import UNEXPLAINED, Draft, time_fact
+from chathpc.diagnosis.cores import starved
+from chathpc.diagnosis.draft import UNEXPLAINED, Draft, part_of, time_fact
 from chathpc.diagnosis.fact import Fact, Form
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
@@ -72,11 +73,12 @@ class _Found:
     cost: float
     where: Place
     beside: float = 0.0  #: cost of the same in other loops of the function
+    waited: float = 0.0  #: part of the cost that another finding explains
 
     @property
     def whole(self) -> float:
         """Cost in all loops of the function."""
-        return self.cost + self.beside
+        return self.cost + self.beside - self.waited
 
 
 def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
@@ -91,6 +93,7 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     explained = {found.where.function for found in signs if found.sign.alone}
     explained |= {draft.where.function for draft in drafts if draft.cause not in UNEXPLAINED}
     for found in (*signs, *_unique(one for one in _lookups(hot) if one.where.function not in explained)):
+        found = _without_waiting(facts, result, found) if found.sign.waits else found
         at = next((n for n, draft in enumerate(result) if _is_same(draft, found)), None)
         if at is not None:
             result[at] = _joined(facts, result[at], found, hot)
@@ -114,6 +117,12 @@ def _seen_in_loop(hot: Hot, draft: Draft) -> Draft:
     if (held is None or held[1].innermost(line) is None) and not _is_called_in_loop(hot, where.node):
         return draft
     return replace(draft, against=tuple(each for each in draft.against if each not in doubts), signs=draft.signs + 1)
+
+
+def _without_waiting(facts: Facts, drafts: Sequence[Draft], found: _Found) -> _Found:
+    """What was found without the waiting for the busiest rank in its calls, as their part of MPI's time: a finding of its own has that."""
+    waited = sum(draft.cost for draft in drafts if draft.cause == "mpi-load-imbalance")
+    return replace(found, waited=found.cost * waited / facts.spent(Activity.MPI))
 
 
 def _elsewhere(signs: Sequence[_Found], found: _Found) -> float:
@@ -527,6 +536,9 @@ def _named(hot: Hot, found: _Found) -> _Found:
     return replace(found, where=replace(found.where, function=holding.name))
 
 
+_FOR_A_CORE = "Part of it may be waiting for ranks that had no core."
+
+
 def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     sign, entry = found.sign, cause(found.sign.cause)
     cost = min(found.whole, facts.total)
@@ -544,6 +556,17 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         if found.beside
         else ()
     )
+    if found.waited:
+        beside += (
+            time_fact(
+                facts,
+                found.waited,
+                "waiting there for the busiest rank",
+                "that of all MPI, by the lines' part of its time",
+                of=part_of(facts, found.cost, "MPI in them"),
+                error=0.0,
+            ),
+        )
     return Draft(
         cause=entry.id,
         where=found.where,
@@ -552,7 +575,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         share=share,
         evidence=(_time(facts, found), *beside, _evidence(facts, hot, found)),
         headroom=entry.threshold("headroom_at_limit") if sign.limit else None,
-        against=sign.against,
+        against=(*sign.against, *([_FOR_A_CORE] if sign.waits and starved(facts) else [])),
         derived=True,
         replaces=(),
         removable=None if sign.bounded else 0.0,
