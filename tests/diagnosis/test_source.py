@@ -323,6 +323,39 @@ def test_math_called_from_a_loop_of_the_source_is_in_a_loop() -> None:
     assert (found.against, "2 independent signs" in found.confidence_reason) == ((), True)
 
 
+@pytest.mark.parametrize(
+    ("body", "serial"),
+    [
+        ("x = sin(x) + 0.5;", True),
+        ("x = sin(a[i]) + x;", False),
+        ("x = a[i]; x = sin(x);", False),
+        ("a[i] = sin(a[i]);", False),
+    ],
+)
+def test_calls_that_wait_for_the_last_are_not_advised_to_be_vectors(body: str, serial: bool) -> None:
+    text = f"double f(double *a, double x, int n)\n{{\n  for (int i = 0; i < n; i++) {{\n    {body}\n  }}\n  return x;\n}}\n"
+    tree = main(function("f", line("a.c:4", libm("sin", time=4.0), time=1.0), at="a.c:1"))
+    diagnosis = diagnosed(build(tree, read_source=source({"a.c": text})))
+    advice = finding(diagnosis, "expensive-math").advice
+    assert any("vector" in each for each in advice) is not serial
+    assert any("table" in each or "Tabulate" in each for each in advice)
+    said = [each for each in statements(diagnosis, "expensive-math") if "the iteration before" in each]
+    assert bool(said) is serial
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [("s[i] ^= 0;", ""), ("s[i] = 'x';", "its result does not change"), ("n++;", "nothing in it changes")],
+)
+def test_of_a_text_that_is_written_only_the_length_stays(body: str, says: str) -> None:
+    text = f"void f(char *s, int n)\n{{\n  for (int i = 0; i < strlen(s); i++)\n    {body}\n}}\n"
+    tree = main(function("f", line("a.c:3", libc("strlen", time=4.0), time=1.0), at="a.c:1"))
+    profile = build(tree, read_source=source({"a.c": text}))
+    said = statements(diagnosed(profile), "loop-invariant-work") if says else []
+    assert any(f"calls strlen(s), and {says} in the loop over i" in each for each in said) is bool(says)
+    assert says or "loop-invariant-work" not in causes(profile)
+
+
 def test_copies_called_from_a_loop_of_the_source_do_not_happen_once() -> None:
     text = "void f(char *a, char *b, int n)\n{\n  for (int i = 0; i < n; i++)\n    memcpy(a, b, n);\n  memcpy(b, a, n);\n}\n"
     against = []

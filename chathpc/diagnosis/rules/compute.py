@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +17,12 @@ from chathpc.diagnosis.insufficient import NAMELESS
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.hot_spots import spot_advice
 from chathpc.diagnosis.rules.python import array_advice, line_advice
+from chathpc.diagnosis.source.calls import chained
 from chathpc.diagnosis.source.hot import Hot, source_evidence
 from chathpc.diagnosis.source.invariant import invariant
+from chathpc.diagnosis.source.model import Function, Loop
+from chathpc.diagnosis.source.sign import Sign
+from chathpc.diagnosis.source.text import SourceFile
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, is_system, public_name
 from chathpc.profile.classification import in_python_libraries
@@ -225,14 +229,25 @@ def invariant_call(facts: Facts, line_node: int, callees: list[str]) -> Fact | N
     """Evidence that the line of `line_node` calls one of `callees` with arguments that the innermost loop around it does not
     change; None if the source is not there or cannot be parsed, no such call is in the line, or an argument may change.
     """
+
+    def found(function: Function, file: SourceFile, loop: Loop, line: int) -> Sign | None:
+        signs = (invariant(function, file, loop, line, callee) for callee in callees)
+        return next((each for each in signs if each is not None), None)
+
+    return _in_loop(facts, line_node, found)
+
+
+def _in_loop(
+    facts: Facts, line_node: int, find: Callable[[Function, SourceFile, Loop, int], Sign | None]
+) -> Fact | None:
+    """What is found in the innermost loop around a line, as evidence."""
     tree = facts.profile.tree
     line = int(tree.line[line_node])
     held = Hot(facts).at(int(tree.file[line_node]), line) if line > 0 else None
     loop = held[1].innermost(line) if held is not None else None
     if held is None or loop is None or held[1].is_broken(loop.first, loop.last):
         return None
-    found = (invariant(held[1], held[0], loop, line, callee) for callee in callees)
-    sign = next((each for each in found if each is not None), None)
+    sign = find(held[1], held[0], loop, line)
     return None if sign is None else source_evidence(facts, facts.place(line_node, line_node=line_node), sign)
 
 
@@ -281,6 +296,9 @@ def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace | None) -> Dra
     in_loop = loop >= 0 or (hot is not None and facts.below_loop(hot.node))
     called = _called_math(facts, math if hot is None else facts.in_function(hot.label, math))
     listed = ", ".join(called[:4]) or "math functions"
+    serial = None
+    if hot is not None and hot.line >= 0 and facts.profile.read_source is not no_source:
+        serial = _in_loop(facts, hot.line, lambda function, _, loop, line: chained(function, loop, line, called))
     loop_place = facts.profile.tree.place(loop) if loop >= 0 else ""
     summary = (
         f"Calls of {listed} take {share_here(facts, total, total)}; the stacks do not tell which function makes them."
@@ -295,16 +313,26 @@ def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace | None) -> Dra
         summary=summary,
         cost=total,
         share=total / facts.total,
-        evidence=_math_evidence(facts, math, hot, called),
+        evidence=(*_math_evidence(facts, math, hot, called), *([serial] if serial else [])),
         signs=2 if in_loop else 1,
         against=() if in_loop else (UNSEEN_LOOP,),
-        advice=_told_first(entry, called, hot.place.file if hot else None),
+        advice=_told_first(entry, called, hot.place.file if hot else None, serial=serial is not None),
+        own_advice=serial is not None,
+        next_measurement=_AFTER if serial else None,
     )
 
 
-def _told_first(entry: Cause, called: list[str], file: str | None) -> tuple[str, ...]:
-    """What helps any function, in C and C++, where none of those called is pow: the catalogue begins with that."""
-    if language_of(file or "") not in (Language.C, Language.CPP) or any(name.startswith("pow") for name in called):
+_AFTER = f"chathpc measure -- {APP} (After changing the calls: whether the time in libm falls and the results stay within the tolerance.)"
+
+
+def _told_first(entry: Cause, called: list[str], file: str | None, *, serial: bool) -> tuple[str, ...]:
+    """What helps any function, in C and C++, where none of those called is pow: the catalogue begins with that. All that helps `serial` calls."""
+    language = language_of(file or "")
+    has_pow = any(name.startswith("pow") for name in called)
+    if serial:
+        fits = (advice.do for advice in entry.advice if {str(language), "any"} & {*advice.applies})
+        return tuple(each for each in fits if "vector version" not in each and (has_pow or "pow" not in each))
+    if language not in (Language.C, Language.CPP) or has_pow:
         return ()
     return tuple(advice.do for advice in entry.advice if "c" in advice.applies and "pow" not in advice.do)
 

@@ -543,7 +543,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     sign, entry = found.sign, cause(found.sign.cause)
     cost = min(found.whole, facts.total)
     share = cost / facts.total
-    beside = (
+    beside: tuple[Fact, ...] = (
         (
             time_fact(
                 facts,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from chathpc.diagnosis.source.invariant import pure_name
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, expressions
 from chathpc.diagnosis.source.sign import Sign, body
@@ -92,6 +94,25 @@ def functions_in_loop(function: Function, unit: Unit, loop: Loop, line: int) -> 
         f"calls {', '.join(names[:4])} in its innermost loop",
         ("Which part of the time these functions have was not measured.",), calls=True,
     )  # fmt: skip
+
+
+def chained(function: Function, loop: Loop, line: int, callees: Collection[str]) -> Sign | None:
+    """A call (of one of `callees`) at the line with an argument that the same statement computed in the iteration before: no two run at once."""
+    inside = tuple(expressions(function.inside(loop.index)))
+    stores = [one for one in inside if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME]
+    for store in stores:
+        name = store.parts[0].text
+        own = [one for one in stores if one.parts[0].text == name]
+        if any(one.text == "=" and name not in one.parts[1].names() for one in own):
+            continue  # begins anew in each iteration
+        for call in store.parts[1].calls():
+            if call.line == line and name in call.names() and {call.short, call.short.rstrip("fl")} & {*callees}:
+                return Sign(
+                    "expensive-math", line, loop.first, loop.last,
+                    f"calls {call.short} with {name} of the iteration before, so that each call waits for the last and vector versions do not help",
+                    "calls functions of their own last result", alone=False, calls=True,
+                )  # fmt: skip
+    return None
 
 
 def _is_transcendental(one: Expr) -> bool:

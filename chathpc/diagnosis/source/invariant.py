@@ -82,8 +82,10 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
     """
     inside = function.inside(loop.index)
     moving = function.changing(loop.index)
+    rewritten: frozenset[str] = frozenset()
     if callee in LENGTHS or (callee is not None and _measures(callee, file)):
-        moving -= _rewritten(inside)
+        rewritten = _rewritten(inside)
+        moving -= rewritten
     for statement in inside:
         if statement.expr is None or statement.does == Does.OTHER:
             continue
@@ -102,9 +104,10 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
             doubt = _same_result(call, function, file, inside, used=statement.expr is not call)
             if doubt is None:
                 continue
+            stays = "its result does not change" if call.reads() & rewritten else "nothing in it changes"
             return Sign(
                 "loop-invariant-work", line, line, line,
-                f"calls {_shown(call)}, and nothing in it changes in the loop over {loop.variable or f'line {loop.first}'}",
+                f"calls {_shown(call)}, and {stays} in the loop over {loop.variable or f'line {loop.first}'}",
                 f"calls {call.short} in a loop with arguments that do not change there",
                 doubt, calls=True,
             )  # fmt: skip
