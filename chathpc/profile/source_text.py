@@ -195,8 +195,8 @@ def with_sources(reader: SourceReader, named: Sequence[Path] = (), *, below: Pat
     """`reader`, and what it does not have from the folders `named`, then from `below`, of which each file counts as only found.
 
     A file is sought when it is asked for, by the longest common end of its recorded path and a path below the folders; where
-    several have the longest, none of them is taken. UsageError for something named that is no folder, and later for one with too many
-    entries to be searched.
+    several have the longest, none of them is taken but the one that a folder `named` has at just the recorded path. UsageError for
+    something named that is no folder, and later for one with too many entries to be searched.
     """
     check_named(named)
     origins = list(files_of(reader).origins)
@@ -270,7 +270,11 @@ class _Tree:
             return None
         candidates = self.by_name.get(parts[-1], [])
         real = {(root, path): resolved for root, path in candidates if (resolved := _inside(root, path)) is not None}
-        at = best_match(parts, [path.split("/") for _, path in real], [str(each) for each in real.values()])
+        named = [path.split("/") for _, path in real]
+        at = best_match(parts, named, [str(each) for each in real.values()])
+        # Of a path that is all a profile recorded, the user's own folder has the file, not one inside it.
+        if at is None and self.bounds is NAMED_BOUNDS and named.count(parts) == 1:
+            at = named.index(parts)
         return None if at is None else list(real)[at]
 
     def rivals(self, file: str) -> list[str]:

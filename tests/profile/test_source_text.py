@@ -158,3 +158,14 @@ def test_files_of_one_name_are_told_where_none_of_them_can_be_chosen(tmp_path: P
     for known in ("src/omp/a.c", "b.c"):
         assert files(known, 1, 0) is not None
         assert files.rivals(known) == []
+
+
+def test_of_files_of_one_name_that_in_the_named_folder_itself_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "a.c").write_text("int old;\n")
+    (tmp_path / "a.c").write_text("int now;\n")
+    files = files_of(with_sources(no_source, [tmp_path]))
+    shown = [each and each.lines for each in (files("a.c", 1, 0), files("old/a.c", 1, 0), files("new/a.c", 1, 0))]
+    assert shown == [("int now;",), ("int old;",), None]
+    assert (files.rivals("a.c"), sorted(files.rivals("new/a.c"))) == ([], ["a.c", "old/a.c"])
+    assert files_of(with_sources(no_source, below=tmp_path))("a.c", 1, 0) is None
