@@ -10,6 +10,7 @@ import numpy as np
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.profile.activity import ACTIVITY_WORDS, KERNEL, Activity
+from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, FloatArray, IntArray
@@ -61,7 +62,13 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None) -> tuple[Fl
     spent: IntArray = np.asarray(kinds, dtype=np.int32)
     rows = [*_own(values, spent, mine, labels, names), *_doing(values, spent, mine, names, profile.tree)]
     rows = [(name, value / whole, own) for name, value, own in rows if value >= _SMALLEST * whole]
-    return tuple(FlatRow(*row) for row in sorted(rows, key=lambda row: -row[1])[:MOST])
+    rows = sorted(rows, key=lambda row: -row[1])[:MOST]
+    # Kernels of one launcher are told apart by what they run.
+    titles = [kernel_title(name) if own and is_launcher(name) else name for name, _, own in rows]
+    return tuple(
+        FlatRow(title if titles.count(title) == 1 else name, share, own)
+        for title, (name, share, own) in zip(titles, rows, strict=True)
+    )
 
 
 def _own(

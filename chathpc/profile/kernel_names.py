@@ -139,6 +139,11 @@ def filter_of(name: str) -> Filter:
     return Filter(found[0], pattern=rf"\b{found[0]}\b" + (rf".*instance {work.number}\b" if work.instance else ""))
 
 
+def is_launcher(name: str) -> bool:
+    """True for a library's kernel whose own name tells nothing, where it is known what it runs."""
+    return _NAMELESS.fullmatch(base_key(name)) is not None and _work(name) is not None
+
+
 def kernel_title(name: str, width: int = LONGEST_NAME) -> str:
     """The name of a kernel in a sentence: what a launcher runs, the functor, instead of the launcher."""
     own, work = base_key(name), _work(name)

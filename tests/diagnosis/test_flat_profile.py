@@ -6,6 +6,7 @@ import pytest
 
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.flat_profile import flat_profile
+from tests.diagnosis.kernels import one, report
 from tests.diagnosis.parts import function, main, ranks
 from tests.profile.build import build, call, entry, line, placeholder
 
@@ -26,3 +27,12 @@ def test_the_kernel_is_not_called_a_library() -> None:
     profile = build(main(function("step", line("app.c:2", placeholder("<kernel>", time=1.0), time=3.0))))
     rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
     assert rows == {"step": pytest.approx(3 / 4), "the kernel in step": pytest.approx(1 / 4)}
+
+
+def test_kernels_of_one_launcher_are_told_apart_by_what_they_run() -> None:
+    launched = [
+        f"void cutlass::Kernel<cutlass::gemm::kernel::{name}<float>>(T1::Params)" for name in ("Gemm", "B2bGemm")
+    ]
+    profile = report(one(launched[0], 3.0), one(launched[1], 1.0))
+    rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), "gpu.kernel.time")}
+    assert rows == {"Gemm": 0.75, "B2bGemm": 0.25}
