@@ -87,7 +87,8 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     findings, evidence = _number(
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )
-    notes = (*_notes(facts), *([path.note] if path.note else []))
+    unjudged = undecided(profile, beside=True) if findings and not lacking else ""
+    notes = tuple(filter(None, (*_notes(facts), path.note, unjudged)))
     verdict, why = (Verdict.INSUFFICIENT, lacking) if lacking else verdict_of(facts, ranked)
     if verdict in (Verdict.HEALTHY, Verdict.HOT_SPOT) and (
         unseen := interpreted(facts, next((each.where.function for each in ranked if each.cause in UNEXPLAINED), None))

@@ -63,6 +63,14 @@ def test_one_kernel_without_a_time_is_the_whole_report_two_are_not() -> None:
     assert undecided(report(kernel, replace(kernel, name="other")))
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(3.0, "75.0 % of the kernel time, most of it silent,"), (1.0, "")])
+def test_kernels_whose_counters_decide_nothing_are_told_beside_others(seconds: float, told: str) -> None:
+    limited = one("limited", 1.0, blocks=2, waves=0.02, sm_throughput=1, memory_throughput=1)
+    diagnosis = diagnosed(report(limited, one("silent", seconds, sm_throughput=30, memory_throughput=20)))
+    assert [each.where.kernel for each in diagnosis.findings] == ["limited"]
+    assert [note.startswith(told) for note in diagnosis.notes if "what limits them" in note] == [True] * bool(told)
+
+
 # -- what is not concluded -----------------------------------------------------------------------------------
 
 

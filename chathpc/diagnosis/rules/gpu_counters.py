@@ -245,11 +245,11 @@ def _unmeasured(profile: Profile, kernels: list[Counted]) -> tuple[str, ...]:
     )
 
 
-def undecided(profile: Profile) -> str:
+def undecided(profile: Profile, *, beside: bool = False) -> str:
     """Why the kernels of a profile with counters cannot be judged, as a sentence; empty if they can, or there are no counters.
 
     For the verdict: a profile without a finding, most of whose kernel time has no counters that decide anything, is not
-    healthy but insufficient.
+    healthy but insufficient. `beside` asks the same where others have findings.
     """
     if not has_counters(profile):
         return ""
@@ -258,7 +258,7 @@ def undecided(profile: Profile) -> str:
         return "No kernel of the report has both a time and counters, so that nothing can be said about what limits it."
     facts = Facts(profile)
     worth = common()["verdict_weight"].value
-    if any(draft.share * (draft.headroom or 0.0) >= worth for draft in kernel_limits(facts)):
+    if not beside and any(draft.share * (draft.headroom or 0.0) >= worth for draft in kernel_limits(facts)):
         return ""
     silent = [kernel for group in _by_name(kernels) for kernel in group if not judge(facts, kernel)]
     missing = [kernel for kernel in silent if kernel.busiest is None or (kernel.busiest < low() and not kernel.stalls)]
@@ -266,6 +266,8 @@ def undecided(profile: Profile) -> str:
     if part <= common()["max_undecided"].value:
         return ""
     first = missing[0]
+    if beside:
+        return f"{numbers.percent(part)} of the kernel time, most of it {first.short}, is in kernels whose counters do not show what limits them."
     if first.busiest is None:
         return f"The counters of {first.short} do not show how busy the device was: {first.measure('speed of light', 'SpeedOfLight', 'WarpStateStats')}."
     return (
