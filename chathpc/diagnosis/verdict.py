@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from chathpc.diagnosis import lacks
+from chathpc.diagnosis import device, lacks
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.concurrency import at_work
 from chathpc.diagnosis.cores import starved
@@ -158,8 +158,10 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
     if hot is None:
         return _largest(facts)
     if hot.cause == "gpu-kernel-bound" and not facts.has_host_time:
+        part = device.kernels(facts.profile)[0].seconds / facts.profile.total("gpu.kernel.time")
+        most = "most of it" if part >= common()["most"].value else f"{numbers.percent(part)} of it"
         return (
-            f"No cause was found: kernels have {numbers.percent(hot.share)} of the device's busy time, most of it "
+            f"No cause was found: kernels have {numbers.percent(hot.share)} of the device's busy time, {most} "
             f"{hot.where.kernel or hot.where.function}. The profile does not show whether the device was idle in between, or what the host did."
         )
     if hot.cause == "hot-compute":

@@ -47,10 +47,10 @@ _HIGH, _MEDIUM = 0.8, 0.5
 
 
 def run_line(report: Report) -> list[str]:
-    """The run in a few words: title, format, threads, times; without any time the total of the metric that is explained."""
+    """The run in a few words: title, format, threads, times; without any time the total of the metric that is explained, where it has a unit."""
     profile = report.profile
     words = [profile.title, profile.format, *run_words(profile.run)]
-    if report.tree is not None and profile.run.metric is None:
+    if report.tree is not None and profile.run.metric is None and report.tree.unit != "count":
         words.append(f"{numbers.quantity(report.tree.total, report.tree.unit)} of {report.tree.metric}")
     return [word for word in words if word]
 

@@ -138,6 +138,13 @@ def test_a_copy_that_nobody_in_the_program_issues_has_no_place() -> None:
     assert found.where.function is None
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(6.0, "most of it saxpy"), (4.5, "45.0 % of it saxpy")])
+def test_the_longest_kernel_has_most_of_the_time_only_if_it_has_half(seconds: float, told: str) -> None:
+    others = [timed(name, (10 - seconds) / 2) for name in ("first", "second")]
+    headline = diagnosed(program(launch(timed("saxpy", seconds)), *map(launch, others))).headline
+    assert headline.startswith(f"No cause was found: kernels have 100 % of the device's busy time, {told}.")
+
+
 # -- gpu-launch-bound ----------------------------------------------------------------------------------------
 
 

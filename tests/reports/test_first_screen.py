@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
@@ -125,3 +127,17 @@ def test_names_of_templates_are_short_in_sentences() -> None:
     text = screen(report.model_copy(update={"findings": findings, "headline": f"Most is in {name}."}))
     assert "Most is in renderRows<…>." in text
     assert "lambda" not in text
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "told"), [("gpu.kernel.count", "count", ""), ("memory.time", "bytes", "9.00 B of memory.time")]
+)
+def test_a_run_without_time_is_told_by_what_has_a_unit(metric: str, unit: str, told: str) -> None:
+    whole = sample()
+    assert whole.tree is not None
+    run = replace(whole.profile.run, metric=None)
+    tree = whole.tree.model_copy(update={"metric": metric, "unit": unit, "total": 9.0})
+    line = wording.run_line(
+        whole.model_copy(update={"profile": whole.profile.model_copy(update={"run": run}), "tree": tree})
+    )
+    assert [each for each in line if metric in each] == ([told] if told else [])
