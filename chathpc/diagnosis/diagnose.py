@@ -48,7 +48,7 @@ from chathpc.diagnosis.rules.input_output_log import is_done, is_log, processes_
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
-from chathpc.diagnosis.verdict import headline_of, headroom, verdict_of
+from chathpc.diagnosis.verdict import AT_THE_LIMIT, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.languages import language_of
@@ -319,6 +319,8 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     on_device = draft.samples is not None and (gpu or (draft.samples == 0 and facts.timeline is not None))
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
     at_place = max(_inclusive_share(facts, draft, on_device), min(draft.share, 1.0))
+    # Work at a limit of the machine is helped by what helps the work.
+    suspects = [each for each in draft.suspected if each not in AT_THE_LIMIT]
     behind = samples_behind(facts, draft) or inf
     bound = _speedup(_at_most(_removable(facts, draft, entry, at_place), behind))
     return Finding(
@@ -340,7 +342,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         advice=tuple(
             dict.fromkeys(
                 (
-                    *(each for suspect in draft.suspected for each in _catalogue(facts, draft, cause(suspect))),
+                    *(each for suspect in suspects for each in _catalogue(facts, draft, cause(suspect))),
                     *draft.advice,
                     *([] if draft.own_advice else _catalogue(facts, draft, entry)),
                 )
@@ -420,7 +422,7 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
 def _on_all_threads(facts: Facts, draft: Draft) -> bool:
     """True if threads share the work of a place already; how evenly is for other rules to tell."""
     tree, node = facts.profile.tree, draft.where.node
-    if node < 0 or tree.function[node] < 0 or facts.thread_count < 2:
+    if node < 0 or tree.function[node] < 0 or facts.thread_count <= 1:
         return False
     mine = facts.in_function(int(tree.function_labels[0][tree.function[node]]), facts.time)
     times = facts.grouped(np.where(mine > 0, 0, -1).astype(np.int32), 1)

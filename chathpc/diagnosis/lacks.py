@@ -13,6 +13,7 @@ from chathpc.diagnosis.rules import Lack
 from chathpc.diagnosis.source.languages import is_python
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
+from chathpc.profile.metric import Clock
 from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.source_text import files_of, no_source
 from chathpc.profile.tree import IntArray, NodeKind
@@ -89,7 +90,10 @@ def waiting(facts: Facts) -> Lack | None:
     """A clock that stands still while a thread waits, or something else than a clock."""
     if facts.profile.sees_waiting:
         return None
-    return Lack("its clock stops while a thread waits", _command(facts, "waiting", "measure with a wall clock"))
+    time = facts.profile.time
+    clock = time is not None and time.clock == Clock.CPU
+    reason = "the profiler's clock stops while a thread waits" if clock else "what was counted does not show waiting"
+    return Lack(reason, _command(facts, "waiting", "measure with a wall clock"))
 
 
 def threads(facts: Facts) -> Lack | None:

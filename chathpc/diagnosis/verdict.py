@@ -36,6 +36,8 @@ WAITING = (
     Activity.JOIN,
     Activity.IO,
 )
+#: Of counts, of instructions or of samples by an event.
+_UNSEEN = "What was counted does not show waiting"
 _WAITING_OR_IO = tuple(each for each in WAITING if each not in (Activity.OMP_OVERHEAD, Activity.JOIN))
 
 
@@ -173,9 +175,10 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
         return f"{computes} by measurement; its source suggests {title[0].lower()}{title[1:]}."
     waiting = facts.share(*_WAITING_OR_IO) if facts.profile.time is not None and facts.total else 0.0
     time = facts.profile.time
-    # So little waiting that a CPU clock saw says nothing about the waiting that it did not see.
-    if time is not None and time.clock == Clock.CPU and waiting < common()["hardly_any"].value:
-        return f"{computes}. Its clock stops while a thread waits, so waiting is invisible."
+    # So little waiting that a CPU clock saw says nothing about the waiting that it did not see, and counts see none.
+    if time is not None and not facts.profile.sees_waiting and waiting < common()["hardly_any"].value:
+        unseen = "Its clock stops while a thread waits, so waiting is invisible" if time.clock == Clock.CPU else _UNSEEN
+        return f"{computes}. {unseen}."
     joins = " besides waiting for threads to end" if facts.share(Activity.JOIN) >= common()["hardly_any"].value else ""
     return f"{computes}; {numbers.percent(waiting)} of the time is waiting or input and output{joins}."
 

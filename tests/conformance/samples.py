@@ -86,6 +86,13 @@ def complaint(sample: Sample, found: Found) -> str:
     return f"does not say {missing}" if missing else ""
 
 
+def row(sample: Sample, found: Found) -> str:
+    """The sample's line of docs/samples.md."""
+    said = textwrap.shorten(found.headline.replace("|", "\\|").replace("\n", " "), 180, placeholder=" …")
+    mark = " **disagrees**" if complaint(sample, found) else ""
+    return f"| {sample.file} | {sample.reader} | {found.verdict}: {said}{mark} | {', '.join(found.causes[:3])} |"
+
+
 def main() -> int:
     """Print the page; 1 if something does not agree."""
     lines = [
@@ -103,12 +110,7 @@ def main() -> int:
         found = explain(sample)
         wrong = complaint(sample, found)
         bad += bool(wrong)
-        said = found.headline.replace("|", "\\|").replace("\n", " ")
-        said = textwrap.shorten(said, 180, placeholder=" …")
-        mark = " **disagrees**" if wrong else ""
-        lines.append(
-            f"| {sample.file} | {sample.reader} | {found.verdict}: {said}{mark} | {', '.join(found.causes[:3])} |"
-        )
+        lines.append(row(sample, found))
         if wrong:
             sys.stderr.write(f"{sample.file}: {wrong}\n")
     sys.stdout.write("\n".join(lines) + "\n")

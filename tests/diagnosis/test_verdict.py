@@ -127,3 +127,17 @@ def test_what_was_not_examined_is_told_with_its_remedy() -> None:
     assert source.remedy == "--source DIR"
     assert "quadratic-algorithm" in source.checks
     assert not set(examined.run) & {name for each in examined.skipped for name in each.checks}
+
+
+@pytest.mark.parametrize(
+    ("clock", "words"),
+    [
+        (Clock.WALL, "0 % of the time is waiting or input and output."),
+        (Clock.CPU, "Its clock stops while a thread waits, so waiting is invisible."),
+        (None, "What was counted does not show waiting."),
+    ],
+)
+def test_waiting_is_given_only_by_a_clock_that_sees_it(clock: Clock | None, words: str) -> None:
+    profile = build(main(function("work", line("app.c:3", time=9.0)), line("app.c:9", time=1.0)))
+    metrics = {name: replace(metric, clock=clock) for name, metric in profile.metrics.items()}
+    assert diagnosed(replace(profile, metrics=metrics)).headline.endswith(words)
