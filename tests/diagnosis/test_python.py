@@ -9,7 +9,7 @@ import pytest
 
 import chathpc
 from chathpc.report import Report
-from tests.diagnosis.parts import diagnosed, finding, source
+from tests.diagnosis.parts import causes, diagnosed, finding, source
 from tests.profile.build import build, call, line
 
 NUMPY = "/opt/lib/python3.11/site-packages/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so"
@@ -166,3 +166,17 @@ def test_strided_copies_of_numpy_are_a_matter_of_layout(tmp_path: Path) -> None:
         FRAMES[3]["name"] = name
     assert "fixed index first" in found.advice[0]
     assert "fixed index" not in explained(tmp_path, {OWN: 50, UFUNC: 50, ADD: 200, NAMELESS: 700}).findings[0].advice[0]
+
+
+def test_the_top_level_code_of_imported_modules_is_importing() -> None:
+    """9 s of module b below that of a, 1 s of a itself: what a script does when it is started is no import, nor what runpy starts."""
+    inner = call("<module>", line("b.py:2", time=9.0), at="b.py:1")
+    diagnosis = diagnosed(build(call("<module>", line("a.py:1", inner), line("a.py:5", time=1.0), at="a.py:1")))
+    found = finding(diagnosis, "library-call")
+    assert (found.seconds, found.share, found.title) == (9.0, 0.9, "Imports have 90.0 % of the time")
+    assert "Import less" in found.advice[0]
+    started = call(
+        "<module>", call("run_path", inner, at="/usr/lib/python3.11/runpy.py:200"), at="/usr/bin/kernprof.py:1"
+    )
+    assert "library-call" not in causes(build(started))
+    assert "library-call" not in causes(build(inner))

@@ -44,6 +44,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         return
     computing = np.where(_is_system(facts), 0.0, facts.of(*_COMPUTING))
     names, times = facts.by_function(computing)
+    importing = _importing(facts)
     # The outlined regions of one function are one place in the source.
     merged: dict[str, list[tuple[int, float]]] = {}
     for name, time in zip(names.tolist(), times.tolist(), strict=True):
@@ -67,7 +68,32 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         if called is None or at_line:
             advice = at_line or array_advice(facts, name, cost) or spot_advice(facts, hot, readable, mine)
             draft = replace(draft, advice=advice, own_advice=bool(advice))
+        imported = float(mine[importing].sum())
+        if called is None and imported >= common()["most"].value * cost:
+            told = time_fact(facts, imported, "importing modules", "time in and below modules that others import")
+            draft = replace(draft, cause=library.id, cost=imported, share=imported / facts.total)
+            draft = _import(facts, replace(draft, evidence=(told, *draft.evidence[1:])))
         yield draft
+
+
+def _importing(facts: Facts) -> BoolArray:
+    """True in and below modules of Python that another one imports: their top-level code runs below its, but for what runpy starts."""
+    tree = facts.profile.tree
+    top = tree.where_name(lambda name: name == _TOP) & (tree.kind == NodeKind.FUNCTION)
+    above = np.maximum(tree.parent, 0)
+    started = tree.where_file(lambda file: file.endswith("runpy.py"))
+    inner = top & (tree.parent >= 0) & (tree.nearest(top)[above] >= 0) & ~started[tree.function[above]]
+    return np.asarray(tree.nearest(inner) >= 0)
+
+
+def _import(facts: Facts, draft: Draft) -> Draft:
+    """A finding whose time is that of imports."""
+    share, place = numbers.percent(draft.share), draft.where
+    at = f"at {place.short}" if place.line else f"from {place.function}"
+    return replace(
+        draft, title=f"Imports have {share} of {facts.whole}", advice=_IMPORTING, own_advice=True, next_measurement=_IMPORT_TIMES,
+        summary=f"Importing modules {at} has {share} of {facts.whole}, a cost of each start.",
+    )  # fmt: skip
 
 
 def _is_system(facts: Facts) -> BoolArray:
@@ -136,7 +162,7 @@ def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, fl
 
 
 #: Modules that are a part of Python's interpreter, those of them that import others, and packages that work on whole arrays.
-_FROZEN, _IMPORTS, _ON_ARRAYS = "<frozen ", "<frozen importlib", re.compile(r"(^|/)(numpy|scipy)/")
+_FROZEN, _IMPORTS, _TOP, _ON_ARRAYS = "<frozen ", "<frozen importlib", "<module>", re.compile(r"(^|/)(numpy|scipy)/")
 _IMPORTING = (
     "An import is paid once a run and weighs less in longer ones. Import less: omit what is not used, and move what is seldom used into the "
     "function that uses it. Start one process for many cases, not one for each.",
@@ -174,10 +200,7 @@ def _calling(facts: Facts, entry: Cause, hot: HotPlace, name: str, cost: float, 
         signs=2,
     )
     if file.startswith(_IMPORTS):
-        return replace(
-            draft, title=f"Imports have {numbers.percent(share)} of {facts.whole}", advice=_IMPORTING, own_advice=True, next_measurement=_IMPORT_TIMES,
-            summary=f"Importing modules {at} has {numbers.percent(share)} of {facts.whole}, a cost of each start.",
-        )  # fmt: skip
+        return _import(facts, draft)
     if language_of(file) == Language.PYTHON and not _ON_ARRAYS.search(file):
         return replace(draft, advice=_KEPT_RESULT, own_advice=True)
     return draft
