@@ -16,8 +16,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: What stands between words of a name and is none of it; nor does it tell one metric from another.
 _BETWEEN = frozenset(
     _WORD.findall(
-        "a an the of is are was were be been being do does did per in into on to from at by for and or with that it its there this "
-        "achieved theoretical"
+        "a an the of is are was were be been being do does did per in into on to from at by for and or with that it its there this each every"
     )
 )
 #: Roots of words that say where or how something is measured, not what: alone they name no metric, beside others they count so much.
@@ -28,9 +27,18 @@ _COMMON = frozenset(
 )
 _LITTLE = 0.3
 #: What people call a quantity, and how metrics are called.
-_CALLED = {"data": "bytes", "transferred": "copied", "transfers": "copies"}
-#: How near (0..1) words must be to one of a metric's names; and for further metrics, as a part of the nearest one's.
-_LEAST, _ALSO = 0.3, 0.6
+_CALLED = {
+    "data": "bytes", "transferred": "copied", "transfers": "copies", "written": "writes", "wrote": "writes", "sent": "sends",
+}  # fmt: skip
+_PHRASES = {
+    "i/o": "io", "bytes per second": "bandwidth", "block size": "threads per block",
+    "fp64": "double precision", "fp32": "single precision",
+}  # fmt: skip
+#: How near (0..1) words must be to one of a metric's names; where each word names one of its own; and for further metrics, as a part of
+#: the nearest one's.
+_LEAST, _HALF, _ALSO = 0.3, 0.5, 0.6
+#: Of two such roots a metric has the one that a question says, or is not meant by it.
+_OPPOSITES = {"read": "writ", "writ": "read", "send": "receiv", "receiv": "send", "load": "stor", "stor": "load"}
 #: Words of the longest name in a question.
 _LONGEST = 6
 
@@ -51,12 +59,14 @@ class Names:
 def named(session: Session, words: str) -> list[Metric]:
     """The metrics with values that have all of the `words` in their names, the nearest first.
 
-    Where none has all, the nearest of each word (files opened: files, and opens); none where a word is in no name, or all could be in any.
+    Where none has all, the nearest of each word (files opened: files, and opens); none where a word is in no name or but a little of one, or
+    all could be in any.
     """
     wanted = list(dict.fromkeys(_roots(words)))
-    if found := _with(session, frozenset(wanted)):
-        return found
-    each = [_with(session, frozenset({word}))[:1] for word in wanted if word not in _COMMON]
+    for words_of in (frozenset(wanted), frozenset(wanted) - _COMMON):
+        if found := _with(session, words_of):
+            return found
+    each = [_with(session, frozenset({word}), _HALF)[:1] for word in wanted if word not in _COMMON]
     return list({one.id: one for found in each for one in found}.values()) if all(each) else []
 
 
@@ -75,8 +85,10 @@ def spans(session: Session, said: Sequence[str]) -> list[tuple[int, int, str]]:
             text = " ".join(word for word in part if word not in _BETWEEN)
             wanted = frozenset(_roots(text))
             score = _weight(wanted)
-            if not wanted or not named(session, text):
+            if not wanted or not (found := named(session, text)):
                 continue
+            if _opposes(session, found[0], said):
+                return []
             bare = _COMMON.isdisjoint(_roots(f"{part[0]} {part[-1]}"))
             for kind in (False, True) if bare else (False,):
                 if kind not in best or score > best[kind][0]:
@@ -84,13 +96,20 @@ def spans(session: Session, said: Sequence[str]) -> list[tuple[int, int, str]]:
     return list(dict.fromkeys(each[1:] for each in best.values()))
 
 
-def _with(session: Session, wanted: frozenset[str]) -> list[Metric]:
+def _opposes(session: Session, metric: Metric, said: Sequence[str]) -> bool:
+    """Whether a question asks for the opposite of a metric: for what was read, of what was written."""
+    mine = next(one.all for one in _known(session) if one.metric is metric)
+    asked = frozenset(_roots(" ".join(said)))
+    return any(_OPPOSITES.get(one) in mine - asked and one not in mine for one in asked)
+
+
+def _with(session: Session, wanted: frozenset[str], lowest: float = _LEAST) -> list[Metric]:
     """The metrics with all of these words in their names, the nearest first, without those that are much farther."""
     if wanted <= _COMMON:
         return []
     found = [(_near(wanted, one), one.metric) for one in _known(session) if wanted <= one.all]
     found.sort(key=lambda pair: -pair[0])
-    least = max(_LEAST, _ALSO * found[0][0]) if found else 0.0
+    least = max(lowest, _ALSO * found[0][0]) if found else 0.0
     return [metric for near, metric in found if near >= least]
 
 
@@ -110,7 +129,9 @@ def _names(metric: Metric) -> Names:
 
 
 def _roots(text: str) -> Iterator[str]:
-    plain = _CAMEL.sub(" ", text).casefold().replace("i/o", "io").replace("bytes per second", "bandwidth")
+    plain = _CAMEL.sub(" ", text).casefold()
+    for phrase, meant in _PHRASES.items():
+        plain = plain.replace(phrase, meant)
     yield from (root(_CALLED.get(word, word)) for word in _WORD.findall(plain) if word not in _BETWEEN)
 
 

@@ -17,6 +17,8 @@ from chathpc.profile.metric import Aggregation, Column, Metric, Unit
 from chathpc.profile.values import MemoryValues
 from tests.chat.profiles import calls, ints
 from tests.chat.questions import session as example
+from tests.profile.build import build, kernel
+from tests.profile.build import call as function
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +64,44 @@ def ask(session: Session, question: str) -> str:
         ("how many context switches were there", "Context switches: 12 (cpu.context-switches)."),
         ("context switches?", "Context switches: 12 (cpu.context-switches)."),
         ("how often is dot called?", "Calls of dot: 21 (calls.count)."),
+        ("how many bytes did each rank write?", "Bytes written: 4.10 kB (io.write.bytes)."),
+        ("what is the theoretical occupancy?", "Theoretical occupancy of dot: 48.0 % (gpu.kernel.occupancy)."),
         ("what is the occupancy?", "Theoretical occupancy of dot: 48.0 % (gpu.kernel.occupancy)."),
     ],
 )
 def test_a_question_that_names_a_metric_is_answered_with_its_value(question: str, told: str) -> None:
     assert ask(counted(), question) == told
+
+
+@pytest.mark.parametrize(
+    "question", ["how much data was read?", "how many bytes were read?", "how many fsync calls were there?"]
+)
+def test_another_quantity_is_none(question: str) -> None:
+    told = ask(counted(), question)
+    assert "written" not in told
+    assert "21" not in told
+
+
+def test_what_a_block_size_and_precisions_are_called() -> None:
+    names = {"gpu.kernel.blocks": "blocks per launch (grid size)", "gpu.kernel.threads-per-block": "threads per block"}
+    names |= {
+        "gpu.kernel.pipe.fp64": "busy part of the FP64 pipe",
+        "gpu.kernel.flops.fp64": "double precision operations per second",
+    }
+    metrics = {id: Metric(id, Unit.COUNT, words, id) for id, words in names.items()}
+    asked = Session(replace(calls(), metrics=metrics))
+    for words, id in (("block size", "threads-per-block"), ("grid size", "blocks"), ("FP64 operations", "flops.fp64")):
+        assert [one.id for one in named(asked, words)] == [f"gpu.kernel.{id}"]
+
+
+def test_a_short_name_means_all_that_have_it() -> None:
+    one, other = (
+        kernel(f"void k<{kind}>(int)", values={"gpu.kernel.count": count})
+        for kind, count in (("int", 2.0), ("float", 5.0))
+    )
+    profile = build(function("main", one, other, time=1.0))
+    intent = match("how much time does k take?", Session(profile))
+    assert len(Session(profile).find(str(intent.arguments["place"])).nodes) == 2
 
 
 def test_a_term_that_was_measured_is_told_with_its_value_before_its_definition(session: Session) -> None:

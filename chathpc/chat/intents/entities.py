@@ -286,7 +286,7 @@ def _name(bare: str, before: list[str], session: Session, known: Words, plain: f
         plain_here = folded in known.plain and (folded != "kernel" or session.has_kernels)
         plain_here |= _is_of_system(exact, session)  # `schedule` is rather OpenMP's
         if code or not plain_here or previous in known.slots:
-            return exact[0]
+            return exact[0] if len(exact) == 1 or bare in session.index.names else short_name(exact[0])
         return ""
     behind = before[-1].casefold() if before else ""
     if not code:  # part of a name, where nothing but a name can stand
@@ -295,8 +295,6 @@ def _name(bare: str, before: list[str], session: Session, known: Words, plain: f
             return parts[0]
         slip = behind in known.slots and len(bare) >= _LONG_ENOUGH and folded not in known.plain | plain
         return _slip_of(folded, session, _VERY_ALIKE) if slip else ""
-    if wrapped := session.index.find(f"p{bare}"):  # MPI's profiling interface: MPI_Bcast is PMPI_Bcast
-        return wrapped[0]
     inside = session.index.containing(bare, 1) if len(bare) > 3 else []  # shorter parts are in anything
     if inside:
         return inside[0]

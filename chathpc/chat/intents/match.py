@@ -321,6 +321,8 @@ def _with_metric(found: Named, session: Session) -> Iterator[Named]:
         return
     said = words_of(found.text)
     for begin, end, quantity in spans(session, said):
+        if begin and said[begin - 1][0] != "@" and said[begin - 1] not in _plain():
+            continue  # calls of a kind that no metric counts
         metric = metrics_named(session, quantity)[0]
         if metric.unit != Unit.SECONDS and not _TIMES.isdisjoint(said):
             continue  # how long calls take is not how many they are
