@@ -64,11 +64,15 @@ class NameIndex:
         if text in self._exact:
             return [text, *self._clones.get(text, ())]
         folded = text.casefold()
+        of_mpi = f"p{folded}" if folded.startswith("mpi_") else folded.removeprefix("p")  # its profiling interface
+        if not of_mpi.startswith(("mpi_", "pmpi_")):
+            of_mpi = folded
         for table, key in (
             (self._folded, folded),
             (self._short, folded),
             (self._short, _bare(folded)),
             (self._public, folded),
+            (self._short, of_mpi),
         ):
             if key in table:
                 return list(table[key])

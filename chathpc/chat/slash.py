@@ -62,7 +62,7 @@ _ALL = (
 COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL}
 
 _OPTION = re.compile(r"([a-z_]{2,12})=(.*)", re.DOTALL)
-_FACTOR = re.compile(r"(\d+(?:\.\d+)?)x", re.IGNORECASE)
+_FACTOR = re.compile(r"(-?\d+(?:\.\d+)?)x", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chathpc.chat import slash
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result, call
 from chathpc.diagnosis.fact import Kind
@@ -392,3 +393,19 @@ def test_what_input_and_output_gains_is_of_the_run() -> None:
 def test_all_but_rounding_is_all() -> None:
     profile = build(kernel("k", values={"gpu.time": 1.0}), kernel("l", values={"gpu.time": 1e-13}))
     assert "eliminated" not in call(Session(profile), "what_if", {"place": "k"}).text
+
+
+@pytest.mark.parametrize(("has", "asked"), [("PMPI_Bcast [libmpi.so]", "MPI_Bcast"), ("MPI_Bcast", "PMPI_Bcast")])
+def test_a_call_of_mpi_is_found_by_either_name(has: str, asked: str) -> None:
+    answer = call(Session(calls(("main", "solve", has, "io_write"))), "callers", {"name": asked})
+    assert answer.rows[0][:2] == ("solve", pytest.approx(10.0))  # 3 + 5, and 1 + 1 below itself
+
+
+def test_a_rank_that_there_is_not_is_refused_at_a_place_too() -> None:
+    assert "There is no 'rank 7'" in call(Session(calls()), "locations", {"place": "dot", "who": "rank 7"}).error
+
+
+def test_a_factor_below_zero_is_refused_as_one() -> None:
+    with_factor = slash.parse("/whatif solve -2x").arguments
+    assert with_factor == {"place": "solve", "factor": -2.0}
+    assert "above 0" in call(Session(calls()), "what_if", with_factor).error

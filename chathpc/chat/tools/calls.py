@@ -153,7 +153,7 @@ def loops(session: Session, asked: LoopArguments) -> Result:
     for (place, _function), value in order[: asked.limit]:
         facts.amount(f"{target.title} in the loop at {place}", value)
     where = order[0][0][0]
-    said = f"Yes: {target.title} is called in a loop, " + ("at " if len(order) == 1 else "most of it at ") + f"{where}."
+    said = f"{target.title} is called in a loop, " + ("at " if len(order) == 1 else "most of it at ") + f"{where}."
     told = f" It has {amount(order[0][1], total, metric)} of {whole(metric)} there."
     outside = ""
     if inside < whole_of_it * (1 - 1e-9):

@@ -63,6 +63,9 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     of_host = facts_of.has_host_time and metric.id == facts_of.metric
     if of_host:  # without the threads that libraries run for themselves
         used = used[np.isin(used, facts_of.locations)]
+    if asked.who:
+        for one in asked.who.split(AGAINST):
+            chosen(session, one, used)  # or it is told which there are
     if not len(used):
         raise UsageError(f"The profile does not break down {metric.id} by rank or thread.")
     title, note, what = "The run", "", metric.id
