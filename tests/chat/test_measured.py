@@ -82,6 +82,25 @@ def test_another_quantity_is_none(question: str) -> None:
     assert "21" not in told
 
 
+def test_what_a_place_has_itself_is_told_apart_from_what_it_calls() -> None:
+    told = call(
+        Session(calls()), "measured", {"metric": "cpu.time", "place": "solve"}
+    ).text  # of its own 2, its line 6, dot 10
+    assert told == "Time of the threads of solve: 8.00 s itself, 18.0 s with all that it calls (cpu.time)."
+
+
+def test_launches_that_differ_are_told_with_their_range() -> None:
+    # The same kernel from two places, with 100 and 300 blocks.
+    ways = [
+        function(name, kernel("k", values={"gpu.kernel.blocks": blocks}))
+        for name, blocks in (("a", 100.0), ("b", 300.0))
+    ]
+    told = call(
+        Session(build(function("main", *ways, time=1.0))), "measured", {"metric": "gpu.kernel.blocks", "place": "k"}
+    ).text
+    assert "200 on average, 100 to 300" in told
+
+
 def test_what_a_block_size_and_precisions_are_called() -> None:
     names = {"gpu.kernel.blocks": "blocks per launch (grid size)", "gpu.kernel.threads-per-block": "threads per block"}
     names |= {

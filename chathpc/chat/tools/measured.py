@@ -67,7 +67,8 @@ def measured(session: Session, asked: MeasuredArguments) -> Result:
         label, value = values[0]
         facts.add(Kind.VALUE, f"{metric.id} of {label}", value, metric.unit.value, metric=metric.id)
         of = "" if label == RUN else f" of {quote(short_name(label))}"
-        said.append(f"{_title(session, metric)}{of}: {_written(session, metric, value)} ({metric.id}).")
+        more = _more(session, metric, asked, values)
+        said.append(f"{_title(session, metric)}{of}: {_written(session, metric, value)}{more} ({metric.id}).")
     text = " ".join(said[:_FEW])
     if len(found) > _FEW:
         columns: tuple[Column, ...] = (Column("metric"), Column("value"), Column("meaning", prose=True))
@@ -119,8 +120,27 @@ def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Valu
     return [(RUN, total), *(most if len(most) > 1 else [])]
 
 
+def _more(session: Session, metric: Metric, asked: MeasuredArguments, values: _Values) -> str:
+    """What else a place has with all that it calls, or between which values the one that is told lies."""
+    if metric.aggregation == Aggregation.DERIVED:
+        each = _each(session, metric, asked.place).get(values[0][0], [])
+        low, high = (numbers.quantity(find(each or [0.0]), metric.unit.value) for find in (min, max))
+        return "" if low == high else f" on average, {low} to {high}"
+    if not asked.place or asked.who or len(values) == 1:
+        return ""
+    return f" itself, {numbers.quantity(values[1][1], metric.unit.value)} with all that it calls"
+
+
 def _derived(session: Session, metric: Metric, place: str) -> _Values:
     """A metric that does not add up: of each kernel, of a place, or of the run."""
+    total = session.total(metric)
+    if not place and np.isfinite(total):
+        return [(RUN, total)]
+    return [(label, float(np.mean(each))) for label, each in _each(session, metric, place).items()]
+
+
+def _each(session: Session, metric: Metric, place: str) -> dict[str, list[float]]:
+    """The values of a metric that does not add up, by what has them: at a place, or of all kernels, those with most time first."""
     profile = session.measured
     values = profile.values.exclusive(metric.id)
     if not len(values):
@@ -128,17 +148,14 @@ def _derived(session: Session, metric: Metric, place: str) -> _Values:
     if place:
         target = session.find(place)
         there = [value for node in target.nodes.tolist() if (value := values.at(node)) is not None]
-        return [(target.title, float(np.mean(there)))] if there else []
-    total = session.total(metric)
-    if np.isfinite(total):
-        return [(RUN, total)]
+        return {target.title: there} if there else {}
     tree = profile.tree
     time = session.inclusive(session.metric())
     order = values.nodes[np.argsort(-time[values.nodes], kind="stable")]
     added: dict[str, list[float]] = {}
     for node in order.tolist():
         added.setdefault(tree.label(node), []).append(float(values.at(node) or 0.0))
-    return [(label, float(np.mean(each))) for label, each in added.items()]
+    return added
 
 
 def _written(session: Session, metric: Metric, value: float) -> str:
