@@ -15,12 +15,14 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools import call
 from chathpc.chat.tools.catalogue import glossary, topics
 from chathpc.diagnosis.catalogue import causes
+from chathpc.diagnosis.records import Examined, Skipped
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.profile import COMMAND
 from tests.chat.profiles import calls, ranks
 from tests.chat.questions import EXAMPLES
 from tests.diagnosis.parts import libc, libm, main
 from tests.profile.build import build, line
+from tests.profile.build import call as function
 
 
 @cache
@@ -246,3 +248,25 @@ def test_the_runs_that_would_tell_how_it_scales_are_started_as_this_one_was() ->
 def test_how_long_threads_had_no_core_is_told_with_the_time() -> None:
     profile = build(main(line("app.c:5", time=6.0, values={NO_CORE: 2.5})))
     assert "had no core for 2.50 s" in ask(Session(profile), "how busy was the machine?")
+
+
+def test_why_it_is_slow_is_answered_where_there_are_no_source_lines() -> None:
+    loaded = Session(build(function("main", function("solve", time=6.0), time=2.0)))  # without files
+    conversation = Conversation(loaded)
+    conversation.ask("who calls solve?")
+    answer = conversation.ask("why is it slow?")
+    assert not answer.steps[0].error
+    assert (
+        "solve has 6.00 s (75.0 %) of the run's cpu.time itself. The profile has no source lines for it." in answer.text
+    )
+
+
+def test_what_the_source_would_show_of_a_problem_is_not_said_to_be_absent() -> None:
+    asked = example("omp-triangle")
+    hidden = Skipped(("omp-false-sharing",), "source not found", "--source DIR")
+    examined = Examined(asked.diagnosis.examined.run, (hidden,))
+    without = Session(asked.measured)
+    without.__dict__["diagnosis"] = replace(asked.diagnosis, examined=examined)
+    told = call(without, "findings", {"words": "false sharing"}).text
+    assert "Its signs in the source were not examined (source not found)." in told
+    assert "Not examined in the source (omp false sharing): source not found." in call(without, "examined", {}).lines

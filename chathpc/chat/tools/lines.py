@@ -11,7 +11,6 @@ from chathpc.chat.session import Session, Target, split_place
 from chathpc.chat.tools.record import METRIC, NAME, SHARE, Arguments, Column, Result, facts_on, has, held, share_of
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
-from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
 from chathpc.profile.tree import NodeKind
@@ -19,7 +18,7 @@ from chathpc.prompts.untrusted import quote
 
 #: Lines shown around the hottest one, at most, and characters of a line.
 _MOST_CONTEXT = 40
-_LONGEST_LINE = 160
+_LONGEST_LINE, _LONGEST_SUMMARY = 160, 600
 #: Hot lines of a place that are listed where they are not in the excerpt.
 _HOT = 10
 
@@ -52,10 +51,7 @@ def source(session: Session, asked: SourceArguments) -> Result:
     if not len(nodes):
         at = int(target.nodes[0])
         if tree.file_name(at) is None or int(tree.line[at]) == 0:
-            raise UsageError(
-                f"The profile has no source lines for {target.title}.",
-                hint="Compile with -g; for HPCToolkit also run hpcstruct before hpcprof.",
-            )
+            return _without_lines(session, target, metric)
         nodes, values = np.array([at], dtype=np.int32), np.zeros(1)
     width = int(tree.line.max()) + 1
     keys, row = np.unique(tree.file[nodes].astype(np.int64) * width + tree.line[nodes], return_inverse=True)
@@ -93,6 +89,21 @@ def source(session: Session, asked: SourceArguments) -> Result:
     if wanted and measured:  # the text has it already
         return Result(text, facts=facts.all(), lines=tuple(lines))
     return Result(text, columns, tuple(rows), facts.all(), omitted=max(0, len(hot) - len(rows)), lines=tuple(lines))
+
+
+def _without_lines(session: Session, target: Target, metric: Metric) -> Result:
+    """The time of a place without source lines, and what was found there: why it is slow is asked of those that have none, too."""
+    own, below = session.value_at(target, metric)
+    facts = facts_on(session, metric, "added up over contexts")
+    facts.amount(target.title, own, parts=held(own, below, metric))
+    found = [
+        f"Finding {number}, {quote(one.title)}: {quote(one.summary, longest=_LONGEST_SUMMARY)}"
+        for number, one in enumerate(session.diagnosis.findings, 1)
+        if one.where.function and np.isin(session.nodes_named([one.where.function]), target.nodes).any()
+    ]
+    time = has(target.title, own, below, session.total(metric), metric)
+    lacking = f"The profile has no source lines for it. {session.asker.see('missing', 'what would show them')}"
+    return Result(" ".join((*found, time, lacking)), facts=facts.all())
 
 
 def _of_lines(

@@ -65,7 +65,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         used = used[np.isin(used, facts_of.locations)]
     if asked.who:
         for one in asked.who.split(AGAINST):
-            chosen(session, one, used)  # or it is told which there are
+            chosen(session, one, used.astype(np.int32))  # or it is told which there are
     if not len(used):
         raise UsageError(f"The profile does not break down {metric.id} by rank or thread.")
     title, note, what = "The run", "", metric.id

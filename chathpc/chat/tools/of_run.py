@@ -92,6 +92,8 @@ def _tool(session: Session, run: RunFacts, facts: FactList) -> str:
 
 def examined(session: Session, asked: NoArguments) -> Result:
     """The checks that ran, and those that could not with what would make them possible."""
+    from chathpc.diagnosis.catalogue import causes
+
     found = session.diagnosis.examined
     facts = FactList("the diagnosis")
     facts.add(Kind.COUNT, "the diagnosis", len(found.run), "checks", form=Form.ONE)
@@ -100,8 +102,12 @@ def examined(session: Session, asked: NoArguments) -> Result:
     text = f"{_checks(len(found.run))} ran; {count} finding{'s' if count != 1 else ''} resulted."
     names = dict.fromkeys(quote(name).replace("-", " ") for name in found.run)
     lines = [f"Examined: {', '.join(names)}."] if names else []
+    problems = {cause.id for cause in causes()}
     for each in found.skipped[:MOST_ROWS]:
-        lines.append(f"Not examined ({', '.join(map(quote, each.checks))}): {quote(each.reason, longest=_LONGEST)}.")
+        # What the source shows of a problem is examined beside what was measured of it.
+        where = " in the source" if problems.issuperset(each.checks) else ""
+        skipped = ", ".join(quote(name).replace("-", " ") for name in each.checks)
+        lines.append(f"Not examined{where} ({skipped}): {quote(each.reason, longest=_LONGEST)}.")
         lines.append(f"    {quote(each.remedy, longest=_LONGEST)}")
     lines += [f"Bear in mind: {quote(caveat, longest=_LONGEST)}" for caveat in session.caveats[:MOST_ROWS]]
     return Result(text, facts=facts.all(), lines=tuple(lines))

@@ -170,6 +170,8 @@ def _whether(session: Session, words: str) -> Result:
         if all(one.id.replace("-", " ").startswith(each.checks) for one in meant)
     ]
     text += "".join(f" That was not examined ({quote(each.reason)})." for each in unseen)
+    in_source = [each for each in session.diagnosis.examined.skipped if any(one.id in each.checks for one in meant)]
+    text += "".join(f" Its signs in the source were not examined ({quote(each.reason)})." for each in in_source)
     beside = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in near}]
     told = beside or numbered[:1]
     text += (
