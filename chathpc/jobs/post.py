@@ -74,7 +74,7 @@ def _explain(
     written = write_folder(folder, texts, names(environ), tag=tag)
     with suppress(OSError):  # file systems without links
         link_atomically(folder / LATEST, written.name, tag=tag)
-    return f"{VERDICTS[report.verdict]} {report.headline} See {written / FILES['text']}"
+    return f"{VERDICTS[report.verdict]} {report.headline.removesuffix('.')} · Report: {written / FILES['text']}"
 
 
 #: Without a word from the user, explaining takes no longer than this (seconds).

@@ -56,7 +56,7 @@ def test_three_reports_are_written_beside_the_profile_and_the_verdict_into_the_l
     done = post("fine", str(database))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("chathpc: BOTTLENECK 35.2 % of the thread time")
-    assert done.stdout.endswith(f" See {database.parent / 'report-1' / 'report.txt'}\n")
+    assert done.stdout.endswith(f" · Report: {database.parent / 'report-1' / 'report.txt'}\n")
     assert names(database.parent) == {"database", *FIRST}
     assert names(database.parent / "latest") == NAMES
     for form, file in FILES.items():
@@ -78,7 +78,7 @@ def test_the_reports_of_a_database_in_the_current_folder_go_there(tmp_path: Path
 
 def test_work_is_done_at_low_priority_with_one_thread_and_no_model(database: Path) -> None:
     done = post("modest", str(database))
-    assert done.stdout.startswith(f"chathpc: BOTTLENECK {min(19, os.nice(0) + 10)} 1 0 none See ")
+    assert done.stdout.startswith(f"chathpc: BOTTLENECK {min(19, os.nice(0) + 10)} 1 0 none · Report: ")
 
 
 #: Behaviour, further arguments, a part of the line on stderr (None: no trouble).
