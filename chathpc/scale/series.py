@@ -356,7 +356,8 @@ def series_of(
     """The runs as a series along one parameter: the given one, else one that counts workers, else the one with the most values."""
     names = _varying([run.parameters for run in runs])
     if parameter is not None and known_name(parameter) not in names:
-        hint = f"They differ in: {', '.join(names)}."
+        other = f" Name that: --at {names[0]}=N." if len(names) == 1 else ""
+        hint = f"They differ in: {', '.join(names)}.{other}"
         raise UsageError(f"The runs do not differ in '{clean(known_name(parameter))}'.", hint=hint)
     counts = {name: len({run.parameters[name] for run in runs}) for name in names}
     chosen = known_name(parameter) if parameter else max(names, key=lambda name: (is_workers(name), counts[name]))
