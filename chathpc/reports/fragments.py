@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from chathpc.comparison import words
-from chathpc.comparison.record import ChangeRecord, Diff
+from chathpc.comparison.record import ChangeRecord, Diff, RowRecord, ShareRecord
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
@@ -173,24 +173,40 @@ def diff(diff: Diff) -> Html:
         tag("p", " · ".join((title, *rest)), style=_DIM),
         tag("p", tag("b", VERDICTS[diff.verdict][0]), " ", tag("b", diff.headline)),
     ]
+    runs = [
+        (name, "" if run.total is None else numbers.quantity(run.total, unit), words.wall(run, diff), *run.paths[:1])
+        for name, side in (("before", diff.before), ("after", diff.after))
+        for run in side.runs
+        if run.paths
+    ]
+    if runs:
+        parts.append(table(("", "total", "wall time", "profile"), runs, numbers=frozenset({1, 2})))
     if diff.gate is not None:
         parts.append(tag("p", tag("b", f"Gate {diff.gate.outcome}."), " ", diff.gate.statement))
     if diff.shares and diff.rest is not None and diff.total is not None:
-        rows = [(*_values(one, unit), shorten(words.subject(one), _NAME)) for one in diff.shares]
-        rows += [(*_values(diff.rest, unit), "everything else"), (*_values(diff.total, unit), "total")]
-        parts += [tag("h4", "Where it changed"), _changes((*_CHANGE, "what"), rows)]
+        rows = [(*_values(one, unit), shorten(words.subject(one), _NAME), _spot(one)) for one in diff.shares]
+        rows += [(*_values(diff.rest, unit), "everything else", ""), (*_values(diff.total, unit), "total", "")]
+        parts += [tag("h4", "Where it changed"), _changes((*_CHANGE, "what", "where"), rows)]
     if diff.findings:
         found = [
             joined((tag("b", words.STATUS[one.status]), " ", one.title, ". ", words.cost(one))) for one in diff.findings
         ]
         parts += [tag("h4", "Findings"), listed(found)]
-    functions = [(*_values(one, unit), shorten(one.name, _NAME)) for one in diff.functions if one.beyond_noise]
-    if functions:
-        parts += [tag("h4", "By function (exclusive)"), _changes((*_CHANGE, "function"), functions)]
+    kinds: Sequence[tuple[str, Sequence[RowRecord]]] = (
+        ("kind of work", diff.activities), ("function (exclusive)", diff.functions),
+    )  # fmt: skip
+    for kind, changes in kinds:
+        if changed := [(*_values(one, unit), shorten(one.name, _NAME)) for one in changes if one.beyond_noise]:
+            parts += [tag("h4", f"By {kind}"), _changes((*_CHANGE, kind.partition(" (")[0]), changed)]
     if diff.notes:
         parts.append(folded("Bear in mind", listed(diff.notes)))
     noise = "" if diff.noise is None else diff.noise.statement
     return tag("div", *parts, tag("p", noise, style=_DIM), style=_PAGE)
+
+
+def _spot(share: ShareRecord) -> str:
+    where = share.where_after or share.where_before
+    return "" if where is None else wording.place(where)
 
 
 _CHANGE = ("change", "±", "before", "after")

@@ -13,6 +13,7 @@ from chathpc.chat.record import Answer
 from chathpc.notebook import display
 from chathpc.reports import diff_renderers, renderers
 from chathpc.reports.style import Style
+from chathpc.reports.wording import place
 from tests.examples.test_examples import EXAMPLES
 from tests.notebook.conftest import Notebook
 from tests.reports.sample import sample
@@ -63,7 +64,10 @@ def test_a_comparison_is_shown(notebook: Notebook) -> None:
     forms = notebook.shown(f"%chathpc diff {before} {after}")
     diff = chathpc.diff(before, after)
     assert forms["text/markdown"] == diff_renderers()["markdown"](diff, Style())
-    assert diff.headline in safe(forms["text/html"]).text
+    page = safe(forms["text/html"]).text
+    assert diff.headline in page
+    where = diff.shares[0].where_after or diff.shares[0].where_before
+    assert all(text in page for text in (place(where), str(before), str(after), "kind of work")) if where else False
     notebook.value(f"%chathpc open {after}")
     assert notebook.value(f"%chathpc diff {before}").headline == diff.headline
 
