@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
+from chathpc.comparison.thresholds import threshold
 from chathpc.diagnosis.command import program_of
+from chathpc.diagnosis.kernel_counters import has_counters
 from chathpc.errors import UsageError
-from chathpc.profile.merge import tool_of
+from chathpc.profile import numbers
+from chathpc.profile.merge import kernels, tool_of
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
 from chathpc.profile.names import middle
 from chathpc.profile.profile import COMMAND, TIME_METRICS, Profile
@@ -15,6 +19,8 @@ from chathpc.profile.text import clean
 
 _CLOCKS = {Clock.WALL: "a wall clock", Clock.CPU: "a CPU clock", None: "a clock that is not known"}
 
+#: What was read and written.
+_MOVED = ("io.read.bytes", "io.write.bytes")
 #: So many characters of the arguments of a program are told.
 _LONGEST = 60
 
@@ -77,6 +83,19 @@ def _same(chosen: list[Metric]) -> tuple[list[Metric], list[str]]:
     return chosen, []
 
 
+def launches_differ(profiles: Sequence[Profile], metrics: Sequence[Metric]) -> bool:
+    """True if kernels were profiled launch by launch, and of some kernel more launches in one profile than in another: how many is asked
+    of the profiler, and tells nothing of the program.
+    """
+    if not {metric.id for metric in metrics} <= {"gpu.time", "gpu.kernel.time"}:
+        return False
+    if not all(has_counters(profile) and len(profile.threads) == 0 for profile in profiles):
+        return False
+    found = [kernels(profile) for profile in profiles]
+    shared = set.intersection(*(set(each) for each in found))
+    return any(len({each[key][2] for each in found}) > 1 for key in shared)
+
+
 def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequence[Metric]) -> list[str]:
     """What a reader should know before a comparison is believed."""
     notes = []
@@ -103,6 +122,20 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
     if hardware:
         pairs = (f"{key} {before[0].hardware[key]} and {after[0].hardware[key]}" for key in hardware[:4])
         notes.append(f"The machines differ: {'; '.join(pairs)}.")
+    devices = [
+        ", ".join(sorted({clean(one.name) for each in side for one in each.devices.values() if one.name}))
+        for side in (before, after)
+    ]
+    if all(devices) and devices[0] != devices[1]:
+        notes.append(f"The GPUs differ: {devices[0]} before, {devices[1]} after.")
+    moved = [
+        fmean(sum(each.total(name) for name in _MOVED if name in each.metrics) for each in s) for s in (before, after)
+    ]
+    if metrics and metrics[0].id == "io.time" and abs(moved[1] - moved[0]) > threshold("alike") * max(moved):
+        first, second = (numbers.quantity(each, "bytes") for each in moved)
+        notes.append(
+            f"The amounts of data differ, {first} before and {second} after: part of the difference is the work."
+        )
     if metrics and metrics[0].unit == Unit.SAMPLES:
         notes.append(
             "Numbers of samples are compared: they stand for time only if both sides were sampled at the same rate."

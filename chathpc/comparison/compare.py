@@ -11,7 +11,7 @@ import numpy as np
 
 from chathpc.comparison import tables, words
 from chathpc.comparison.attribution import attribute
-from chathpc.comparison.comparable import common_metric, remarks
+from chathpc.comparison.comparable import common_metric, launches_differ, remarks
 from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
 from chathpc.comparison.function_names import common_key
 from chathpc.comparison.matching import Joint, join
@@ -59,7 +59,10 @@ def diff(
     metrics, notes = common_metric(first, second, metric)
     notes += remarks(first, second, metrics)
     if metrics:
-        runs = tuple(Run(profile, each) for profile, each in zip((*first, *second), metrics, strict=True))
+        each_launch = launches_differ((*first, *second), metrics)
+        runs = tuple(Run(profile, one, each_launch) for profile, one in zip((*first, *second), metrics, strict=True))
+        if each_launch:
+            notes.append(words.per_launch(runs, len(first)))
         return _compared(
             Sides.of(runs, len(first), chosen=metric is not None), notes, fail_on_regression, tell, view=view
         )
@@ -199,7 +202,11 @@ def _pairs(sides: Sides, diagnoses: Sequence[Diagnosis], functions: tables.Table
         at_the_place = known.get(place_key(finding), sides.total.beyond_noise)
         return at_the_place or not worked.isdisjoint(work_of(finding))
 
-    return compare_findings(diagnoses[0].findings, diagnoses[1].findings, has_changed, comparable=True)
+    comparable = not sides.runs[0].per_launch
+    # More ranks or threads have more seconds of anything.
+    return compare_findings(
+        diagnoses[0].findings, diagnoses[1].findings, has_changed, comparable=comparable, as_parts=not sides.same_shape
+    )
 
 
 def _changed_work(sides: Sides) -> set[Activity]:

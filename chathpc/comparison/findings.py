@@ -32,6 +32,11 @@ class Pair:
     beyond_noise: bool
 
     @property
+    def is_moved(self) -> bool:
+        """True for a cause that is at one place before and at another after."""
+        return self.before is not None and self.after is not None and place_key(self.before) != place_key(self.after)
+
+    @property
     def finding(self) -> Finding:
         """The finding of the side that has it, the later one if both do."""
         found = self.after or self.before
@@ -51,13 +56,18 @@ def work_of(finding: Finding) -> tuple[Activity, ...]:
 
 
 def compare_findings(
-    before: Sequence[Finding], after: Sequence[Finding], changed: Callable[[Finding], bool], *, comparable: bool
+    before: Sequence[Finding],
+    after: Sequence[Finding],
+    changed: Callable[[Finding], bool],
+    *,
+    comparable: bool,
+    as_parts: bool = False,
 ) -> list[Pair]:
     """Findings of both sides in pairs: by cause and place, then by cause alone; those that differ first, the costlier first.
 
     `changed` tells whether the time that a finding is about changed by more than noise: where it did not, a finding that
-    comes or goes has only crossed a threshold. Costs are compared in seconds where both have them, else as parts of the run;
-    not at all unless the sides are `comparable`.
+    comes or goes has only crossed a threshold. Costs are compared in seconds where both have them, else (or `as_parts`) as parts of the
+    run; not at all unless the sides are `comparable`.
     """
     left = [finding for finding in after if not cause(finding.cause).where_only]
     pairs: list[tuple[Finding | None, Finding | None]] = []
@@ -71,7 +81,7 @@ def compare_findings(
     for finding in alone:
         pairs.append((finding, _partner(finding, left, lambda mine, theirs: True)))
     pairs += [(None, finding) for finding in left]
-    found = [_judged(mine, theirs, changed, comparable) for mine, theirs in pairs]
+    found = [_judged(mine, theirs, changed, comparable, as_parts) for mine, theirs in pairs]
     return sorted(found, key=lambda pair: (pair.status == "same", not pair.beyond_noise, -pair.finding.share))
 
 
@@ -83,11 +93,13 @@ def _partner(finding: Finding, left: list[Finding], fits: Callable[[Finding, Fin
     return None
 
 
-def _judged(mine: Finding | None, theirs: Finding | None, changed: Callable[[Finding], bool], comparable: bool) -> Pair:
+def _judged(
+    mine: Finding | None, theirs: Finding | None, changed: Callable[[Finding], bool], comparable: bool, as_parts: bool
+) -> Pair:
     beyond = any(changed(finding) for finding in (mine, theirs) if finding is not None)
     if mine is None or theirs is None:
         return Pair(mine, theirs, "gone" if theirs is None else "new", beyond)
-    if mine.seconds is not None and theirs.seconds is not None:
+    if mine.seconds is not None and theirs.seconds is not None and not as_parts:
         first, second = mine.seconds, theirs.seconds
     else:
         first, second = mine.share, theirs.share

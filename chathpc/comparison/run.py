@@ -13,6 +13,8 @@ from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
+from chathpc.profile.kernel_names import kernel_key
+from chathpc.profile.merge import kernels
 from chathpc.profile.metric import NO_CORE, Clock, Metric, Unit
 from chathpc.profile.profile import PROCESSES, RANKS_ADDED, Profile
 from chathpc.profile.run import WHOLE, wall_seconds
@@ -24,10 +26,11 @@ _NUMBERED = (".omp_outlined", "<omp impl", "<omp expl", "<omp work", "<omp regio
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Run:
-    """A profile and the metric that it is compared by."""
+    """A profile and the metric that it is compared by; `per_launch` where that is the time of one launch of each kernel."""
 
     profile: Profile
     metric: Metric
+    per_launch: bool = False
 
     @cached_property
     def facts(self) -> Facts:
@@ -42,6 +45,12 @@ class Run:
     @cached_property
     def values(self) -> FloatArray:
         """Value of each node itself, over all locations; of the host's time only that of the program's own threads."""
+        if self.per_launch:
+            tree, time = self.profile.tree, self.profile.dense(self.metric.id)
+            count = {key: launches for key, (_, _, launches, _) in kernels(self.profile).items()}
+            used = [count.get(kernel_key(tree.function_name(at)), 0.0) for at in np.flatnonzero(time).tolist()]
+            time[time != 0] /= np.maximum(used, 1.0)
+            return time
         if self.is_host_time:
             return self.facts.time
         return np.maximum(self.profile.exclusive(self.metric.id).dense(len(self.profile.tree)), 0.0)
@@ -99,8 +108,12 @@ class Run:
         """Seconds of the thread that has most of them by a wall clock, if that is the whole run; else 0."""
         if self.elapsed is None or not self._of_host or self.metric.clock != Clock.WALL:
             return 0.0
-        found = float(self.facts.matrix.sum(axis=1).max(initial=0.0)) / self._together
-        return found if found >= WHOLE * self.elapsed else 0.0
+        return self.busiest if self.busiest >= WHOLE * self.elapsed else 0.0
+
+    @property
+    def busiest(self) -> float:
+        """Time of the thread that has most."""
+        return float(self.facts.matrix.sum(axis=1).max(initial=0.0)) / self._together
 
     @property
     def _together(self) -> int:

@@ -109,8 +109,12 @@ def activity_rows(sides: Sides) -> list[RowRecord]:
 
 def kernel_rows(sides: Sides) -> list[RowRecord]:
     """GPU kernels by their time, which is measured and not sampled; none where that is what is compared anyway."""
-    if sides.metric.id == "gpu.kernel.time" or not all(
-        run.profile.tree.has(NodeKind.GPU_KERNEL) and "gpu.kernel.time" in run.profile.metrics for run in sides.runs
+    if (
+        sides.metric.id == "gpu.kernel.time"
+        or sides.runs[0].per_launch
+        or not all(
+            run.profile.tree.has(NodeKind.GPU_KERNEL) and "gpu.kernel.time" in run.profile.metrics for run in sides.runs
+        )
     ):
         return []
     table = by_kernel(sides.runs)

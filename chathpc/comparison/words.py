@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Literal
 
 from chathpc.comparison.findings import Pair
+from chathpc.comparison.function_names import common_key
 from chathpc.comparison.noise import NoiseKind
 from chathpc.comparison.record import (
     ChangeRecord,
@@ -19,11 +20,13 @@ from chathpc.comparison.record import (
     SideRecord,
     TotalRecord,
 )
+from chathpc.comparison.run import Run
 from chathpc.comparison.sides import Sides
 from chathpc.comparison.thresholds import threshold
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.profile import numbers
+from chathpc.profile.merge import kernels
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.names import shorten
 
@@ -128,8 +131,18 @@ def whole(sides: Sides) -> str:
     return f"{_summed(sides)}{_over(sides)}"
 
 
+def per_launch(runs: Sequence[Run], count: int) -> str:
+    """That times of launches are compared, since the numbers of them differ."""
+    total = [sum(each[2] for each in kernels(run.profile).values()) for run in runs]
+    before, after = (numbers.count(round(fmean(side))) for side in (total[:count], total[count:]))
+    return f"Launches profiled: {before} before, {after} after. Times of one launch of each kernel are compared."
+
+
 def _summed(sides: Sides) -> str:
     metric = sides.metric
+    if sides.runs[0].per_launch:
+        several = any(len(kernels(run.profile)) > 1 for run in sides.runs)
+        return f"the time of one launch{' of each kernel' if several else ''}"
     if metric.id not in HOST_TIME:
         return _TIMES.get(metric.id, f"the total of {metric.id}")
     return "the CPU time" if metric.clock == Clock.CPU else "the recorded time"
@@ -191,6 +204,18 @@ def _together(sides: Sides) -> str:
     return f" {_upper(what.removeprefix('the '))}: {signed(total.change, sides.metric.unit.value)}."
 
 
+def _off_cpu(sides: Sides) -> str:
+    """That most of the change is time in which the busiest thread did not run, by a CPU clock."""
+    elapsed, metric = sides.elapsed, sides.metric
+    if elapsed is None or metric.clock != Clock.CPU or metric.id not in HOST_TIME or elapsed.change == 0:
+        return ""
+    busy = [run.busiest for run in sides.runs]
+    off = elapsed.change - (fmean(busy[sides.count :]) - fmean(busy[: sides.count]))
+    if off / elapsed.change <= threshold("mostly"):
+        return ""
+    return f" Most of the change, {signed(off, 's')}, is time off the CPU: waits, or other programs on the cores."
+
+
 def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
     """What moved inside a run that as a whole did not change."""
     if not shares:
@@ -200,9 +225,12 @@ def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
 
 
 def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
-    """The largest shares in the direction of the total, which is that of the run unless the numbers of threads differ."""
+    """The largest shares in the direction of the total; where the run went the other way, as parts of the total alone."""
     decisive, unit = sides.total, sides.metric.unit.value
-    lead = _together(sides)
+    lead, off = _together(sides), _off_cpu(sides)
+    apart = bool(off) or (sides.elapsed is not None and sides.elapsed.change * decisive.change < 0)
+    if apart and not lead:
+        return off
     same = [share for share in shares if (share.change < 0) == (decisive.change < 0)]
     chosen: list[ShareRecord] = []
     for share in same[:_MOST]:
@@ -210,12 +238,14 @@ def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
         if sum(each.change for each in chosen) / decisive.change >= threshold("explained"):
             break
     if not chosen:
-        return lead
+        return f"{lead}{off}"
     parts = " and ".join(
         f"{subject(each)} ({signed(each.change, unit)}{f', most in {each.mostly_in}' if each.mostly_in else ''})"
         for each in chosen
     )
     most = sum(each.change for each in chosen) / decisive.change > threshold("mostly")
+    if apart:
+        return f"{lead} {'That is mostly' if most else 'Its largest parts:'} {parts}.{off}"
     return f"{lead} {'Mostly' if most else 'The largest parts:'} {parts}."
 
 
@@ -223,7 +253,7 @@ def _cause(decisive: TotalRecord, pairs: Sequence[Pair]) -> str:
     """The finding that has gone or come with the change."""
     wanted = ("gone", "shrunk") if decisive.change < 0 else ("new", "grown")
     for pair in pairs:
-        if pair.status in wanted and pair.beyond_noise:
+        if pair.status in wanted and pair.beyond_noise and not pair.is_moved:
             place = pair.finding.where.kernel or pair.finding.where.function
             return f" {STATUS[pair.status]}: {pair.finding.title}{f' ({place})' if place else ''}."
     return ""
@@ -323,10 +353,14 @@ def aside(share: ShareRecord) -> str:
 
 
 def cost(finding: FindingChange) -> str:
-    """What a finding costs on the sides that have it, and the doubt where there is one."""
+    """What a finding costs on the sides that have it, where it was if that was elsewhere, and the doubt where there is one."""
     sides = []
+    first, second = (
+        place and (place.kernel or place.function) for place in (finding.where_before, finding.where_after)
+    )
+    elsewhere = f" (at {shorten(first, _NAME)})" if first and second and common_key(first) != common_key(second) else ""
     for name, seconds, share in (
-        ("before", finding.seconds_before, finding.share_before),
+        (f"before{elsewhere}", finding.seconds_before, finding.share_before),
         ("after", finding.seconds_after, finding.share_after),
     ):
         if share is not None:

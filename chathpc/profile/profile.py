@@ -145,7 +145,7 @@ class Profile:
     def program(self) -> str:
         """The name of the program; empty where only the file has one."""
         files = {name for source in self.sources for name in (source.path.name, source.path.name.partition(".")[0])}
-        return "" if self.title in files else self.title
+        return "" if self.title.partition(",")[0] in files else self.title
 
     @cached_property
     def threads(self) -> IntArray:

@@ -530,6 +530,41 @@ def test_gpu_kernels_are_compared_by_their_measured_time() -> None:
     assert (direct.kernels, told(direct)) == ([], {"saxpy<float>": 2.0})
 
 
+def test_profiled_launches_are_compared_one_by_one_where_their_numbers_differ() -> None:
+    def profiled(seconds: float, launches: int, name: str = "void saxpy<float>(float*)") -> Profile:
+        values = {"gpu.time": seconds, "gpu.kernel.time": seconds, "gpu.kernel.count": float(launches)}
+        kernel: Node = node(
+            NodeKind.GPU_KERNEL, Relation.CALL, name, values={**values, "gpu.kernel.achieved-occupancy": 50.0}
+        )
+        where = Locations.of(1, gpu_context=np.zeros(1), stream=np.zeros(1))
+        return build(node(NodeKind.ENTRY, Relation.CALL, "process", kernel), locations=where)
+
+    found = compared(profiled(29.9, 4), profiled(15.4, 1))  # 7.475 s a launch
+    assert found.total is not None
+    assert (found.verdict, found.total.before, found.total.after) == ("slower", pytest.approx(7.475), 15.4)
+    assert found.headline.startswith("The time of one launch went from")
+    assert any("4 before, 1 after" in note for note in found.notes)
+    assert {one.status for one in found.findings} <= {"same", "gone", "new"}
+    same = compared(profiled(30.0, 4), profiled(15.0, 4))
+    assert (same.verdict, same.total.after if same.total else 0) == ("faster", 15.0)
+
+
+def on_cpu(elapsed: float, seconds: float) -> Profile:
+    return replace(build(main(function("f", time=seconds))), run={"seconds": str(elapsed)})
+
+
+def test_what_the_run_and_its_threads_do_in_opposite_ways_explains_neither() -> None:
+    found = compared(on_cpu(10.0, 4.0), on_cpu(6.0, 5.0))
+    assert found.verdict == "faster"
+    assert "+1.00 s. That is mostly f (+1.00 s). Most of the change, −5.00 s, is time off the CPU" in found.headline
+
+
+def test_time_off_the_cpu_is_told_where_it_is_most_of_the_change() -> None:
+    # 4.249 s fewer, 0.184 s of them on the CPU.
+    assert "Most of the change, −4.07 s, is time off" in compared(on_cpu(5.24, 0.448), on_cpu(0.991, 0.264)).headline
+    assert "off the CPU" not in compared(on_cpu(5.0, 4.9), on_cpu(1.0, 0.9)).headline
+
+
 # -- words ---------------------------------------------------------------------------------------------------------
 
 

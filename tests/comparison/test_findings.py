@@ -35,6 +35,13 @@ def test_costs_that_differ_by_more_than_a_tenth_have_changed(before: float, afte
     assert states(pairs([mine], [theirs], comparable=False)) == [("io-bound", "same")]
 
 
+def test_parts_of_the_run_decide_where_more_ranks_have_more_seconds() -> None:
+    mine, theirs = finding("mpi-load-imbalance", "f", 1.30, 0.202), finding("mpi-load-imbalance", "f", 2.24, 0.184)
+    (pair,) = compare_findings([mine], [theirs], lambda _: True, comparable=True, as_parts=True)
+    assert pair.status == "same"  # 18.4 % are 0.91 of 20.2 %
+    assert states(pairs([mine], [theirs])) == [("mpi-load-imbalance", "grown")]
+
+
 def test_without_seconds_parts_of_the_run_are_compared() -> None:
     found = pairs([finding("io-bound", "f", None, 0.2)], [finding("io-bound", "f", 5.0, 0.4)])
     assert states(found) == [("io-bound", "grown")]

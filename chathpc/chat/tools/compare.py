@@ -8,6 +8,7 @@ from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result, limit
+from chathpc.comparison.words import STATUS
 from chathpc.diagnosis.fact import Kind, Part, Quantity
 from chathpc.errors import UsageError
 from chathpc.prompts.untrusted import quote
@@ -45,7 +46,11 @@ def compare(session: Session, asked: CompareArguments) -> Result:
         )  # fmt: skip
         rows.append((name, one.before, one.after, one.change, "" if one.beyond_noise else "within noise"))
     columns = (Column("function"), Column("before", unit), Column("after", unit), Column("change", unit), Column(""))
-    lines = [quote(one.summary, longest=600) for one in found.findings[: asked.limit] if one.status != "same"]
+    lines = [
+        f"{STATUS[one.status]} (in the run {'before' if one.status == 'gone' else 'after'}): {quote(one.summary, longest=600)}"
+        for one in found.findings[: asked.limit]
+        if one.status != "same"
+    ]
     lines += [quote(note, longest=600) for note in found.notes[: asked.limit]]
     return Result(
         quote(found.headline, longest=600),
