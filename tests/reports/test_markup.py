@@ -162,7 +162,12 @@ def test_a_comparison_shows_what_changed() -> None:
     shown = safe(fragments.diff(diff)).text
     for expected in ("FASTER", diff.headline, "everything else", "total", "release", "Gone"):
         assert expected in shown
-    bare = diff.model_copy(update={"shares": [], "findings": [], "functions": [], "notes": [], "noise": None})
+    nothing = {each: [] for each in ("shares", "findings", "functions", "activities", "notes")}
+    sides = {
+        name: side.model_copy(update={"runs": [side.runs[0].model_copy(update={"paths": []})]})
+        for name, side in (("before", diff.before), ("after", diff.after))
+    }
+    bare = diff.model_copy(update={**nothing, **sides, "noise": None})
     assert not safe(fragments.diff(bare)).tags & {"table", "details", "ul", "h4"}
     hostile = diff.model_copy(update={"headline": "<script>$x$</script>", "notes": ["<img src=x>"]})
     assert "<script>$x$</script>" in safe(fragments.diff(hostile)).text
