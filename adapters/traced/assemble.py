@@ -128,7 +128,9 @@ class Assembled:
         return len(self.op_node) > 0
 
     def used(self, devices: Mapping[int, Device]) -> dict[int, Device]:
-        """Those of the `devices` of a machine that did something."""
+        """Those of the `devices` of a machine that did something; the only one whatever its number (ROCm's agents begin with the CPUs)."""
+        if len(devices) == 1 == len(self.timeline.devices):
+            return dict(zip(self.timeline.devices, devices.values(), strict=True))
         return {ordinal: device for ordinal, device in devices.items() if ordinal in self.timeline.devices}
 
     def put_mean(self, metric: Metric, node: IntArray, amounts: FloatArray, weight: Times | None = None) -> None:

@@ -130,6 +130,13 @@ def test_only_devices_that_did_something_are_counted(tmp_path: Path) -> None:
     assert run_facts(profile).gpus == 1
 
 
+def test_the_only_device_is_the_one_described_whatever_its_number(tmp_path: Path) -> None:
+    trace = training()
+    trace.header["deviceProperties"][0]["id"] = 5  # agents of ROCm are numbered behind the CPUs
+    profile = chathpc.load(trace.write(tmp_path / "a.json"))
+    assert [(number, device.name) for number, device in profile.devices.items()] == [(0, "Example GPU")]
+
+
 def test_the_window_reaches_from_the_devices_first_operation_to_its_last(trained: Profile) -> None:
     timeline = timeline_of(trained)
     assert timeline.seconds == pytest.approx(TRAINING["window"] * 1e-6)
