@@ -228,8 +228,12 @@ class Fitted:
         variance = held.squares[picked] / rng.chisquare(held.freedom[picked])
         root = _root(held.spread)[picked] * np.sqrt(variance)[:, None, None]
         tried = held.coefficients[picked] + (root @ rng.standard_normal((12, DRAWS, terms.shape[1], 1)))[..., 0]
-        first = ((tried >= 0) | (terms < 0)).all(axis=2).argmax(axis=0)
-        return terms, np.maximum(tried[first, np.arange(DRAWS)], 0.0) * (terms >= 0)
+        good = ((tried >= 0) | (terms < 0)).all(axis=2)
+        # Another draw stands for one without such coefficients: cut off at 0 they would be no fit.
+        place = np.arange(DRAWS)
+        if (some := np.flatnonzero(good.any(axis=0))).size:
+            place = np.where(good.any(axis=0), place, some[place % some.size])
+        return terms[place], np.maximum(tried[good.argmax(axis=0)[place], place], 0.0) * (terms[place] >= 0)
 
     def samples(self, parameters: Mapping[str, float]) -> Array:
         """Costs at a point, as likely as each other: what the measurements leave open, without the noise of a new run."""
@@ -590,4 +594,7 @@ def _choose(library: Hypotheses, posterior: Posterior) -> int:
     flat = np.array([library.kinds[each] == "constant" for each in posterior.numbers.tolist()])
     near = (np.abs(powers[:, None] - powers[None]) <= 0.251).all(axis=2) & (flat[:, None] == flat[None, :])
     mass = near @ posterior.shares
-    return int(np.argmax(np.where(mass >= mass.max() - 0.02, posterior.shares, -1.0)))
+    # What fits best with a negative coefficient is no law; without that term it is another one.
+    shares = np.where((posterior.coefficients >= 0).all(axis=1), posterior.shares, 0.0)
+    shares = shares if shares.any() else posterior.shares
+    return int(np.argmax(np.where(mass >= mass[shares > 0].max() - 0.02, shares, -1.0)))

@@ -54,6 +54,16 @@ def test_what_neither_grows_nor_falls_is_constant() -> None:
     assert held.high / held.low < 1.2
 
 
+def test_what_falls_in_few_points_has_a_law_that_goes_by_them() -> None:
+    # A sum of a constant and two terms goes through any three points, here with negative coefficients.
+    measured = {1.0: (0.533, 0.530, 0.543), 2.0: (0.431, 0.400, 0.410), 4.0: (0.251, 0.232, 0.235)}
+    found = fit([Measurement({"p": p}, times) for p, times in measured.items()])
+    assert min(found.law.coefficients) > 0
+    for p, times in measured.items():
+        assert cost(found.law, {"p": p}) == pytest.approx(sum(times) / 3, rel=0.15)
+        assert found.predict({"p": p}).value == pytest.approx(sum(times) / 3, rel=0.15)
+
+
 def test_the_steps_of_a_tree_are_told_from_a_logarithm() -> None:
     found = fitted(lambda p: 1 + ceil(log2(p)), points=(3.0, 5.0, 8.0, 11.0, 16.0, 20.0, 33.0))
     assert found.law.kind == "tree"
