@@ -197,7 +197,7 @@ def _series(
             times = f"{sum(each.seconds) / len(each.seconds):.3g} s"
             known = f" ± {each.interval * 100:.1f} %" if len(each.seconds) > 1 else ""
             runs = f"{len(each.seconds)} runs" if len(each.seconds) > 1 else "one run"
-            complain(f"{name}: {times}{known}, {runs}.")
+            complain(f"{name}: {times}{known} of the longest thread, {runs}.")
         complain(f"everything is in {os.path.relpath(folder)}; next: chathpc scale {os.path.relpath(folder)}")
     return 0
 

@@ -98,7 +98,8 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     """Rows of the matrix: times, speed-up, and the efficiencies that are known, factors below their product."""
     points = _shown(record)
     summed = record.verdict == "cannot-tell"
-    name = "time of all" if summed else "time"
+    several = any(point.workers > 1 for point in points)
+    name = "time of all" if summed else f"time of the busiest {record.worker}" if several else "time"
     if record.unit != "s":
         name = f"{name}, {record.unit}" if record.unit else record.metric or "cost"
     rows = [(name, *(cell(point.elapsed, record.unit) for point in points))]
@@ -107,7 +108,6 @@ def matrix(record: Scaling) -> list[tuple[str, ...]]:
     rows.append(("growth" if grows else "speed-up", *factors))
     if summed:
         return rows
-    several = any(point.workers > 1 for point in points)
     for name, attribute, depth in _ROWS:
         if not several and "device" not in attribute:
             continue
@@ -241,7 +241,7 @@ def _measured(record: Scaling, found: PredictionRecord) -> str:
     for point in record.points:
         if at == {**record.fixed, record.parameter: point.value}:
             efficiency = "" if point.overall is None else f", global efficiency {numbers.percent(point.overall)}"
-            return f"{numbers.quantity(point.elapsed, record.unit)}{efficiency}, as measured."
+            return f"{numbers.quantity(point.elapsed, record.unit)}{efficiency}, from these runs."
     return ""
 
 

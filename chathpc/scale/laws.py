@@ -243,7 +243,9 @@ class Fitted:
         found: Array = (coefficients * columns[members]).sum(axis=1)
         if self.parts and (point > self.points.max(axis=0)).any():
             together: Array = np.sum([part.samples(parameters) for part in self.parts], axis=0)
-            return max(found, together, key=np.median)
+            # Of each quantile the larger: the whole is nowhere less than its parts. Draws keep their order.
+            order = np.argsort(max(found, together, key=np.median))
+            found[order] = np.maximum(np.sort(found), np.sort(together))
         return found
 
     def predict(self, parameters: Mapping[str, float]) -> RangeRecord:

@@ -217,6 +217,10 @@ def read_series(
         Run(place, Measured(profile, each), tables[place], records[place])
         for (place, profile), each in zip(read.items(), metrics, strict=True)
     ]
+    commands = (record.get("command") for record in records.values())
+    programs = dict.fromkeys(Path(each[0]).name for each in commands if isinstance(each, list) and each)
+    if len(programs) > 1:
+        notes = [*notes, f"These are runs of several programs: {clean(', '.join(programs))}."]
     made = series_of(runs, source, parameter=parameter, kind=kind, notes=tuple(notes))
     return replace(made, given=tuple(paths))
 

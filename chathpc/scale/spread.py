@@ -19,6 +19,7 @@ from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.statistics import FEWEST, far
 from chathpc.errors import UsageError
 from chathpc.measure.record import RECORD
+from chathpc.profile.activity import STARTERS
 from chathpc.profile.profile import RANKS_ADDED, Profile
 from chathpc.profile.tables import call_of, call_values
 from chathpc.profile.text import clean
@@ -222,7 +223,10 @@ def _told(
     # The places whose values differ most between locations, in the order of the places.
     heavy = np.sort(np.argsort(-table[:, 2], kind="stable")[:_FEATURES]).astype(np.int32)
     names, count = [path_of(place)[-1] for place in heavy.tolist()], len(node)
-    members = Members(vectors(heavy), names, label, node if len(np.unique(node)) > 1 else np.full_like(node, -1))
+    # A thread that was started and the one that started it come to the same function on different paths; being started is none of the program's.
+    alike = list(dict.fromkeys(name for name in names if name.partition(" ")[0] not in STARTERS)) or names
+    same = np.array([[name == each for each in alike] for name in names], dtype=np.float64).reshape(-1, len(alike))
+    members = Members(vectors(heavy) @ same, alike, label, node if len(np.unique(node)) > 1 else np.full_like(node, -1))
     places = [
         SpreadPlaceRecord(
             name=path_of(at)[-1], path=list(path_of(at)), locations=int(used), total=total, mean=total / count, deviation=deviation,

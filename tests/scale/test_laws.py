@@ -191,4 +191,8 @@ def test_parts_tell_the_whole_beyond_the_points_where_they_need_more() -> None:
     there = whole.predict({"p": 64.0})
     assert there.value == pytest.approx(64 + 64, rel=0.05)
     assert there.value >= max(part.predict({"p": 64.0}).value for part in parts)
+    # Nor do bounds fall below those of the parts where the whole's own law is the wider and larger one.
+    rough = fit([Measurement({"p": p}, (p, 5 * p, 2 * p)) for p in (1.0, 2.0, 4.0, 8.0, 16.0)])
+    bounds = [part.predict({"p": 64.0}).low for part in parts]
+    assert replace(rough, parts=parts).predict({"p": 64.0}).low >= sum(bounds)
     assert whole.predict({"p": 16.0}) == replace(whole, parts=()).predict({"p": 16.0})

@@ -108,7 +108,7 @@ def test_what_was_measured_is_told_instead_of_a_prediction() -> None:
     found = series("ranks", {count: profile(count, {"solve": even(8.0)}, each_of(0.25)) for count in (1, 2, 4, 8)})
     (sentence,) = (told for told in outlook_sentences(scaling_of(found, [{"ranks": 4.0}])) if "overtake" not in told)
     # 2 s of computing and 0.25 s of messages.
-    assert sentence == "At 4 ranks: 2.25 s, global efficiency 88.9 %, as measured."
+    assert sentence == "At 4 ranks: 2.25 s, global efficiency 88.9 %, from these runs."
 
 
 def test_what_the_places_named_do_not_hold_is_told() -> None:

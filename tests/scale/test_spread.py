@@ -198,6 +198,15 @@ def test_what_a_library_does_is_told_as_its_call() -> None:
     ]
 
 
+def test_a_function_is_one_place_on_the_path_of_a_started_thread_too() -> None:
+    many, none = tuple([0.0] + [4.0] * 7), tuple([4.0] + [0.0] * 7)
+    started = call("clone3", call("work", call("sin", time=many)), time=tuple([0.0] + [1.0] * 7))
+    own = call("main", call("work", call("sin", time=none)), call("sum", time=tuple([2.0] + [0.0] * 7)))
+    found = spread_of(build(entry("<program root>", own, started)), "cpu.time")
+    (odd,) = found.odd
+    assert (odd.place, odd.here, odd.usual) == ("sum", 2.0, 0.0)
+
+
 def test_runs_are_not_taken_for_the_ranks_of_one(database: Path, tmp_path: Path) -> None:
     other = shutil.copytree(database, tmp_path / "other")
     with pytest.raises(UsageError, match="several runs"):
