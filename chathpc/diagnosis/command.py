@@ -38,7 +38,7 @@ _PYTHON = re.compile(r"python[\d.]*")
 _COUNTING = ("-m", "cProfile", "-s", "tottime")
 _CALLS = (
     "How often each function is called, and what a call takes. Many short calls cost their own overhead: one call for a whole array or a "
-    "compiled loop helps. Few long calls are the work itself."
+    "compiled loop helps. Of few long calls the lines inside matter, which py-spy tells."
 )
 COUNT_CALLS = f"python {' '.join(_COUNTING)} {APP} ({_CALLS})"
 _LINES = (

@@ -74,7 +74,7 @@ TOOLS = {
     "python -m cProfile": Tool("Python documentation, The Python Profilers", "-s", "", "files"),
     "python": Tool("python -h; Python documentation, Command line and environment", "-m", "", "files"),
     "chathpc explain": Tool("docs/cli.md", "--llm --source", "", "files"),
-    "chathpc measure": Tool("docs/cli.md", "", ""),
+    "chathpc measure": Tool("docs/cli.md", "--vary", ""),
     "mpicc": Tool("gcc(1)", "-o", "-c", "files"),
 }  # fmt: skip
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
