@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -269,7 +270,12 @@ def _tell(measured: Measured, explained: bool) -> None:
         if cost is None or cost.start_up is None
         else f", of which {measured.tool} took {seconds(cost.start_up)} to start and to end"
     )
-    alone = "" if cost is None else f"{own}; without it {seconds(cost.seconds)}: {cost}"
+    # Waits for a core are no part of the program's time, neither with the profiler nor without.
+    alone = (
+        ""
+        if cost is None
+        else f"{own}; without waits for a core the program took {seconds(mean(cost.under))}, alone {seconds(cost.seconds)}: {cost}"
+    )
     complain(f"{', '.join(measured.events)} by {measured.tool}{rate}: {seconds(measured.seconds)}{alone}.")
     for remark in measured.remarks:
         complain(remark)

@@ -18,6 +18,8 @@ TOOLS: tuple[Tool, ...] = get_args(Tool)
 #: Of measure.json; a reader of another major number cannot read it.
 SCHEMA = "chathpc-measure/1"
 RECORD = "measure.json"
+#: An overhead above this part is told beside a diagnosis (`overhead_note` of the catalogue): noise that leaves more open tells nothing.
+_MATTERS = 0.2
 #: Bytes of a record that are read.
 _LARGEST = 1 << 20
 
@@ -103,6 +105,8 @@ class Overhead:
             return f"{cost} (one run each; noise unknown)"
         (least, most), runs = self.interval, f"{len(self.alone)} runs each"
         if not least:
+            if most > _MATTERS:
+                return f"overhead unknown, as noise allows up to {most:.0%} ({runs})"
             limit = f", at most {most:.0%}" if most else ""
             return f"no overhead beyond noise{limit} ({runs})"
         return f"{self.share:.0%} overhead ({least:.0%} to {most:.0%}, {runs})"
