@@ -58,7 +58,7 @@ def test_an_unknown_format_is_told_with_the_known_ones(database: Path) -> None:
 
 
 def test_several_paths_are_joined(database: Path, tmp_path: Path) -> None:
-    other = write(tmp_path / "other", programs.small()).path
+    other = write(tmp_path / "other", replace(programs.small(), traces={})).path
     joined = load(database, other)
     assert joined.total(TIME) == 2 * 20.875
     assert len(joined.sources) == 2
