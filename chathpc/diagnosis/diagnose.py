@@ -202,14 +202,13 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
 
 
 def _in_run(facts: Facts, found: Iterable[Draft]) -> Iterable[Draft]:
-    """What was found in the time of devices, weighed by the part of the run in which they work at most."""
-    part = facts.device_part
-    return (
-        draft
-        if part == 1.0 or draft.impact is not None or draft.cause == "gpu-idle-host-bound"
-        else replace(draft, headroom=headroom(draft) * part)
-        for draft in found
-    )
+    """What was found in the time of devices, weighed by the part of the run in which they work at most; without what is hardly any of it."""
+    part, least = facts.device_part, common()["hardly_any"].value
+    for draft in found:
+        if part == 1.0 or draft.impact is not None or draft.cause == "gpu-idle-host-bound":
+            yield draft
+        elif draft.share * part >= least:
+            yield replace(draft, headroom=headroom(draft) * part)
 
 
 def _with_device_source(facts: Facts, drafts: list[Draft]) -> list[Draft]:

@@ -89,4 +89,14 @@ def test_a_device_that_hardly_works_is_idle_whatever_fills_its_time() -> None:
         statements(diagnosis, "gpu-idle-host-bound")[0]
         == "The devices' work takes 30.0 ms of the 10.0 s of wall-clock time (0.300 %)."
     )
-    assert finding(diagnosis, "gpu-h2d-copy-bound").weight < 0.01
+    assert "gpu-h2d-copy-bound" not in [each.cause for each in diagnosis.findings]  # 0.3 % of the run
+
+
+def test_a_device_that_waits_for_its_driver_does_not_wait_for_work_of_the_program() -> None:
+    start = driver("cuInit", seconds=8.0)
+    kernel = gpu_op("<gpu copyin>", values={"gpu.time": 0.03, "gpu.copy.time": 0.03})
+    profile = replace(
+        program(line("app.cu:9", start, driver("cudaMemcpy", kernel, seconds=0.1))), run={"seconds": "10"}
+    )
+    assert causes(profile)[0] == "gpu-start-up"
+    assert "gpu-idle-host-bound" not in causes(profile)

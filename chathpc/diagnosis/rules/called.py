@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause, own_causes
+from chathpc.diagnosis.catalogue import cause, common, own_causes
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.catalogue.own import SHARE
 from chathpc.diagnosis.draft import Draft, calling_function, part_of, share_here, time_fact
@@ -174,7 +174,7 @@ def host_calls(facts: Facts) -> Iterable[Draft]:
         if time is None or (identifier in _IN_LOOPS and not time.in_loop):
             continue
         once = kind == HostCall.SETUP
-        yield called_draft(
+        draft = called_draft(
             facts,
             time,
             f"{time.caller} {does}",
@@ -187,6 +187,9 @@ def host_calls(facts: Facts) -> Iterable[Draft]:
             if once and not time.in_loop
             else (),
         )
+        # A device that waits for its driver does not wait for the program's own work.
+        waits = once and draft.share >= common()["most"].value
+        yield replace(draft, replaces=("gpu-idle-host-bound",)) if waits else draft
 
 
 def _purposes(facts: Facts) -> np.ndarray:
