@@ -32,6 +32,8 @@ _EIGHTY = 1.2816
 _WHOLE = frozenset({"memory", "l2"})
 #: Use of the tensor cores from which a kernel is said to need them.
 _USED = 0.01
+#: Part of the time that a limit takes where it is one: below it Nsight Compute's rules speak of latency ("SOLBottleneck").
+_BUSY = 0.6
 #: What names of kernels say of the numbers that their tensor instructions take, and the first compute capability that takes them
 #: (CUDA programming guide, "Element Types and Matrix Sizes" of wmma; Hopper and Blackwell whitepapers).
 _NUMBERS = (
@@ -116,7 +118,8 @@ def across(measured: Measured, source: Device, target: Device) -> Moved:
     weight = explained**_TRUST
     after = combined(there, constants()) - constants()["launch"] if before > 0 else 1.0
     value = moved((after / (before or 1.0)) ** weight * waiting ** (1 - weight))
-    limiter = max(there, key=lambda name: there[name]) if there and weight > 0.5 else "latency"
+    longest = max(there, key=lambda name: there[name], default="latency")
+    limiter = longest if there and there[longest] * launches >= _BUSY * value else "latency"
     if own:
         # Another clock of the same device: between what does not feel it and what follows it.
         bounds = sorted((moved(1.0), moved(source.clock / target.clock)))

@@ -124,9 +124,7 @@ def described(
         if each.name in given:
             values[each.name] = value = _value(given[each.name], {}, each.name)
             if not each.real and value % 1:
-                raise UsageError(
-                    f"{each.name} is {each.type or 'of no known type'}, and {given[each.name]} is no whole number."
-                )
+                raise UsageError(f"{given[each.name]} is no whole number, as {each.name} is.")
         elif each.size > 8 or (each.type and each.type not in _WIDTHS):
             values[each.name] = 0.0
             assumptions.append(f"{each.name} was not given: {each.size} bytes of zeros.")

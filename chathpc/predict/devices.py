@@ -67,6 +67,11 @@ class Device:
     launch: float = 2e-6
 
     @property
+    def usual(self) -> Device:
+        """The device at the clock that programs run at: the catalogue has that of the labels' device as a profiler locks it."""
+        return self.at(self.boost) if self.clock == self.base and self.boost else self
+
+    @property
     def vendor(self) -> str:
         """The maker as its products' names begin: NVIDIA, AMD, Intel, …; empty for others."""
         first = self.name.split(" ")[0]

@@ -13,7 +13,7 @@ from pydantic import Field
 from chathpc.errors import UsageError
 from chathpc.predict.across import Measured, Ranked, ranked
 from chathpc.predict.counts import Range
-from chathpc.predict.devices import Device, device, devices
+from chathpc.predict.devices import CLASSES, Device, device, devices
 from chathpc.predict.prediction import Prediction
 from chathpc.predict.profiled import unlike, untimed
 from chathpc.predict.record import DeviceRecord, RangeRecord
@@ -101,6 +101,7 @@ def ranking(
     wall = wall_seconds(profile)
     gpus = max(len(profile.timeline.devices) if wall and profile.timeline else 1, 1)
     kernels, notes = _with_source(kernels, predictions)
+    source, targets = source.usual, [each.usual for each in targets]
     # One GPU, on average: they work beside each other.
     kernels = [replace(each, seconds=each.seconds / gpus, launches=each.launches / gpus) for each in kernels]
     total = sum(each.seconds for each in kernels)
@@ -132,13 +133,13 @@ def _with_source(
             done.append(each)
         else:
             launch = replace(found.launch, kernel=each.launch.kernel)
-            totals = {kind: value.value for kind, value in found.counts.operations.items() if value.value}
+            totals = {kind: value for kind in CLASSES if (value := found.counts.total(kind))}
             done.append(
                 replace(each, launch=launch, counts=found.counts, operations=totals, bytes=found.counts.dram_bytes)
             )
     names = ", ".join(dict.fromkeys(other))
-    said = [f"Of {names} other launches were predicted than measured: give the same --args."] if other else []
-    return done, said
+    said = f"Of {names} launches of other shapes were measured than predicted: moved without the source. --args, --grid or --launch choose others."
+    return done, [said] if other else []
 
 
 def _kernels(kernels: Sequence[Measured], found: Sequence[Ranked]) -> list[MovedKernelRecord]:
@@ -200,7 +201,7 @@ def _notes(
         share = numbers.percent(sum(each.seconds for each in unknown) / total)
         what = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
         yield (
-            f"No counters and no source tell what limits {what} ({share} of the kernels' time): taken to move like the mean of clock, instruction "
-            "issue, single precision, L2 and memory; bounds are the extremes of these. Better: ncu --set full, or give the source."
+            f"No counters and no source of these launches tell what limits {what} ({share} of the kernels' time): taken to move like the mean of clock, "
+            "instruction issue, single precision, L2 and memory; bounds are the extremes of these. Better: ncu --set full, or give the source."
         )
     yield "Not known: whether all the memory that the program allocates fits, and whether a larger L2 keeps more."

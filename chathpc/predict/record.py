@@ -30,10 +30,12 @@ _LESS = {
     "l2": "It would take less time with fewer sectors: neighbouring threads at neighbouring addresses, tiles in shared memory.",
     "issue": "It would take less time with fewer instructions: wider loads and stores, less arithmetic for addresses.",
     "latency": "It would take less time with more to do while it waits: more warps, or several independent elements a thread.",
+    "fp64": "It would take less time in single precision, where that is exact enough.",
     "atomic": "It would take less time with fewer atomics at the same addresses: combine in registers or shared memory first (a private copy a block).",
 }
 #: By how many times the average a warp is long for itself, and passes are more than what is asked for needs.
 _LONE = 2.0
+_SECTOR = 32.0
 
 
 class RangeRecord(Record):
@@ -168,7 +170,7 @@ def _kernel(found: Prediction) -> KernelRecord:
     told = {
         "kernel": found.kernel, "mangled": found.mangled, "headline": _headline(found), "bound": roofline.bound,
         "probability": roofline.probability, "limiter": roofline.limiter, "launch": found.launch, "operations": counts.operations,
-        "issued": counts.issued, "lines": found.lines, "change": [each for each in (_less(found), change(roofline)) if each],
+        "issued": counts.issued, "lines": found.lines, "change": [each for each in (_less(found), _fuller(found), change(roofline)) if each],
         "assumptions": found.assumptions, "followed": counts.emulated,
         "roofs": [
             {
@@ -204,11 +206,19 @@ def _less(found: Prediction) -> str:
     counts, limiter = found.counts, found.time.limiter
     places = min(found.time.occupancy.warps * found.device.units, counts.warps)
     average = sum(counts.issued.values()) / (counts.warps or 1.0)
-    if limiter == "latency" and places and counts.longest > average * max(counts.warps / places, _LONE):
+    # Of a launch that was cut off the longest warp is that which was seen longest.
+    lone = limiter == "latency" and not counts.open and places
+    if lone and counts.longest > average * max(counts.warps / places, _LONE):
         return (
             f"The longest warp has {numbers.number(counts.longest / average)}x the instructions of the average one, and the others do not fill "
             "its time: share its work among more threads and blocks."
         )
+    asked, touched = (
+        sum(each.get(f"global {way}", 0.0) for way in ("load", "store")) for each in (counts.requested, counts.sectors)
+    )
+    used = asked / (_SECTOR * touched or 1.0)
+    if limiter in ("memory", "l2") and 0 < used < 1 / _LONE:
+        return f"It would take less time if more than {numbers.percent(used)} of the sectors were used: neighbouring threads at neighbouring addresses."
     near = {name: value for name, value in counts.passes.items() if name != "global atomic"}
     if limiter != "l1" or not near:
         return _LESS.get(limiter, "")
@@ -221,6 +231,14 @@ def _less(found: Prediction) -> str:
     many = "" if times < _LONE else f" ({numbers.number(times)} where 1 is possible)"
     what = near_by if times < _LONE else apart if most.startswith("shared") else far
     return f"It would take less time with fewer passes, most of which are for {most}s{many}: {what}."
+
+
+def _fuller(found: Prediction) -> str:
+    """What would give all multiprocessors work, where the grid has too few blocks for that."""
+    launch, device = found.launch, found.device
+    if not device.gpu or launch.blocks >= device.units or launch.threads <= launch.blocks * device.warp:
+        return ""
+    return f"Of {device.units} multiprocessors {device.units - launch.blocks} have no block: smaller blocks, and more of them, would use them."
 
 
 def likely(probability: float) -> str:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import exp
 
 import pytest
@@ -50,6 +51,13 @@ def test_what_no_limit_explains_moves_with_the_clock() -> None:
     assert found.limiter == "latency"
     assert (found.explained or 0) < 0.05
     assert found.seconds.value == pytest.approx(1e-2 * RTX.clock / A100.clock, rel=0.2)
+
+
+def test_a_limit_that_takes_little_of_the_time_is_none() -> None:
+    # As of a scan that waits at barriers: half of the memory's peak, and of nothing else more.
+    scan = Measured(1e-3, 1, launch("scan"), busy={"memory": 0.5, "l2": 0.3, "issue": 0.3})
+    assert across(scan, RTX, RTX).limiter == "latency"
+    assert across(replace(scan, busy={"memory": 0.9}), RTX, RTX).limiter == "memory"
 
 
 def test_there_and_back_is_where_it_was() -> None:

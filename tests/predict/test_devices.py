@@ -6,6 +6,11 @@ from chathpc.errors import UsageError
 from chathpc.predict.devices import CLASSES, device, devices, own_processor
 
 
+def test_programs_run_at_the_boost_clock_where_the_catalogue_has_the_base_clock() -> None:
+    assert device("rtx3080").usual.clock == 1.71e9
+    assert [device(name).usual.clock for name in ("rtx3090", "h100")] == [1.695e9, 1.83e9]
+
+
 def test_the_peaks_of_the_public_labels_are_those_of_the_rtx_3080() -> None:
     # Bolet et al., arXiv 2505.03988: GFLOP/s, GINTOP/s and operations per byte.
     found = device("rtx3080")

@@ -192,6 +192,25 @@ def test_a_launch_that_the_driver_refuses_is_refused(
     refuse_impossible((2**31 - 1, 65535, 65535), (32, 32, 1), 101376, RTX3080)
 
 
+STRIDED = "__global__ void strided(const float *v, float *out, int s) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    out[i] = v[i * s];\n}\n"
+
+
+@pytest.mark.proprietary
+def test_what_would_take_less_is_told_for_unused_sectors_and_idle_multiprocessors(
+    toolkit: None, tmp_path: Path
+) -> None:
+    source = tmp_path / "strided.cu"
+    source.write_text(STRIDED)
+    changes = []
+    for blocks in (4096, 4):
+        asked = Asked(grid=(blocks, 1, 1), block=(256, 1, 1), values={"s": "8", "v": "8*1048576"})
+        found = predicted(tmp_path / str(blocks), Program((source,)), asked)
+        changes.append(record("strided.cu", found).kernels[0].change)
+    # Of each sector of 32 bytes that is read 4 are used, of those that are written all: 8 bytes of 32 + 4.
+    assert "more than 22.2 % of the sectors" in changes[0][0]
+    assert any("Of 68 multiprocessors 64 have no block" in each for each in changes[1])
+
+
 def test_kernels_are_found_by_every_name_that_users_give_them() -> None:
     kernels = (
         "_Z4gemmIfEviPKT_S2_PS0_",
