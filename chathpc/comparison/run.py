@@ -9,6 +9,7 @@ from math import isfinite
 import numpy as np
 
 from chathpc.comparison.function_names import library_key
+from chathpc.diagnosis.cores import without_core
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import Activity
@@ -124,6 +125,15 @@ class Run:
         """Seconds in which its threads could run and had no core, where that was measured beside the time."""
         known = self.metric.unit == Unit.SECONDS and NO_CORE in self.profile.metrics
         return self.profile.total(NO_CORE) if known else None
+
+    def with_cores(self, took: float) -> float:
+        """The least that the run could have taken if no thread had lacked a core: what the thread that lacked it longest did, or the mean
+        of what threads did.
+        """
+        if not self.without_core:
+            return took
+        lacked = without_core(self.facts, np.ones(len(self.profile.tree), dtype=bool)).max(initial=0.0)
+        return min(max(took - float(lacked), self.total / max(self.threads, 1)), took)
 
     # -- contexts --------------------------------------------------------------------------------------------
 

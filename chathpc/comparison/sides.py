@@ -11,6 +11,7 @@ import numpy as np
 from chathpc.comparison.noise import Judged, Noise, NoiseKind
 from chathpc.comparison.record import ChangeRecord, TotalRecord
 from chathpc.comparison.run import Run
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.tree import FloatArray
@@ -76,8 +77,24 @@ class Sides:
 
     @cached_property
     def elapsed(self) -> TotalRecord | None:
-        """How long the runs took, where that is known and asked for."""
-        return self._whole(np.array(self.took), self.decisive_kind) if self.took else None
+        """How long the runs took, where that is known and asked for. The interval holds what it may be where all threads have a core."""
+        if not self.took:
+            return None
+        found = self._whole(np.array(self.took), self.decisive_kind)
+        if found.ratio_low is None or found.ratio_high is None or not self.starved:
+            return found
+        least = [run.with_cores(took) / took if took else 1.0 for run, took in zip(self.runs, self.took, strict=True)]
+        low = found.ratio_low * min(least[self.count :])
+        high = found.ratio_high / min(least[: self.count])
+        beyond = found.beyond_noise and not low <= 1 <= high
+        return found.model_copy(update={"ratio_low": low, "ratio_high": high, "beyond_noise": beyond})
+
+    @property
+    def starved(self) -> bool:
+        """True if threads of a run could run and had no core for a good part of the time."""
+        least = cause("oversubscription").threshold("min_share")
+        lacked = [(run.without_core or 0.0, run.total) for run in self.runs]
+        return any(waits >= least * (total + waits) for waits, total in lacked if waits)
 
     @property
     def decisive_kind(self) -> NoiseKind:

@@ -23,7 +23,6 @@ from chathpc.comparison.record import (
 from chathpc.comparison.run import Run
 from chathpc.comparison.sides import Sides
 from chathpc.comparison.thresholds import threshold
-from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.profile import numbers
 from chathpc.profile.merge import kernels
@@ -300,16 +299,15 @@ def different_shapes(before: SideRecord, after: SideRecord, timed: bool) -> str:
 
 def without_core(sides: Sides) -> str:
     """That threads of a side could run and had no core for a good part of the time, as a sentence; empty where they had one."""
-    least = cause("oversubscription").threshold("min_share")
     lacked = [run.without_core for run in sides.runs]
-    if not any(waits and waits >= least * (run.total + waits) for run, waits in zip(sides.runs, lacked, strict=True)):
+    if not sides.starved:
         return ""
     told = []
     for name, side in (("before", lacked[: sides.count]), ("after", lacked[sides.count :])):
         known = [waits for waits in side if waits is not None]
         told += [f"{numbers.seconds(fmean(known))} {name}"] if known else []
     verdict = (
-        "The verdict is about wall-clock time, which such waits make longer; the times below are without them."
+        "The verdict is about wall-clock time, which such waits make longer: its interval allows for them, the times below are without them."
         if sides.elapsed is not None
         else "The times compared are without such waits."
     )
