@@ -47,7 +47,10 @@ def assembled(
             "perf record -e cpu-clock -g ./app (of a server in Go: go tool pprof -proto http://HOST/debug/pprof/profile)"
         )
     elif "cpu.time.wall" not in ids:
-        missing["waiting (blocked and sleeping threads)"] = "go tool pprof -proto http://HOST/debug/pprof/block"
+        go = any(name.endswith(".go") for name in profile.tree.files)
+        missing["waiting (blocked and sleeping threads)"] = (
+            "go tool pprof -proto http://HOST/debug/pprof/block" if go else "perf trace -s ./app"
+        )
     missing["hardware counters (cache misses, instructions per cycle)"] = (
         "perf record -e cycles,instructions,cache-misses -g ./app"
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import PurePath
+
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
@@ -13,11 +16,15 @@ from chathpc.diagnosis.rules import Lack
 from chathpc.diagnosis.source.languages import is_python
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import template_library
+from chathpc.profile.languages import Language, language_of
 from chathpc.profile.metric import Clock
 from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.source_text import files_of, no_source
 from chathpc.profile.tree import IntArray, NodeKind
 
+#: Who compiles a file to have remarks; headers are compiled with what includes them.
+_COMPILERS: dict[Language | None, str] = {Language.C: "gcc", Language.CPP: "g++", Language.FORTRAN: "gfortran"}
+_HEADERS, _ANY = (".h", ".hh", ".hpp", ".hxx"), PurePath("app.c")
 #: Lines whose files are looked for, the costliest first.
 _LINES = 10
 #: So many files that a source may be are named.
@@ -64,9 +71,11 @@ def remarks(facts: Facts) -> Lack | None:
     """Nothing that a compiler says of loops or calls; interpreted code has no compiler to say any."""
     if (facts.profile.build is not None and facts.profile.build.records) or _is_interpreted(facts):
         return None
-    return Lack(
-        "no remarks of a compiler", "gcc -O2 -g -fopt-info-vec-missed -fopt-info-inline-missed app.c 2> build.log"
-    )
+    hot = (PurePath(facts.profile.tree.file_name(node) or "") for node in hot_lines(facts))
+    file = next((each for each in hot if each.suffix not in _HEADERS and language_of(each.name) in _COMPILERS), _ANY)
+    compiler = _COMPILERS[language_of(file.name)]
+    flags = "-O2 -g -fopt-info-vec-missed -fopt-info-inline-missed"
+    return Lack("no remarks of a compiler", f"{compiler} {flags} -c {shlex.quote(file.name)} 2> build.log")
 
 
 def options(facts: Facts) -> Lack | None:

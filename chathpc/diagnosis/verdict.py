@@ -38,7 +38,10 @@ WAITING = (
 )
 #: Of counts, of instructions or of samples by an event.
 _UNSEEN = "What was counted does not show waiting"
-_WAITING_OR_IO = tuple(each for each in WAITING if each not in (Activity.OMP_OVERHEAD, Activity.JOIN))
+_WAITING_OR_IO = (
+    *(each for each in WAITING if each not in (Activity.OMP_OVERHEAD, Activity.JOIN)),
+    Activity.GPU_SYNC,
+)
 
 
 def verdict_of(facts: Facts, ranked: Sequence[Draft]) -> tuple[Verdict, str]:

@@ -230,7 +230,14 @@ def test_advice_fits_the_language_of_the_place(file: str, language: list[str]) -
 
 @pytest.mark.parametrize(
     ("name", "language"),
-    [("__grid_MOD_grow", "fortran"), ("app::grow::h0123456789abcdef", "rust"), ("grow", None)],
+    [
+        ("__grid_MOD_grow", "fortran"),
+        ("app::grow::h0123456789abcdef", "rust"),
+        ("_Z4growi", "c++"),
+        ("_ZNK4Grid4growEv", "c++"),
+        ("_Zero", None),
+        ("grow", None),
+    ],
 )
 def test_names_tell_the_language_where_no_file_does(name: str, language: str | None) -> None:
     profile = build(call("start", call(name, module="/home/app", time=3.0), module="/home/app"))

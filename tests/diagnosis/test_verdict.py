@@ -141,3 +141,14 @@ def test_waiting_is_given_only_by_a_clock_that_sees_it(clock: Clock | None, word
     profile = build(main(function("work", line("app.c:3", time=9.0)), line("app.c:9", time=1.0)))
     metrics = {name: replace(metric, clock=clock) for name, metric in profile.metrics.items()}
     assert diagnosed(replace(profile, metrics=metrics)).headline.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [("src/store.cpp", "g++"), ("my heat.f90", "gfortran"), ("app.c", "gcc"), ("small.hpp", "gcc"), ("lib.rs", "gcc")],
+)
+def test_remarks_are_asked_of_the_compiler_of_the_hottest_file(file: str, command: str) -> None:
+    examined = diagnosed(of_one_thread(build(main(function("f", line(f"{file}:11", time=9.0)))))).examined
+    remedy = next(each.remedy for each in examined.skipped if each.reason == "no remarks of a compiler")
+    named = {"g++": "store.cpp", "gfortran": "'my heat.f90'", "gcc": "app.c"}[command]
+    assert remedy == f"{command} -O2 -g -fopt-info-vec-missed -fopt-info-inline-missed -c {named} 2> build.log"
