@@ -29,6 +29,7 @@ _LITTLE = 0.3
 #: What people call a quantity, and how metrics are called.
 _CALLED = {
     "data": "bytes", "transferred": "copied", "transfers": "copies", "written": "writes", "wrote": "writes", "sent": "sends",
+    "metadata": "meta",
 }  # fmt: skip
 _PHRASES = {
     "i/o": "io", "bytes per second": "bandwidth", "block size": "threads per block",

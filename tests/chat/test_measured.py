@@ -101,6 +101,22 @@ def test_launches_that_differ_are_told_with_their_range() -> None:
     assert "200 on average, 100 to 300" in told
 
 
+def test_the_time_of_metadata_is_measured() -> None:
+    metrics = {
+        id: Metric(id, Unit.SECONDS, words, id)
+        for id, words in {"io.time": "input and output", "io.meta.time": "opens and stats"}.items()
+    }
+    assert [one.id for one in named(Session(replace(calls(), metrics=metrics)), "metadata time")] == ["io.meta.time"]
+
+
+def test_the_time_of_all_kernels_is_told() -> None:
+    both = (kernel(name, values={"gpu.kernel.time": time}) for name, time in (("k", 2.0), ("l", 5.0)))
+    assert (
+        "All kernels have 7.00 s."
+        in call(Session(build(function("main", *both, time=1.0))), "top", {"by": "kernel"}).text
+    )
+
+
 def test_what_a_block_size_and_precisions_are_called() -> None:
     names = {"gpu.kernel.blocks": "blocks per launch (grid size)", "gpu.kernel.threads-per-block": "threads per block"}
     names |= {

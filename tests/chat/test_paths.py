@@ -21,6 +21,8 @@ from chathpc.profile.metric import Metric, Unit, column_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
+from tests.profile.build import build
+from tests.profile.build import call as function
 from tests.profile.strategies import parents_from
 
 NAMES = ("main", "solve", "dot", "f")
@@ -132,3 +134,9 @@ def test_a_chain_as_deep_as_any_recursion_limit_is_searched() -> None:
 def test_a_number_too_large_for_a_float_is_no_error() -> None:
     asked = json.dumps([{"line": 10**400}])
     assert call(Session(profile_of([-1], [0], [1])), "query", {"query": asked}).rows == ()
+
+
+def test_contexts_without_the_metric_are_told_as_such() -> None:
+    bare = Session(build(function("main", function("solve", time=2.0), function("unused"), time=1.0)))
+    told = call(bare, "query", {"query": '[{"name": "solve"}]'}).text
+    assert told == "1 context is on matching paths. The query searched the 2 of 3 contexts that have cpu.time."

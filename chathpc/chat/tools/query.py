@@ -93,7 +93,9 @@ def query(session: Session, asked: QueryArguments) -> Result:
     text = f"{count} {lie} on matching paths."
     size = len(searched.tree)
     if size < searched.contexts:
-        text += f" The query searched the {numbers.count(size)} largest of {numbers.count(searched.contexts)} contexts."
+        of = f"of {numbers.count(searched.contexts)} contexts"
+        largest = f"largest {of}" if size >= MOST_CONTEXTS else f"{of} that have {metric.id}"
+        text += f" The query searched the {numbers.count(size)} {largest}."
         facts.add(
             Kind.COUNT,
             "the part that was searched",

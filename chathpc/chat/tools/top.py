@@ -63,6 +63,9 @@ def top(session: Session, asked: TopArguments) -> Result:
     kind = "load modules" if asked.by == "module" else f"{asked.by}s"
     most = "themselves" if asked.order == "itself" else "with all they call"
     text = f"The {kind} with most {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
+    if asked.by == "kernel":
+        text += f" All kernels have {numbers.quantity(float(table.exclusive[order].sum()), unit)}."
+        facts.value("the sum of all kernels", float(table.exclusive[order].sum()), form=Form.ONE)
     facts.add(Kind.COUNT, "the run", len(order), kind, form=Form.ONE, metric=metric.id)
     if asked.by == "line" and not asked.file and metric.id == session.facts.metric:
         text += _own(session, int(table.node[order[0]]), metric)
