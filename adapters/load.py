@@ -99,7 +99,7 @@ def refuse_same(places: Sequence[Path], views: Sequence[Profile]) -> None:
 
 def _refuse_runs(places: Sequence[Path], views: Sequence[Profile]) -> None:
     """UsageError if two of the views are of two runs: chathpc measure made each, or one tool timed a thread of the same rank in both, or
-    different programs of which not both are ranks.
+    programs of other names without a function in common, of which not both are ranks.
     """
     from chathpc.profile.merge import tool_of
 
@@ -111,7 +111,10 @@ def _refuse_runs(places: Sequence[Path], views: Sequence[Profile]) -> None:
     ]
     for (one, first, its), (other, second, tool) in combinations(timed, 2):
         ranks = all((view.where.rank >= 0).any() for view in (first, second))
-        if its == tool and first.program != second.program and not ranks:
+        if its != tool or first.program == second.program or ranks:
+            continue
+        mine, theirs = _own(first), _own(second)
+        if mine and theirs and mine.isdisjoint(theirs):
             raise UsageError(
                 f"{clean(str(one))} and {clean(str(other))} are of different programs, {clean(first.program)} and {clean(second.program)}.",
                 hint=hint,
@@ -122,6 +125,15 @@ def _refuse_runs(places: Sequence[Path], views: Sequence[Profile]) -> None:
             known, other = seen.setdefault((tool_of(view), *mark), (owner, place))
             if known != owner:
                 raise UsageError(f"{clean(str(other))} and {clean(str(place))} are two runs.", hint=hint)
+
+
+def _own(view: Profile) -> set[tuple[str, str]]:
+    """Names of the program's functions, with their files."""
+    from chathpc.profile.classification import classify
+
+    tree = view.tree
+    own = np.flatnonzero((tree.function == np.arange(len(tree))) & (tree.parent >= 0) & (classify(tree).call < 0))
+    return {(tree.function_name(at), tree.place(at).partition(":")[0]) for at in own.tolist()}
 
 
 def _marks(place: Path, view: Profile) -> Iterator[tuple[Path, tuple[object, ...]]]:

@@ -99,14 +99,16 @@ def test_two_runs_are_no_views_of_one(tmp_path: Path) -> None:
 
 
 def test_different_programs_are_no_views_of_one_run(tmp_path: Path) -> None:
-    row = line("src/a.c", 1, point(1, {TIME: {0: 1.0}}))
-    threads, ranks = [Location(thread=0)], [Location(thread=0, rank=0, core=0)]
-    one, other = (
-        write(tmp_path / f"db-{name}", Database([entry(function("main", row))], places, title=name)).path
-        for name, places in (("stencil", threads), ("CoMD-mpi", ranks))
-    )
+    def program(name: str, title: str, file: str, place: Location) -> Path:
+        row = line(f"src/{file}", 1, point(1, {TIME: {0: 1.0}}))
+        return write(tmp_path / name, Database([entry(function("main", row, file=file))], [place], title=title)).path
+
+    one = program("one", "stencil", "a.c", Location(thread=0))
+    other = program("other", "CoMD-mpi", "b.c", Location(thread=0, rank=0, core=0))
     with pytest.raises(UsageError, match="are of different programs, stencil and CoMD-mpi"):
         chathpc.load(one, other)
+    named = program("named", "another run", "a.c", Location(thread=0, rank=0, core=0))
+    assert chathpc.load(one, named).total("cpu.time") == 2.0  # one program, whatever the databases are called
 
 
 def test_two_measurements_of_one_tool_are_two_runs(tmp_path: Path) -> None:
