@@ -105,7 +105,12 @@ def _named(context: click.Context, option: click.Parameter, values: tuple[str, .
     show_default=True,
     help="Which launch of the kernel.",
 )
-@click.option("--profile", metavar="PATH", type=PROFILE, help="Take grid, block and kernel from this profile.")
+@click.option(
+    "--profile",
+    metavar="PATH",
+    type=PROFILE,
+    help="Take the kernel from this profile, and without a main grid and block.",
+)
 @click.option(
     "--seconds", metavar="N", type=click.FloatRange(0.1, 600), default=3.0, show_default=True,
     help="How long a launch is followed before the rest is taken to go on alike.",

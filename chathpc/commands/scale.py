@@ -90,9 +90,9 @@ def command(
             progress=progress,
         )
         text = scale_renderers()[form](found, style)
-    answer(text, output)
     if job is not None:
         _write_job(job, found, quiet)
+    answer(text, output)
 
 
 def _write_job(file: Path, found: Scaling, quiet: bool) -> None:

@@ -119,7 +119,8 @@ def lowered(
     code = lowering.lower(modules)
     if not code.kernels:
         raise UsageError(
-            "The program has no kernels.", hint="Name the sources with __global__ functions or target regions."
+            "The program has no kernels.",
+            hint="Name the sources with __global__ functions (of a template, an instance of it) or target regions.",
         )
     (work / "code").write_bytes(code.data)
     sources = tuple(unit.source for unit in recipe.units)

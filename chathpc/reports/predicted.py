@@ -28,7 +28,9 @@ def text(record: PredictionRecord, style: Style) -> str:
     page.paragraph(f"{where} · predicted, nothing was measured", indent=0, style="dim")
     page.blank()
     if several:
-        for line in table_lines(OVERVIEW, overview_rows(record), page.style):
+        # Without bounds, for which names of kernels would be cut until they are alike.
+        rows = [(row[0], row[1].partition(" (")[0], *row[2:]) for row in overview_rows(record)]
+        for line in table_lines(OVERVIEW, rows, page.style, right="time likely"):
             page.row(line)
         page.blank()
     for kernel in record.kernels if style.verbose else record.kernels[:1]:
@@ -78,8 +80,9 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     if others:
         yield "Also", " · ".join(others)
     moved = ranged(_sum(found.memory_read, found.memory_written), numbers.size)
+    read, written = (numbers.size(_whole(each.value)) for each in (found.memory_read, found.memory_written))
     yield "Memory", (
-        f"{moved} to and from device memory ({numbers.size(found.memory_read.value)} read, {numbers.size(found.memory_written.value)} written) · "
+        f"{moved} to and from device memory ({read} read, {written} written) · "
         f"distinct: {numbers.size(found.footprint_read)} read, {numbers.size(found.footprint_written)} written"
     )  # fmt: skip
     accesses = [_access(name, found) for name in sorted(found.requests) if not name.startswith("constant")]
@@ -97,7 +100,8 @@ def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     yield (
         "Occupancy",
         (
-            f"{numbers.percent(time.occupancy)}: {time.blocks} blocks ({time.warps} warps) on a multiprocessor, limited by {time.occupancy_limiter}; "
+            f"{numbers.percent(time.occupancy)}: {_several(time.blocks, 'block')} ({_several(time.warps, 'warp')}) on a multiprocessor, "
+            f"limited by {time.occupancy_limiter}; "
             f"{numbers.number(time.waves)} waves{tail}"
         ),
     )
@@ -131,7 +135,7 @@ def overview_rows(record: PredictionRecord) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-OVERVIEW = ("kernel", "time", "bound by roofline", "likely", "takes longest")
+OVERVIEW = ("kernel", "time", "roofline", "likely", "takes longest")
 
 
 def _kernel(page: Page, kernel: KernelRecord) -> None:
@@ -184,6 +188,10 @@ def _shape(sizes: tuple[int, int, int]) -> str:
     """`32 x 32`: dimensions of 1 at the end are not told."""
     kept = sizes[: max((at for at, each in enumerate(sizes, 1) if each > 1), default=1)]
     return " x ".join(f"{each:,}" for each in kept)
+
+
+def _several(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _whole(value: float) -> float:

@@ -21,7 +21,7 @@ from chathpc.reports.style import WIDEST, Style
 
 #: Pixels: the picture, and its margins left, right, top, bottom.
 _WIDTH, _HEIGHT = 760, 480
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 44, 52
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 44, 52
 #: Colours that differ for readers with any colour vision (Okabe and Ito 2008), on light and dark ground.
 _COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": "#cc79a7", "tensor": "#e69f00"}
 #: Labels of roofs are that wide (pixels), and would touch if one's peak is less than so many times the other's.
@@ -147,7 +147,7 @@ class _Frame:
             at = self.y(10.0**exponent)
             yield f'<path class="g" d="M{_LEFT} {at}H{_WIDTH - _RIGHT}"/>'
             yield f'<text class="t" x="{_LEFT - 8}" y="{at + 4}" text-anchor="end">{numbers.count(10.0**exponent)}</text>'
-        yield f'<text class="t" x="8" y="{_TOP - 6}">operations per second</text>'
+        yield f'<text class="t" x="8" y="{_TOP - 10}">operations per second</text>'
         middle = (_LEFT + _WIDTH - _RIGHT) / 2
         yield f'<text class="t" x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">operations per byte of device memory</text>'
 
@@ -178,7 +178,9 @@ class _Frame:
             yield f'<circle cx="{x}" cy="{self.y(_rate(kernel, roof))}" r="5" fill="{colour}"><title>{told}</title></circle>'
             if number == 0:
                 name = escape(clean(shorten(kernel.kernel, 32)))
-                yield f'<text class="t" x="{x + 9}" y="{self.y(_rate(kernel, roof)) + 4}">{name}</text>'
+                # On the side where there is room.
+                side = f'x="{x + 9}"' if x < _WIDTH / 2 else f'x="{x - 9}" text-anchor="end"'
+                yield f'<text class="t" {side} y="{self.y(_rate(kernel, roof)) + 4}">{name}</text>'
 
 
 def _rate(kernel: KernelRecord, roof: RoofRecord) -> float:

@@ -77,6 +77,20 @@ def test_several_kernels_stand_in_a_table_and_the_first_in_full() -> None:
     ) == (False, True)
 
 
+def test_kernels_of_one_name_are_told_apart_in_the_table() -> None:
+    names = [f"sim::force<{real}, 128>" for real in ("float", "double")]
+    text = rendered("text", *(kernel(kernel=name) for name in names), width=80)
+    assert all(text.count(name) for name in names)
+    assert "(…)" not in text
+
+
+def test_one_block_is_no_blocks() -> None:
+    time = kernel()["time"] | {"blocks": 1, "warps": 1}
+    still = kernel()["bytes"] | {"memory_written": spread(81.92)}
+    assert "1 block (1 warp) on a" in rendered("text", kernel(time=time))
+    assert "82.0 B written" in " ".join(rendered("text", kernel(bytes=still)).split())
+
+
 def test_where_no_bytes_move_there_is_no_intensity() -> None:
     still = kernel()["bytes"] | {"memory_read": spread(0), "memory_written": spread(0)}
     assert "64.0" not in rendered("text", kernel(bytes=still))
@@ -104,7 +118,8 @@ def test_the_picture_has_a_roof_and_a_point_for_each_class() -> None:
 
 
 def test_no_label_of_the_picture_is_cut_or_hides_another() -> None:
-    record = sample()
+    far = [{**roof, "intensity": 9e3} for roof in kernel()["roofs"]]
+    record = sample(kernel(kernel="simulation::force<double, 128>", roofs=far))
     same = record.device.model_copy(update={"peaks": {"fp32": 19.5e12, "integer": 19.5e12}})
     svg = prediction_renderers()["svg"](record.model_copy(update={"device": same}), Style())
     boxes = []
