@@ -106,7 +106,7 @@ _STALLS: dict[str, tuple[str, str]] = {
     "IFET": ("instruction-fetch", "waiting for the next instruction"),
     "IDEP": ("dependency", "waiting for the result of an earlier instruction"),
     "GMEM": ("memory", "waiting for global memory"),
-    "MEM": ("memory", "waiting for memory"),
+    "MEM": ("any-memory", "waiting for memory"),
     "TMEM": ("texture", "texture queue full"),
     "SYNC": ("barrier", "waiting for a barrier or memory ordering"),
     "CMEM": ("constant", "waiting for constant memory"),

@@ -19,7 +19,13 @@ from chathpc.profile.tree import IntArray, NodeKind
 #: Kind of trouble → where it is counted by line, and what is counted in words.
 _BY_LINE = {
     "memory": (
-        ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture", "gpu.stall.drain"),
+        (
+            "gpu.stall.memory",
+            "gpu.stall.any-memory",
+            "gpu.stall.memory-throttle",
+            "gpu.stall.texture",
+            "gpu.stall.drain",
+        ),
         "samples of warps that wait for memory",
     ),
     "barrier": (("gpu.stall.barrier",), "samples of warps that wait at a barrier"),

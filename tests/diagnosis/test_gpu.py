@@ -273,8 +273,9 @@ def test_the_reason_that_warps_stall_for_is_named(stalls: dict[str, float], caus
     ]
 
 
-def test_wavefront_cycles_are_the_base_where_they_were_counted() -> None:
-    values = {"gpu.cycles": 200.0, "gpu.instructions": 50.0, "gpu.stall.any": 80.0, "gpu.stall.memory": 80.0}
+@pytest.mark.parametrize("memory", ["gpu.stall.memory", "gpu.stall.any-memory"])
+def test_wavefront_cycles_are_the_base_where_they_were_counted(memory: str) -> None:
+    values = {"gpu.cycles": 200.0, "gpu.instructions": 50.0, "gpu.stall.any": 80.0, memory: 80.0}
     diagnosis = diagnosed(program(launch(timed("saxpy", 4.0, line("kernels.cu:5", values=values)))))
     assert finding(diagnosis, "gpu-memory-latency").share == pytest.approx(0.4)
 

@@ -23,7 +23,13 @@ from chathpc.profile import numbers
 #: cause → stall metrics that count for it, and what the warps wait for in words.
 _STALLS = {
     "gpu-memory-latency": (
-        ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture", "gpu.stall.constant"),
+        (
+            "gpu.stall.memory",
+            "gpu.stall.any-memory",
+            "gpu.stall.memory-throttle",
+            "gpu.stall.texture",
+            "gpu.stall.constant",
+        ),
         "memory",
     ),
     "gpu-dependency-stall": (("gpu.stall.dependency", "gpu.stall.pipe-busy"), "the result of an earlier instruction"),

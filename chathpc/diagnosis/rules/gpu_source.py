@@ -32,9 +32,24 @@ _MOST_KERNELS, _MOST_FILES = 8, 8
 _MOST_FINDINGS = 2
 #: cause → stalls that there must be at its lines; none for any samples.
 _STALLS: dict[str, tuple[str, ...]] = {
-    "gpu-uncoalesced-access": ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture"),
-    "gpu-atomics-contention": ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture"),
-    "gpu-register-spill": ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture"),
+    "gpu-uncoalesced-access": (
+        "gpu.stall.memory",
+        "gpu.stall.any-memory",
+        "gpu.stall.memory-throttle",
+        "gpu.stall.texture",
+    ),
+    "gpu-atomics-contention": (
+        "gpu.stall.memory",
+        "gpu.stall.any-memory",
+        "gpu.stall.memory-throttle",
+        "gpu.stall.texture",
+    ),
+    "gpu-register-spill": (
+        "gpu.stall.memory",
+        "gpu.stall.any-memory",
+        "gpu.stall.memory-throttle",
+        "gpu.stall.texture",
+    ),
     "gpu-shared-bank-conflicts": (
         "gpu.stall.short-scoreboard",
         "gpu.stall.dependency",

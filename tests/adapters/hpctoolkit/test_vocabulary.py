@@ -130,3 +130,11 @@ def test_any_names_give_one_metric_each_with_unique_ids(names: list[str]) -> Non
     metrics = metrics_for(names)
     assert [metric.source_name for metric in metrics] == names
     assert len({metric.id for metric in metrics}) == len(names)
+
+
+def test_the_two_metrics_of_waiting_for_memory_keep_their_ids_in_any_order() -> None:
+    """AMD's samples fill the one, NVIDIA's the other; a database lists both."""
+    names = ["GCYCLES:STL:GMEM", "GCYCLES:STL:MEM"]
+    for order in (names, names[::-1]):
+        ids = {metric.source_name: metric.id for metric in metrics_for(order)}
+        assert ids == dict(zip(names, ("gpu.stall.memory", "gpu.stall.any-memory"), strict=True))
