@@ -13,6 +13,8 @@ from chathpc.profile.text import clean
 
 #: Longer names are not demangled: real ones are shorter, and the demangler recurses.
 LONGEST = 1000
+#: Longer names are not taken apart, which takes long: those of template libraries have some thousand characters.
+_LONGEST_TAKEN_APART = 20_000
 
 _ANONYMOUS = re.compile(
     r"\(anonymous namespace\)|<unnamed>|\(unnamed namespace\)|\{anonymous\}|_GLOBAL__N__\w+|_INTERNAL_[0-9a-f]{8}_\w+?_cu_[0-9a-f]{8}(?:_\d+)?"
@@ -141,7 +143,11 @@ def filter_of(name: str) -> Filter:
 
 def is_launcher(name: str) -> bool:
     """True for a library's kernel whose own name tells nothing, where it is known what it runs."""
-    return _NAMELESS.fullmatch(base_key(name)) is not None and _work(name) is not None
+    return (
+        len(name) <= _LONGEST_TAKEN_APART
+        and _NAMELESS.fullmatch(base_key(name)) is not None
+        and _work(name) is not None
+    )
 
 
 def kernel_title(name: str, width: int = LONGEST_NAME) -> str:
