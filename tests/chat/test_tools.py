@@ -321,7 +321,9 @@ def test_what_a_profile_lacks_is_told_in_words() -> None:
         assert call(Session(nothing), name, ASKED[name]).error
     lines = calls().tree
     unplaced = replace(calls(), tree=replace(lines, line=np.zeros_like(lines.line), file=np.full_like(lines.file, -1)))
-    assert "-g" in call(Session(unplaced), "source", {"place": "solve"}).hint
+    sampled = call(Session(replace(unplaced, timed=False)), "source", {"place": "solve"})
+    assert sampled.text.endswith("The profile has no source lines for it. Compile with -g to have them.")
+    assert "-g" not in call(Session(unplaced), "source", {"place": "solve"}).text  # a trace has them from elsewhere
 
 
 def test_a_place_without_time_shows_where_it_begins(session: Session) -> None:

@@ -102,7 +102,9 @@ def _without_lines(session: Session, target: Target, metric: Metric) -> Result:
         if one.where.function and np.isin(session.nodes_named([one.where.function]), target.nodes).any()
     ]
     time = has(target.title, own, below, session.total(metric), metric)
-    lacking = f"The profile has no source lines for it. {session.asker.see('missing', 'what would show them')}"
+    lacking = "The profile has no source lines for it."
+    if session.measured.timed is False:  # a sampler finds them in debug information
+        lacking += " Compile with -g to have them."
     return Result(" ".join((*found, time, lacking)), facts=facts.all())
 
 
