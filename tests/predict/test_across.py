@@ -1,11 +1,13 @@
 from dataclasses import replace
 from math import exp
+from types import SimpleNamespace
 
 import pytest
 
 from chathpc.predict.across import Measured, across, lacking, ranked
 from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.devices import device
+from chathpc.predict.ranking import _with_source
 
 RTX, H100, A100, V100 = (device(name) for name in ("rtx3080", "h100-sxm", "a100", "v100"))
 
@@ -58,6 +60,20 @@ def test_a_limit_that_takes_little_of_the_time_is_none() -> None:
     scan = Measured(1e-3, 1, launch("scan"), busy={"memory": 0.5, "l2": 0.3, "issue": 0.3})
     assert across(scan, RTX, RTX).limiter == "latency"
     assert across(replace(scan, busy={"memory": 0.9}), RTX, RTX).limiter == "memory"
+
+
+def test_the_source_tells_of_the_launch_that_was_predicted_and_no_other() -> None:
+    moved = Range(2.0**31, 2.0**31, 2.0**31)
+    work = {"integer": moved, "other": Range(9e9, 9e9, 9e9)}
+    counts = Counts(work, {"integer": 1e6}, {}, {}, {}, 0.0, 0.0, moved, Range(0.0, 0.0, 0.0), 0.0, 1.0, warps=2**19)
+    predicted = SimpleNamespace(kernel="copy", launch=launch("copy"), counts=counts)
+    measured = [Measured(1e-3, 1, launch("copy", blocks)) for blocks in (65_536, 16_384)]
+    found, said = _with_source(measured, [predicted])
+    assert [each.counts for each in found] == [counts, None]
+    assert found[0].operations == {"integer": 2.0**31}
+    assert said == [
+        "Of copy launches of other shapes were measured than predicted: moved without the source. --args, --grid or --launch choose others."
+    ]
 
 
 def test_there_and_back_is_where_it_was() -> None:

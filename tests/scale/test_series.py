@@ -68,6 +68,17 @@ def test_runs_of_a_program_that_failed_are_omitted_unless_all_did(tmp_path: Path
     assert [len(point.runs) for point in read_series([tmp_path]).points] == [1, 2]
 
 
+def test_runs_of_several_programs_are_told(tmp_path: Path) -> None:
+    for n, program in ((100, "pairs"), (200, "pairs"), (400, "sort")):
+        place = tmp_path / f"n={n}"
+        place.mkdir()
+        (place / "stacks").write_text(write([(("main", "solve"), n)]))
+        told = {"profile": "stacks", "code": 0, "command": [f"./{program}", str(n)]}
+        (place / "measure.json").write_text(json.dumps(told))
+    assert "These are runs of several programs: pairs, sort." in read_series([tmp_path]).notes
+    assert not read_series([tmp_path / "n=100", tmp_path / "n=200"]).notes
+
+
 def test_a_file_gives_the_parameters(tmp_path: Path) -> None:
     folder(tmp_path, a=100, b=200)
     (tmp_path / "runs.yaml").write_text("a: {ranks: 1}\nb: {ranks: 2}\n")
