@@ -87,10 +87,14 @@ def _own(
 
 #: A package of Python, and a library of the system without its version.
 _PACKAGE, _SHARED = re.compile(r"(?:site|dist)-packages/(\w+)"), re.compile(r"([^/]+?)[-.\d]*\.so[.\d]*$")
+#: The kernel as a load module, as in `[kernel.kallsyms]`.
+_THE_KERNEL, _IN_KERNEL = "the kernel", re.compile(r"\[kernel\b|.*\bvmlinux")
 
 
 def _library(path: str) -> str:
     """What a library is called, by the path of its load module or source: `numpy`, `libopenblas`; libraries where that tells nothing."""
+    if _IN_KERNEL.match(path):
+        return _THE_KERNEL
     found = _PACKAGE.search(path) or _SHARED.search(path)
     return found[1] if found else ACTIVITY_WORDS[Activity.LIBRARY]
 
@@ -104,7 +108,7 @@ def _libraries(tree: CallTree, nodes: IntArray) -> tuple[IntArray, list[str]]:
     )
     found = by_file[tree.file[nodes]]
     found = np.where(found > 0, found, by_module[tree.module[nodes]])
-    kernel = names.setdefault("the kernel", len(names))
+    kernel = names.setdefault(_THE_KERNEL, len(names))
     return np.where(tree.named(KERNEL)[nodes], kernel, found), list(names)
 
 
