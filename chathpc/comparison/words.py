@@ -28,6 +28,7 @@ from chathpc.profile import numbers
 from chathpc.profile.merge import kernels
 from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.names import shorten
+from chathpc.report import PlaceRecord
 
 Verdict = Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"]
 #: Units of what stands for time.
@@ -118,6 +119,12 @@ def subject(share: ShareRecord) -> str:
     if share.call is None:
         return share.function
     return share.call if share.function == THE_RUN else f"{share.call} in {share.function}"
+
+
+def spot(share: ShareRecord) -> PlaceRecord | None:
+    """Where a share is, in the source of the side that has more of it: what is gone from a line is seen there no longer."""
+    mine, theirs = share.where_before, share.where_after
+    return (mine or theirs) if share.before > share.after else (theirs or mine)
 
 
 def whole(sides: Sides) -> str:

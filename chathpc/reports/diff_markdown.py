@@ -102,7 +102,7 @@ def _subject(share: ShareRecord) -> str:
 
 
 def _where(share: ShareRecord) -> str:
-    where = share.where_after or share.where_before
+    where = words.spot(share)
     return code(place(where)) if where is not None and place(where) else ""
 
 

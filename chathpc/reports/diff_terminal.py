@@ -169,7 +169,7 @@ def _what(page: Page, row: Text, share: ShareRecord) -> None:
     style = page.style
     start = row.cell_len
     room = max(12, style.width - start)
-    where = share.where_after or share.where_before
+    where = words.spot(share)
     spot = style.name(place(where)) if where is not None else ""
     spot = style.shorten_path(spot, max(10, room // 2))
     left = max(12, room - (cell_len(spot) + 2 if spot else 0))

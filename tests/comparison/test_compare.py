@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chathpc
+from chathpc.comparison import words
 from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
@@ -334,6 +335,15 @@ def test_threads_without_a_core_are_told() -> None:
     assert note.startswith("Threads that could run had no core for 10.0 ms before and 3.00 s after")
     assert "The verdict is about wall-clock time, which such waits make longer" in note
     assert compared(quiet, quiet).notes == []
+
+
+def test_a_share_is_at_the_line_of_the_side_that_has_more_of_it() -> None:
+    def program(at: int, seconds: float) -> Profile:
+        return build(main(function("f", line(f"a.c:{at}", time=seconds), line("a.c:2", time=0.5), at="a.c:1")))
+
+    slow, quick = program(7, 9.0), program(9, 1.0)
+    spots = [words.spot(compared(*sides).shares[0]) for sides in ((slow, quick), (quick, slow))]
+    assert [spot.line if spot else 0 for spot in spots] == [7, 7]
 
 
 def test_arguments_that_differ_are_told() -> None:

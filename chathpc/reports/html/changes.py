@@ -34,7 +34,7 @@ def page_of_diff(diff: Diff) -> PageData:
 def comparison_of(diff: Diff) -> dict[str, object]:
     """The tables of `diff`, values in its unit."""
     shares = [
-        _change(one, words.subject(one), wording.place(place) if (place := one.where_after or one.where_before) else "")
+        _change(one, words.subject(one), wording.place(place) if (place := words.spot(one)) else "")
         for one in diff.shares
     ]
     if diff.rest is not None and diff.shares:
