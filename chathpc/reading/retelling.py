@@ -208,8 +208,8 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Told]:
         return told
     if first.against:
         told.append(Told(f"What speaks against it: {as_clause(first.against[0])}"))
-    for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
-        told.append(Told(f"Besides that: {as_clause(other.summary)}", other.evidence))
+    for at, other in enumerate([one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]):
+        told.append(Told(f"{'And' if at else 'Besides that'}: {as_clause(other.summary)}", other.evidence))
     return told
 
 

@@ -264,7 +264,7 @@ def _others(
             str(report.findings.index(each) + 1),
             "bold cyan",
             each.title,
-            numbers.percent(each.share),
+            "" if numbers.percent(each.share) in each.title else numbers.percent(each.share),
             each.where,
             _mend(each),
         )

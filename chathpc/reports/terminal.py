@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.text import Text
 
+from chathpc.diagnosis.facts import readable_function
 from chathpc.profile import numbers
 from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, ProfileRecord, Report
 from chathpc.reports import wording
@@ -153,7 +154,9 @@ def where(page: Page, place: PlaceRecord) -> Text:
 def path(page: Page, names: list[str]) -> str:
     """The call path on about one line: names shortened, the middle of a long path left out."""
     each = page.style.width // 3
-    short = [page.style.shorten(page.style.name(name), each) for name in names]
+    # What compilers append to a name, or stand before it, would be all that is left of a long one.
+    told = (name if len(name) <= each else readable_function(name) for name in names)
+    short = [page.style.shorten(page.style.name(name), each) for name in told]
     if len(short) > _PATH_HEAD + _PATH_TAIL + 1:
         short = [*short[:_PATH_HEAD], page.style.fit("…"), *short[-_PATH_TAIL:]]
     return " > ".join(short)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from chathpc.profile import numbers
 from chathpc.report import EditRecord, QuantityRecord, Report
 from chathpc.reports import renderers, wording
 from chathpc.reports.first_screen import LINES, WORDS
@@ -61,6 +62,25 @@ def test_other_findings_have_a_line_each_with_their_share() -> None:
     lines = screen(sample()).splitlines()
     for number, finding in enumerate(sample().findings[1:], start=2):
         assert sum(line.startswith(f"{number}  {finding.title}") and " %" in line for line in lines) == 1
+
+
+def test_a_share_that_a_title_tells_is_not_told_again() -> None:
+    first, second, *_ = sample().findings * 2
+    share = numbers.percent(second.share)
+    second = second.model_copy(update={"title": f"One function has {share} of the time"})
+    (told,) = [
+        each
+        for each in screen(sample().model_copy(update={"findings": [first, second]})).splitlines()
+        if "One function" in each
+    ]
+    assert told.count(share) == 1
+
+
+def test_a_long_name_in_a_path_is_that_of_its_author() -> None:
+    first = sample().findings[0]
+    where = first.where.model_copy(update={"path": ["main", "__fields_of_the_model_MOD_smooth._omp_fn.0"]})
+    report = sample().model_copy(update={"findings": [first.model_copy(update={"where": where})]})
+    assert "main > smooth\n" in screen(report)
 
 
 def test_what_a_model_suspects_is_marked_and_comes_first_where_nothing_was_measured() -> None:
