@@ -29,7 +29,6 @@ def test_the_kernel_is_not_called_a_library() -> None:
     assert rows == {"step": pytest.approx(3 / 4), "the kernel in step": pytest.approx(1 / 4)}
 
 
-<<<<<<< HEAD
 def test_kernels_of_one_launcher_are_told_apart_by_what_they_run() -> None:
     launched = [
         f"void cutlass::Kernel<cutlass::gemm::kernel::{name}<float>>(T1::Params)" for name in ("Gemm", "B2bGemm")
@@ -37,11 +36,11 @@ def test_kernels_of_one_launcher_are_told_apart_by_what_they_run() -> None:
     profile = report(one(launched[0], 3.0), one(launched[1], 1.0))
     rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), "gpu.kernel.time")}
     assert rows == {"Gemm": 0.75, "B2bGemm": 0.25}
-=======
+
+
 def test_interrupts_are_the_kernels_and_no_librarys() -> None:
     """perf's samples in an interrupt stand below the function that it broke into."""
     interrupt = call("handle_softirqs", module="[kernel.kallsyms]", time=1.0)
     profile = build(main(function("step", line("app.c:2", interrupt, time=3.0))))
     rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
     assert rows == {"step": pytest.approx(3 / 4), "the kernel in step": pytest.approx(1 / 4)}
->>>>>>> 87828bc9 (Interrupts that break into a function are the kernel's, not a library's)
