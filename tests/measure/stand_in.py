@@ -85,13 +85,14 @@ def perf(words: list[str]) -> int:
         return code
     if verb == "annotate":
         options.add_argument("--stdio", action="store_true", required=True)
+        options.add_argument("--print-line", action="store_true")
         options.add_argument("--no-source", action="store_true")
         options.add_argument("--skip-missing", action="store_true")
         options.add_argument("--percent-limit", type=int, required=True)
         options.add_argument("-i", dest="input", required=True)
         comm = Path(json.loads(Path(options.parse_args(words).input).read_text())["program"]).name[:15]
         print(f" Percent |\tSource code & Disassembly of {comm} for cpu-clock (250 samples, percent: local period)")
-        print("         : 5    00000000004011e0 <work>:\n  100.00 :   4011f0:   ret")
+        print("         : 5    00000000004011e0 <work>:\n  100.00 :   4011f0:   ret // heat.c:3")
         return 0
     assert verb == "script"
     options.add_argument("-F", dest="fields")

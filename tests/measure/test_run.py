@@ -93,7 +93,7 @@ def test_perf_leaves_a_profile_that_is_read_and_shown_with_its_source(bench: Ben
     assert profile.total("cpu.time.wall") == pytest.approx(249 * 0.010 + 0.009, rel=1e-6)
     assert profile.read_source("heat.c", 3, 0) is not None
     (code,) = profile.sampled_code
-    assert (code.function, code.samples, code.lines[0].text) == ("work", 250, "ret")
+    assert (code.function, code.samples, code.lines[0].file, code.lines[0].line) == ("work", 250, "heat.c", 3)
     assert "processor" in profile.hardware
     assert (measured.folder / "stdout.txt").read_text() == "out 1 2\n"
     assert (measured.folder / "stderr.txt").read_text() == "warned\n"
