@@ -29,6 +29,13 @@ def profile_of(text: str, *, share: float = 0.8, **facts: object) -> Profile:
     return build(main(hot, rest), **facts)
 
 
+def counted(text: str, executed: float, *, run: dict[str, str]) -> Profile:
+    """The same with cycles and instructions, so many of these in the function."""
+    hot = call("f", module="/opt/app", time=8, values={"cpu.cycles": 8e9, "cpu.instructions": executed})
+    rest = call("g", module="/opt/app", time=2, values={"cpu.cycles": 2e9, "cpu.instructions": 1e9})
+    return build(main(hot, rest), run=run, sampled_code=(app(text),))
+
+
 def test_samples_along_a_chain_make_one_suspect_latency() -> None:
     diagnosis = diagnosed(profile_of(CHASE))
     found = finding(diagnosis, "memory-latency")
@@ -100,13 +107,8 @@ def test_a_loop_without_vectors_is_told_at_its_lines() -> None:
 
 
 def test_where_counters_show_waiting_vectors_would_not_help() -> None:
-    def counted(executed: float) -> Profile:
-        hot = call("f", module="/opt/app", time=8, values={"cpu.cycles": 8e9, "cpu.instructions": executed})
-        rest = call("g", module="/opt/app", time=2, values={"cpu.cycles": 2e9, "cpu.instructions": 1e9})
-        return build(main(hot, rest), run=SMALL, sampled_code=(app(ROTATED),))
-
-    assert "not-vectorised" in causes(counted(20e9))
-    assert "not-vectorised" not in causes(counted(2e9))
+    assert "not-vectorised" in causes(counted(ROTATED, 20e9, run=SMALL))
+    assert "not-vectorised" not in causes(counted(ROTATED, 2e9, run=SMALL))
 
 
 def test_half_of_the_samples_have_to_wait() -> None:
@@ -120,13 +122,8 @@ def test_a_small_part_of_the_time_is_not_worth_it() -> None:
 
 
 def test_instructions_in_a_cycle_refute_it() -> None:
-    def counted(executed: float) -> Profile:
-        hot = call("f", module="/opt/app", time=8, values={"cpu.cycles": 8e9, "cpu.instructions": executed})
-        rest = call("g", module="/opt/app", time=2, values={"cpu.cycles": 2e9, "cpu.instructions": 1e9})
-        return build(main(hot, rest), run=LARGE, sampled_code=(app(CHASE),))
-
-    assert "memory-latency" in causes(counted(2e9))
-    assert "memory-latency" not in causes(counted(20e9))
+    assert "memory-latency" in causes(counted(CHASE, 2e9, run=LARGE))
+    assert "memory-latency" not in causes(counted(CHASE, 20e9, run=LARGE))
 
 
 def test_what_else_explains_the_place_goes_first() -> None:

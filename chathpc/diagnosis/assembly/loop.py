@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import accumulate
 from operator import or_
 
@@ -76,6 +76,7 @@ def scalar_loops(code: SampledCode, least: int = 1) -> tuple[ScalarLoop, ...]:
     )
 
 
+@lru_cache(maxsize=1)
 def _jumps_back(code: SampledCode) -> tuple[list[Instruction], list[tuple[float, int, int]]]:
     """The instructions, and from where to where branches lead back, with the samples between, the most first."""
     arm = not any("%" in line.text for line in code.lines)

@@ -30,26 +30,13 @@ from chathpc.profile.tree import IntArray
 _MOST_KERNELS, _MOST_FILES = 8, 8
 #: Findings of their own about one kernel that are told: what the second would win the first may have won.
 _MOST_FINDINGS = 2
+#: Stalls of threads that wait for memory.
+_MEMORY = ("gpu.stall.memory", "gpu.stall.any-memory", "gpu.stall.memory-throttle", "gpu.stall.texture")
 #: cause → stalls that there must be at its lines; none for any samples.
 _STALLS: dict[str, tuple[str, ...]] = {
-    "gpu-uncoalesced-access": (
-        "gpu.stall.memory",
-        "gpu.stall.any-memory",
-        "gpu.stall.memory-throttle",
-        "gpu.stall.texture",
-    ),
-    "gpu-atomics-contention": (
-        "gpu.stall.memory",
-        "gpu.stall.any-memory",
-        "gpu.stall.memory-throttle",
-        "gpu.stall.texture",
-    ),
-    "gpu-register-spill": (
-        "gpu.stall.memory",
-        "gpu.stall.any-memory",
-        "gpu.stall.memory-throttle",
-        "gpu.stall.texture",
-    ),
+    "gpu-uncoalesced-access": _MEMORY,
+    "gpu-atomics-contention": _MEMORY,
+    "gpu-register-spill": _MEMORY,
     "gpu-shared-bank-conflicts": (
         "gpu.stall.short-scoreboard",
         "gpu.stall.dependency",

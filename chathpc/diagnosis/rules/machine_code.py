@@ -41,13 +41,14 @@ def with_machine_code(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     """`drafts`, and findings about hot loops that nothing else explains."""
     found = list(drafts)
     for code in facts.profile.sampled_code:
-        found += _of_code(facts, code, found)
-        found += _scalar(facts, code, found)
+        mine = _nodes(facts, code)
+        found += _of_code(facts, code, mine, found)
+        found += _scalar(facts, code, mine, found)
     return found
 
 
-def _of_code(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterator[Draft]:
-    loop, mine, hot = hottest_loop(code), _nodes(facts, code), Hot(facts)
+def _of_code(facts: Facts, code: SampledCode, mine: BoolArray, drafts: Sequence[Draft]) -> Iterator[Draft]:
+    loop, hot = hottest_loop(code), Hot(facts)
     place = facts.hot_place(np.where(mine, facts.time, 0.0))
     if loop is None or place is None or hot.fits_cache or _is_explained(drafts, place.place):
         return
@@ -90,9 +91,8 @@ def _of_code(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterat
         yield from _draft(facts, BANDWIDTH, place.place, does, time, streams, limit=True)
 
 
-def _scalar(facts: Facts, code: SampledCode, drafts: Sequence[Draft]) -> Iterator[Draft]:
+def _scalar(facts: Facts, code: SampledCode, mine: BoolArray, drafts: Sequence[Draft]) -> Iterator[Draft]:
     """The hottest loop without vector instructions that could have them: of its source lines, which nothing else explains."""
-    mine = _nodes(facts, code)
     time, counted = float(facts.time[mine].sum()), facts.profile.metrics.get("cpu.instructions")
     if counted is not None and counted.has_values and not Hot(facts).many_instructions(mine):
         return  # it waits
