@@ -205,7 +205,7 @@ def diff(diff: Diff) -> Html:
 
 
 def _spot(share: ShareRecord) -> str:
-    where = share.where_after or share.where_before
+    where = words.spot(share)
     return "" if where is None else wording.place(where)
 
 
