@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,8 +18,7 @@ from chathpc.diagnosis.draft import UNEXPLAINED, Draft, part_of, time_fact
 from chathpc.diagnosis.fact import Form
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.source.hot import shortened
-from chathpc.diagnosis.source.languages import is_python
-from chathpc.diagnosis.source.text import MOST_BYTES
+from chathpc.diagnosis.source.python import parts, script_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.tree import FloatArray
@@ -93,18 +92,6 @@ def array_advice(facts: Facts, label: int, cost: float) -> tuple[str, ...]:
     return (*(_LAYOUT if float(strided.sum()) >= common()["worth_a_line"].value * cost else ()), *_ARRAYS)
 
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-#: Functions of NumPy and pandas that make a new array or table of an old one and more.
-_GROWING = frozenset({"append", "concatenate", "concat", "hstack", "vstack", "insert"})
-_BY_ROWS = (
-    "pandas makes a Series of each row here, which takes microseconds. Compute with whole columns (table.a * table.b, numpy.where, groupby, and merge or "
-    "map for look-ups).",
-    "Where a loop must stay, go through itertuples(), or through zip of the columns as arrays. Numba cannot compile pandas.",
-)
-_GROWN = (
-    "Each call copies the whole array to make it longer, so the work grows with the square of its length: append to a list and make the array once "
-    "after the loop, or allocate it before (numpy.empty) and fill it by index.",
-)
 _ONE_CALL = (
     "{name} spends the time inside the library, and nothing around the call can save it. Ask it for less (fewer items, an approximation, a "
     "coarser tolerance), keep its result where the same is asked again, or take a faster routine or backend: the library's documentation names them.",
@@ -112,50 +99,18 @@ _ONE_CALL = (
 
 
 def line_advice(facts: Facts, hot: HotPlace) -> tuple[str, ...]:
-    """What helps at a hot line of Python by what its source calls there; nothing where that does not tell."""
+    """What helps at a hot line of Python that is one call outside of all loops; nothing at another."""
     tree = facts.profile.tree
     file, line = (tree.files[tree.file[hot.line]], int(tree.line[hot.line])) if hot.line >= 0 else ("", 0)
-    excerpt = facts.profile.read_source(file, 1, MOST_BYTES) if is_python(file) else None
-    if excerpt is None or excerpt.first != 1:
+    script = script_of(facts.profile, file)
+    if script is None or script.is_repeated(line):
         return ()
-    try:
-        around = [
-            each for each in ast.walk(ast.parse("\n".join(excerpt.lines)))
-            if isinstance(each, ast.stmt | ast.expr) and each.lineno <= line <= (each.end_lineno or each.lineno)
-        ]  # fmt: skip
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    begin = max((each.lineno for each in around if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)), default=0)
-    around = [each for each in around if each.lineno >= begin]
-    loops = [each for each in around if isinstance(each, _LOOPS)]
-    calls = [each for each in around if isinstance(each, ast.Call)]
-    rows = [*calls, *(each.iter for each in loops if isinstance(each, ast.For) and isinstance(each.iter, ast.Call))]
-    if any(_called(each) == "iterrows" or (_called(each) == "apply" and _along_rows(each)) for each in rows):
-        return _BY_ROWS
-    if loops and any(_called(each) in _GROWING and _grows(each, around) for each in calls):
-        return _GROWN
+    calls = [each for statement in script.at(line) for each in parts(statement) if isinstance(each, ast.Call)]
     own = facts.time[facts.at_line(hot.line) & (facts.activities.call < 0)].sum()
-    if loops or not calls or float(own) >= common()["most"].value * hot.at_line:
+    if not calls or float(own) >= common()["most"].value * hot.at_line:
         return ()
     name = shortened(ast.unparse(max(calls, key=lambda each: len(ast.dump(each))).func), 60)
     return tuple(each.format(name=name) for each in _ONE_CALL)
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
-
-
-def _along_rows(call: ast.Call) -> bool:
-    axes = (each.value for each in call.keywords if each.arg == "axis")
-    return any(isinstance(each, ast.Constant) and each.value in (1, "columns") for each in axes)
-
-
-def _grows(call: ast.Call, around: Sequence[ast.AST]) -> bool:
-    """True if what is called makes the new value of a variable from its old one."""
-    targets = {ast.unparse(one) for each in around if isinstance(each, ast.Assign) for one in each.targets}
-    return any(
-        isinstance(each, ast.expr) and ast.unparse(each) in targets for one in call.args for each in ast.walk(one)
-    )
 
 
 def elementwise(facts: Facts) -> Iterable[Draft]:

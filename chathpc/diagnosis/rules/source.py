@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.command import COUNT_CALLS
 from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.draft import UNEXPLAINED, Draft, part_of, time_fact
 from chathpc.diagnosis.fact import Fact, Form
@@ -26,6 +27,7 @@ from chathpc.diagnosis.source import (
     inlining,
     invariant,
     parallel,
+    python,
     recursion,
     searches,
     sections,
@@ -35,6 +37,7 @@ from chathpc.diagnosis.source import (
     traffic,
 )
 from chathpc.diagnosis.source.hot import Hot, HotLine, shortened, source_evidence
+from chathpc.diagnosis.source.languages import is_python
 from chathpc.diagnosis.source.model import Function, Loop
 from chathpc.diagnosis.source.sign import Sign, effective
 from chathpc.diagnosis.source.text import SourceFile
@@ -217,6 +220,22 @@ def _signs(hot: Hot) -> Iterator[_Found]:
                 seen.add(key)
                 yield from _costed(hot, line.file, sign)
     yield from _at_calls(hot, seen)
+    yield from _in_scripts(hot)
+
+
+def _in_scripts(hot: Hot) -> Iterator[_Found]:
+    """What the source of Python says about hot lines, and about those that are hot for what they call."""
+    tree = hot.facts.profile.tree
+    nodes = {(line.file, line.line): line.node for line in hot.lines}
+    for node in tree.parent[hot.calls].tolist():
+        nodes.setdefault((int(tree.file[node]), int(tree.line[node])), node)
+    for (file, line), node in nodes.items():
+        script = hot.script(file)
+        if script is not None:
+            above = ((hot.script(int(tree.file[each])), int(tree.line[each])) for each in tree.path(node)[:-1])
+            repeated = any(one is not None and one.is_repeated(at) for one, at in above)
+            for sign in python.signs(script, line, repeated=repeated):
+                yield from _costed(hot, file, sign)
 
 
 def _lookups(hot: Hot) -> Iterator[_Found]:
@@ -513,6 +532,8 @@ def _time(facts: Facts, found: _Found) -> Fact:
 
 def _joined(facts: Facts, draft: Draft, found: _Found, hot: Hot) -> Draft:
     evidence = _evidence(facts, hot, found)
+    if found.sign.title and found.sign.advice:
+        draft = replace(draft, advice=found.sign.advice, own_advice=True)
     if any(
         item.where is not None and item.unit == "line" and item.where.line == found.sign.line for item in draft.evidence
     ):
@@ -582,6 +603,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         title=sign.title,
         advice=sign.advice,
         own_advice=bool(sign.advice),
+        next_measurement=COUNT_CALLS if is_python(found.where.file or "") else None,
     )
 
 

@@ -12,8 +12,9 @@ from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.facts import Facts, Int64Array, plain_name
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.source.languages import grammar_of
+from chathpc.diagnosis.source.languages import grammar_of, is_python
 from chathpc.diagnosis.source.model import Function
+from chathpc.diagnosis.source.python import Script, script_of
 from chathpc.diagnosis.source.sign import DERIVED, Sign
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
@@ -69,6 +70,18 @@ class Hot:
         function = None if source is None else source.function_at(line)
         return None if source is None or function is None else (source, function)
 
+    @cached_property
+    def _scripts(self) -> dict[int, Script | None]:
+        return {}
+
+    def script(self, file: int) -> Script | None:
+        """The parsed file of Python; None for another language, and as for `source`."""
+        if file not in self._scripts:
+            enough = sum(each is not None for each in self._scripts.values()) >= _MOST_FILES
+            name = self.facts.profile.tree.files[file] if file >= 0 else ""
+            self._scripts[file] = None if enough else script_of(self.facts.profile, name)
+        return self._scripts[file]
+
     def others(self, file: int) -> list[SourceFile]:
         """The parsed files in which other hot lines are, the hottest first."""
         listed = dict.fromkeys(one.file for one in self.lines if one.file != file)
@@ -77,7 +90,7 @@ class Hot:
     @cached_property
     def _readable(self) -> np.ndarray:
         """True for nodes in files of a language that can be parsed."""
-        return self.facts.profile.tree.where_file(lambda path: grammar_of(path) is not None)
+        return self.facts.profile.tree.where_file(lambda path: grammar_of(path) is not None or is_python(path))
 
     @cached_property
     def lines(self) -> list[HotLine]:
@@ -195,10 +208,12 @@ class Hot:
         return {}
 
     def line_nodes(self, file: int, first: int, last: int) -> IntArray:
-        """The outermost contexts of the lines."""
+        """The outermost contexts of the lines; a frame of Python is at the line that it executes."""
         tree = self.facts.profile.tree
         if file not in self._lines_by_file:
-            here = (tree.file == file) & np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
+            here = tree.file == file
+            if not is_python(tree.files[file]):
+                here &= np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
             self._lines_by_file[file] = np.flatnonzero(here & (self.facts.inclusive > 0)).astype(np.int32)
         nodes = self._lines_by_file[file]
         return tree.outermost(nodes[(tree.line[nodes] >= first) & (tree.line[nodes] <= last)])
@@ -215,7 +230,7 @@ class Hot:
     @property
     def any_source(self) -> bool:
         """True if a file of a hot line was there and parsed."""
-        return any(each is not None for each in self._files.values())
+        return any(each is not None for each in (*self._files.values(), *self._scripts.values()))
 
     def hottest(self, file: int, first: int, last: int, *, calls: bool = False) -> int:
         """The context of the lines with most time of its own or in libraries (with `calls` in anything); −1 without one."""
