@@ -180,3 +180,30 @@ def test_the_top_level_code_of_imported_modules_is_importing() -> None:
     )
     assert "library-call" not in causes(build(started))
     assert "library-call" not in causes(build(inner))
+
+
+LOOKED = "def f(words):\n    seen = []\n    for w in words:\n        if w not in seen:\n            seen.append(w)\n    return seen\n"
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_a_search_in_a_list_is_told_with_its_time_and_what_helps(lines: bool) -> None:
+    inner = [line("app.py:4", time=8.0), line("app.py:5", time=1.0)] if lines else []
+    held = call("f", *inner, at="app.py:1") if lines else call("f", at="app.py:1", time=9.0)
+    profile = build(call("<module>", held, at="app.py:9", time=1.0), read_source=source({"app.py": LOOKED}))
+    found = finding(diagnosed(profile), "quadratic-algorithm")
+    assert (found.where.function, found.where.line) == ("f", 4)
+    assert found.seconds == pytest.approx(8.0 if lines else 9.0)
+    assert found.advice[0].startswith("Keep the items in a set")
+    assert (found.next_measurement or "").startswith("p")
+    assert bool(found.against) != lines
+    without = build(
+        call("<module>", held, at="app.py:9", time=1.0), read_source=source({"app.py": LOOKED.replace("[]", "set()")})
+    )
+    assert "quadratic-algorithm" not in causes(without)
+
+
+def test_functions_of_numpy_in_python_begin_nothing_where_their_native_ones_are_not_told() -> None:
+    """cProfile sees `solve`, with all that LAPACK does in it."""
+    solve = call("solve", at="/opt/lib/python3.11/site-packages/numpy/linalg/_linalg.py:320", time=9.0)
+    profile = build(call("<module>", call("march", solve, at="app.py:5", time=0.5), at="app.py:9", time=0.5))
+    assert "not-vectorised" not in causes(profile)

@@ -235,7 +235,8 @@ def _in_scripts(hot: Hot) -> Iterator[_Found]:
             above = ((hot.script(int(tree.file[each])), int(tree.line[each])) for each in tree.path(node)[:-1])
             repeated = any(one is not None and one.is_repeated(at) for one, at in above)
             for sign in python.signs(script, line, repeated=repeated):
-                yield from _costed(hot, file, sign)
+                for found in _costed(hot, file, sign):
+                    yield replace(found, where=replace(found.where, line=sign.line)) if sign.of_function else found
 
 
 def _lookups(hot: Hot) -> Iterator[_Found]:
@@ -520,11 +521,18 @@ def _time(facts: Facts, found: _Found) -> Fact:
     sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
     lines = f"line {sign.first}" if sign.first == sign.last else f"lines {sign.first} to {sign.last}"
     lines = f"{lines} of {base}" if not sign.waits else f"MPI in {lines} of {base}"
-    how = "time of the lines" + (
-        " in MPI" if sign.waits else " with all that they call" if sign.calls else " themselves"
+    lines = str(found.where.function) if sign.of_function else lines
+    how = f"time of the {'function' if sign.of_function else 'lines'}" + (
+        " in MPI"
+        if sign.waits
+        else " with all that they call"
+        if sign.calls
+        else " itself"
+        if sign.of_function
+        else " themselves"
     )
     how += f", but {sign.callee}" if sign.callee else ""
-    form = Form.NAME if sign.waits else Form.ONE if sign.first == sign.last else Form.MANY
+    form = Form.NAME if sign.waits or sign.of_function else Form.ONE if sign.first == sign.last else Form.MANY
     if sign.kernel:
         lines, how, form = f"the kernel's work for {lines}", "time in the kernel behind samples of the lines", Form.ONE
     return time_fact(facts, min(found.cost, facts.total), lines, how, form=form, where=found.where)
@@ -588,6 +596,8 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
                 error=0.0,
             ),
         )
+    in_python = is_python(found.where.file or "")
+    advice = sign.advice or (tuple(each.do for each in entry.advice if "python" in each.applies) if in_python else ())
     return Draft(
         cause=entry.id,
         where=found.where,
@@ -601,9 +611,9 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         replaces=(),
         removable=None if sign.bounded else 0.0,
         title=sign.title,
-        advice=sign.advice,
-        own_advice=bool(sign.advice),
-        next_measurement=COUNT_CALLS if is_python(found.where.file or "") else None,
+        advice=advice,
+        own_advice=bool(advice),
+        next_measurement=COUNT_CALLS if in_python else None,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,17 @@ class Script:
     def _statements(self) -> list[ast.stmt]:
         return [each for each in ast.walk(self.tree) if isinstance(each, ast.stmt)]
 
+    @cached_property
+    def called_in_loops(self) -> frozenset[Definition]:
+        """The functions that a loop of the file calls."""
+        calls = (each for each in ast.walk(self.tree) if isinstance(each, ast.Call) and self.loops(each))
+        return frozenset(own for each in calls if (own := self.own(each)) is not None)
+
+    def begun(self, line: int) -> Definition | None:
+        """The function that begins at the line, with its decorators."""
+        every = (each for each in self._statements if isinstance(each, _DEFINITIONS))
+        return next((each for each in every if min((each.lineno, *(one.lineno for one in each.decorator_list))) == line), None)  # fmt: skip
+
     def at(self, line: int) -> list[ast.stmt]:
         """The innermost statements that hold the line."""
         holding = [each for each in self._statements if each.lineno <= line <= _end(each)]
@@ -171,12 +182,29 @@ def parsed(text: str) -> Script | None:
 
 
 def signs(script: Script, line: int, *, repeated: bool) -> Iterator[Sign]:
-    """What the statements at a line, in a loop or in a function that is called in one (`repeated`), are known to cost too much for; the
-    first thing of each statement.
+    """What the statements at a line, in a loop or in a function that is called in one (`repeated`), are known to cost too much for: the
+    first thing of each. At the line where a function begins its time is that of all its lines, as cProfile tells it.
     """
-    for statement in script.at(line):
-        found = (look(script, statement, repeated) for look in _LOOKS)
-        yield from filter(None, (next((each for each in found if each is not None), None),))
+    function = script.begun(line)
+    if function is None:
+        yield from (found for each in script.at(line) if (found := _first(script, each, repeated)) is not None)
+        return
+    known = set()
+    for each in ast.walk(function):
+        found = _first(script, each, repeated) if isinstance(each, ast.stmt) and each is not function else None
+        if found is not None and found.cause not in known and script.holder(each) is function:
+            known.add(found.cause)
+            yield replace(found, first=line, last=line, calls=False, against=(*found.against, _NO_LINES))
+
+
+_NO_LINES = "The profile tells the time of the function, not of this line."
+
+
+def _first(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
+    function = script.holder(statement)
+    repeated = repeated or (function is not None and function in script.called_in_loops)
+    found = (look(script, statement, repeated) for look in _LOOKS)
+    return next((each for each in found if each is not None), None)
 
 
 def dotted(expr: ast.AST) -> str:

@@ -42,6 +42,11 @@ class Sign:
     title: str = ""
     advice: tuple[str, ...] = ()
 
+    @property
+    def of_function(self) -> bool:
+        """True if the profile tells the time of the function from its first line on, and not that of `line`."""
+        return not self.first <= self.line <= self.last
+
 
 #: Loops with so few iterations are unrolled by compilers: the loop around them is the inner one.
 UNROLLED = 16
