@@ -202,6 +202,15 @@ def test_a_search_in_a_list_is_told_with_its_time_and_what_helps(lines: bool) ->
     assert "quadratic-algorithm" not in causes(without)
 
 
+def test_several_lines_of_a_function_that_do_the_same_are_one_finding() -> None:
+    text = LOOKED.replace("            seen.append(w)", "            print(seen.index(w))\n            seen.append(w)")
+    held = call("f", line("app.py:4", time=5.0), line("app.py:5", time=3.0), line("app.py:6", time=1.0), at="app.py:1")
+    profile = build(call("<module>", held, at="app.py:9", time=1.0), read_source=source({"app.py": text}))
+    (found,) = (each for each in diagnosed(profile).findings if each.cause == "quadratic-algorithm")
+    assert (found.where.line, found.seconds) == (4, pytest.approx(8.0))
+    assert 3.0 in [pytest.approx(each.value) for each in diagnosed(profile).evidence if each.unit == "s"]
+
+
 def test_functions_of_numpy_in_python_begin_nothing_where_their_native_ones_are_not_told() -> None:
     """cProfile sees `solve`, with all that LAPACK does in it."""
     solve = call("solve", at="/opt/lib/python3.11/site-packages/numpy/linalg/_linalg.py:320", time=9.0)

@@ -198,12 +198,15 @@ def _unique(signs: Iterable[_Found]) -> list[_Found]:
 
 
 def _together(signs: list[_Found]) -> _Found:
-    """The most costly of some signs of one cause in one function; those about loops beside its own add their cost to it."""
+    """The most costly of some signs of one cause in one function; those about loops beside its own, and of Python about other lines, add
+    their cost to it.
+    """
     first = max(signs, key=lambda found: found.cost)
     lines = [(first.sign.first, first.sign.last)]
     beside = 0.0
     for found in sorted(signs, key=lambda one: -one.cost):
-        if found.sign.limit and all(found.sign.last < begin or end < found.sign.first for begin, end in lines):
+        adds = found.sign.limit or is_python(found.where.file or "")
+        if adds and all(found.sign.last < begin or end < found.sign.first for begin, end in lines):
             lines.append((found.sign.first, found.sign.last))
             beside += found.cost
     return replace(first, beside=beside)
@@ -577,8 +580,8 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
             time_fact(
                 facts,
                 found.beside,
-                f"other loops of {found.where.function} that do the same",
-                "time of the lines themselves",
+                f"other {'loops' if sign.limit else 'lines'} of {found.where.function} that do the same",
+                f"time of the lines {'themselves' if sign.limit else 'with all that they call'}",
                 form=Form.MANY,
             ),
         )
