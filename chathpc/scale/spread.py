@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chathpc.adapters.load import load
 from chathpc.diagnosis.facts import readable_function
@@ -34,7 +36,7 @@ _SMALL = 20_000_000
 QUANTILES = (0.1, 0.5, 0.9)
 #: What has less than this part of the metric at ranks and threads does not show how it is spread over them.
 _SEEN = 0.01
-#: Places by which locations are grouped; places and locations that are named.
+#: Nodes by whose places locations are grouped; places and locations that are named.
 _FEATURES, _LISTED = 32, 20
 #: Groups at most, locations that are grouped at once (of more, evenly chosen ones), and rounds.
 _GROUPS, _GROUPED, _ROUNDS = 6, 4096, 50
@@ -128,7 +130,20 @@ def _of_table(first: Profile, id: str, table: FloatArray) -> SpreadRecord:
     def vectors(heavy: IntArray) -> FloatArray:
         return np.ascontiguousarray(call_values(first, id, heavy)[host])
 
-    return _told(first, id, table, lambda at: _path(first, at), vectors, label, node)
+    return _told(first, id, table, _places(first), lambda at: _path(first, at), vectors, label, node)
+
+
+def _places(profile: Profile) -> IntArray:
+    """The number of the place of each node: the same function, line or call below the same one, whatever the way there."""
+    tree = profile.tree
+    above = np.maximum(tree.parent, 0)
+    own: list[NDArray[Any]] = [tree.kind, tree.name, tree.file, tree.line, tree.module]
+    own += [] if tree.offset is None else [tree.offset]
+    place = np.zeros(len(tree), dtype=np.int64)
+    for column in (tree.function_labels[0], *own, *(each[above] for each in own)):
+        numbers = np.unique(column, return_inverse=True)[1].reshape(-1)
+        place = np.unique(place * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)[1].reshape(-1)
+    return place.astype(np.int32)
 
 
 def _block(source: str | Profile, metric: str, begin: int, end: int) -> FloatArray:
@@ -213,35 +228,70 @@ def _of_files(paths: Sequence[Path], make: Make | None, metric: str, progress: C
         begin += len(values)
     node = np.array(nodes, dtype=np.int32)
     first, path_of = _opened(str(paths[0])), list(numbers).__getitem__
-    return _told(first, metric, _statistics(whole), path_of, lambda heavy: whole[:, heavy], labels.__getitem__, node)
+    alike: dict[tuple[str, ...], int] = {}
+    place = np.array([alike.setdefault(path[-2:], len(alike)) for path in numbers], dtype=np.int32)
+    return _told(
+        first, metric, _statistics(whole), place, path_of, lambda nodes: whole[:, nodes], labels.__getitem__, node
+    )
 
 
 def _told(
-    profile: Profile, metric: str, table: FloatArray, path_of: Callable[[int], tuple[str, ...]], vectors: Callable[[IntArray], FloatArray],
-    label: Callable[[int], str], node: IntArray,
+    profile: Profile, metric: str, table: FloatArray, place: IntArray, path_of: Callable[[int], tuple[str, ...]],
+    vectors: Callable[[IntArray], FloatArray], label: Callable[[int], str], node: IntArray,
 ) -> SpreadRecord:  # fmt: skip
-    # The places whose values differ most between locations, in the order of the places.
-    heavy = np.sort(np.argsort(-table[:, 2], kind="stable")[:_FEATURES]).astype(np.int32)
-    names, count = [path_of(place)[-1] for place in heavy.tolist()], len(node)
-    # A thread that was started and the one that started it come to the same function on different paths; being started is none of the program's.
-    alike = list(dict.fromkeys(name for name in names if name.partition(" ")[0] not in STARTERS)) or names
-    same = np.array([[name == each for each in alike] for name in names], dtype=np.float64).reshape(-1, len(alike))
-    members = Members(vectors(heavy) @ same, alike, label, node if len(np.unique(node)) > 1 else np.full_like(node, -1))
+    """The record from statistics by node and the nodes' places."""
+
+    def most(column: int, count: int) -> list[int]:
+        """The places of the nodes that have most in a column of the table."""
+        return list(dict.fromkeys(place[np.sort(np.argsort(-table[:, column], kind="stable")[:count])].tolist()))
+
+    def nodes_at(number: int) -> IntArray:
+        """Those of a place that have values, the one with most in all first; one where none has."""
+        nodes = np.flatnonzero(place == number).astype(np.int32)
+        nodes = nodes[np.lexsort((-table[nodes, 1], table[nodes, 0] == 0))]
+        return nodes[: max(np.count_nonzero(table[nodes, 0]), 1)]
+
+    # The places whose values differ most between locations; being started is none of the program's.
+    heavy = [nodes_at(number) for number in most(2, _FEATURES)]
+    heavy = [nodes for nodes in heavy if path_of(int(nodes[0]))[-1].partition(" ")[0] not in STARTERS] or heavy
+    differing = [np.sum([each for _, each in _ways(vectors, nodes, len(node))], axis=0) for nodes in heavy]
+    members = Members(
+        np.array(differing).reshape(len(heavy), len(node)).T, [path_of(int(nodes[0]))[-1] for nodes in heavy], label,
+        node if len(np.unique(node)) > 1 else np.full_like(node, -1),
+    )  # fmt: skip
+    ways = [
+        way for number in most(1, _LISTED) for way in _ways(vectors, nodes_at(number), len(node)) if way[1].sum() > 0
+    ]
+    ways = sorted(ways, key=lambda way: (-float(way[1].sum()), way[0]))[:_LISTED]
+    rows = _statistics(np.array([column for _, column in ways]).reshape(len(ways), len(node)).T).tolist()
     places = [
         SpreadPlaceRecord(
-            name=path_of(at)[-1], path=list(path_of(at)), locations=int(used), total=total, mean=total / count, deviation=deviation,
-            least=least, quantiles=quantiles, most=most, busiest=label(int(busiest)),
+            name=path_of(at)[-1], path=list(path_of(at)), locations=int(used), total=total, mean=total / len(node), deviation=deviation,
+            least=least, quantiles=quantiles, most=greatest, busiest=label(int(busiest)),
         )
-        for at in np.argsort(-table[:, 1], kind="stable")[:_LISTED].tolist()
-        for used, total, deviation, least, most, busiest, *quantiles in [table[at].tolist()]
-        if total > 0
+        for (at, _), (used, total, deviation, least, greatest, busiest, *quantiles) in zip(ways, rows, strict=True)
     ]  # fmt: skip
     member, groups = groups_of(members)
     odd = odd_ones(members, member)
     return SpreadRecord(
-        title=clean(profile.title), metric=metric, unit=profile.metrics[metric].unit.value, locations=count, contexts=len(table),
+        title=clean(profile.title), metric=metric, unit=profile.metrics[metric].unit.value, locations=len(node), contexts=len(table),
         values=int(table[:, 0].sum()), places=places, groups=groups, odd=odd[:_LISTED], all_odd=len(odd),
     )  # fmt: skip
+
+
+def _ways(vectors: Callable[[IntArray], FloatArray], nodes: IntArray, locations: int) -> list[tuple[int, FloatArray]]:
+    """The ways to a place, each with the values of all locations and the first of its nodes: nodes that no location has two of are one way,
+    such as those of a thread that was started and of the one that started it.
+    """
+    found: list[tuple[int, FloatArray]] = []
+    for part in np.array_split(nodes, len(nodes) * locations // _BLOCK + 1):
+        for node, column in zip(part.tolist(), vectors(part).T, strict=True):
+            own = next((each for _, each in found if not ((each != 0) & (column != 0)).any()), None)
+            if own is None:
+                found.append((node, column.copy()))
+            else:
+                own += column
+    return found
 
 
 @lru_cache(maxsize=2)

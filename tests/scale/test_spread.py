@@ -21,7 +21,7 @@ from chathpc.scale.spread import Members, groups_of, spread, spread_of
 from tests.adapters.samples.caliper import MAIN
 from tests.bench.locations import points
 from tests.diagnosis.parts import function, main, mpi
-from tests.profile.build import build, call, entry
+from tests.profile.build import build, call, entry, line
 from tests.synthetic.caliper import Record, across, write_cali
 from tests.synthetic.chrome_trace import training
 from tests.synthetic.collapsed import write as collapsed
@@ -205,6 +205,25 @@ def test_a_function_is_one_place_on_the_path_of_a_started_thread_too() -> None:
     found = spread_of(build(entry("<program root>", own, started)), "cpu.time")
     (odd,) = found.odd
     assert (odd.place, odd.here, odd.usual) == ("sum", 2.0, 0.0)
+
+
+def test_a_line_is_one_row_for_the_thread_that_started_the_others() -> None:
+    def work(*times: float) -> object:
+        return call("work", line("a.c:5", time=times), at="a.c:1")
+
+    started = call("clone3", work(0.0, 3.0, 5.0, 4.0))
+    found = spread_of(build(entry("<program root>", call("main", work(2.0, 0.0, 0.0, 0.0)), started)), "cpu.time")
+    (place,) = found.places
+    assert (place.name, place.least, place.mean, place.most, place.locations) == ("a.c:5 in work", 2.0, 3.5, 5.0, 4)
+
+
+def test_ways_that_one_thread_goes_both_are_two_rows() -> None:
+    ways = (
+        call(way, call("work", line("a.c:5", time=time), at="a.c:1"))
+        for way, time in (("first", (1.0, 2.0)), ("second", (3.0, 0.0)))
+    )
+    found = spread_of(build(entry("main", *ways)), "cpu.time")
+    assert [(each.total, each.path[0]) for each in found.places] == [(3.0, "main"), (3.0, "main")]
 
 
 def test_runs_are_not_taken_for_the_ranks_of_one(database: Path, tmp_path: Path) -> None:
