@@ -135,7 +135,15 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         findings=[_finding_change(pair) for pair in pairs],
         measurements=tables.measurements(sides),
         notes=notes,
-        gate=None if limit is None else gate(sides.decisive, limit, sides.decisive_kind, words.whole(sides)),
+        gate=None
+        if limit is None
+        else gate(
+            sides.decisive,
+            limit,
+            sides.decisive_kind,
+            words.whole(sides),
+            starved=bool(sides.elapsed and sides.starved),
+        ),
         versions=_versions(),
         view=_drawn(sides, joint) if view else None,
     )
@@ -266,9 +274,11 @@ def _versions() -> dict[str, str]:
     return {"chathpc": __version__}
 
 
-def gate(total: TotalRecord | None, limit: float, kind: NoiseKind, what: str = "the run") -> GateRecord:
+def gate(
+    total: TotalRecord | None, limit: float, kind: NoiseKind, what: str = "the run", *, starved: bool = False
+) -> GateRecord:
     """Whether `what` has grown: failed if the lower end of the interval of growth is above `limit` (a part of what was before), passed if its upper end
-    is not, undecided in between. UsageError if there is nothing that could be told.
+    is not, undecided in between. `starved` if the interval allows for threads without a core. UsageError if there is nothing that could be told.
     """
     if total is None:
         raise UsageError(
@@ -290,10 +300,15 @@ def gate(total: TotalRecord | None, limit: float, kind: NoiseKind, what: str = "
         return GateRecord(
             limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total)}."
         )
+    would = (
+        " Threads had no core for a part of it: measure again on an idle machine."
+        if starved
+        else _what_would(total, limit, kind)
+    )
     return GateRecord(
         limit=limit,
         outcome="undecided",
-        statement=f"Whether {allowed} is met cannot be decided: {relative(total)}.{_what_would(total, limit, kind)}",
+        statement=f"Whether {allowed} is met cannot be decided: {relative(total)}.{would}",
     )
 
 

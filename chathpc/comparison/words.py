@@ -123,8 +123,29 @@ def subject(share: ShareRecord) -> str:
 
 def spot(share: ShareRecord) -> PlaceRecord | None:
     """Where a share is, in the source of the side that has more of it: what is gone from a line is seen there no longer."""
-    mine, theirs = share.where_before, share.where_after
-    return (mine or theirs) if share.before > share.after else (theirs or mine)
+    return _larger(share.where_before, share.where_after, share.before > share.after)
+
+
+def _larger(mine: PlaceRecord | None, theirs: PlaceRecord | None, before: bool) -> PlaceRecord | None:
+    return (mine or theirs) if before else (theirs or mine)
+
+
+def found_at(finding: FindingChange) -> PlaceRecord | None:
+    """Where a finding is, on the side where it costs more."""
+    first, second = finding.seconds_before, finding.seconds_after
+    if first is None or second is None:
+        first, second = finding.share_before, finding.share_after
+    return _larger(finding.where_before, finding.where_after, (first or 0.0) > (second or 0.0))
+
+
+def _moved(finding: FindingChange) -> bool:
+    names = [place and (place.kernel or place.function) for place in (finding.where_before, finding.where_after)]
+    return all(names) and len({common_key(name) for name in names if name}) > 1
+
+
+def fate(finding: FindingChange) -> str:
+    """What became of a finding: `Gone`, `Costs less`, `Moved`."""
+    return "Moved" if finding.status != "same" and _moved(finding) else STATUS[finding.status]
 
 
 def whole(sides: Sides) -> str:
@@ -358,19 +379,21 @@ def aside(share: ShareRecord) -> str:
 
 
 def cost(finding: FindingChange) -> str:
-    """What a finding costs on the sides that have it, where it was if that was elsewhere, and the doubt where there is one."""
+    """What a finding costs on the sides that have it, with the place on that where it is elsewhere, and the doubt where there is one."""
     sides = []
-    first, second = (
-        place and (place.kernel or place.function) for place in (finding.where_before, finding.where_after)
-    )
-    elsewhere = f" (at {shorten(first, _NAME)})" if first and second and common_key(first) != common_key(second) else ""
-    for name, seconds, share in (
-        (f"before{elsewhere}", finding.seconds_before, finding.share_before),
-        ("after", finding.seconds_after, finding.share_after),
+    here, moved = found_at(finding), _moved(finding)
+    for name, seconds, share, where in (
+        ("before", finding.seconds_before, finding.share_before, finding.where_before),
+        ("after", finding.seconds_after, finding.share_after, finding.where_after),
     ):
         if share is not None:
             time = "" if seconds is None else f"{numbers.seconds(seconds)}, "
-            sides.append(f"{time}{numbers.percent(share)} of the run {name}")
+            there = (
+                f" (at {shorten(where.kernel or where.function or '', _NAME)})"
+                if moved and where and where != here
+                else ""
+            )
+            sides.append(f"{time}{numbers.percent(share)} of the run {name}{there}")
     doubt = "" if finding.beyond_noise else "; but the time there did not change beyond noise"
     return f"Cost {'; '.join(sides)}{doubt}."
 

@@ -107,10 +107,10 @@ def _where(share: ShareRecord) -> str:
 
 
 def _finding(finding: FindingChange) -> str:
-    where = finding.where_after or finding.where_before
+    where = words.found_at(finding)
     name = "" if where is None else where.kernel or where.function or ""
     spot = f" in {code(shorten(name, _NAME_WIDTH))}" if name else ""
-    return f"**{words.STATUS[finding.status]}** {prose(finding.title)}{spot}. {prose(words.cost(finding))}"
+    return f"**{words.fate(finding)}** {prose(finding.title)}{spot}. {prose(words.cost(finding))}"
 
 
 def _changes(heading: str, rows: Sequence[RowRecord], unit: str) -> list[str]:

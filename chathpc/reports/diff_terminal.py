@@ -215,14 +215,14 @@ def _findings(page: Page, findings: Sequence[FindingChange]) -> None:
     if not findings:
         return
     page.heading("Findings", "what 'chathpc explain' says of each side")
-    widest = max((len(words.STATUS[finding.status]) for finding in told), default=0) + 2
+    widest = max((len(words.fate(finding)) for finding in told), default=0) + 2
     for finding in told:
-        where = finding.where_after or finding.where_before
+        where = words.found_at(finding)
         name = "" if where is None else page.style.name(where.kernel or where.function or "")
         spot = "" if where is None else page.style.name(place(where))
         head = Text.assemble(
             (" " * INDENT),
-            (words.STATUS[finding.status].ljust(widest), "green" if finding.status in ("gone", "shrunk") else "red"),
+            (words.fate(finding).ljust(widest), "green" if finding.status in ("gone", "shrunk") else "red"),
             (page.style.prose(finding.title), "bold"),
         )
         page.ends(
@@ -238,7 +238,7 @@ def _findings(page: Page, findings: Sequence[FindingChange]) -> None:
 
 
 def _in(finding: FindingChange) -> str:
-    where = finding.where_after or finding.where_before
+    where = words.found_at(finding)
     name = "" if where is None else where.kernel or where.function or ""
     return f" ({name})" if name else ""
 

@@ -189,7 +189,7 @@ def diff(diff: Diff) -> Html:
         parts += [tag("h4", "Where it changed"), _changes((*_CHANGE, "what", "where"), rows)]
     if diff.findings:
         found = [
-            joined((tag("b", words.STATUS[one.status]), " ", one.title, ". ", words.cost(one))) for one in diff.findings
+            joined((tag("b", words.fate(one)), " ", one.title, ". ", words.cost(one))) for one in diff.findings
         ]
         parts += [tag("h4", "Findings"), listed(found)]
     kinds: Sequence[tuple[str, Sequence[RowRecord]]] = (

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 import chathpc
 from chathpc.comparison import words
-from chathpc.comparison.record import Diff, ShareRecord
+from chathpc.comparison.record import Diff, FindingChange, ShareRecord
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import NO_CORE, Clock, Unit
 from chathpc.profile.profile import COMMAND, RANKS_ADDED, Profile
 from chathpc.profile.tree import NodeKind, Relation
+from chathpc.report import PlaceRecord
 from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
 from tests.profile.build import Node, build, line, node
 from tests.profile.strategies import profiles
@@ -335,6 +336,10 @@ def test_threads_without_a_core_are_told() -> None:
     assert note.startswith("Threads that could run had no core for 10.0 ms before and 3.00 s after")
     assert "The verdict is about wall-clock time, which such waits make longer" in note
     assert compared(quiet, quiet).notes == []
+    gated = compared(quiet, starved, fail_on_regression=0.05).gate
+    assert gated is not None
+    assert gated.outcome == "undecided"
+    assert gated.statement.endswith("Threads had no core for a part of it: measure again on an idle machine.")
 
 
 def test_a_share_is_at_the_line_of_the_side_that_has_more_of_it() -> None:
@@ -632,3 +637,24 @@ def test_paths_of_deep_recursion_are_told_by_their_ends() -> None:
 
     (path,) = share(compared(program(1.0), program(9.0)), "leaf").contexts
     assert (len(path), path[0], path[50], path[-1]) == (101, "<program root>", "…", "leaf")
+
+
+def test_a_finding_is_at_the_place_where_it_costs_more_and_says_that_it_moved() -> None:
+    def changed(first: str, second: str, before: float, after: float) -> FindingChange:
+        return FindingChange(
+            cause="io-bound", title="", status="shrunk" if after < before else "grown", seconds_before=before, seconds_after=after,
+            where_before=PlaceRecord(function=first, file="a.c", line=1), where_after=PlaceRecord(function=second, file="a.c", line=2),
+            share_before=0.5, share_after=0.5, beyond_noise=True, summary="",
+        )  # fmt: skip
+
+    def line_of(one: FindingChange) -> int | None:
+        where = words.found_at(one)
+        return where and where.line
+
+    less, more = changed("f", "f", 3.0, 1.0), changed("f", "f", 1.0, 3.0)
+    assert [(words.fate(one), line_of(one)) for one in (less, more)] == [("Costs less", 1), ("Costs more", 2)]
+    assert words.cost(less) == "Cost 3.00 s, 50.0 % of the run before; 1.00 s, 50.0 % of the run after."
+    away, near = changed("f", "g", 3.0, 1.0), changed("f", "g", 1.0, 3.0)
+    assert [(words.fate(one), line_of(one)) for one in (away, near)] == [("Moved", 1), ("Moved", 2)]
+    assert words.cost(away).endswith("of the run after (at g).")
+    assert "of the run before (at f); 3.00 s" in words.cost(near)

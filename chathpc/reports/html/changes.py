@@ -60,11 +60,11 @@ def _change(record: ChangeRecord, name: str, place: str = "") -> dict[str, objec
 
 
 def _finding(finding: FindingChange) -> dict[str, object]:
-    where = finding.where_after or finding.where_before
+    where = words.found_at(finding)
     return {
         "title": finding.title,
         "status": finding.status,
-        "status_words": words.STATUS[finding.status],
+        "status_words": words.fate(finding),
         "place": "" if where is None else wording.named(where),
         "cost": words.cost(finding),
     }
