@@ -11,7 +11,19 @@ from chathpc.diagnosis.records import Verdict
 from chathpc.diagnosis.source import languages, text
 from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.profile.source_text import no_source
-from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, libm, main, ranks, source, statements
+from tests.diagnosis.parts import (
+    causes,
+    diagnosed,
+    finding,
+    function,
+    libc,
+    libm,
+    main,
+    ranks,
+    source,
+    statements,
+)
+from tests.diagnosis.test_openmp import region
 from tests.profile.build import build, call, line, loop
 
 STRIDED = """void f(double *a, const double *b, int n)
@@ -172,6 +184,40 @@ def test_a_small_parallel_region_in_a_loop_is_a_further_sign() -> None:
     outside = parsed("a.c", text.replace("for (int t = 0; t < steps; t++) {", "{").encode())
     assert outside is not None
     assert parallel.region_in_loop(outside.functions_named("f")[0], 6) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "needs"),
+    [
+        ("a.f90", "x(i) = a*x(i-1) + b(i)", "x(i - 1)"),
+        ("a.f90", "x(i) = x(i+1) + b(i)", ""),  # what a later iteration will change: a copy of x does
+        ("a.f90", "x(i) = a*x(i) + b(i-1)", ""),
+        ("a.f90", "s = s + x(i)", ""),  # a sum is a reduction
+        ("a.f90", "s = max(s, x(i))", ""),
+        ("a.f90", "s = a*s + x(i)", "s"),
+        ("a.c", "x[i] = 0.5 * x[i - 2] + b[i];", "x[i - 2]"),
+        ("a.c", "x[2 * i] = x[2 * i - 1];", ""),  # odd ones are not written
+        ("a.c", "x[i] += x[j - 1];", ""),  # which iteration that is, is not known
+        ("a.c", "s = s - b[i] + a;", ""),
+        ("a.c", "s = b[i] - s;", "s"),
+        ("a.c", "s = 7 * s + 1;", "s"),
+        ("a.c", "s = 0; s = 7 * s + b[i];", ""),  # begun anew in each iteration
+        ("a.c", "{ double t = b[i]; t = 7 * t + 1; x[i] = t; }", ""),
+    ],
+)
+def test_a_serial_loop_that_goes_in_order_is_not_advised_to_be_divided(name: str, statement: str, needs: str) -> None:
+    head = {
+        "a.c": "void f(double *x, double *b, double a, double s, int n, int j)\n{\nfor (int i = 2; i < n; i++) {\n\n",
+        "a.f90": "subroutine f(x, b, a, s, n)\nreal(8) :: x(n), b(n), a, s\ndo i = 2, n\n\n",
+    }[name]
+    text = f"{head}{statement}\n{'}}' if name == 'a.c' else f'end do{chr(10)}end subroutine'}\n"
+    hot = function("f", loop(f"{name}:3", line(f"{name}:5", time=(3.0, None))), at=f"{name}:1")
+    diagnosis = diagnosed(build(main(hot, region("g", (1.0, 1.0), (0.0, 3.0))), read_source=source({name: text})))
+    found = finding(diagnosis, "omp-serial-fraction")
+    advised = " ".join(found.advice)
+    assert ("parallel for on the serial loop" in advised or "parallel do on the serial loop" in advised) == (not needs)
+    said = [each for each in statements(diagnosis, "omp-serial-fraction") if "of an earlier iteration" in each]
+    assert said == ([f"The source at {name}:5 needs {needs} of an earlier iteration in its loop."] if needs else [])
 
 
 def test_recursion_counts_once() -> None:

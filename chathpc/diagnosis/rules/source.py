@@ -91,7 +91,7 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     of the time that the catalogue asks for, and that stands far enough above the sampling error.
     """
     hot = Hot(facts)
-    result = [_seen_in_loop(hot, draft) for draft in drafts]
+    result = [_in_order(hot, _seen_in_loop(hot, draft)) for draft in drafts]
     signs = _unique(_signs(hot))
     explained = {found.where.function for found in signs if found.sign.alone}
     explained |= {draft.where.function for draft in drafts if draft.cause not in UNEXPLAINED}
@@ -120,6 +120,23 @@ def _seen_in_loop(hot: Hot, draft: Draft) -> Draft:
     if (held is None or held[1].innermost(line) is None) and not _is_called_in_loop(hot, where.node):
         return draft
     return replace(draft, against=tuple(each for each in draft.against if each not in doubts), signs=draft.signs + 1)
+
+
+def _in_order(hot: Hot, draft: Draft) -> Draft:
+    """A serial part whose loop the source shows to go in order, with advice that allows for it."""
+    where, files = draft.where, hot.facts.profile.tree.files
+    held = (
+        hot.at(files.index(where.file), where.line or 0)
+        if draft.cause == "omp-serial-fraction" and where.file in files
+        else None
+    )
+    sign = None if held is None else parallel.in_order(held[1], held[0].unit, where.line or 0)
+    if sign is None:
+        return draft
+    there = replace(where, line=sign.line)
+    return replace(
+        draft, evidence=(*draft.evidence, source_evidence(hot.facts, there, sign)), advice=sign.advice, own_advice=True
+    )
 
 
 def _without_waiting(facts: Facts, drafts: Sequence[Draft], found: _Found) -> _Found:

@@ -1,11 +1,14 @@
-"""OpenMP and MPI in the source: critical sections and atomics, regions inside loops, what one thread does alone, messages of few elements."""
+"""OpenMP and MPI in the source: critical sections and atomics, regions inside loops, what one thread does alone, messages of few elements,
+iterations that need the one before.
+"""
 
 from __future__ import annotations
 
 import re
 
+from chathpc.diagnosis.source import affine
 from chathpc.diagnosis.source.layout import declaration_of, value
-from chathpc.diagnosis.source.model import Function, Kind, Loop, Region, Unit, expressions, root
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Unit, expressions, root
 from chathpc.diagnosis.source.sharing import is_parallel
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
@@ -117,3 +120,81 @@ def by_element(function: Function, unit: Unit, own: Loop, line: int) -> Sign | N
             ("How many messages there were was not counted.",), calls=True, waits=True,
         )  # fmt: skip
     return None
+
+
+#: What is done with an old value in sums, products and extremes, whose parts threads can compute and combine.
+_COMBINED = frozenset({"+", "-", "*", "&", "|", "^", "&&", "||", ".and.", ".or."})
+_EXTREMES = frozenset({"min", "max", "fmin", "fmax", "fminf", "fmaxf"})
+_IN_ORDER = (
+    "Overlap it with other work, as one omp task alongside a taskloop.",
+    "Compute a linear recurrence in blocks, one a thread, as if each began from zero, and add what the end of the block before contributes; or take a "
+    "method without it (red-black or coloured order, Jacobi, a parallel scan).",
+)
+
+
+def in_order(function: Function, unit: Unit, line: int) -> Sign | None:
+    """An innermost loop at the line whose iterations need what the one before computed: `x(i) = a*x(i-1) + b(i)`, `seed = 7*seed + 1`."""
+    loop = function.innermost(line)
+    if loop is None:
+        return None
+    own = [one for one in function.statements if one.loop == loop.index]
+    scope = affine.scope_of(function, unit)
+    for assigned in (one for one in expressions(tuple(own)) if one.kind == Kind.ASSIGN):
+        target, read = assigned.parts[0], None
+        if target.kind == Kind.INDEX:
+            read = next((one for one in assigned.parts[1].walk() if _is_before(one, target, loop, scope)), None)
+        elif (
+            target.kind == Kind.NAME
+            and assigned.text == "="
+            and any(one.expr is assigned for one in own if not one.branch)
+        ):
+            inside = any(one.name == target.text and one.loop == loop.index for one in function.declarations)
+            first = next(
+                one for one in expressions(tuple(own)) if one.kind == Kind.ASSIGN and one.parts[0].text == target.text
+            )
+            needed = target.text in assigned.parts[1].names() and not _combines(assigned.parts[1], target.text)
+            read = target if needed and first is assigned and not inside else None
+        if read is not None:
+            needs = f"needs {function.show(read)} of an earlier iteration"
+            around = (
+                f"Share a loop around that at line {loop.first} among the threads, where it has independent iterations (rows, planes, right-hand "
+                f"sides): an iteration of this one {needs}."
+            )
+            return Sign(
+                "omp-serial-fraction", assigned.line, loop.first, loop.last, f"{needs} in its loop", "computes a recurrence",
+                alone=False, advice=(around, *_IN_ORDER),
+            )  # fmt: skip
+    return None
+
+
+def _is_before(read: Expr, target: Expr, loop: Loop, scope: affine.Scope) -> bool:
+    """True if what is read in an iteration of the loop is what an earlier one assigned to."""
+    if (
+        read.kind != Kind.INDEX
+        or str(read.base) != str(target.base)
+        or len(read.parts) != len(target.parts)
+        or not loop.step
+    ):
+        return False
+    iterations = set()
+    for mine, theirs in zip(read.parts, target.parts, strict=True):
+        here, there = (affine.linear(each, scope, frozenset({loop.variable})) for each in (mine, theirs))
+        apart = None if here is None or there is None else affine.add(here, there, -1)
+        moved = None if there is None else affine.number(affine.factor(there, loop.variable) or {})
+        distance = None if apart is None else affine.number(apart)
+        if moved is None or distance is None or (not moved and distance):
+            return False
+        iterations |= {distance / (moved * loop.step)} if moved else set()
+    return len(iterations) == 1 and (back := iterations.pop()) < 0 and back == int(back)
+
+
+def _combines(expr: Expr, name: str) -> bool:
+    """True for `name + …` and the like, with the name nowhere else."""
+    if expr.kind == Kind.NAME:
+        return expr.text == name
+    if not (expr.text in _COMBINED if expr.kind == Kind.BINARY else expr.kind == Kind.CALL and expr.short in _EXTREMES):
+        return False
+    having = [at for at, part in enumerate(expr.parts) if name in part.names()]
+    nested = [expr.parts[at] for at in having]
+    same = all(one.kind == Kind.NAME or one.text == expr.text or {one.text, expr.text} <= {"+", "-"} for one in nested)
+    return len(having) == 1 and same and _combines(nested[0], name) and (expr.text != "-" or having == [0])

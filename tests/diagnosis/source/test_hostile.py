@@ -101,6 +101,7 @@ def everything(name: str, text: bytes) -> int:
         for number in (one.first, one.last):
             calls.simple_power(one, number)
             parallel.region_in_loop(one, number)
+            parallel.in_order(one, file.unit, number)
     return count
 
 
