@@ -21,7 +21,7 @@ APP = "./app"
 _APP = re.compile(r"\./app(?![\w.+/-])")
 _PLACE = re.compile(_APP.pattern + r"|\bMEASUREMENTS\b|\bFUNCTION\b")
 #: Formats whose title is the program's name.
-_NAMED = re.compile(r"HPCToolkit|Nsight Systems|Linux perf|.*\(callgrind format\)")
+_NAMED = re.compile(r"HPCToolkit|Nsight Systems|Linux perf|Caliper|Score-P|.*\(callgrind format\)")
 #: The kernel keeps so many characters of a program's name.
 _COMM = 15
 #: Tools that see the processes which their command starts: they stand before the launcher, others between it and the program.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isinf
 
@@ -17,7 +17,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import DEVICE, LANGUAGES, OTHER, Cause
 from chathpc.diagnosis.command import filled, named
 from chathpc.diagnosis.cores import starved
-from chathpc.diagnosis.coverage import not_collected
+from chathpc.diagnosis.coverage import HOST_TIME, not_collected
 from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
@@ -53,7 +53,7 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.languages import language_of
 from chathpc.profile.profile import Profile
-from chathpc.profile.run import EXIT_CODE, OVERHEAD, positive
+from chathpc.profile.run import EXIT_CODE, OVERHEAD, PEAK_MEMORY, positive
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import CallTree
 
@@ -100,7 +100,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         findings=findings,
         evidence=evidence,
         notes=notes,
-        not_collected=not_collected(profile),
+        not_collected={**(_again(facts) if lacking else {}), **not_collected(profile)},
         examined=Examined() if lacking else examined(facts),
     )
     if not why:
@@ -147,8 +147,21 @@ def _insufficient(facts: Facts) -> str:
     ):  # measured, but only of calls of a GPU's runtime
         return NO_TIME
     how = " (hpcrun -e REALTIME@1000)" if profile.format.startswith("HPCToolkit") else ""
+    # chathpc measure has sampled as often as its tool does for a run so short.
+    often = "" if PEAK_MEMORY in profile.run else f", or sample more often{how}"
     counted = numbers.count(round(facts.samples))
-    return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."
+    return f"About {counted} samples are too few for any percentage: run longer{often}."
+
+
+def _again(facts: Facts) -> Mapping[str, str]:
+    """How a program is measured of which too little was, or what no reader knows how to add; nothing of what is only a log."""
+    profile = facts.profile
+    sampled = not profile.insufficient and profile.time is not None and profile.time.id in HOST_TIME
+    return (
+        {"what takes the time": "chathpc measure -- ./app"}
+        if (sampled or not profile.not_collected) and not is_log(facts)
+        else {}
+    )
 
 
 def _only_copies(profile: Profile) -> bool:

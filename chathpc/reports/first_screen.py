@@ -318,14 +318,16 @@ def _lacking(page: Page, report: Report, detail: _Detail) -> None:
     said = (report.explanation.note,) if report.explanation.model is not None and report.explanation.note else ()
     for note in (*said, *report.notes, *report.profile.caveats)[: detail.notes]:
         page.paragraph(f"Note: {note}", indent=0)
-    for each in report.examined.skipped[: max(detail.notes, 1)]:
-        remedy = f"chathpc explain … {each.remedy}" if each.remedy.startswith("--") else each.remedy
-        line = f"Not examined: {each.reason}: {remedy}"
-        if cell_len(line) <= page.style.width:
+    missing = [(f"Not examined: {each.reason}", each.remedy) for each in report.examined.skipped]
+    if report.verdict == "insufficient-data":
+        missing += [(f"Not measured: {what}", command) for what, command in report.profile.not_collected.items()][:1]
+    for lacks, remedy in missing[: max(detail.notes, 1)]:
+        command = f"chathpc explain … {remedy}" if remedy.startswith("--") else remedy
+        if cell_len(line := f"{lacks}: {command}") <= page.style.width:
             page.paragraph(line, indent=0)
         else:
-            page.paragraph(f"Not examined: {each.reason}:", indent=0)
-            page.command(remedy, indent=INDENT)
+            page.paragraph(f"{lacks}:", indent=0)
+            page.command(command, indent=INDENT)
 
 
 def _more(page: Page, report: Report) -> None:

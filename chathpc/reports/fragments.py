@@ -188,9 +188,7 @@ def diff(diff: Diff) -> Html:
         rows += [(*_values(diff.rest, unit), "everything else", ""), (*_values(diff.total, unit), "total", "")]
         parts += [tag("h4", "Where it changed"), _changes((*_CHANGE, "what", "where"), rows)]
     if diff.findings:
-        found = [
-            joined((tag("b", words.fate(one)), " ", one.title, ". ", words.cost(one))) for one in diff.findings
-        ]
+        found = [joined((tag("b", words.fate(one)), " ", one.title, ". ", words.cost(one))) for one in diff.findings]
         parts += [tag("h4", "Findings"), listed(found)]
     kinds: Sequence[tuple[str, Sequence[RowRecord]]] = (
         ("kind of work", diff.activities), ("function (exclusive)", diff.functions),

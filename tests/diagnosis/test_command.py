@@ -40,6 +40,8 @@ def run_as(
     [
         ("HPCToolkit v4.0", "stencil_omp", "./stencil_omp"),
         ("Linux perf (perf.data)", "heat", "./heat"),
+        ("Caliper 2.5.0 (SPOT)", "lulesh2.0", "./lulesh2.0"),
+        ("Score-P CUBE4", "cpi", "./cpi"),
         ("Nsight Systems 2024.5", "python3.11", "python app.py"),
         ("Nsight Systems 2024.5", "two, programs", "./app"),
         ("Nsight Compute 2025.1", "report.ncu-rep", "./app"),

@@ -16,6 +16,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Place, Verdict
 from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import PEAK_MEMORY
 from tests.diagnosis.parts import (
     causes,
     diagnosed,
@@ -123,6 +124,16 @@ def test_below_a_hundred_samples_nothing_is_said() -> None:
     assert (diagnosis.verdict, diagnosis.findings, diagnosis.evidence) == ("insufficient-data", (), ())
     assert diagnosis.headline.startswith("About 98 samples are too few for any percentage")
     assert diagnosed(build(main(line("app.c:2", libc("malloc", time=0.51))))).verdict == "bottleneck"
+
+
+def test_too_few_samples_are_measured_again_and_more_often_only_where_that_is_left() -> None:
+    few = replace(build(main(line("app.c:2", time=0.1))), format="Linux perf", title="heat")
+    said = [diagnosed(replace(few, run=run)) for run in ({}, {PEAK_MEMORY: "1000000"})]  # the second by chathpc measure
+    assert [one.headline.rpartition(": ")[2] for one in said] == ["run longer, or sample more often.", "run longer."]
+    assert {next(iter(one.not_collected.items())) for one in said} == {
+        ("what takes the time", "chathpc measure -- ./heat")
+    }
+    assert "what takes the time" not in diagnosed(build(main(hot_loop(1.0, "app.c:2")))).not_collected
 
 
 @pytest.mark.parametrize(
@@ -283,7 +294,9 @@ def test_a_wall_clock_sees_waiting() -> None:
 
 
 def test_counters_lines_and_stalls_are_missing_where_they_bear_on_the_profile() -> None:
-    assert missing(build(main(line("app.c:2", values={"cpu.cycles": 1e9})))) == []
+    assert missing(build(main(line("app.c:2", values={"cpu.cycles": 1e9})))) == [
+        "what takes the time"
+    ]  # too little to conclude from
     assert missing(build(main(time=1.0))) == [
         "waiting",
         "hardware counters",

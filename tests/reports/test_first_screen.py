@@ -138,6 +138,16 @@ def test_a_healthy_program_is_promised_nothing_and_told_to_change_nothing() -> N
     assert not {"Change", "Gain", "Confidence"} & set(text.split())
 
 
+def test_where_too_little_is_known_the_first_command_says_how_to_go_on() -> None:
+    report = sample().model_copy(update={"findings": [], "tree": None, "verdict": "insufficient-data"})
+    none = report.examined.model_copy(update={"skipped": []})
+    lacks = {"what takes the time": "chathpc measure -- ./heat 4", "another": "x"}
+    profile = report.profile.model_copy(update={"not_collected": lacks})
+    text = screen(report.model_copy(update={"profile": profile, "examined": none}))
+    assert "\nNot measured: what takes the time: chathpc measure -- ./heat 4\n" in text
+    assert "another" not in text
+
+
 def test_names_of_templates_are_short_in_sentences() -> None:
     name = f"renderRows<render(const Scene&, int, int)::<lambda({', '.join(['int'] * 20)})>&>"
     report = sample()
