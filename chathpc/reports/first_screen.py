@@ -218,7 +218,7 @@ def _change(page: Page, change: ChangeRecord | None, advice: Sequence[str], deta
 
 def _diff(page: Page, title: str, lines: Sequence[str]) -> None:
     page.paragraph(title, label="Change")
-    page.diff(lines)
+    page.diff(lines, cut=True)
 
 
 def _verify(page: Page, measurement: str | None, detail: _Detail) -> None:

@@ -89,12 +89,12 @@ class Page:
             shown = self.style.name(line.rstrip().expandtabs(_TAB))
             self.lines.append(Text(f"{' ' * indent}{shown}" if shown else "", style="cyan", no_wrap=True))
 
-    def diff(self, lines: Sequence[str]) -> None:
-        """Lines of a change, each cut to the width of the page."""
+    def diff(self, lines: Sequence[str], *, cut: bool = False) -> None:
+        """Lines of a change, whole as they would be applied, or each `cut` to the width of the page."""
         room = self.style.width - INDENT - LABEL
         for line in lines:
             text = self.style.name(line)
-            text = text if cell_len(text) <= room else set_cell_size(text, room - 1) + self.style.fit("…")
+            text = text if not cut or cell_len(text) <= room else set_cell_size(text, room - 1) + self.style.fit("…")
             self.lines.append(Text(" " * (INDENT + LABEL) + text, style="cyan", no_wrap=True))
 
     def ends(self, left: Text, right: Text) -> None:

@@ -14,7 +14,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.tables import TableRows, group_nodes, rows_of
 from chathpc.view.lanes import timeline_of
 from chathpc.view.records import DrawnKernel, DrawnRows, DrawnThreads, View
-from chathpc.view.sources import kernel_remarks, sources_of
+from chathpc.view.sources import Heat, kernel_remarks, sources_of
 from chathpc.view.tables import GROUP_NUMBERS, GROUPS, Tables, metric_drawn, rounded
 from chathpc.view.trees import tree_of
 
@@ -33,6 +33,7 @@ def view_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> View:
     functions = listed(profile, "function", metrics) if metrics else None
     lines = listed(profile, "line", metrics) if metrics else None
     timed = [] if functions is None else _by_time(profile, functions)
+    heat = _heat(profile, facts, metrics)
     return View(
         metrics=[metric_drawn(metric, profile.total(metric.id)) for metric in metrics],
         tree=tree_of(profile, facts, [metric.id for metric in metrics], focus, tables) if metrics else None,
@@ -41,7 +42,7 @@ def view_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> View:
         threads=threads_of(profile, [*focus, *timed], tables),
         timeline=timeline_of(profile, facts, tables),
         roofline=roofline_of(profile, tables),
-        sources=sources_of(profile, _hot_places(diagnosis, lines), _heat(lines), tables),
+        sources=sources_of(profile, _hot_places(diagnosis, heat), heat, tables),
         kernel_remarks=kernel_remarks(profile, tables),
         groups=list(GROUPS),
         names=tables.names.texts,
@@ -75,33 +76,30 @@ def _by_time(profile: Profile, functions: Listed) -> list[int]:
     return [functions.node[row] for row in order if own[row] > 0]
 
 
-def _hot_places(diagnosis: Diagnosis, lines: Listed | None) -> Iterator[tuple[str, int]]:
+def _hot_places(diagnosis: Diagnosis, heat: Heat) -> Iterator[tuple[str, int]]:
     """Files and lines: of findings, of facts, then those with most of the first metric."""
     seen = [finding.where for finding in diagnosis.findings]
     seen += [fact.where for fact in diagnosis.evidence if fact.where is not None]
     for where in seen:
         if where.file and where.line:
             yield where.file, where.line
-    if lines is None:
-        return
-    for own in lines.exclusive.values():
-        order: Sequence[int] = sorted(range(len(own)), key=lambda row: -own[row])[:_HOT_LINES]
-        for row in order:
-            _, file, line = lines.keys[row]
-            if own[row] > 0 and file and line:
-                yield file, line
+    for files in heat.values():
+        lines = [(value, file, line) for file, values in files.items() for line, value in values.items()]
+        for _, file, line in sorted(lines, key=lambda each: -each[0])[:_HOT_LINES]:
+            yield file, line
 
 
-def _heat(lines: Listed | None) -> dict[str, dict[str, dict[int, float]]]:
-    """The own values of lines by metric, file and line."""
+def _heat(profile: Profile, facts: Facts, metrics: Sequence[Metric]) -> dict[str, dict[str, dict[int, float]]]:
+    """The values of lines by metric, file and line; library calls count for the line that makes them, as in findings."""
+    tree, activities = profile.tree, facts.activities
+    at = np.where((activities.call >= 0) & (activities.site >= 0), activities.site, np.arange(len(tree)))
     found: dict[str, dict[str, dict[int, float]]] = {}
-    if lines is None:
-        return found
-    for metric, own in lines.exclusive.items():
-        for (_, file, line), value in zip(lines.keys, own, strict=True):
-            if file and line and value > 0:
-                at = found.setdefault(metric, {}).setdefault(file, {})
-                at[line] = at.get(line, 0.0) + value
+    for metric in metrics:
+        values = np.bincount(at, weights=profile.exclusive(metric.id).dense(len(tree)), minlength=len(tree))
+        for node in np.flatnonzero((values > 0) & (tree.file >= 0) & (tree.line > 0)).tolist():
+            lines = found.setdefault(metric.id, {}).setdefault(tree.files[int(tree.file[node])], {})
+            line = int(tree.line[node])
+            lines[line] = lines.get(line, 0.0) + float(values[node])
     return found
 
 
@@ -146,9 +144,14 @@ def listed(profile: Profile, by: str, metrics: Sequence[Metric]) -> Listed:
         places[metric] = {row: int(of_row[row]) for row in numbers if of_row[row] >= 0}
     tree = profile.tree
     label, texts = tree.function_labels
+    hottest = _hottest_lines(profile, metrics[0]) if by == "function" else {}
+    seen_at = [hottest.get(int(label[node]), node) if tree.file[node] < 0 else node for node in numbers.values()]
     found = Listed(
         tables=tables,
-        keys=[(texts[int(label[node])], tree.file_name(node), int(tree.line[node])) for node in numbers.values()],
+        keys=[
+            (texts[int(label[node])], tree.file_name(place), int(tree.line[place]))
+            for node, place in zip(numbers.values(), seen_at, strict=True)
+        ],
         node=list(numbers.values()),
         left_out=max(0, rows - len(numbers)),
     )
@@ -157,6 +160,14 @@ def listed(profile: Profile, by: str, metrics: Sequence[Metric]) -> Listed:
         for columns, values in ((found.exclusive, table.exclusive), (found.inclusive, table.inclusive)):
             columns[metric] = rounded(np.where(position >= 0, np.append(values, 0.0)[position], 0.0))
     return found
+
+
+def _hottest_lines(profile: Profile, metric: Metric) -> dict[int, int]:
+    """By number of a function's label the line (node) with most in it, of functions whose own place is not known."""
+    tree = profile.tree
+    inside = np.flatnonzero((tree.file >= 0) & (tree.line > 0) & (tree.file[np.maximum(tree.function, 0)] < 0))
+    order = inside[np.argsort(profile.inclusive(metric.id).dense(len(tree))[inside], kind="stable")]
+    return dict(zip(tree.function_labels[0][order].tolist(), order.tolist(), strict=True))
 
 
 def rows_drawn(profile: Profile, facts: Facts, found: Listed, tables: Tables) -> DrawnRows:

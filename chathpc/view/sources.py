@@ -36,7 +36,8 @@ def sources_of(profile: Profile, places: Iterable[tuple[str, int]], heat: Heat, 
     remarks = _compiler_remarks(profile, wanted)
     found = []
     for file, lines in wanted.items():
-        pieces, origin = _pieces(profile, file, sorted(lines))
+        # A mark for what is left out takes as much room as one line.
+        pieces, origin = _pieces(profile, file, sorted(lines | {line + 1 for line in lines if line + 2 in lines}))
         if not pieces:
             continue
         shown = {line for piece in pieces for line in range(piece.first, piece.first + len(piece.lines))}

@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 import chathpc
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts
 from chathpc.profile.profile import Profile
 from chathpc.report import Report
+from chathpc.view.draw import view_of
 from chathpc.view.lanes import _Spans
 from chathpc.view.records import View
 from chathpc.view.tables import GROUP_NUMBERS, GROUPS, Table, rounded
 from chathpc.view.trees import MOST_NODES
+from tests.diagnosis.parts import function, libc, main, source
+from tests.profile.build import build, line
 from tests.reports.browser import pages
 
 DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
@@ -82,6 +87,25 @@ def test_source_has_the_lines_around_those_with_time(profile: Profile, view: Vie
     excerpt = profile.read_source(view.files[source.file], hottest, 0)
     assert excerpt is not None
     assert shown[hottest] == excerpt.lines[0]
+
+
+def test_library_calls_count_for_the_line_that_makes_them_and_a_single_line_is_not_left_out() -> None:
+    text = "\n".join(f"line {number};" for number in range(1, 60))
+    copying = line("a.c:29", libc("memcpy", time=6.0), time=0.5)
+    inner = function("g", line("a.c:50", time=1.5), at="")
+    profile = build(
+        main(function("f", copying, line("a.c:11", time=2.0), at=""), inner), read_source=source({"a.c": text})
+    )
+    facts = Facts(profile)
+    drawn = view_of(profile, facts, diagnose(profile, facts))
+    (shown,) = drawn.sources
+    assert dict(shown.heat["cpu.time"]) == {11: 2.0, 29: 6.5, 50: 1.5}
+    # 8 lines around each: 3 to 19, 21 to 37, 42 to 58.
+    assert [(piece.first, len(piece.lines)) for piece in shown.pieces] == [(3, 35), (42, 17)]
+    rows = drawn.functions
+    assert rows is not None
+    placed = {drawn.names[name]: line for name, line in zip(rows.name, rows.line, strict=True)}
+    assert (placed["f"], placed["g"]) == (29, 50)  # by their hottest lines: where the functions begin, nothing tells
 
 
 def test_the_lanes_of_sampled_threads_have_all_states(view: View) -> None:
