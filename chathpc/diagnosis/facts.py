@@ -20,6 +20,7 @@ from chathpc.diagnosis.statistics import is_above, standard_error
 from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import Activities, classify
+from chathpc.profile.kernel_names import demangled
 from chathpc.profile.metric import Unit
 from chathpc.profile.names import scopes_of
 from chathpc.profile.profile import Profile
@@ -386,9 +387,10 @@ def without_clones(name: str) -> str:
 def readable_function(name: str) -> str:
     """A function's name as its author would say it: without parameters, library suffix and what compilers append.
 
-    `pair_potential._omp_fn.0` → `pair_potential`, `grid::sum(double const*, int)` → `grid::sum`, `__flux_MOD_upwind` → `upwind`.
+    `pair_potential._omp_fn.0` → `pair_potential`, `grid::sum(double const*, int)` and `_ZN4grid3sumEPKdi` → `grid::sum`,
+    `__flux_MOD_upwind` → `upwind`.
     """
-    name = without_clones(name)
+    name = without_clones(demangled(name))
     if match := _GFORTRAN_MODULE.fullmatch(name):
         return match[1]
     end = name.rfind(")")

@@ -142,12 +142,13 @@ def filter_of(name: str) -> Filter:
 
 
 def is_launcher(name: str) -> bool:
-    """True for a library's kernel whose own name tells nothing, where it is known what it runs."""
-    return (
-        len(name) <= _LONGEST_TAKEN_APART
-        and _NAMELESS.fullmatch(base_key(name)) is not None
-        and _work(name) is not None
-    )
+    """True for a kernel whose own name tells nothing, where it is known what it runs."""
+    return len(name) <= _LONGEST_TAKEN_APART and _tells_nothing(base_key(name)) and _work(name) is not None
+
+
+def _tells_nothing(own: str) -> bool:
+    """True for the own name of a library's kernel, and of a lambda or functor without one."""
+    return _NAMELESS.fullmatch(own) is not None or own.startswith(("operator", "{", "["))
 
 
 def kernel_title(name: str, width: int = LONGEST_NAME) -> str:
@@ -156,7 +157,7 @@ def kernel_title(name: str, width: int = LONGEST_NAME) -> str:
     if work is None:
         return clean(shorten(name if name.startswith(LAUNCHED_FROM) else kernel_key(name) or name, width))
     label = f"{work.name}::lambda{f'#{work.number}' if work.number else ''}" if work.is_lambda else work.name
-    if _NAMELESS.fullmatch(own) or own.startswith(("operator", "{", "[")):
+    if _tells_nothing(own):
         return clean(shorten(label, width))
     short = f"{own}<{'::'.join(label.split('::')[-2:])}>"
     return clean(short if len(short) <= width else shorten(kernel_key(name), width))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 #: Characters that may follow the word `operator` in C++ and must not be taken for brackets, longest first.
 _OPERATORS = ("<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "<", ">")
@@ -10,8 +11,9 @@ _OPERATORS = ("<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "-
 _NAMES_IN_BRACKETS = ("(anonymous namespace)", "(anonymous)", "(unnamed)")
 _CLOSING = {"<": ">", "(": ")", "{": "}"}
 _WORD_END = re.compile(r"\w$")
-#: What compilers add behind a name: ` const`, ` [clone ._omp_fn.0]`.
-_SUFFIX = re.compile(r"(?: const)?(?: \[clone [^\]]*\])*$")
+#: What compilers add behind a name: ` const`, ` [clone ._omp_fn.0]`, `._omp_fn.0`; and gfortran before that of a module's procedure.
+_SUFFIX = re.compile(r"(?: const)?(?: \[clone [^\]]*\]|\.(?:_omp_\w*fn|constprop|isra|part|cold|lto_priv)\b[.\d]*)*$")
+_MODULE_OF = re.compile(r"__\w+?_MOD_(?=\w)")
 #: Names in C++ are rarely longer than this; what is beyond is not looked at.
 _LONGEST = 20_000
 
@@ -29,11 +31,13 @@ _IN_WORDS = {
     "<gpu delete>": "deallocation on the device",
     "<gpu kernel>": "kernels on the device",
 }
+#: How the name of a kernel of SYCL begins: `typeinfo name for f()::{lambda(auto:1)#1}`.
+_TYPE = re.compile(r"^typeinfo (?:name )?for ")
 
 
 def in_words(name: str) -> str:
-    """`name`, or for a placeholder of a profiler what it stands for."""
-    return _IN_WORDS.get(name, name)
+    """`name`, or for a placeholder of a profiler what it stands for; of SYCL's kernels without what their names begin with."""
+    return _IN_WORDS.get(name) or _TYPE.sub("", name)
 
 
 def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
@@ -64,9 +68,10 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
         name = _elide(name, brackets, ellipsis)
         if len(name) <= width:
             return name
-    name = _SUFFIX.sub("", name)
-    if len(name) <= width:
-        return name
+    for noise in (_SUFFIX, _MODULE_OF):
+        name = noise.sub("", name, count=1)
+        if len(name) <= width:
+            return name
     scopes = scopes_of(name)
     scopes[0] = _without_return_type(scopes[0])
     while len(scopes) > 1:
@@ -77,6 +82,23 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
             break
         scopes = [ellipsis, *scopes[2:]] if scopes[0] == ellipsis else [ellipsis, *scopes[1:]]
     return middle(scopes[-1], width, ellipsis=ellipsis)
+
+
+def shorten_apart(names: Sequence[str], width: int, *, ellipsis: str = "…") -> list[str]:
+    """Each name as `shorten` has it; of those that are then alike what differs is told: `gemvx::kernel<…(int)7…>`."""
+    short = [shorten(name, width, ellipsis=ellipsis) for name in names]
+    alike = {text: {name for name, each in zip(names, short, strict=True) if each == text} for text in set(short)}
+    for at, name in enumerate(names):
+        others = sorted(alike[short[at]])
+        if len(others) > 1:
+            letters = enumerate(zip(others[0], others[-1], strict=False))
+            same = next((n for n, (one, other) in letters if one != other), len(others[0]))
+            begin = max(name.rfind(each, 0, same) for each in " ,<") + 1
+            differs = middle(re.split(r"[,>]", name[begin:], maxsplit=1)[0], width // 2, ellipsis=ellipsis)
+            own = shorten(name, width - len(differs) - 1, ellipsis=ellipsis)
+            head, inside, tail = own.rpartition(f"{ellipsis}>")
+            short[at] = f"{head}{ellipsis}{differs}{ellipsis}>{tail}" if inside else f"{own} {differs}"
+    return short
 
 
 def shorten_path(path: str, width: int, *, ellipsis: str = "…") -> str:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.profile import numbers
-from chathpc.profile.names import shorten
+from chathpc.profile.names import shorten, shorten_apart
 from chathpc.report import (
     ChangeRecord,
     FindingRecord,
@@ -149,14 +149,17 @@ def _flat(page: Page, report: Report) -> None:
     """The flat profile in one line."""
     if not report.flat or report.verdict == "insufficient-data":
         return
-    room = page.style.width - INDENT - LABEL
-    places = [f"{numbers.percent_cell(row.share)} {_row(page, row, room // 2)}" for row in report.flat[:_PLACES]]
+    room, rows = (page.style.width - INDENT - LABEL) // 2, report.flat[:_PLACES]
+    own = [page.style.name(row.name) for row in rows if row.own]
+    short = iter(shorten_apart(own, max(room, _LEAST), ellipsis=page.style.fit("…")))
+    names = (next(short) if row.own else _row(page, row, room) for row in rows)
+    places = [f"{numbers.percent_cell(row.share)} {name}" for row, name in zip(rows, names, strict=True)]
     page.pieces(places, label="Time" if report.tree is None or report.tree.unit == "s" else "Cost", most=2)
 
 
 def _row(page: Page, row: FlatRecord, width: int) -> str:
-    """The name of a place; of what is done in a function the function's name gives way first."""
-    what, within, place = ("", "", row.name) if row.own else row.name.rpartition(" in ")
+    """What is done in a function, whose name gives way first."""
+    what, within, place = row.name.rpartition(" in ")
     room = max(width - len(what) - len(within), _LEAST)
     return f"{what}{within}{page.style.shorten(page.style.name(place), room)}"
 

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from chathpc.diagnosis.facts import readable_function
 from chathpc.profile import numbers
+from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, ProfileRecord, Report
 from chathpc.reports import wording
 from chathpc.reports.calltree import largest, legend, tree_lines
@@ -146,7 +147,8 @@ def where(page: Page, place: PlaceRecord) -> Text:
     """`triangular_work   stencil.c:47`, in at most two thirds of the line."""
     room = page.style.width * 2 // 3 - INDENT
     at = page.style.shorten_path(page.style.name(wording.place(place)), room // 2)
-    name = page.style.name(place.kernel or place.function or "")
+    name = place.kernel or place.function or ""
+    name = page.style.name(kernel_title(name) if place.kernel and is_launcher(name) else name)
     name = page.style.shorten(name, room - cell_len(at) - 2)
     return Text.assemble((name, "bold"), "  " if name and at else "", (at, "blue"))
 
@@ -155,7 +157,7 @@ def path(page: Page, names: list[str]) -> str:
     """The call path on about one line: names shortened, the middle of a long path left out."""
     each = page.style.width // 3
     # What compilers append to a name, or stand before it, would be all that is left of a long one.
-    told = (name if len(name) <= each else readable_function(name) for name in names)
+    told = (readable_function(name) if len(name) > each or name.startswith("_Z") else name for name in names)
     short = [page.style.shorten(page.style.name(name), each) for name in told]
     if len(short) > _PATH_HEAD + _PATH_TAIL + 1:
         short = [*short[:_PATH_HEAD], page.style.fit("…"), *short[-_PATH_TAIL:]]

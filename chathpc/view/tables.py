@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.profile.activity import Activity
+from chathpc.profile.kernel_names import demangled
 from chathpc.profile.metric import Metric
 from chathpc.profile.names import in_words, shorten, shorten_path
 from chathpc.profile.text import clean
@@ -67,7 +68,7 @@ class Table:
             return -1
         known = self._known.get(text)
         if known is None:
-            shown = clean(in_words(text))
+            shown = clean(in_words(demangled(text)))
             shown = shown if len(shown) <= self._longest else self._cut(shown, self._longest)
             known = self._known[text] = self._number.setdefault(shown, len(self._number))
         return known

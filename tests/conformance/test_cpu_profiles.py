@@ -78,7 +78,7 @@ def test_perf_script_names_the_hottest_function() -> None:
     assert report.findings[0].where.function == "matmul_colmajor"
     assert report.findings[0].share > 0.98
     for name in ("simple-with-header.linux-perf.txt", "simple-with-pid.linux-perf.txt"):
-        assert explained(f"perf_script/{name}").findings[0].where.function == "_Z4betav"
+        assert explained(f"perf_script/{name}").findings[0].where.function == "beta"
 
 
 # -- collapsed, speedscope -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Metric, Unit, column_of
+from chathpc.profile.names import shorten_apart
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
@@ -185,12 +186,27 @@ def test_wide_characters_do_not_shift_the_places_of_a_tree() -> None:
         ("[libhpcrun.so]", 10, "[libh….so]"),
         ("<unknown procedure> 0x1e2d0 [libgomp.so.1.0.0]", 36, "<unknown> 0x1e2d0 [libgomp.so.1.0.0]"),
         ("solve(int) const [app]", 18, "solve(int) const"),
+        ("__work_MOD_smooth._omp_fn.0", 26, "__work_MOD_smooth"),
+        ("__work_MOD_smooth._omp_fn.0", 16, "smooth"),
         # What was shortened before keeps its own name.
         ("…::elementwise_grid_stride_kernel<…>", 18, "elementwi…ernel<…>"),
     ],
 )
 def test_of_a_name_that_is_too_long_the_load_module_goes_first(name: str, width: int, short: str) -> None:
     assert Style().shorten(name, width) == short
+
+
+def test_names_that_are_alike_when_short_are_told_apart_by_what_differs() -> None:
+    one, other = (
+        f"std::enable_if<!T7, void>::type gemvx::kernel<int, (bool)0, (int){n}, Params<int>>(T3)" for n in (7, 6)
+    )
+    assert shorten_apart([one, "f", other], 32) == [
+        "…::kernel<…(int)7…>(…)",
+        "f",
+        "…::kernel<…(int)6…>(…)",
+    ]
+    assert shorten_apart([one, one], 24) == ["…::kernel<…>(…)"] * 2
+    assert shorten_apart(["a" * 60 + "1", "a" * 60 + "2"], 20) == ["aaaaaaaaaa…aaaaaaaa1", "aaaaaaaaaa…aaaaaaaa2"]
 
 
 def test_a_table_shortens_its_widest_column() -> None:
