@@ -64,6 +64,14 @@ def test_going_to_another_place_before_each_piece_makes_small_requests() -> None
     assert "io-bound" not in causes(build(main(output(seek), REST)))
 
 
+def test_flushing_for_each_piece_that_is_gone_to_is_told_as_what_it_comes_from() -> None:
+    seek = libc("fseek", libc("fsync", time=3.0), time=0.5)
+    diagnosis = diagnosed(build(main(output(seek, libc("read", time=1.5)), REST)))
+    found = finding(diagnosis, "io-small-requests")
+    assert found.summary == "sink goes to another place of a file for each small piece: 50.0 % of the time."
+    assert statements(diagnosis, "io-small-requests")[-1].startswith("Flushing data to the device (fsync) takes 3.00 s")
+
+
 def test_going_back_once_is_no_such_request() -> None:
     rewound = libc("rewind", time=0.1)
     assert "io-bound" in causes(build(main(output(rewound, libc("read", time=4.9)), REST)))

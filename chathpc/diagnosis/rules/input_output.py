@@ -134,6 +134,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
                 of=part_of(facts, cost, "file operations"),
             )
         )
+    if syncs and not seeks and not converts:
         summary = f"{place.function} repeatedly flushes data to the device: {sync} has {numbers.percent(syncing / facts.total)} of the time."
         signs = 3
     elif (
