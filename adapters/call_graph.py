@@ -4,7 +4,8 @@ A call graph says how often, and at what cost, one function calls another; it do
 cost belongs to which path. So a function is put below the innermost function through which all of its calls go, directly or
 not: its immediate dominator in the call graph (T. Lengauer, R. E. Tarjan: A fast algorithm for finding dominators in a
 flowgraph, ACM TOPLAS 1, 1979). Whatever stands below a function then was spent on its behalf, nothing is split by guess,
-and exclusive values add up to the total. What several functions share stands beside them, below what calls them all.
+and exclusive values add up to the total. What several functions share stands beside them, below what calls them all. Where
+a file tells what each call costs and nothing else, `divided` splits by that.
 """
 
 from __future__ import annotations
@@ -74,6 +75,56 @@ def below(
             vertex.append(function)
             pending += [(callee, function) for callee in reversed(called[function]) if number[callee] < 0]
     return _dominators(vertex, number, above, callers, entered), vertex
+
+
+#: Contexts of a divided graph; one with more paths is not divided.
+MOST_CONTEXTS = 20_000
+#: What a reader has to know about a divided graph.
+DIVIDED = (
+    "The file has calls between functions and no call paths: what a function with several callers calls is divided in the ratio of its "
+    "costs from each, as gprof does, so times along paths are estimates."
+)
+
+
+def divided(count: int, costs: Mapping[tuple[int, int], float]) -> list[tuple[int, int, float]] | None:
+    """Contexts as (number of the one above or −1, function, part of the function's cost), parents first: each function once for each path
+    to it, its cost divided as that of its calls is. None where there are too many paths. Calls back into what runs already are left out.
+    """
+    called: list[list[int]] = [[] for _ in range(count)]
+    for (caller, callee), cost in costs.items():
+        if caller != callee and cost > 0:
+            called[caller].append(callee)
+    callees = {callee for each in called for callee in each}
+    order: list[int] = []  # callees before callers
+    state = [0] * count  # 1: on the way, 2: done
+    callers: list[list[int]] = [[] for _ in range(count)]
+    for start in sorted(range(count), key=lambda function: function in callees):
+        pending = [(start, -1)]
+        while pending:
+            function, caller = pending.pop()
+            if caller == -2:
+                state[function] = 2
+                order.append(function)
+                continue
+            if caller >= 0 and state[function] != 1:
+                callers[function].append(caller)
+            if state[function] == 0:
+                state[function] = 1
+                pending.append((function, -2))
+                pending += [(callee, function) for callee in called[function]]
+    contexts: list[tuple[int, int, float]] = []
+    places: list[list[int]] = [[] for _ in range(count)]
+    for function in reversed(order):
+        begin, whole = len(contexts), sum(costs[caller, function] for caller in callers[function])
+        if not callers[function]:
+            contexts.append((-1, function, 1.0))
+        for caller in callers[function]:
+            ratio = costs[caller, function] / whole
+            contexts += [(above, function, ratio * contexts[above][2]) for above in places[caller]]
+            if len(contexts) > MOST_CONTEXTS:
+                return None
+        places[function] = list(range(begin, len(contexts)))
+    return contexts
 
 
 def _dominators(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
-from chathpc.adapters.call_graph import CAVEAT, below
+from chathpc.adapters.call_graph import CAVEAT, DIVIDED, below, divided
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.lines import lines
 from chathpc.adapters.stacks import Stacks
@@ -74,25 +74,35 @@ class Functions:
 
     known: dict[str, Function] = field(default_factory=dict)
     arcs: list[tuple[str, str]] = field(default_factory=list)
+    #: Of the arcs with all below them, where the file tells; and what is to be known of the tree that was made.
+    costs: dict[tuple[str, str], float] = field(default_factory=dict)
+    caveat: str = CAVEAT
 
     def stacks(self, title: str, cost: str) -> tuple[Stacks, int]:
-        """Contexts with the costs and calls of each function, below its dominator or a root called `title`; and that root."""
+        """Contexts with the costs and calls of each function, below its callers where the costs of all arcs are known, else below its
+        dominator, or a root called `title`; and that root.
+        """
         stacks = Stacks()
         root = stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))
         number = {key: index for index, key in enumerate(self.known)}
-        arcs = ((number[a], number[b]) for a, b in self.arcs if a in number and b in number)
+        arcs = [(number[a], number[b]) for a, b in self.arcs if a in number and b in number]
         functions = list(self.known.values())
-        parent, order = below(len(functions), arcs, [function.own for function in functions])
-        place = [root] * len(functions)
-        for index in order:
+        costs = {(number[a], number[b]): cost for (a, b), cost in self.costs.items() if a in number and b in number}
+        contexts = divided(len(functions), costs) if arcs and costs.keys() >= set(arcs) else None
+        self.caveat = CAVEAT if contexts is None else DIVIDED
+        if contexts is None:
+            parent, order = below(len(functions), arcs, [function.own for function in functions])
+            row = {index: at for at, index in enumerate(order)}
+            contexts = [(row.get(parent[index], -1), index, 1.0) for index in order]
+        place: list[int] = []
+        for above, index, part in contexts:
             one = functions[index]
             frame = stacks.frame(one.name or "[unknown]", file=one.file, line=one.line, module=one.module)
-            place[index] = stacks.step(root if parent[index] < 0 else place[parent[index]], frame)
-        for node, function in zip(place, functions, strict=True):
-            if function.own:
-                stacks.add(cost, node, function.own)
-            if function.calls:
-                stacks.add(_CALLS.id, node, function.calls)
+            place.append(stacks.step(root if above < 0 else place[above], frame))
+            if one.own:
+                stacks.add(cost, place[-1], one.own * part)
+            if one.calls:
+                stacks.add(_CALLS.id, place[-1], one.calls * part)
         return stacks, root
 
 
@@ -227,7 +237,8 @@ def _not_collected(listing: _Listing) -> dict[str, str]:
 
 _ID = r'(?:"(?:[^"\\]|\\.)*+"|[\w.]++)'
 _NODE = re.compile(rf"\s*+(?P<id>{_ID})\s*+\[(?P<facts>.*)\]\s*;?\s*")
-_EDGE = re.compile(rf"\s*+(?P<caller>{_ID})\s*+->\s*+(?P<callee>{_ID})\s*+(?:\[.*)?;?\s*")
+_EDGE = re.compile(rf"\s*+(?P<caller>{_ID})\s*+->\s*+(?P<callee>{_ID})\s*+(?P<facts>\[.*)?;?\s*")
+_SHARE = re.compile(r'\blabel="(?P<share>\d{1,4}(?:\.\d{1,9})?)%')
 _LABEL = re.compile(r'\blabel="(?P<label>(?:[^"\\]|\\.)*+)"')
 _TOTAL = re.compile(r"\d{1,4}(?:\.\d{1,9})?%")
 _OWN = re.compile(r"\((?P<own>\d{1,4}(?:\.\d{1,9})?)%\)")
@@ -241,7 +252,9 @@ def _read_dot(path: Path) -> Profile:
     functions = Functions()
     for line in lines(path, longest=1 << 20):
         if edge := _EDGE.fullmatch(line):
-            functions.arcs.append((_plain(edge["caller"]), _plain(edge["callee"])))
+            functions.arcs.append(arc := (_plain(edge["caller"]), _plain(edge["callee"])))
+            if share := _SHARE.search(edge["facts"] or ""):
+                functions.costs[arc] = float(share["share"])
         elif (node := _NODE.fullmatch(line)) and (label := _LABEL.search(node["facts"])):
             found = _labelled(label["label"])
             if found is not None:
@@ -265,7 +278,7 @@ def _read_dot(path: Path) -> Profile:
         caveats=(
             "A graph of gprof2dot has percentages only: of what (time, instructions, samples) and of how much is unknown.",
             "gprof2dot omits small functions and calls from the graph.",
-            CAVEAT,
+            functions.caveat,
         ),
         not_collected={"the costs themselves": "give chathpc the profile that the graph was drawn from"},
         timed=True,

@@ -96,12 +96,40 @@ def test_graphs_of_gprof2dot_have_shares(quoted: bool, tmp_path: Path) -> None:
     profile = opened(ADAPTER, written(tmp_path, dot(functions, quoted=quoted), "heat.dot"))
     assert by_function(profile, "cpu.share") == pytest.approx({f.name: f.own / 9 for f in HEAT}, abs=0.01)
     assert parents(profile)["visit"] == "solve(Grid const&, int)"
-    (norm,) = (node for node in range(len(profile.tree)) if profile.tree.label(node) == "norm")
-    assert profile.tree.module_name(norm) == "libm.so"
+    norms = [node for node in range(len(profile.tree)) if profile.tree.label(node) == "norm"]
+    assert {profile.tree.module_name(norm) for norm in norms} == {"libm.so"}
+    assert len(norms) == sum(
+        2 in [callee for callee, _ in each.calls] for each in functions
+    )  # below each of its callers
     assert profile.title == "heat"
     report = explain(profile, llm="none")
     hot = next(finding for finding in report.findings if finding.where.function == "solve")
     assert "of the cost" in hot.summary
+
+
+def test_what_several_functions_call_is_divided_as_the_graph_says(tmp_path: Path) -> None:
+    """solve and step both call send, for 30 % and 10 %, which computes 8 % and calls copy for 32 %; copy calls send again."""
+    shares = {"main": (100, 40), "solve": (40, 10), "step": (20, 10), "send": (40, 8), "copy": (32, 32)}
+    arcs = {
+        ("main", "solve"): 40,
+        ("main", "step"): 20,
+        ("solve", "send"): 30,
+        ("step", "send"): 10,
+        ("send", "copy"): 32,
+    }
+    rows = [f'{name} [label="{name}\\n{all:.2f}%\\n({own:.2f}%)\\n8×"];' for name, (all, own) in shares.items()]
+    rows += [f'{caller} -> {callee} [label="{share:.2f}%\\n4×"];' for (caller, callee), share in arcs.items()]
+    text = "\n".join(["digraph {", *rows, 'copy -> send [label="1.00%\\n1×"];', "}"])
+    profile = opened(ADAPTER, written(tmp_path, text, "x.dot"))
+    table = profile.table("function", "cpu.share").set_index("name")
+    for name, told in shares.items():
+        assert (table.loc[name, "inclusive"], table.loc[name, "exclusive"]) == pytest.approx(told)
+    tree, inclusive = profile.tree, profile.inclusive("cpu.share").dense(len(profile.tree))
+    sends = [node for node in range(len(tree)) if tree.label(node) == "send"]
+    assert {tree.label(int(tree.parent[node])): inclusive[node] for node in sends} == pytest.approx(
+        {"solve": 30, "step": 10}
+    )
+    assert any("are estimates" in caveat for caveat in profile.caveats)
 
 
 def test_what_a_graph_leaves_out_is_the_rest(tmp_path: Path) -> None:

@@ -150,6 +150,10 @@ def test_gprof2dot_has_the_shares_of_its_labels() -> None:
     assert rest == pytest.approx(100 - sum(shares.values()))
     assert max(found_shares, key=lambda function: found_shares[function]) == "main"
     assert found_shares["main"] == 53.77
+    whole = profile.table("function", "cpu.share").set_index("name")["inclusive"]
+    for function in ("PMPI_Reduce", "PMPI_Bcast", "PMPI_Waitany", "MPIR_Reduce_knomial_MV2", "main"):
+        (told,) = re.findall(rf"\\n{function}\\n([\d.]+)%", (DATA / name).read_text())
+        assert whole[function] == pytest.approx(float(told), abs=0.5)
     assert any(finding.where.function == "main" for finding in explained(name).findings)
 
 
