@@ -148,7 +148,7 @@ def test_one_run_does_not_tell_how_it_scales_but_what_would() -> None:
     assert result.text.startswith("One run cannot show how the program scales")
     assert "parallel efficiency of 4 ranks (POP) is 69.5 %" in result.text
     assert "chathpc scale" in result.lines[-1]
-    assert "srun -n 8 " in result.lines[2]
+    assert "on 4 and on 8 ranks" in result.lines[0]
 
 
 def test_what_was_examined_and_what_was_not_is_that_of_the_diagnosis() -> None:

@@ -149,25 +149,22 @@ def _to_measure(session: Session, run: RunFacts) -> list[str]:
     """How to run the program on its number of ranks or threads and on twice as many; without a command where it is not known."""
     profile, ranked = session.measured, run.ranks > 1
     count = run.ranks if ranked else max(run.threads, 1)
-    program = program_of(profile)
+    program, unit = program_of(profile), "ranks" if ranked else "threads"
     again = "    chathpc scale FIRST SECOND"
+    numbered = f"on {numbers.count(count)} and on {numbers.count(2 * count)} {unit}"
     if program.words[0] == APP:
-        unit = "ranks" if ranked else "threads"
-        same = f"Measure the same problem on {numbers.count(count)} and on {numbers.count(2 * count)} {unit} as this run was measured, and compare:"
-        return [same, again]
-    sampled = profile.format.startswith("HPCToolkit")
+        return [f"Measure the same problem {numbered} as this run was measured, and compare:", again]
+    tool = "hpcrun -e REALTIME -t" if profile.format.startswith("HPCToolkit") else "chathpc measure --"
+    words = quote(shlex.join(program.words), longest=_LONGEST)
     known = COMMAND in profile.run
+    launchers = [[str(many) if word == str(count) else word for word in program.launcher] for many in (count, 2 * count)]
+    if ranked and (not known or launchers[0] == launchers[1]):  # how so many ranks are started is not known
+        return [f"Measure the same problem {numbered}, started as this run was, and compare:", f"    {tool} {words}", again]
     starts = []
-    for many in (count, 2 * count):
-        launched = tuple(str(many) if word == str(count) else word for word in program.launcher)
-        if not known or (launched == program.launcher and many != count):  # how it was started is not known
-            launched = ("srun", "-n", str(many))
-        before, after = (f"{shlex.join(launched)} ", "") if ranked else ("", f"OMP_NUM_THREADS={many} ")
-        measured = (
-            f"{after}{before}hpcrun -e REALTIME -t" if sampled else f"{after}chathpc measure -- {before}".rstrip()
-        )
-        words = shlex.join(program.words) if known else program.words[0]
-        starts.append(f"    {measured} {quote(words, longest=_LONGEST)}")
+    for many, launcher in zip((count, 2 * count), launchers, strict=True):
+        before, after = (shlex.join(launcher), "") if ranked else ("", f"OMP_NUM_THREADS={many}")
+        parts = (after, before, tool) if tool.startswith("hpcrun") else (after, tool, before)
+        starts.append(f"    {' '.join(filter(None, (*parts, words)))}")
     own = "" if known else ", with the program's own arguments"
     return [f"Measure the same problem twice{own}, and compare:", *starts, again]
 
