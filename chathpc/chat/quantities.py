@@ -29,7 +29,7 @@ _LITTLE = 0.3
 #: What people call a quantity, and how metrics are called.
 _CALLED = {
     "data": "bytes", "transferred": "copied", "transfers": "copies", "written": "writes", "wrote": "writes", "sent": "sends",
-    "metadata": "meta",
+    "metadata": "meta", "average": "mean", "avg": "mean", "throughput": "bandwidth",
 }  # fmt: skip
 _PHRASES = {
     "i/o": "io", "bytes per second": "bandwidth", "block size": "threads per block",
@@ -89,7 +89,7 @@ def spans(session: Session, said: Sequence[str]) -> list[tuple[int, int, str]]:
             if not wanted or not (found := named(session, text)):
                 continue
             if _opposes(session, found[0], said):
-                return []
+                continue  # a longer name may say which
             bare = _COMMON.isdisjoint(_roots(f"{part[0]} {part[-1]}"))
             for kind in (False, True) if bare else (False,):
                 if kind not in best or score > best[kind][0]:
@@ -116,7 +116,7 @@ def _with(session: Session, wanted: frozenset[str], lowest: float = _LEAST) -> l
 
 def _known(session: Session) -> Sequence[Names]:
     def make() -> list[Names]:
-        metrics = session.measured.metrics.values()
+        metrics = (*session.measured.metrics.values(), *(one.metric for one in session.ratios.values()))
         return [_names(one) for one in metrics if one.has_values and not one.hidden]
 
     return session.once("names of metrics", make)

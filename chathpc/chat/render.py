@@ -71,7 +71,7 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
 
 
 def written(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
-    """The rows as text, the numbers of a column in one unit."""
+    """The rows as text, the numbers of a column in one unit as far as they can be read in it."""
     from chathpc.reports.table import column as aligned
 
     found = []
@@ -80,7 +80,14 @@ def written(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[l
         if column.unit in (None, SHARE) or len(figures) < len(cells):
             found.append([column.written(cell) for cell in cells])
         else:
-            found.append(aligned(figures, max(figures, key=abs), str(column.unit)))
+            shown = aligned(figures, max(figures, key=abs), str(column.unit))
+            # What would read as nothing beside the largest (49 s in hours) stands in a unit of its own.
+            found.append(
+                [
+                    each if any("1" <= digit <= "9" for digit in each) else column.written(value)
+                    for each, value in zip(shown, figures, strict=True)
+                ]
+            )
     return [list(row) for row in zip(*found, strict=True)]
 
 

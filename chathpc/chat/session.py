@@ -14,6 +14,7 @@ import numpy as np
 
 from chathpc.chat.asker import PROGRAM, Asker
 from chathpc.chat.index import NameIndex, short_name
+from chathpc.chat.ratios import Ratio, ratios
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.profile import COMMAND, TIME_METRICS, Profile
@@ -174,6 +175,12 @@ class Session:
             for metric in self.measured.metrics.values()
             if metric.has_values and metric.aggregation != Aggregation.DERIVED and not metric.hidden
         ]
+
+    @cached_property
+    def ratios(self) -> dict[str, Ratio]:
+        """Rates and means that follow from the metrics, by id."""
+        found = ratios(self.measured.metrics)
+        return {id: one for id, one in found.items() if self.measured.total(one.below) > 0}
 
     def any_metric(self, name: str) -> Metric:
         """The same, whether its values add up or not."""

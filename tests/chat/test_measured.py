@@ -7,17 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chathpc.adapters.darshan import profile as darshan_log
 from chathpc.chat.conversation import Conversation
 from chathpc.chat.intents import match
 from chathpc.chat.quantities import named
+from chathpc.chat.render import written
 from chathpc.chat.session import Session
-from chathpc.chat.tools import call
+from chathpc.chat.tools import Column, call
 from chathpc.profile import numbers
-from chathpc.profile.metric import Aggregation, Column, Metric, Unit
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.metric import Column as Values
+from chathpc.profile.profile import Profile
 from chathpc.profile.values import MemoryValues
 from tests.chat.profiles import calls, ints
 from tests.chat.questions import session as example
-from tests.profile.build import build, kernel
+from tests.profile.build import build, entry, kernel, nested
 from tests.profile.build import call as function
 
 
@@ -38,11 +43,11 @@ def counted() -> Session:
         ),
     }  # fmt: skip
     values = {
-        "calls.count": Column(ints(1, 3), np.array([7.0, 21.0])),
-        "cpu.context-switches": Column(ints(3), np.array([12.0])),
+        "calls.count": Values(ints(1, 3), np.array([7.0, 21.0])),
+        "cpu.context-switches": Values(ints(3), np.array([12.0])),
     }
-    occupancy = {"gpu.kernel.occupancy": Column(ints(3), np.array([48.0]))}
-    whole = {id: Column(np.arange(6, dtype=np.int32), tree.inclusive(one.dense(6))) for id, one in values.items()}
+    occupancy = {"gpu.kernel.occupancy": Values(ints(3), np.array([48.0]))}
+    whole = {id: Values(np.arange(6, dtype=np.int32), tree.inclusive(one.dense(6))) for id, one in values.items()}
     own = {id: before.values.exclusive(id) for id in before.metrics}
     below = {id: before.values.inclusive(id) for id in before.metrics}
     times = {"cpu.time": before.values.per_location("cpu.time", np.arange(6, dtype=np.int32), inclusive=False)}
@@ -199,3 +204,73 @@ def test_a_program_that_is_not_known_gets_no_command_to_measure_it() -> None:
 )
 def test_one_of_something_is_no_plural(value: float, unit: str, text: str) -> None:
     assert numbers.quantity(value, unit) == text
+
+
+def log() -> Profile:
+    """Two ranks for 10 s: 6 GB written in 3 s by 4 writes, 1 GB read in 1 s; a.dat has all writes, b.dat the reads, and 2 s of opens."""
+    writes = function(
+        "write", values={"io.time": 3.0, "io.write.time": 3.0, "io.write.bytes": 6e9, "io.write.count": 4.0}
+    )
+    reads = function("read", values={"io.time": 1.0, "io.read.time": 1.0, "io.read.bytes": 1e9, "io.read.count": 1.0})
+    opens = function("open", values={"io.time": 2.0, "io.meta.time": 2.0, "io.meta.count": 7.0})
+    files = (nested("a.dat", writes, values={"io.files": 1.0}), nested("b.dat", reads, opens, values={"io.files": 1.0}))
+    run = {"processes": "2", "seconds": "10"}
+    found = build(entry("job", *files, values={"run.time": 20.0}), locations=Locations.of(1), run=run)
+    known = {one.id: one for one in darshan_log.METRICS}
+    return replace(found, metrics={id: known[id] for id in found.metrics})
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("what is the write bandwidth?", ": 2.00 GB a second"),  # 6 GB in 3 s
+        ("read bandwidth", ": 1.00 GB a second"),
+        ("whats the average write size", "Mean size of writes: 1.50 GB"),  # 6 GB in 4 writes
+        ("how much data was written", "Bytes written: 6.00 GB"),
+    ],
+)
+def test_rates_and_means_follow_from_what_was_measured(question: str, told: str) -> None:
+    assert told in ask(Session(log()), question)
+
+
+def test_a_rate_of_ranks_is_told_of_all_over_the_run_too() -> None:
+    # Bytes and times of ranks are sums: 6 GB in 3 s of the ranks, and in the 10 s that the run took.
+    two = replace(log(), where=Locations.of(2, rank=np.arange(2)))
+    text = call(Session(two), "measured", {"metric": "io.write.bandwidth"}).text
+    assert "2.00 GB a second in each process; of all, over the 10.0 s of the run, 600 MB a second" in text
+
+
+def test_instructions_per_cycle_are_told_or_what_would_count_them() -> None:
+    counts = {"cpu.instructions": 3e9, "cpu.cycles": 2e9}
+    assert (
+        ask(Session(build(function("f", values=counts))), "what is the ipc?")
+        == "Instructions per cycle: 1.50 (cpu.ipc)."
+    )
+    text = ask(Session(build(function("f", time=1.0))), "what is the ipc?")
+    assert text.startswith("Not measured in this run; to measure it: perf stat -e cycles,instructions ./app")
+    assert "Instructions that a core completes per clock cycle" in text
+    assert "Not measured" not in ask(Session(calls()), "what is a cache line?")
+
+
+def test_what_is_little_beside_the_largest_stands_in_a_unit_of_its_own() -> None:
+    columns = (Column("of"), Column("time", "s"))
+    assert [row[1] for row in written(columns, [("a", 36000.0), ("b", 7200.0), ("c", 49.0), ("d", 0.0)])] == [
+        "10.0 h",
+        "2.0 h",
+        "49.0 s",
+        "0 s",
+    ]
+
+
+def test_where_nothing_was_found_the_fix_is_no_missing_finding() -> None:
+    quiet = Session(build(function("f", values={"cpu.time": 1e-6})))
+    assert not quiet.diagnosis.findings
+    assert ask(quiet, "how do i fix it") == quiet.diagnosis.headline
+    assert ask(quiet, "how long was spent in io") != ""
+
+
+def test_time_in_files_that_is_no_part_of_the_run_is_answered_as_the_diagnosis_says() -> None:
+    wrong = Session(
+        build(entry("job", function("open", values={"io.time": 90.0, "io.meta.time": 90.0}), values={"run.time": 20.0}))
+    )
+    assert ask(wrong, "how long was spent in io") == wrong.diagnosis.headline

@@ -161,8 +161,8 @@ def test_what_was_examined_and_what_was_not_is_that_of_the_diagnosis() -> None:
 
 
 def test_terms_are_told_by_any_of_their_names(session: Session) -> None:
-    assert len({term for term, _ in glossary().values()}) >= 60
-    for name, (term, meaning) in glossary().items():
+    assert len({entry["term"] for entry in glossary().values()}) >= 60
+    for name, (term, meaning) in {name: (entry["term"], entry["is"]) for name, entry in glossary().items()}.items():
         told = call(session, "catalogue", {"words": name})
         assert not told.error
         problem = [one for one in causes() if name in (one.title.casefold(), one.id.replace("-", " "))]
@@ -175,7 +175,7 @@ def test_terms_are_told_by_any_of_their_names(session: Session) -> None:
 )
 def test_what_a_term_means_is_answered_with_its_definition(term: str, session: Session) -> None:
     told = ask(session, f"what is {term}")
-    assert told.split(":")[0] in {name[:1].upper() + name[1:] for name, _ in glossary().values()}
+    assert told.split(":")[0] in {one["term"][:1].upper() + one["term"][1:] for one in glossary().values()}
 
 
 def test_advice_on_a_problem_is_that_for_the_programs_own_way_to_be_parallel() -> None:

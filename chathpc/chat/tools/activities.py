@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.measured import in_short
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result, escaped, limit, share_of, source_of
 from chathpc.diagnosis import draft
 from chathpc.diagnosis.catalogue import common
@@ -83,6 +82,7 @@ _BEYOND, _LITTLE = "(threads of libraries)", 0.005
 _MUCH = 0.1
 #: Calls that are told by name, if named ones have this part of the time at least.
 _CALLS, _MOST = 3, 0.5
+_LONGEST = 600
 
 
 class ActivityArguments(Arguments):
@@ -160,7 +160,7 @@ def _logged(session: Session, kind: str) -> Result | None:
     if metric is None or not metric.has_values or session.facts.has_host_time:
         return None
     known = [one for one in session.diagnosis.evidence if one.metric == metric.id and one.kind == FactKind.AMOUNT]
-    text = " ".join(quote(one.statement) for one in known) or in_short(session, metric.id)
+    text = " ".join(quote(one.statement) for one in known) or quote(session.diagnosis.headline, longest=_LONGEST)
     return Result(text, facts=tuple(map(escaped, known)), complete=True)
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.measured import in_short
 from chathpc.chat.tools.record import Arguments, Column, Result, limit
-from chathpc.diagnosis.command import filled
+from chathpc.diagnosis.command import filled, program_of
 from chathpc.errors import UsageError
 from chathpc.prompts.untrusted import quote
 
@@ -40,14 +40,12 @@ class CatalogueArguments(Arguments):
 
 
 @cache
-def glossary() -> Mapping[str, tuple[str, str]]:
-    """Each name of a term, in small letters → the term and what it is."""
+def glossary() -> Mapping[str, Mapping[str, Any]]:
+    """Each name of a term, in small letters → its entry: the term, what it is, its other names, what measures it."""
     from chathpc.diagnosis.catalogue.fields import parse
 
     entries: Any = parse(_GLOSSARY.read_bytes(), _GLOSSARY)
-    return {
-        name.casefold(): (entry["term"], entry["is"]) for entry in entries for name in (entry["term"], *entry["also"])
-    }
+    return {name.casefold(): entry for entry in entries for name in (entry["term"], *entry["also"])}
 
 
 def topics(session: Session) -> tuple[str, ...]:
@@ -87,8 +85,9 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     if term is not None and not exact:
         titled = [one for one in about(wanted, known, keywords=False) if _concerns(session, one)][:2]
         also = f" In the catalogue: {', '.join(f'{one.title} ({one.id})' for one in titled)}." if titled else ""
-        here = f"{told} " if (told := in_short(session, wanted)) else ""
-        return Result(f"{here}{term[0][:1].upper()}{term[0][1:]}: {term[1]}{also}")
+        here = in_short(session, wanted) or _to_measure(session, term)
+        name = f"{term['term'][:1].upper()}{term['term'][1:]}"
+        return Result(f"{here}{' ' if here else ''}{name}: {term['is']}{also}")
     if near:
         others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit] if _concerns(session, one)]
         return _entry(session, near[0], others)
@@ -101,6 +100,20 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     best = hits[0].cause
     text = f"Nearest: {best.title} ({best.id}). {_flat(best.what)}"
     return Result(text, (Column("id"), Column("problem", prose=True)), rows, omitted=len(hits) - len(rows))
+
+
+def _to_measure(session: Session, term: Mapping[str, Any]) -> str:
+    """That a quantity was not measured, and what would; nothing for a term that is no quantity."""
+    if "by" not in term:
+        return ""
+    names = [name.casefold() for name in (term["term"], *term["also"])]
+    lacking = session.diagnosis.not_collected.items()
+    how = next((how for what, how in lacking if any(name in what.casefold() for name in names)), None)
+    program = program_of(
+        session.measured
+    )  # counters count an interpreter too, where `filled` would name a tool for its lines
+    how = how or (program.put(term["by"]) if program.script else filled(session.measured, term["by"]))
+    return f"Not measured in this run; to measure it: {_flat(how)}."
 
 
 def _known(session: Session) -> tuple[Cause, ...]:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from chathpc.chat.index import short_name
 from chathpc.chat.quantities import named
+from chathpc.chat.ratios import Ratio
 from chathpc.chat.session import Session
 from chathpc.chat.tools.locations import chosen
 from chathpc.chat.tools.record import (
@@ -24,10 +25,11 @@ from chathpc.chat.tools.record import (
     share_of,
     source_of,
 )
-from chathpc.diagnosis.fact import Kind
+from chathpc.diagnosis.fact import Kind, told
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.run import run_facts
 from chathpc.prompts.untrusted import quote
 
 #: Where words name more metrics than this they name a kind of thing (stalls), and all are in a table.
@@ -52,20 +54,21 @@ class MeasuredArguments(Arguments):
 def measured(session: Session, asked: MeasuredArguments) -> Result:
     """The values of the metrics that an id or words name, the nearest first, and what has most of it."""
     metrics = named(session, asked.metric) or [session.any_metric(asked.metric)]
-    if asked.metric in session.measured.metrics:
-        metrics = [session.measured.metrics[asked.metric]]
+    known = session.measured.metrics | {id: one.metric for id, one in session.ratios.items()}
+    if asked.metric in known:
+        metrics = [known[asked.metric]]
     facts = FactList(source_of(session, metrics[0], "as it was measured"))
     found = [(metric, values) for metric in metrics if (values := _values(session, metric, asked))]
     if not found:
         of = f" of {quote(asked.who or asked.place)}" if asked.who or asked.place else ""
         raise UsageError(f"{metrics[0].id}{of} was not measured.", hint=session.asker.see("metrics", "what was"))
-    alike = len({metric.unit for metric, _ in found}) == 1
+    alike = len({_unit(session, metric) for metric, _ in found}) == 1
     if len(found) > _FEW and alike:
         found.sort(key=lambda each: -each[1][0][1])
     said = []
     for metric, values in found[: asked.limit]:
         label, value = values[0]
-        facts.add(Kind.VALUE, f"{metric.id} of {label}", value, metric.unit.value, metric=metric.id)
+        facts.add(Kind.VALUE, f"{metric.id} of {label}", value, _unit(session, metric), metric=metric.id)
         of = "" if label == RUN else f" of {quote(short_name(label))}"
         more = _more(session, metric, asked, values)
         said.append(f"{_title(session, metric)}{of}: {_written(session, metric, value)}{more} ({metric.id}).")
@@ -73,12 +76,12 @@ def measured(session: Session, asked: MeasuredArguments) -> Result:
     if len(found) > _FEW:
         columns: tuple[Column, ...] = (Column("metric"), Column("value"), Column("meaning", prose=True))
         rows: list[tuple[Cell, ...]] = [
-            (metric.id, numbers.quantity(values[0][1], metric.unit.value), quote(metric.description))
+            (metric.id, told(values[0][1], _unit(session, metric)), quote(metric.description))
             for metric, values in found
         ]
     else:
         metric, values = found[0]
-        columns = (Column("of"), Column(metric.id, metric.unit.value))
+        columns = (Column("of"), Column(metric.id, _unit(session, metric)))
         rows = [(quote(name), amount) for name, amount in values[values[0][0] == RUN :]] if len(values) > 1 else []
     omitted = max(len(rows) - asked.limit, 0)
     return Result(text, columns if rows else (), tuple(rows[: asked.limit]), facts.all(), omitted=omitted)
@@ -95,6 +98,10 @@ def in_short(session: Session, words: str) -> str:
 def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Values:
     """What was asked about, with its value; else the run, and what has most of it; nothing where there is no value."""
     profile = session.measured
+    if ratio := session.ratios.get(metric.id):
+        above, under = (_values(session, profile.metrics[one], asked) for one in (ratio.above, ratio.below))
+        divisors = dict(under)
+        return [(label, value / divisors[label]) for label, value in above if divisors.get(label)]
     if metric.aggregation == Aggregation.DERIVED:
         return [] if asked.who else _derived(session, metric, asked.place)
     if asked.who:
@@ -122,6 +129,8 @@ def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Valu
 
 def _more(session: Session, metric: Metric, asked: MeasuredArguments, values: _Values) -> str:
     """What else a place has with all that it calls, or between which values the one that is told lies."""
+    if ratio := session.ratios.get(metric.id):
+        return _over_the_run(session, ratio, asked)
     if metric.aggregation == Aggregation.DERIVED:
         each = _each(session, metric, asked.place).get(values[0][0], [])
         low, high = (numbers.quantity(find(each or [0.0]), metric.unit.value) for find in (min, max))
@@ -158,10 +167,27 @@ def _each(session: Session, metric: Metric, place: str) -> dict[str, list[float]
     return added
 
 
+def _over_the_run(session: Session, ratio: Ratio, asked: MeasuredArguments) -> str:
+    """A rate of all processes together, where the time that it is of is a sum over them."""
+    run = run_facts(session.measured)
+    if ratio.unit != "bytes/s" or asked.place or asked.who or run.ranks <= 1 or not run.wall_seconds:
+        return ""
+    rate = session.measured.total(ratio.above) / run.wall_seconds
+    return (
+        f" in each process; of all, over the {numbers.seconds(run.wall_seconds)} of the run, {told(rate, ratio.unit)}"
+    )
+
+
+def _unit(session: Session, metric: Metric) -> str:
+    ratio = session.ratios.get(metric.id)
+    return metric.unit.value if ratio is None else ratio.unit
+
+
 def _written(session: Session, metric: Metric, value: float) -> str:
     """A value, and of a time the share of what it is a part of."""
     whole = session.measured.metrics.get(WHOLES.get(metric.id, ""))
-    text = numbers.quantity(value, metric.unit.value)
+    unit = _unit(session, metric)
+    text = numbers.number(value) if unit == "ratio" else told(value, unit)
     if whole is None or metric.unit != Unit.SECONDS:
         return text
     return f"{text}, {numbers.percent(share_of(value, session.total(whole)))} of the {quote(whole.description)}"

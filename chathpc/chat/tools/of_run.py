@@ -157,9 +157,15 @@ def _to_measure(session: Session, run: RunFacts) -> list[str]:
     tool = "hpcrun -e REALTIME -t" if profile.format.startswith("HPCToolkit") else "chathpc measure --"
     words = quote(shlex.join(program.words), longest=_LONGEST)
     known = COMMAND in profile.run
-    launchers = [[str(many) if word == str(count) else word for word in program.launcher] for many in (count, 2 * count)]
+    launchers = [
+        [str(many) if word == str(count) else word for word in program.launcher] for many in (count, 2 * count)
+    ]
     if ranked and (not known or launchers[0] == launchers[1]):  # how so many ranks are started is not known
-        return [f"Measure the same problem {numbered}, started as this run was, and compare:", f"    {tool} {words}", again]
+        return [
+            f"Measure the same problem {numbered}, started as this run was, and compare:",
+            f"    {tool} {words}",
+            again,
+        ]
     starts = []
     for many, launcher in zip((count, 2 * count), launchers, strict=True):
         before, after = (shlex.join(launcher), "") if ranked else ("", f"OMP_NUM_THREADS={many}")

@@ -111,6 +111,8 @@ def findings(session: Session, asked: FindingArguments) -> Result:
     """What costs time and why: the diagnosis' findings, the most worthwhile first, with advice."""
     found = session.diagnosis.findings
     headline = quote(session.diagnosis.headline, longest=_LONGEST)
+    if not found and not asked.words and asked.number <= 1:  # whoever asks for the fix asks what there is
+        return Result(headline)
     if asked.number > len(found):
         there = f"There are {len(found)}." if found else headline
         raise UsageError(f"There is no finding {asked.number}.", hint=there)
@@ -120,8 +122,6 @@ def findings(session: Session, asked: FindingArguments) -> Result:
         return replace(how(session, number, found[number - 1]), facts=_of_findings(session, [found[number - 1]]))
     if asked.words:
         return _whether(session, asked.words)
-    if not found:
-        return Result(headline)
     rows = tuple(
         (
             number,
