@@ -289,6 +289,11 @@ class Session:
         chosen[wanted] = True
         return np.flatnonzero(self._is_head & chosen[labels]).astype(np.int32)
 
+    def named(self, number: int) -> Target:
+        """All nodes of functions and regions with the name of that number in the tree's labels."""
+        labels, texts = self.measured.tree.function_labels
+        return Target(quote(texts[number]), np.flatnonzero(self._is_head & (labels == number)).astype(np.int32))
+
     @cached_property
     def _number_of_name(self) -> dict[str, int]:
         return {text: number for number, text in enumerate(self.measured.tree.function_labels[1])}

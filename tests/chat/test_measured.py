@@ -19,6 +19,7 @@ from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.metric import Column as Values
 from chathpc.profile.profile import Profile
+from chathpc.profile.remark import Device
 from chathpc.profile.values import MemoryValues
 from tests.chat.profiles import calls, ints
 from tests.chat.questions import session as example
@@ -274,3 +275,43 @@ def test_time_in_files_that_is_no_part_of_the_run_is_answered_as_the_diagnosis_s
         build(entry("job", function("open", values={"io.time": 90.0, "io.meta.time": 90.0}), values={"run.time": 20.0}))
     )
     assert ask(wrong, "how long was spent in io") == wrong.diagnosis.headline
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "rows"),
+    [
+        (
+            "which file takes longest?",
+            "Of 2 files a.dat takes longest: time 3.00 s (50.0 % of all)",
+            ["a.dat", "b.dat"],
+        ),
+        ("which file is written most?", "a.dat is written most", ["a.dat", "b.dat"]),
+        (
+            "where does it read most of its data from?",
+            "b.dat is read most: time 3.00 s (50.0 % of all), read 1.00 GB (100 % of all)",
+            ["b.dat", "a.dat"],
+        ),
+        ("which file is the largest?", "a.dat has most data read and written", ["a.dat", "b.dat"]),
+        ("which file is opened most?", "b.dat is opened", ["b.dat", "a.dat"]),
+    ],
+)
+def test_files_of_a_log_are_told_by_what_was_asked(question: str, told: str, rows: list[str]) -> None:
+    (step,) = Conversation(Session(log())).ask(question).steps
+    assert told in step.text
+    assert [row[0] for row in step.rows] == rows
+
+
+def test_without_a_log_files_are_those_of_the_source(session: Session) -> None:
+    assert [row[:2] for row in call(session, "files").rows] == [("heat.c", 20.0)]  # all of it
+    assert "Darshan" in call(session, "files", {"by": "written"}).hint
+
+
+def test_which_gpu_it_was_is_told_as_the_profile_describes_it(session: Session) -> None:
+    one = Device(
+        "NVIDIA A100", multiprocessors=108, memory=40_000_000_000, bandwidth=1.5e12, clock=1.41e9, capability="8.0"
+    )
+    text = ask(Session(replace(calls(), devices={0: one, 1: one})), "which gpu was it?")
+    assert text.startswith(
+        "It ran on 2 x NVIDIA A100 (108 multiprocessors, 40.0 GB of memory with 1.50 TB a second at most, 1,410 MHz"
+    )
+    assert ask(session, "which gpu?") == "The profile has nothing of a GPU."

@@ -25,6 +25,8 @@ from chathpc.chat.tools import (
     calls,
     catalogue,
     compare,
+    devices,
+    files,
     lanes,
     lines,
     locations,
@@ -65,6 +67,8 @@ _ALL = (
     Tool("examined", "Say which checks the diagnosis ran, which it could not run, and the caveats.", NoArguments, of_run.examined),
     Tool("scaling", "Say what one run shows about more ranks or threads, and what to measure.", NoArguments, of_run.scaling),
     Tool("timeline", "Show how long GPUs and calls were busy or idle in a recorded trace.", NoArguments, lanes.timeline),
+    Tool("files", "List the files with most time, bytes or opens.", files.FileArguments, files.files, to_models=False),
+    Tool("devices", "Say which GPUs the run used.", NoArguments, devices.devices, to_models=False),
     Tool("catalogue", "Look up a performance problem (signs, what to do) or a term (roofline).", catalogue.CatalogueArguments, catalogue.catalogue),
     Tool("query", "Find contexts by a hatchet query on the hottest part of the tree.", query.QueryArguments, query.query),
 )  # fmt: skip

@@ -54,7 +54,7 @@ class MeasuredArguments(Arguments):
 def measured(session: Session, asked: MeasuredArguments) -> Result:
     """The values of the metrics that an id or words name, the nearest first, and what has most of it."""
     metrics = named(session, asked.metric) or [session.any_metric(asked.metric)]
-    known = session.measured.metrics | {id: one.metric for id, one in session.ratios.items()}
+    known = {**session.measured.metrics, **{id: one.metric for id, one in session.ratios.items()}}
     if asked.metric in known:
         metrics = [known[asked.metric]]
     facts = FactList(source_of(session, metrics[0], "as it was measured"))
