@@ -17,6 +17,7 @@ from chathpc.chat import slash
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result, call
 from chathpc.diagnosis.fact import Kind
+from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from chathpc.profile.values import MemoryValues
 from chathpc.reading.retelling import retold
 from tests.chat.profiles import HOSTILE, calls, hostile, ranks
@@ -135,6 +136,27 @@ def test_a_gpu_that_computes_half_of_the_time_is_idle_in_the_other_half(session:
     rows = table(call(session, "timeline", {}))
     assert rows["GPU 0 busy"][:2] == (pytest.approx(2.0), pytest.approx(0.5))
     assert rows["GPU 0 idle"][:2] == (pytest.approx(2.0), pytest.approx(0.5))
+
+
+def test_a_trace_tells_when_a_gpu_is_idle_longest_and_what_copies_overlap() -> None:
+    # Kernels 0 to 2 s and 5 to 6 s, copies 1 to 3 s and 9 to 10 s of 10 s: idle 3 to 5 s and 6 to 9 s; of 3 s of copies 1 s beside kernels.
+    def lane(kind: LaneKind, *spans: tuple[float, float]) -> IntervalLane:
+        start, end = (np.array([span[side] * 1e9 for span in spans], dtype=np.int64) for side in (0, 1))
+        return IntervalLane(
+            kind, 0, -1, start, end, np.full(len(spans), 3 if kind == LaneKind.COMPUTE else 5, dtype=np.int32)
+        )
+
+    lanes = (lane(LaneKind.COMPUTE, (0, 2), (5, 6)), lane(LaneKind.H2D, (1, 3), (9, 10)))
+    recorded = replace(calls(), read_timeline=lambda: Timeline(0, 10_000_000_000, intervals=lanes))
+    result = call(Session(recorded), "timeline")
+    assert (
+        "idle longest for 3.00 s, from 6,000 ms to 9,000 ms of the recording, after dot and before io_write."
+        in result.text
+    )
+    assert "Of the 3.00 s of copies kernels run beside 1.00 s (33.3 %)." in result.text
+    values = {fact.subject: fact.value for fact in result.facts}
+    assert values["the begin of the longest idle time of GPU 0"] == 6000
+    assert values["copies of GPU 0 beside kernels"] == pytest.approx(1.0)
 
 
 def test_metrics_that_do_not_add_up_have_no_total_and_no_table(session: Session) -> None:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
+from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import MOST_ROWS, SHARE, Column, FactList, NoArguments, Result
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import intervals, numbers
-from chathpc.profile.timeline import DEVICE_LANES, LaneKind, Timeline
+from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, LaneKind, Timeline
 from chathpc.prompts.untrusted import quote
+
+#: GPUs that are told of in sentences; the table has all.
+_DEVICES = 4
+#: Units of times in a recording, in nanoseconds: the smallest of which it has fewer than are written in full.
+_CLOCKS, _EXACT = ((1e3, "µs"), (1e6, "ms"), (1e9, "s")), 1e6
 
 
 def timeline(session: Session, asked: NoArguments) -> Result:
@@ -38,13 +45,63 @@ def timeline(session: Session, asked: NoArguments) -> Result:
     columns = (Column("lane"), Column("time", "s"), Column("share", SHARE), Column("events", "count"))
     gpus = len(recorded.devices)
     with_gpus = f", with {gpus} GPU{'s' if gpus != 1 else ''}" if gpus else ""
+    text = [f"The recording is {whole} long{with_gpus}."]
+    for device in recorded.devices[:_DEVICES]:
+        text += [*_longest_idle(session, recorded, device, facts), *_overlap(recorded, device, facts)]
     return Result(
-        f"The recording is {whole} long{with_gpus}.",
+        " ".join(text),
         columns,
         tuple(rows[:MOST_ROWS]),
         facts.all(),
         omitted=max(0, len(rows) - MOST_ROWS),
     )
+
+
+def _longest_idle(session: Session, recorded: Timeline, device: int, facts: FactList) -> Iterator[str]:
+    """When a GPU did nothing for longest, between which operations, and what the host did meanwhile."""
+    start, end = recorded.idle(device)
+    if not len(start):
+        return
+    at = int((end - start).argmax())
+    stretch = (start[at : at + 1], end[at : at + 1])
+    length = int(end[at] - start[at]) * 1e-9
+    facts.add(Kind.VALUE, f"the longest idle time of GPU {device}", length, "s", form=Form.ONE)
+    size, unit = next((each for each in _CLOCKS if recorded.end - recorded.begin < _EXACT * each[0]), _CLOCKS[-1])
+    since, until = (round(int(time - recorded.begin) / size) for time in (start[at], end[at]))
+    for what, value in (("begin", since), ("end", until)):
+        facts.add(Kind.VALUE, f"the {what} of the longest idle time of GPU {device}", value, unit, form=Form.ONE)
+    tree, lanes = session.measured.tree, recorded.of(*DEVICE_LANES, device=device)
+    before = [
+        (int(lane.end[one]), int(lane.node[one])) for lane in lanes for one in np.flatnonzero(lane.end == start[at])[:1]
+    ]
+    after = [
+        (int(lane.start[one]), int(lane.node[one]))
+        for lane in lanes
+        for one in np.flatnonzero(lane.start == end[at])[:1]
+    ]
+    where = [f"after {quote(short_name(tree.label(node)))}" for _, node in before[:1]]
+    where += [f"before {quote(short_name(tree.label(node)))}" for _, node in after[:1]]
+    place = f", {' and '.join(where)}" if where else ""
+    when = f"from {numbers.count(since)} {unit} to {numbers.count(until)} {unit} of the recording"
+    yield f"GPU {device} is idle longest for {numbers.seconds(length)}, {when}{place}."
+    timeline = session.facts.timeline
+    host = [] if timeline is None else timeline.host_in(stretch, most=1)
+    for part in host:
+        facts.add(Kind.VALUE, f"{part.short} in the longest idle time of GPU {device}", part.seconds, "s")
+        yield f"The host spends {numbers.seconds(part.seconds)} of that in {quote(part.short)}."
+
+
+def _overlap(recorded: Timeline, device: int, facts: FactList) -> Iterator[str]:
+    """How much of the time of copies kernels run beside."""
+    copies, kernels = (
+        recorded.busy(*kinds, device=device) for kinds in (COPY_LANES, (LaneKind.COMPUTE, LaneKind.COLLECTIVE))
+    )
+    spent, beside = (intervals.length(each) * 1e-9 for each in (copies, intervals.intersect(copies, kernels)))
+    if spent <= 0:
+        return
+    whole = Quantity(spent, "s", f"the time of copies of GPU {device}")
+    facts.add(Kind.AMOUNT, f"copies of GPU {device} beside kernels", beside, "s", form=Form.MANY, whole=whole)
+    yield f"Of the {numbers.seconds(spent)} of copies kernels run beside {numbers.seconds(beside)} ({numbers.percent(beside / spent)})."
 
 
 def _lane(recorded: Timeline, kind: LaneKind, device: int, facts: FactList) -> tuple[str, float, float, int]:
