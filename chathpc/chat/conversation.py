@@ -284,7 +284,7 @@ def last_of(step: StepRecord, session: Session) -> Last:
     rows = [_ROWS[step.tool].format(str(row[0]).strip()) for row in step.rows if step.tool in _ROWS]
     if step.tool == "top" and step.arguments.get("by") in ("line", "loop"):
         rows = [f"`{row[1] or row[0]}`" for row in step.rows]  # the name of these is their function's
-    absent = step.text.startswith(ABSENT)  # a problem that there is not is nothing to fix
+    absent = ABSENT in step.text  # a problem that there is not is nothing to fix
     named = [
         form.format(step.arguments[name]) for name, form in _SUBJECTS.items() if step.arguments.get(name) and not absent
     ]

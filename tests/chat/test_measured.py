@@ -14,6 +14,8 @@ from chathpc.chat.quantities import named
 from chathpc.chat.render import written
 from chathpc.chat.session import Session
 from chathpc.chat.tools import Column, call
+from chathpc.diagnosis.catalogue import causes
+from chathpc.diagnosis.catalogue.search import about
 from chathpc.profile import numbers
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Metric, Unit
@@ -245,7 +247,7 @@ def test_instructions_per_cycle_are_told_or_what_would_count_them() -> None:
     counts = {"cpu.instructions": 3e9, "cpu.cycles": 2e9}
     assert (
         ask(Session(build(function("f", values=counts))), "what is the ipc?")
-        == "Instructions per cycle: 1.50 (cpu.ipc)."
+        == "Instructions per cycle: 1.50 (IPC; cpu.ipc)."
     )
     text = ask(Session(build(function("f", time=1.0))), "what is the ipc?")
     assert text.startswith("Not measured in this run; to measure it: perf stat -e cycles,instructions ./app")
@@ -315,3 +317,18 @@ def test_which_gpu_it_was_is_told_as_the_profile_describes_it(session: Session) 
         "It ran on 2 x NVIDIA A100 (108 multiprocessors, 40.0 GB of memory with 1.50 TB a second at most, 1,410 MHz"
     )
     assert ask(session, "which gpu?") == "The profile has nothing of a GPU."
+
+
+def test_what_was_measured_of_a_problem_comes_before_that_it_was_not_found() -> None:
+    values = {"gpu.time": 1.0, "gpu.kernel.time": 1.0, "gpu.kernel.occupancy": 98.0, "gpu.kernel.registers": 24.0}
+    one = Session(build(kernel("k", values=values)))
+    text = ask(one, "is the occupancy low?")
+    assert text.index("98") < text.index("24") < text.index("No finding of 'Low occupancy'")
+    assert call(one, "catalogue", {"words": "low occupancy"}).facts[0].value == 98.0
+    # A profile of kernels alone has nothing of the memory of the host.
+    assert not any("likwid" in line for line in call(one, "findings", {"words": "memory bandwidth"}).lines)
+
+
+def test_accesses_that_are_coalesced_or_not_are_the_same_question() -> None:
+    assert [one.id for one in about("coalesced", causes(), keywords=False)] == ["gpu-uncoalesced-access"]
+    assert not about("mem", causes(), keywords=False)  # short words are no parts of others

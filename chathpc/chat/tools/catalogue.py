@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.measured import in_short
+from chathpc.chat.tools.measured import in_short, readings
 from chathpc.chat.tools.record import Arguments, Column, Result, limit
 from chathpc.diagnosis.command import filled, program_of
 from chathpc.errors import UsageError
@@ -54,8 +54,8 @@ def topics(session: Session) -> tuple[str, ...]:
     for cause in _known(session):
         plain = cause.id.replace("-", " ")
         short = plain.partition(" ")[2] if plain.partition(" ")[0] in _FAMILIES else plain
-        concerns = _concerns(session, cause)  # a histogram on the host has no atomics of a GPU
-        keywords = [one for one in cause.keywords if concerns or " " in one]
+        bears = concerns(session, cause)  # a histogram on the host has no atomics of a GPU
+        keywords = [one for one in cause.keywords if bears or " " in one]
         found |= dict.fromkeys((plain, short, cause.title.casefold(), *(one.casefold() for one in keywords)))
     return tuple(found)
 
@@ -77,19 +77,19 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     term = names.get(wanted) or names.get(wanted.removesuffix("s"))
     exact = [one for one in known if wanted in (one.id.replace("-", " "), one.title.casefold().replace("-", " "))]
     meant = about(wanted, known, keywords=False) or about(wanted, known)
-    if not any(_concerns(session, one) for one in meant):
-        meant = tuple(one for one in about(wanted, known) if _concerns(session, one)) or meant
+    if not any(concerns(session, one) for one in meant):
+        meant = tuple(one for one in about(wanted, known) if concerns(session, one)) or meant
     near = exact or _nearest_first(session, meant)
     if near and asked.part == "advice":
         return _advice(session, near[0])
     if term is not None and not exact:
-        titled = [one for one in about(wanted, known, keywords=False) if _concerns(session, one)][:2]
+        titled = [one for one in about(wanted, known, keywords=False) if concerns(session, one)][:2]
         also = f" In the catalogue: {', '.join(f'{one.title} ({one.id})' for one in titled)}." if titled else ""
         here = in_short(session, wanted) or _to_measure(session, term)
         name = f"{term['term'][:1].upper()}{term['term'][1:]}"
         return Result(f"{here}{' ' if here else ''}{name}: {term['is']}{also}")
     if near:
-        others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit] if _concerns(session, one)]
+        others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit] if concerns(session, one)]
         return _entry(session, near[0], others)
     hits = search([asked.words], known)
     if not hits:
@@ -128,15 +128,17 @@ def _nearest_first(session: Session, meant: tuple[Cause, ...]) -> list[Cause]:
     found = [one.cause for one in session.diagnosis.findings]
     return sorted(
         meant,
-        key=lambda one: (found.index(one.id) if one.id in found else len(found), not _concerns(session, one)),
+        key=lambda one: (found.index(one.id) if one.id in found else len(found), not concerns(session, one)),
     )
 
 
-def _concerns(session: Session, cause: Cause) -> bool:
+def concerns(session: Session, cause: Cause) -> bool:
     """Whether the profile has anything of the kind of program that a problem is about."""
     shape = session.measured.counts
-    families = {"mpi": shape.ranks > 1, "openmp": shape.threads > 1, "host": True}
-    families |= dict.fromkeys(("gpu-system", "gpu-kernel"), bool(session.measured.devices) or shape.streams > 0)
+    of_device = [one.id.startswith("gpu.") for one in session.measured.metrics.values() if one.has_values]
+    families = {"mpi": shape.ranks > 1, "openmp": shape.threads > 1, "host": not all(of_device)}
+    gpu = bool(session.measured.devices) or shape.streams > 0 or any(of_device)
+    families |= dict.fromkeys(("gpu-system", "gpu-kernel"), gpu)
     return families.get(cause.family, False)
 
 
@@ -145,12 +147,13 @@ def _entry(session: Session, cause: Cause, others: list[str]) -> Result:
     found = [(at, one) for at, one in enumerate(session.diagnosis.findings, 1) if one.cause == cause.id]
     here = "".join(f"Found here, as finding {at}: {_flat(one.summary)} " for at, one in found[:1])
     text = f"{here}{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
-    text += "" if found else _not_here(session, cause)
+    shown = Result() if found else readings(session, cause.metrics)  # a finding has its own evidence
+    text = f"{shown.text} {text}{_not_here(session, cause)}".lstrip() if not found else text
     text += f" Related: {', '.join(others)}." if others else ""
     lines = [f"Do: {_flat(one)}" for one in _to_do(session, cause)]
     lines += [f"Against it: {_flat(one)}" for one in (found[0][1].against if found else cause.speaks_against)]
     lines.append(f"Next: {to_check(session, cause)}")
-    return Result(text, lines=tuple(lines))
+    return Result(text, facts=shown.facts, lines=tuple(lines))
 
 
 def _advice(session: Session, cause: Cause) -> Result:
@@ -163,7 +166,7 @@ def _advice(session: Session, cause: Cause) -> Result:
 
 
 def _not_here(session: Session, cause: Cause) -> str:
-    return " It was not found in this run." if _concerns(session, cause) else " This profile cannot show it."
+    return " It was not found in this run." if concerns(session, cause) else " This profile cannot show it."
 
 
 def _to_do(session: Session, cause: Cause) -> tuple[str, ...]:

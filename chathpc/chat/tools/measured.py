@@ -71,7 +71,9 @@ def measured(session: Session, asked: MeasuredArguments) -> Result:
         facts.add(Kind.VALUE, f"{metric.id} of {label}", value, _unit(session, metric), metric=metric.id)
         of = "" if label == RUN else f" of {quote(short_name(label))}"
         more = _more(session, metric, asked, values)
-        said.append(f"{_title(session, metric)}{of}: {_written(session, metric, value)}{more} ({metric.id}).")
+        note = metric.description.partition(" (")[2].partition(")")[0]  # what to compare with, other names
+        beside = f"{note}; {metric.id}" if note else metric.id
+        said.append(f"{_title(session, metric)}{of}: {_written(session, metric, value)}{more} ({beside}).")
     text = " ".join(said[:_FEW])
     if len(found) > _FEW:
         columns: tuple[Column, ...] = (Column("metric"), Column("value"), Column("meaning", prose=True))
@@ -93,6 +95,21 @@ def in_short(session: Session, words: str) -> str:
         return measured(session, MeasuredArguments(metric=words)).text if named(session, words) else ""
     except UsageError:
         return ""
+
+
+def readings(session: Session, metrics: Sequence[str]) -> Result:
+    """What was measured of a few metrics, in a sentence each; an empty answer where none was."""
+    found = [call for id in metrics if (call := _reading(session, id)) is not None]
+    return Result(" ".join(one.text for one in found), facts=tuple(fact for one in found for fact in one.facts))
+
+
+def _reading(session: Session, id: str) -> Result | None:
+    if id not in session.measured.metrics and id not in session.ratios:
+        return None
+    try:
+        return measured(session, MeasuredArguments(metric=id))
+    except UsageError:
+        return None
 
 
 def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Values:

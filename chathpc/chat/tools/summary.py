@@ -10,7 +10,8 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.catalogue import to_check
+from chathpc.chat.tools.catalogue import concerns, to_check
+from chathpc.chat.tools.measured import readings
 from chathpc.chat.tools.of_run import of_run
 from chathpc.chat.tools.record import (
     MOST_ROWS,
@@ -152,8 +153,7 @@ def _whether(session: Session, words: str) -> Result:
             f"The catalogue has no problem '{quote(words)}'.", hint=session.asker.see("findings", "what was found")
         )
     meant = named or near
-    if not any(metric.id.startswith("gpu.") for metric in session.measured.metrics.values()):
-        meant = tuple(one for one in meant if not one.family.startswith("gpu")) or meant
+    meant = tuple(one for one in meant if concerns(session, one)) or meant
     numbered = list(enumerate(session.diagnosis.findings, 1))
     found = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in meant}]
     if found:
@@ -162,7 +162,8 @@ def _whether(session: Session, words: str) -> Result:
         evidence = _of_findings(session, [one for _, one in found])
         return replace(first, text=" ".join((f"Found: {first.text}", *others)), facts=evidence)
     titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
-    text = f"{ABSENT} {' or '.join(list(titles)[:_NAMED])}."
+    shown = readings(session, [id for one in meant for id in one.metrics])
+    text = f"{shown.text} {ABSENT} {' or '.join(list(titles)[:_NAMED])}.".lstrip()
     # A check is named by the first words of its cause.
     unseen = [
         each
@@ -189,7 +190,8 @@ def _whether(session: Session, words: str) -> Result:
         if counted or not needs_counters(how)  # what this machine cannot count is told where the problem needs it
     ]
     lines |= dict.fromkeys(lacking)
-    return Result(text, facts=_of_findings(session, [one for _, one in told]), lines=tuple(lines), complete=True)
+    facts = (*shown.facts, *_of_findings(session, [one for _, one in told]))
+    return Result(text, facts=facts, lines=tuple(lines), complete=True)
 
 
 def _line(number: int, one: Finding) -> str:

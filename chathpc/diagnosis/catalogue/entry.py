@@ -135,6 +135,7 @@ class Cause:
     is stated.
     `detected` is false while no rule finds this cause. `keywords` are words (lower case) by any of which a text may be
     taken to name this cause. `refuted_by` says what excludes it where it is measured.
+    `metrics` are ids of metrics that show, where they were measured, how near a run is to it.
     `functions` are patterns of names (as in a shell, `MKL_*`) by which a user's entry is found;
     `origin` the user's files that it comes from or was changed by, empty for a built-in one.
     """
@@ -158,6 +159,7 @@ class Cause:
     references: tuple[str, ...]
     keywords: tuple[str, ...]
     refuted_by: tuple[Refutation, ...] = ()
+    metrics: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     origin: tuple[str, ...] = ()
 

@@ -65,6 +65,7 @@ def cause_of(fields: Fields, *, detected: bool) -> Cause:
         references=fields.texts("references"),
         keywords=keywords_of(fields),
         refuted_by=refutations_of(fields),
+        metrics=fields.texts("metrics") if fields.has("metrics") else (),
     )
     for each in (headroom, bound, following):
         if each is not None:

@@ -103,7 +103,11 @@ def _telling(passages: list[_Passage], worth: dict[str, float]) -> str:
 def about(words: str, causes: Sequence[Cause], *, keywords: bool = True) -> tuple[Cause, ...]:
     """The entries that have all of the words, in any form, in id or title, or, with `keywords`, in these."""
     wanted = {root(word) for word in _NAME.findall(words.casefold())}
-    return tuple(one for one in causes if wanted and wanted <= _names(one, keywords))
+    return tuple(one for one in causes if wanted and all(_names_it(word, _names(one, keywords)) for word in wanted))
+
+
+def _names_it(root_of: str, names: frozenset[str]) -> bool:
+    return root_of in names or (len(root_of) >= _INSIDE and any(root_of in name for name in names))
 
 
 def _names(cause: Cause, keywords: bool) -> frozenset[str]:
