@@ -271,7 +271,7 @@ _SUBJECTS = {
 #: Tools whose rows are about something of their own, and how a question names that: `#` of a finding.
 _ROWS = {
     "findings": "finding {}", "evidence": "{}", "top": "`{}`", "tree": "`{}`", "callers": "`{}`", "callees": "`{}`", "source": "`{}`",
-    "locations": "{}", "loops": "`{}`", "activities": "`{}`", "catalogue": "{}",
+    "locations": "{}", "loops": "`{}`", "files": "{}", "why": "`{}`", "activities": "`{}`", "catalogue": "{}",
 }  # fmt: skip
 
 

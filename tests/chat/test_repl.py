@@ -80,6 +80,7 @@ def test_every_command_of_the_help_works_without_a_model(tmp_path: Path) -> None
         "loops": "dot",
         "source": "solve",
         "whatif": "solve 2x",
+        "why": "solve",
         "measured": "bytes written",
         "diff": "other/db",
         "query": '["*"]',

@@ -16,6 +16,7 @@ from chathpc.chat.tools import call
 from chathpc.chat.tools.catalogue import glossary, topics
 from chathpc.diagnosis.catalogue import causes
 from chathpc.diagnosis.records import Examined, Skipped
+from chathpc.profile import numbers
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.profile import COMMAND
 from tests.chat.profiles import calls, ranks
@@ -259,6 +260,23 @@ def test_why_it_is_slow_is_answered_where_there_are_no_source_lines() -> None:
     assert (
         "solve has 6.00 s (75.0 %) of the run's cpu.time itself. The profile has no source lines for it." in answer.text
     )
+
+
+def test_why_a_function_is_slow_is_told_of_that_function() -> None:
+    asked = example("omp-triangle")
+    text = ask(asked, "whats wrong with work_item?")
+    own, below = asked.value_at(asked.find("work_item"), asked.metric())
+    assert f"work_item has {numbers.seconds(own)}" in text
+    assert own == pytest.approx(below)
+    here = [one for one in asked.diagnosis.findings if one.where.function == "work_item"]
+    assert here
+    assert all(one.summary in text for one in here)
+    assert "Called by triangular_work" in text
+    # Of a function that only calls, what it calls is told, and not the run's first finding.
+    calm = Session(build(function("main", function("solve", function("dot", time=6.0)), time=2.0)))
+    answer = Conversation(calm).ask("why is solve slow?")
+    assert [row[:2] for row in answer.steps[0].rows] == [["dot", 6.0]]
+    assert "Called by main." in answer.text
 
 
 def test_what_the_source_would_show_of_a_problem_is_not_said_to_be_absent() -> None:

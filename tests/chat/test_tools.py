@@ -29,7 +29,7 @@ from tests.profile.build import call as function
 ASKED: dict[str, dict[str, object]] = {
     "summary": {}, "findings": {}, "evidence": {}, "top": {}, "activities": {}, "tree": {}, "callers": {"name": "dot"}, "callees": {"name": "solve"},
     "source": {"place": "solve"}, "locations": {"place": "dot"}, "what_if": {"place": "solve", "factor": 2}, "metrics": {}, "missing": {},
-    "loops": {"name": "dot"}, "examined": {}, "scaling": {}, "measured": {"metric": "bytes written"}, "files": {}, "devices": {},
+    "loops": {"name": "dot"}, "examined": {}, "scaling": {}, "measured": {"metric": "bytes written"}, "files": {}, "devices": {}, "why": {"place": "solve"},
     "timeline": {}, "catalogue": {"words": "false sharing"}, "query": {"query": '["*", {"name": "dot*"}]'},
 }  # fmt: skip
 

@@ -37,6 +37,7 @@ from chathpc.chat.tools import (
     top,
     tree,
     what_if,
+    why,
 )
 from chathpc.chat.tools.record import Arguments, Column, NoArguments, Result, Tool, refused
 from chathpc.errors import ChathpcError
@@ -58,6 +59,7 @@ _ALL = (
     Tool("callees", "List what a function calls, with the time of each.", calls.CallArguments, calls.callees),
     Tool("loops", "Say in which loops a function is called.", calls.LoopArguments, calls.loops),
     Tool("source", "Show the source lines of a function, file or line with their time.", lines.SourceArguments, lines.source),
+    Tool("why", "Say why a place is slow: its time, findings, callers, and lines or calls.", why.WhyArguments, why.why, to_models=False),
     Tool("locations", "Show how time is spread over ranks and threads; or compare one with the others.", locations.LocationArguments, locations.locations),
     Tool("what_if", "Compute how much faster the run would be if a place were faster (Amdahl's law).", what_if.WhatIfArguments, what_if.what_if),
     Tool("compare", "Compare with another loaded profile: what changed beyond noise.", compare.CompareArguments, compare.compare),

@@ -18,7 +18,7 @@ from chathpc.prompts.untrusted import quote
 
 #: Lines shown around the hottest one, at most, and characters of a line.
 _MOST_CONTEXT = 40
-_LONGEST_LINE, _LONGEST_SUMMARY = 160, 600
+_LONGEST_LINE = 160
 #: Hot lines of a place that are listed where they are not in the excerpt.
 _HOT = 10
 
@@ -92,20 +92,15 @@ def source(session: Session, asked: SourceArguments) -> Result:
 
 
 def _without_lines(session: Session, target: Target, metric: Metric) -> Result:
-    """The time of a place without source lines, and what was found there: why it is slow is asked of those that have none, too."""
+    """The time of a place without source lines."""
     own, below = session.value_at(target, metric)
     facts = facts_on(session, metric, "added up over contexts")
     facts.amount(target.title, own, parts=held(own, below, metric))
-    found = [
-        f"Finding {number}, {quote(one.title)}: {quote(one.summary, longest=_LONGEST_SUMMARY)}"
-        for number, one in enumerate(session.diagnosis.findings, 1)
-        if one.where.function and np.isin(session.nodes_named([one.where.function]), target.nodes).any()
-    ]
     time = has(target.title, own, below, session.total(metric), metric)
     lacking = "The profile has no source lines for it."
     if session.measured.timed is False:  # a sampler finds them in debug information
         lacking += " Compile with -g to have them."
-    return Result(" ".join((*found, time, lacking)), facts=facts.all())
+    return Result(f"{time} {lacking}", facts=facts.all())
 
 
 def _of_lines(

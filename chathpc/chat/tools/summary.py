@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Literal
@@ -83,7 +84,7 @@ def summary(session: Session, asked: SummaryArguments) -> Result:
                 metric=time,
             )
     headline = quote(session.diagnosis.headline, longest=_LONGEST)
-    evidence = _of_findings(session, session.diagnosis.findings[:1])
+    evidence = of_findings(session, session.diagnosis.findings[:1])
     return Result(f"{text} {headline}", facts=(*facts.all(), *evidence))
 
 
@@ -120,7 +121,7 @@ def findings(session: Session, asked: FindingArguments) -> Result:
     if found and (asked.number or asked.part != "all"):
         number = max(asked.number, 1)
         how = {"all": _in_full, "fix": fix, "confidence": confidence}[asked.part]
-        return replace(how(session, number, found[number - 1]), facts=_of_findings(session, [found[number - 1]]))
+        return replace(how(session, number, found[number - 1]), facts=of_findings(session, [found[number - 1]]))
     if asked.words:
         return _whether(session, asked.words)
     rows = tuple(
@@ -137,7 +138,7 @@ def findings(session: Session, asked: FindingArguments) -> Result:
     columns = (
         Column("#", "count"), Column("share", SHARE), Column("cost", "s"), Column("in"), Column("place"), Column("finding", prose=True),
     )  # fmt: skip
-    evidence = _of_findings(session, found[: asked.limit])
+    evidence = of_findings(session, found[: asked.limit])
     return Result(headline, columns, rows, evidence, omitted=len(found) - len(rows))
 
 
@@ -159,7 +160,7 @@ def _whether(session: Session, words: str) -> Result:
     if found:
         first = _in_full(session, *found[0])
         others = [f"Also {_line(number, one)}" for number, one in found[1:]]
-        evidence = _of_findings(session, [one for _, one in found])
+        evidence = of_findings(session, [one for _, one in found])
         return replace(first, text=" ".join((f"Found: {first.text}", *others)), facts=evidence)
     titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
     shown = readings(session, [id for one in meant for id in one.metrics])
@@ -190,7 +191,7 @@ def _whether(session: Session, words: str) -> Result:
         if counted or not needs_counters(how)  # what this machine cannot count is told where the problem needs it
     ]
     lines |= dict.fromkeys(lacking)
-    facts = (*shown.facts, *_of_findings(session, [one for _, one in told]))
+    facts = (*shown.facts, *of_findings(session, [one for _, one in told]))
     return Result(text, facts=facts, lines=tuple(lines), complete=True)
 
 
@@ -214,7 +215,7 @@ def _in_full(session: Session, number: int, one: Finding) -> Result:
     lines = [f"Do: {quote(text, longest=_LONGEST)}" for text in one.advice]
     if one.next_measurement:
         lines.append(f"Next: {quote(one.next_measurement, longest=_LONGEST)}")
-    return Result(" ".join(parts), facts=_of_findings(session, [one]), lines=tuple(lines))
+    return Result(" ".join(parts), facts=of_findings(session, [one]), lines=tuple(lines))
 
 
 def fix(session: Session, number: int, one: Finding) -> Result:
@@ -246,13 +247,14 @@ def confidence(session: Session, number: int, one: Finding) -> Result:
     text += f" Based on {reason}." if reason else ""
     against = [quote(each, longest=_LONGEST) for each in one.against]
     text += f" Against it: {' '.join(against)}" if against else " Nothing was found that contradicts it."
-    lines = [f"{item.id}: {item.statement}" for item in _of_findings(session, [one])]
+    lines = [f"{item.id}: {item.statement}" for item in of_findings(session, [one])]
     if one.next_measurement:
         lines.append(f"To confirm: {quote(one.next_measurement, longest=_LONGEST)}")
     return Result(text, lines=tuple(lines))
 
 
-def _of_findings(session: Session, chosen: list[Finding] | tuple[Finding, ...]) -> tuple[Fact, ...]:
+def of_findings(session: Session, chosen: Sequence[Finding]) -> tuple[Fact, ...]:
+    """The evidence behind findings, as it stands in an answer."""
     wanted = {id for one in chosen for id in one.evidence}
     return tuple(escaped(item) for item in session.diagnosis.evidence if item.id in wanted)
 

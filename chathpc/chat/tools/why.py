@@ -1,0 +1,62 @@
+"""Why a place is slow: its time, what was found there, who calls it, and the lines or calls that the time is in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pydantic import Field
+
+from chathpc.chat.index import short_name
+from chathpc.chat.session import Session
+from chathpc.chat.tools.calls import ENTRY, CallArguments, callees, callers
+from chathpc.chat.tools.lines import SourceArguments, source
+from chathpc.chat.tools.record import NAME, Arguments, Result, facts_on, has, held
+from chathpc.chat.tools.summary import of_findings
+from chathpc.prompts.untrusted import quote
+
+#: Callers and findings that are told.
+_TOLD = 3
+_LONGEST = 600
+
+
+class WhyArguments(Arguments):
+    """A place."""
+
+    place: str = Field(min_length=1, max_length=2_000, description=NAME)
+
+
+def why(session: Session, asked: WhyArguments) -> Result:
+    """The time of a place, the findings there, its callers, and its lines or what it calls, wherever most of its time is."""
+    target = session.find(asked.place)
+    metric = session.metric_at("", target)
+    own, below = session.value_at(target, metric)
+    inside = session.measured.tree.inside(target.nodes)
+    found = [
+        (number, one)
+        for number, one in enumerate(session.diagnosis.findings, 1)
+        if (name := one.where.kernel or one.where.function)
+        and inside[session.nodes_named(session.index.find(name))].any()
+    ][:_TOLD]
+    detail = (
+        source(session, SourceArguments(place=asked.place))
+        if 2 * own >= below
+        else callees(session, CallArguments(name=asked.place))
+    )
+    facts = facts_on(session, metric, "added up over contexts")
+    facts.amount(target.title, own, parts=held(own, below, metric))
+    time = has(target.title, own, below, session.total(metric), metric)
+    text = [f"Finding {number}, {quote(one.title)}: {quote(one.summary, longest=_LONGEST)}" for number, one in found]
+    text += [time, detail.text.removeprefix(f"{time} ")]  # where there are no lines it begins with the time, too
+    text += _called(session, asked.place)
+    text += [] if found else [f"No finding is in {short_name(target.title)}."]
+    return replace(
+        detail,
+        text=" ".join(text),
+        facts=(*facts.all(), *of_findings(session, [one for _, one in found]), *detail.facts),
+    )
+
+
+def _called(session: Session, place: str) -> list[str]:
+    """Who calls a place, those that it has most time below first."""
+    rows = [row for row in callers(session, CallArguments(name=place, limit=_TOLD)).rows if row[0] != ENTRY]
+    return [f"Called by {', '.join(short_name(str(row[0])) for row in rows)}."] if rows else []
