@@ -177,6 +177,11 @@ class Session:
         ]
 
     @cached_property
+    def of_devices(self) -> bool:
+        """Whether nothing but work of GPUs was measured: what else the run did is not known."""
+        return all(one.id.startswith("gpu.") for one in self.measured.metrics.values() if one.has_values)
+
+    @cached_property
     def ratios(self) -> dict[str, Ratio]:
         """Rates and means that follow from the metrics, by id."""
         found = ratios(self.measured.metrics)

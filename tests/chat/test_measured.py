@@ -325,6 +325,7 @@ def test_what_was_measured_of_a_problem_comes_before_that_it_was_not_found() -> 
     text = ask(one, "is the occupancy low?")
     assert text.index("98") < text.index("24") < text.index("No finding of 'Low occupancy'")
     assert call(one, "catalogue", {"words": "low occupancy"}).facts[0].value == 98.0
+    assert "the rest of the run is not in the profile" in ask(one, "how much of the run is this kernel?")
     # A profile of kernels alone has nothing of the memory of the host.
     assert not any("likwid" in line for line in call(one, "findings", {"words": "memory bandwidth"}).lines)
 

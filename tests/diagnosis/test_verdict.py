@@ -17,7 +17,7 @@ from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import diagnosed, function, libc, main, wall
 from tests.diagnosis.poorer import POORER
-from tests.profile.build import build, call, line
+from tests.profile.build import build, call, kernel, line
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/*/meta.db"))
@@ -119,6 +119,17 @@ def test_tuned_libraries_are_known_by_their_load_modules(path: str, tuned: bool)
 )
 def test_kernels_of_tuned_libraries_are_known_by_the_form_of_their_names(name: str, tuned: bool) -> None:
     assert is_tuned_kernel(name) is tuned
+
+
+def test_stalls_count_as_examined_where_warps_were_sampled() -> None:
+    times = {"gpu.time": 9.0, "gpu.kernel.time": 9.0}
+    samples = {"gpu.instructions": 900.0, "gpu.stall.any": 700.0, "gpu.stall.memory": 600.0}
+    plain = diagnosed(build(kernel("k", values=times))).examined
+    sampled = diagnosed(build(kernel("k", values=times | samples))).examined
+    assert "stalls" not in plain.run
+    assert [each.reason for each in plain.skipped if "stalls" in each.checks] == ["no samples of stalled warps"]
+    assert "stalls" in sampled.run
+    assert all("spills" not in each.run for each in (plain, sampled))  # ptxas tells those
 
 
 def test_what_was_not_examined_is_told_with_its_remedy() -> None:

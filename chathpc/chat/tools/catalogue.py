@@ -135,9 +135,9 @@ def _nearest_first(session: Session, meant: tuple[Cause, ...]) -> list[Cause]:
 def concerns(session: Session, cause: Cause) -> bool:
     """Whether the profile has anything of the kind of program that a problem is about."""
     shape = session.measured.counts
-    of_device = [one.id.startswith("gpu.") for one in session.measured.metrics.values() if one.has_values]
-    families = {"mpi": shape.ranks > 1, "openmp": shape.threads > 1, "host": not all(of_device)}
-    gpu = bool(session.measured.devices) or shape.streams > 0 or any(of_device)
+    families = {"mpi": shape.ranks > 1, "openmp": shape.threads > 1, "host": not session.of_devices}
+    measured = any(one.id.startswith("gpu.") for one in session.measured.metrics.values() if one.has_values)
+    gpu = measured or bool(session.measured.devices) or shape.streams > 0
     families |= dict.fromkeys(("gpu-system", "gpu-kernel"), gpu)
     return families.get(cause.family, False)
 

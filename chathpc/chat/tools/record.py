@@ -292,9 +292,10 @@ def amount(value: float, total: float, metric: Metric) -> str:
 
 
 def whole(metric: Metric) -> str:
-    """What shares are of: `the run's cpu.time`, `the wall-clock time`."""
+    """What shares are of: `the run's cpu.time`, `the wall-clock time`; of kernels a part of the run may be profiled alone."""
     known = {"cpu.time.wall": "the wall-clock time", "run.time": "the run time of all processes"}
-    return known.get(metric.id, f"the run's {metric.id}")
+    whose = "the profile's" if metric.id.startswith("gpu.") else "the run's"
+    return known.get(metric.id, f"{whose} {metric.id}")
 
 
 def source_of(session: Session, metric: Metric, how: str) -> str:

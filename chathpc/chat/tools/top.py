@@ -66,6 +66,8 @@ def top(session: Session, asked: TopArguments) -> Result:
     if asked.by == "kernel":
         text += f" All kernels have {numbers.quantity(float(table.exclusive[order].sum()), unit)}."
         facts.value("the sum of all kernels", float(table.exclusive[order].sum()), form=Form.ONE)
+    if session.of_devices and session.measured.timeline is None:
+        text += " Shares are of what was profiled; the rest of the run is not in the profile."
     facts.add(Kind.COUNT, "the run", len(order), kind, form=Form.ONE, metric=metric.id)
     if asked.by == "line" and not asked.file and metric.id == session.facts.metric:
         text += _own(session, int(table.node[order[0]]), metric)

@@ -134,11 +134,13 @@ def timeline_checks() -> tuple[Checks, ...]:
 
 def sample_checks() -> tuple[Checks, ...]:
     """Checks of stall samples and launch facts of kernels, and of what compilers say of them."""
+    from chathpc.diagnosis import lacks
     from chathpc.diagnosis.rules import compiler_kernels, gpu_kernel
 
     return (
-        Checks(tuple(rule for rule in gpu_kernel.RULES if rule is not gpu_kernel.kernel_bound)),
-        Checks(tuple(compiler_kernels.RULES)),
+        Checks((gpu_kernel.stalls,), lacks.stalls),
+        Checks((gpu_kernel.occupancy,)),
+        Checks(tuple(compiler_kernels.RULES), lacks.kernel_remarks),
     )
 
 
