@@ -20,8 +20,9 @@ from chathpc.profile import numbers
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.metric import Column as Values
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import RANKS_ADDED, Profile
 from chathpc.profile.remark import Device
+from chathpc.profile.run import PEAK_MEMORY
 from chathpc.profile.values import MemoryValues
 from tests.chat.profiles import calls, ints
 from tests.chat.questions import session as example
@@ -333,3 +334,23 @@ def test_what_was_measured_of_a_problem_comes_before_that_it_was_not_found() -> 
 def test_accesses_that_are_coalesced_or_not_are_the_same_question() -> None:
     assert [one.id for one in about("coalesced", causes(), keywords=False)] == ["gpu-uncoalesced-access"]
     assert not about("mem", causes(), keywords=False)  # short words are no parts of others
+
+
+def test_how_much_memory_was_used_is_told_or_how_to_measure_it(session: Session) -> None:
+    assert "to measure it: /usr/bin/time -v ./app" in ask(session, "how much memory does it use?")
+    held = Session(replace(calls(), run={PEAK_MEMORY: "3e9"}))
+    assert ask(held, "how much memory does it use?").startswith("A process held 3.00 GB at most.")
+
+
+def test_times_added_up_over_ranks_are_no_balance() -> None:
+    text = ask(Session(build(function("f", time=8.0), run={RANKS_ADDED: "4"})), "how good is the load balance?")
+    assert "added up over 4 ranks, so that their balance is not known" in text
+
+
+def test_functions_without_lines_are_no_lines() -> None:
+    bare = Session(build(function("f", time=8.0)))
+    assert call(bare, "top", {"by": "line"}).error == "The profile has no line with cpu.time."
+
+
+def test_american_spelling_names_the_same_problem() -> None:
+    assert about("vectorized", causes(), keywords=False) == about("vectorised", causes(), keywords=False) != ()

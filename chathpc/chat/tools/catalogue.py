@@ -14,6 +14,8 @@ from chathpc.chat.tools.measured import in_short, readings
 from chathpc.chat.tools.record import Arguments, Column, Result, limit
 from chathpc.diagnosis.command import filled, program_of
 from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.profile.run import PEAK_MEMORY, positive
 from chathpc.prompts.untrusted import quote
 
 if TYPE_CHECKING:
@@ -109,9 +111,10 @@ def _to_measure(session: Session, term: Mapping[str, Any]) -> str:
     names = [name.casefold() for name in (term["term"], *term["also"])]
     lacking = session.diagnosis.not_collected.items()
     how = next((how for what, how in lacking if any(name in what.casefold() for name in names)), None)
-    program = program_of(
-        session.measured
-    )  # counters count an interpreter too, where `filled` would name a tool for its lines
+    if term["term"] == "memory use" and (held := positive(session.measured.run.get(PEAK_MEMORY, ""))):
+        return f"A process held {numbers.size(held)} at most."
+    # Counters count an interpreter too, where `filled` would name a tool for its lines.
+    program = program_of(session.measured)
     how = how or (program.put(term["by"]) if program.script else filled(session.measured, term["by"]))
     return f"Not measured in this run; to measure it: {_flat(how)}."
 

@@ -20,6 +20,7 @@ from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Metric
+from chathpc.profile.profile import RANKS_ADDED
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.prompts.untrusted import quote
 
@@ -114,6 +115,9 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     slowest, fastest = label(int(used[high])), label(int(used[low]))
     if len(values) == 1:
         text = f"{title} has one location, {slowest}, with {written['largest']} of {what}."
+        if (ranks := profile.told(RANKS_ADDED)) > 1:
+            text = f"{title} has {written['largest']} of {what}. It is added up over {numbers.count(ranks)} ranks, so that their balance is not known."
+            facts.add(Kind.COUNT, "the run", ranks, "ranks", form=Form.ONE)
     elif figures["largest"] <= 0:
         text = f"No rank or thread has any {what}."
     elif of_host and not is_real(facts_of, figures["largest"], figures["smallest"]):

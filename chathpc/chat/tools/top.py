@@ -45,6 +45,8 @@ def top(session: Session, asked: TopArguments) -> Result:
         if not numbers_of_file:
             raise session.no_place(asked.file)
         order = order[np.isin(tree.file[table.node[order]], numbers_of_file)]
+    if asked.by == "line" and not (tree.line[table.node[order]] > 0).any():
+        order = order[:0]  # functions without lines are none
     if not len(order):
         raise UsageError(
             f"The profile has no {asked.by} with {metric.id}.", hint=session.asker.see("metrics", "what it has")

@@ -17,6 +17,7 @@ _WORD = re.compile(r"[a-z0-9+]+")
 _NAME = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
 #: A stem shorter than three letters matches too much.
 _ENDING = re.compile(r"(?<=...)(?:ings|ing|ies|ed|es|s|e|(?<![aeo])y)$")
+_AMERICAN = re.compile(r"iz(?=e|ing|ation)")
 #: From this length on a word may be the beginning of another: `synchro` finds synchronisation.
 _PREFIX = 4
 #: From this length on it may stand inside another: `coalescing` finds uncoalesced.
@@ -118,5 +119,5 @@ def _names(cause: Cause, keywords: bool) -> frozenset[str]:
 
 
 def root(word: str) -> str:
-    """A word without its ending: write, writes → writ."""
-    return _ENDING.sub("", word)
+    """A word without its ending, as the British spell it: write, writes → writ; vectorized → vectoris."""
+    return _ENDING.sub("", _AMERICAN.sub("is", word))
