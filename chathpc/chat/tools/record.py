@@ -292,10 +292,16 @@ def amount(value: float, total: float, metric: Metric) -> str:
 
 
 def whole(metric: Metric) -> str:
-    """What shares are of: `the run's cpu.time`, `the wall-clock time`; of kernels a part of the run may be profiled alone."""
+    """What shares are of: `the run's cpu.time`, `the wall-clock time`."""
     known = {"cpu.time.wall": "the wall-clock time", "run.time": "the run time of all processes"}
-    whose = "the profile's" if metric.id.startswith("gpu.") else "the run's"
-    return known.get(metric.id, f"{whose} {metric.id}")
+    return known.get(metric.id, f"the run's {metric.id}")
+
+
+def of_what(session: Session) -> str:
+    """That shares are parts of what was profiled, where that is not the run."""
+    if not session.of_devices or session.measured.timeline is not None:
+        return ""
+    return " Shares are of what was profiled; the rest of the run is not in the profile."
 
 
 def source_of(session: Session, metric: Metric, how: str) -> str:

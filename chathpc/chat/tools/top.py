@@ -9,7 +9,19 @@ from pydantic import Field
 
 from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
-from chathpc.chat.tools.record import METRIC, SHARE, Arguments, Column, Result, amount, facts_on, held, limit, share_of
+from chathpc.chat.tools.record import (
+    METRIC,
+    SHARE,
+    Arguments,
+    Column,
+    Result,
+    amount,
+    facts_on,
+    held,
+    limit,
+    of_what,
+    share_of,
+)
 from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
@@ -68,8 +80,7 @@ def top(session: Session, asked: TopArguments) -> Result:
     if asked.by == "kernel":
         text += f" All kernels have {numbers.quantity(float(table.exclusive[order].sum()), unit)}."
         facts.value("the sum of all kernels", float(table.exclusive[order].sum()), form=Form.ONE)
-    if session.of_devices and session.measured.timeline is None:
-        text += " Shares are of what was profiled; the rest of the run is not in the profile."
+    text += of_what(session)
     facts.add(Kind.COUNT, "the run", len(order), kind, form=Form.ONE, metric=metric.id)
     if asked.by == "line" and not asked.file and metric.id == session.facts.metric:
         text += _own(session, int(table.node[order[0]]), metric)

@@ -10,7 +10,7 @@ from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
 from chathpc.chat.tools.calls import ENTRY, CallArguments, callees, callers
 from chathpc.chat.tools.lines import SourceArguments, source
-from chathpc.chat.tools.record import NAME, Arguments, Result, facts_on, has, held
+from chathpc.chat.tools.record import NAME, Arguments, Result, facts_on, has, of_what
 from chathpc.chat.tools.summary import of_findings
 from chathpc.prompts.untrusted import quote
 
@@ -43,15 +43,16 @@ def why(session: Session, asked: WhyArguments) -> Result:
         else callees(session, CallArguments(name=asked.place))
     )
     facts = facts_on(session, metric, "added up over contexts")
-    facts.amount(target.title, own, parts=held(own, below, metric))
+    facts.amount(target.title, own)
+    facts.amount(f"{target.title} with all that it calls", below)
     time = has(target.title, own, below, session.total(metric), metric)
-    text = [f"Finding {number}, {quote(one.title)}: {quote(one.summary, longest=_LONGEST)}" for number, one in found]
+    text = [f"Finding {number} ({quote(one.title)}): {quote(one.summary, longest=_LONGEST)}" for number, one in found]
     text += [time, detail.text.removeprefix(f"{time} ")]  # where there are no lines it begins with the time, too
     text += _called(session, asked.place)
     text += [] if found else [f"No finding is in {short_name(target.title)}."]
     return replace(
         detail,
-        text=" ".join(text),
+        text=" ".join(text) + of_what(session),
         facts=(*facts.all(), *of_findings(session, [one for _, one in found]), *detail.facts),
     )
 
