@@ -10,7 +10,6 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.gpu_tools import Vendor, vendor_of
 from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
@@ -143,23 +142,13 @@ def _command(facts: Facts, what: str, otherwise: str) -> str:
 
 
 def stalls(facts: Facts) -> Lack | None:
-    """No samples of what warps wait for."""
+    """Neither samples of what warps wait for nor counters, which tell it too."""
     from chathpc.diagnosis.device import samples_metric
 
-    if samples_metric(facts.profile) is not None:
-        return None
-    return Lack(
-        "no samples of stalled warps", _command(facts, "reasons for GPU stalls", counters_command(facts.profile))
-    )
+    return None if samples_metric(facts.profile) is not None else kernel_counters(facts)
 
 
 def kernel_remarks(facts: Facts) -> Lack | None:
-    """Nothing that a device's compiler says of kernels: registers, spills, options."""
+    """Nothing that a device's compiler says of kernels, nor counters, which tell of spills too."""
     build = facts.profile.build
-    if build is not None and (build.kernels or build.units):
-        return None
-    others = vendor_of(facts.profile) not in (None, Vendor.NVIDIA)
-    return Lack(
-        "no remarks of a device compiler",
-        "only ptxas tells them" if others else "nvcc -Xptxas=-v -c app.cu 2> build.log",
-    )
+    return None if build is not None and (build.kernels or build.units) else kernel_counters(facts)

@@ -18,7 +18,7 @@ from chathpc.prompts.untrusted import quote
 
 #: GPUs that are told of in sentences; the table has all.
 _DEVICES = 4
-#: Units of times in a recording, in nanoseconds: the smallest of which it has fewer than are written in full.
+#: Units of times in a recording, in nanoseconds: the smallest of which there are fewer than are written in full.
 _CLOCKS, _EXACT = ((1e3, "µs"), (1e6, "ms"), (1e9, "s")), 1e6
 
 
@@ -66,7 +66,7 @@ def _longest_idle(session: Session, recorded: Timeline, device: int, facts: Fact
     stretch = (start[at : at + 1], end[at : at + 1])
     length = int(end[at] - start[at]) * 1e-9
     facts.add(Kind.VALUE, f"the longest idle time of GPU {device}", length, "s", form=Form.ONE)
-    size, unit = next((each for each in _CLOCKS if recorded.end - recorded.begin < _EXACT * each[0]), _CLOCKS[-1])
+    size, unit = next((each for each in _CLOCKS if end[at] - recorded.begin < _EXACT * each[0]), _CLOCKS[-1])
     since, until = (round(int(time - recorded.begin) / size) for time in (start[at], end[at]))
     for what, value in (("begin", since), ("end", until)):
         facts.add(Kind.VALUE, f"the {what} of the longest idle time of GPU {device}", value, unit, form=Form.ONE)
