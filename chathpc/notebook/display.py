@@ -55,9 +55,9 @@ def _page(kind: str, shown: Report | Diff) -> str:
     The frame may run the page's script and nothing else: it has no origin, so it reaches nothing of the notebook.
     """
     if shown.view is None:
-        from chathpc.reports import fragments
+        from chathpc.reports import fragment
 
-        return str(getattr(fragments, kind)(shown))
+        return fragment(kind, shown)
     from html import escape
 
     page = escape(_rendered(kind, "html", shown))

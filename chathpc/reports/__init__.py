@@ -1,4 +1,7 @@
-"""Renderers: a report or a comparison in, text out. Each is a function of a record and a style, `render` of its module unless the table says."""
+"""Renderers: a report or a comparison in, text out. Each is a function of a record and a style, `render` of its module unless the table says.
+
+What is made of blocks has one function, `build`, for terminal, Markdown and notebook (see `blocks`).
+"""
 
 from __future__ import annotations
 
@@ -16,28 +19,47 @@ if TYPE_CHECKING:
 #: What is rendered → by format the module, and its function where that is not `render`.
 _MODULES: Mapping[str, Mapping[str, str]] = {
     "report": {
-        "screen": "first_screen", "text": "terminal", "markdown": "markdown", "json": "json", "html": "html",
+        "screen": "first_screen", "text": "explained.build", "markdown": "explained.build", "json": "json", "html": "html",
         "sarif": "remarks.sarif", "github": "remarks.github", "gitlab": "remarks.gitlab",
     },
-    "diff": {"text": "diff_terminal", "markdown": "diff_markdown", "json": "json", "html": "html"},
-    "fix": {"text": "fix_terminal", "markdown": "fix_markdown", "json": "json", "html": "html"},
+    "diff": {"text": "compared.build", "markdown": "compared.build", "json": "json", "html": "html"},
+    "fix": {"text": "fixed.build", "markdown": "fixed.build", "json": "json", "html": "html"},
     "prediction": {
-        "text": "predicted.text", "markdown": "predicted.markdown", "json": "json", "svg": "predicted_roofline.svg",
+        "text": "predicted.build", "markdown": "predicted.build", "json": "json", "svg": "predicted_roofline.svg",
         "png": "predicted_roofline.png", "html": "predicted_roofline.page",
     },
-    "ranking": {"text": "ranked.text", "markdown": "ranked.markdown", "json": "json"},
-    "scale": {"text": "scale_terminal", "markdown": "scale_markdown", "json": "json", "html": "scale_page"},
+    "ranking": {"text": "ranked.build", "markdown": "ranked.build", "json": "json"},
+    "scale": {"text": "scaled.build", "markdown": "scaled.build", "json": "json", "html": "scale_page"},
     "ranks": {"text": "ranks_terminal", "json": "json"},
 }  # fmt: skip
+
+#: By format the blocks that something is built of.
+_BLOCKS = {"text": ("page", "Page"), "markdown": ("markdown", "Markdown"), "fragment": ("fragments", "Fragment")}
 
 
 def renderers(kind: str = "report") -> Mapping[str, Renderer]:
     """Every renderer of a kind of record by the name of its format."""
-    return {name: _renderer(*place.split(".")) for name, place in _MODULES[kind].items()}
+    return {name: _renderer(name, *place.split(".")) for name, place in _MODULES[kind].items()}
 
 
-def _renderer(module: str, function: str = "render") -> Renderer:
-    return getattr(import_module(f"{__name__}.{module}"), function)  # type: ignore[no-any-return]
+def fragment(kind: str, record: Any) -> str:
+    """What is made of blocks as a part of a notebook."""
+    from chathpc.reports.style import Style
+
+    text: str = _renderer("fragment", *_MODULES[kind]["text"].split("."))(record, Style())
+    return text
+
+
+def _renderer(form: str, module: str, function: str = "render") -> Renderer:
+    found = getattr(import_module(f"{__name__}.{module}"), function)
+    return partial(_built, found, *_BLOCKS[form]) if function == "build" else found
+
+
+def _built(build: Callable[[Any, Any], None], module: str, blocks: str, record: Any, style: Style) -> str:
+    page = getattr(import_module(f"{__name__}.{module}"), blocks)(style)
+    build(page, record)
+    text: str = page.text()
+    return text
 
 
 diff_renderers, fix_renderers, scale_renderers = (partial(renderers, kind) for kind in ("diff", "fix", "scale"))

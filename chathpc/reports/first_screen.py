@@ -21,9 +21,10 @@ from chathpc.report import (
     Report,
 )
 from chathpc.reports import wording
-from chathpc.reports.page import INDENT, LABEL, Page
+from chathpc.reports.blocks import INDENT, LABEL
+from chathpc.reports.explained import path, verdict
+from chathpc.reports.page import Page
 from chathpc.reports.style import Style
-from chathpc.reports.terminal import path, verdict, where
 
 #: Lines and words of a screen that a tired reader takes in (DESIGN.md, section 9).
 LINES, WORDS = 40, 350
@@ -175,8 +176,7 @@ def _told(page: Page, report: Report) -> None:
 
 
 def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail) -> None:
-    title = Text.assemble(("1".ljust(INDENT), "bold cyan"), (page.style.prose(finding.title), "bold"))
-    page.ends(title, where(page, finding.where))
+    page.titled("1", finding.title, wording.spot(finding.where))
     # A place that only computes is what the headline says already.
     hot = report.verdict == "hot-spot"
     summary = "" if hot else wording.summary(finding, report.headline)
@@ -239,8 +239,7 @@ def _verify(page: Page, measurement: str | None, detail: _Detail) -> None:
 
 def _hypothesis(page: Page, each: HypothesisRecord, detail: _Detail) -> None:
     """The first hypothesis of a model, under its name."""
-    title = Text.assemble((each.id.ljust(INDENT), "bold magenta"), (page.style.prose(each.name), "bold"))
-    page.ends(title, where(page, each.where))
+    page.titled(each.id, each.name, wording.spot(each.where), suspected=True)
     page.paragraph(f"{wording.mechanism(each)} ({each.by}; not measured)", style="italic")
     lines = wording.diff(each.change)
     if lines and len(lines) <= detail.diff:
@@ -302,7 +301,7 @@ def _line(page: Page, row: _Row) -> None:
     """Number and title at the left; share and as much of the place as there is room for at the right."""
     left = Text.assemble((row.number.ljust(INDENT), row.style), page.style.prose(row.title))
     room = page.style.width - left.cell_len - 2
-    for place in (where(page, row.where), Text(page.style.prose(wording.place(row.where))), Text()):
+    for place in (page.where(wording.spot(row.where)), Text(page.style.prose(wording.place(row.where))), Text()):
         right = Text("  ").join(each for each in (Text(row.share), place) if each.plain)
         if right.cell_len <= room:
             break

@@ -1,4 +1,4 @@
-"""The report as Markdown (CommonMark, GitHub's dialect included), safe to show whatever names a profile holds.
+"""Answers as Markdown (CommonMark, GitHub's dialect included), safe to show whatever names a profile holds.
 
 A word that could mean something in Markdown is set as code, where no link, image, mention or HTML can hide.
 """
@@ -6,14 +6,14 @@ A word that could mean something in Markdown is set as code, where no link, imag
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
-from chathpc.report import FindingRecord, Report
-from chathpc.reports import wording
-from chathpc.reports.calltree import largest, legend, tree_lines
+from chathpc.report import TreeRecord
+from chathpc.reports.blocks import ASIDE, Blocks, Rows, Said, Titles, around, pieces, sentence
+from chathpc.reports.calltree import legend, tree_lines
 from chathpc.reports.style import Style
 
 #: Words of these characters mean nothing in Markdown except at the beginning of a line.
@@ -37,134 +37,81 @@ _TREE_WIDTH = 100
 _NAME_WIDTH = 120
 
 
-def render(report: Report, style: Style) -> str:
-    """The whole report; lines are not wrapped, for Markdown viewers do that."""
-    blocks = [
-        f"# {prose(report.profile.title or 'Profile')}",
-        " · ".join(prose(word) for word in wording.run_line(report)[1:]),
-        f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(wording.headline(report))}",
-        *_explanation(report),
-    ]
-    examined = listed(prose(line) for line in wording.examined(report)) if wording.examined(report) else ""
-    if wording.looked_first(report):
-        blocks.append(examined)
-    several = wording.several_tools(report)
-    evidence = {record.id: wording.statement(record, several) for record in report.evidence}
-    for number, finding in enumerate(report.findings, start=1):
-        blocks += [
-            f"## {number}. {prose(finding.title)}",
-            *_finding(finding, report.headline, evidence, mends=wording.mends(report)),
-        ]
-    blocks += _suspected(report)
-    uncited = wording.uncited(report)
-    if uncited:
-        blocks += ["## Measured", listed(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
-    if style.statements:
-        said = wording.fates(report)
-        blocks += ["## Statements", listed(map(prose, said)) if said else "No model contributed."]
-    blocks += [*_flat(report), *_tree(report)]
-    if report.profile.caveats or report.notes:
-        blocks += ["## Bear in mind", listed(prose(text) for text in (*report.profile.caveats, *report.notes))]
-    if report.profile.not_collected:
-        missing = (f"{prose(what)}: {_command(how)}" for what, how in report.profile.not_collected.items())
-        blocks += ["## Not collected", listed(missing)]
-    if not wording.looked_first(report):
-        blocks.append(examined)
-    if report.evidence:
-        sources = (f"**{prose(record.id)}** {prose(record.source)}" for record in report.evidence)
-        blocks += ["## Where the evidence comes from", listed(sources)]
-    blocks.append(f"---\n\n{prose(wording.checked(report))}")
-    return style.fit("\n\n".join(block for block in blocks if block) + "\n")
+class Markdown(Blocks):
+    """Blocks as Markdown; lines are not wrapped, for Markdown viewers do that. Tables are those of GitHub's dialect."""
+
+    def __init__(self, style: Style) -> None:
+        super().__init__(style)
+        self._parts: list[str] = []
+
+    def head(self, words: Sequence[Said]) -> None:
+        self._parts += [f"# {_said(words[0])}", " · ".join(map(_said, words[1:]))]
+
+    def verdict(self, word: str, colour: str, said: Said, *, bold: bool = True) -> None:
+        word = word.capitalize() if word.isupper() else word[0].upper() + word[1:]
+        self._parts.append(f"**{word}.** {_said(said)}")
+
+    def heading(self, title: str, detail: str = "", *, fold: bool = False) -> None:
+        self._parts += [f"## {prose(title)}", _aside(prose(sentence(detail)))]
+
+    def titled(self, number: str, title: str, where: tuple[str, str], *, suspected: bool = False) -> None:
+        names = (code(shorten(name, _NAME_WIDTH)) for name in where if name)
+        self._parts += [f"{'###' if suspected else '##'} {number}. {prose(title)}", " at ".join(names)]
+
+    def paragraph(
+        self, said: Said, *, label: str = "", label_style: str = "", style: str = "", indent: int = 0
+    ) -> None:
+        if label:
+            self._item(f"**{prose(label[0].upper() + label[1:])}** {_said(said)}")
+        else:
+            self._parts.append(_aside(_said(said)) if style in ASIDE else _said(said))
+
+    def item(self, said: Said) -> None:
+        self._item(_said(said))
+
+    def _item(self, text: str) -> None:
+        """One more of the list before, if there is one."""
+        if self._parts and self._parts[-1].startswith("- "):
+            self._parts[-1] += f"\n- {text}"
+        else:
+            self._parts.append(f"- {text}")
+
+    def table(self, header: Sequence[str], rows: Rows, *, right: Titles = "", indent: int = 0) -> None:
+        lines = [[_said(cell, cell_of) for cell in line] for line in (header, *rows)]
+        self._parts.append(table(lines[0], lines[1:]))
+
+    def code(self, text: str, *, indent: int = 0) -> None:
+        self._parts.append(fenced(text.rstrip()))
+
+    def diff(self, lines: Sequence[str]) -> None:
+        self._parts += [fenced("\n".join(lines))] if lines else []
+
+    def tree(self, record: TreeRecord) -> None:
+        plain = Style(width=_TREE_WIDTH)
+        lines = [line.plain.rstrip() for line in tree_lines(record, plain)]
+        self._parts.append(fenced("\n".join([*lines, legend(plain)])))
+
+    def remedy(self, what: str, command: str, purpose: str) -> None:
+        self._item(f"{prose(what)}: {code(command)}{f' ({prose(purpose)})' if purpose else ''}")
+
+    def foot(self, said: Said) -> None:
+        self._parts.append(f"---\n\n{_said(said)}")
+
+    def text(self) -> str:
+        return self.style.fit("\n\n".join(part for part in self._parts if part) + "\n")
 
 
-def _command(text: str) -> str:
-    """`command (what it tells)`, of which the command can be copied by itself."""
-    tells = wording.purpose_of(text)
-    return code(wording.command_of(text)) + (f" ({prose(tells)})" if tells else "")
-
-
-def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str], *, mends: bool) -> list[str]:
-    name = finding.where.kernel or finding.where.function
-    place = wording.place(finding.where)
-    where = " at ".join(code(shorten(text, _NAME_WIDTH)) for text in (name, place) if text)
-    rows = [f"**{prose(key)}** {prose(evidence[key])}" for key in finding.evidence if key in evidence]
-    if len(finding.where.path) > 1:
-        rows.append("**Path** " + " → ".join(code(shorten(name, _NAME_WIDTH)) for name in finding.where.path))
-    if finding.source:
-        rows.append("**Code** " + code(finding.source))
-    doing, lines = wording.doing(finding) if mends else ([], [])
-    rows += [f"**Gain** {prose(wording.gain(finding))}"] if mends else []
-    rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(doing)]
-    rows.append(f"**Confidence** {prose(wording.sure(finding))}")
-    if finding.next_measurement:
-        rows.append(f"**Next** {_command(finding.next_measurement)}")
-    change = fenced("\n".join(lines)) if lines else ""
-    return [where, prose(wording.summary(finding, headline)), listed(rows), change]
-
-
-def _suspected(report: Report) -> list[str]:
-    """What a model suspects, under its name, and what else it read."""
-    blocks = []
-    if report.suspected:
-        blocks += ["## Suspected", f"*{prose(wording.readers(report).capitalize())}.*"]
-    for each in report.suspected:
-        names = [name for name in (each.where.kernel or each.where.function, wording.place(each.where)) if name]
-        rows = [f"**Confidence** {prose(wording.standing(each))}"]
-        rows += [f"**Against** {prose(against)}" for against in each.against]
-        if each.measurement:
-            rows.append(f"**Trial** {_command(each.measurement)}")
-        blocks += [
-            f"### {each.id}. {prose(each.name)}",
-            " at ".join(code(shorten(name, _NAME_WIDTH)) for name in names),
-            f"> {prose(wording.mechanism(each))}",
-            listed(rows),
-        ]
-        if each.change:
-            blocks += ["Proposed, not tried:", fenced("\n".join(wording.change_lines(each)))]
-    cited = [
-        (each, f" ({', '.join(map(prose, each.cites))})" if each.cites else "") for each in wording.statements(report)
-    ]
-    if cited:
-        blocks += ["## Read in the source", listed(f"{prose(each.text)}{cites}" for each, cites in cited)]
-    return blocks
-
-
-def _explanation(report: Report) -> list[str]:
-    explanation = report.explanation
-    sentences = []
-    for one in wording.told(report):
-        cited = f" ({', '.join(prose(key) for key in one.cites)})" if one.cites else ""
-        sentences.append(f"{prose(wording.words(one))}{cited}")
-    note = f"*{prose(explanation.note)}*" if explanation.note else ""
-    if not sentences:
-        return [note]
-    label = wording.author(report)
-    label = f"*{prose(label[0].upper() + label[1:])}.*" if label else ""
-    return ["## In short", label, " ".join(sentences), note]
-
-
-def _flat(report: Report) -> list[str]:
-    if not report.flat or report.verdict == "insufficient-data":
-        return []
-    rows = (f"{numbers.percent(row.share)} {code(shorten(row.name, _NAME_WIDTH))}" for row in report.flat)
-    return ["## Flat profile", listed(rows)]
-
-
-def _tree(report: Report) -> list[str]:
-    if report.tree is None or not report.tree.rows:
-        return []
-    plain = Style(width=_TREE_WIDTH)
-    tree = largest(report.tree)
-    lines = [line.plain.rstrip() for line in tree_lines(tree, plain)]
-    return [
-        "## Where the time is" if report.tree.unit == "s" else "## Where it is",
-        prose(f"{wording.coverage(report, len(tree.rows))}."),
-        fenced("\n".join([*lines, legend(plain)])),
-    ]
+def _aside(text: str) -> str:
+    return f"*{text}*" if text else ""
 
 
 def prose(text: str) -> str:
     """A sentence as Markdown that shows exactly this sentence; what stands between two backticks is one code span."""
+    return _LINE_START.sub(_escape_start, cell_of(text))
+
+
+def cell_of(text: str) -> str:
+    """The same where no line begins, as in a table."""
     text = clean(" ".join(text.split()))
     parts = []
     end = 0
@@ -172,7 +119,7 @@ def prose(text: str) -> str:
         if span[2].strip():
             parts += [*_words(text[end : span.start()]), f"{span[1]}{code(span[2])}{span[3]}"]
             end = span.end()
-    return _LINE_START.sub(_escape_start, " ".join([*parts, *_words(text[end:])]))
+    return " ".join([*parts, *_words(text[end:])])
 
 
 def _words(text: str) -> list[str]:
@@ -234,6 +181,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
-def listed(rows: Iterable[str]) -> str:
-    """A list of items that are Markdown already."""
-    return "\n".join(f"- {row}" for row in rows)
+def _said(said: Said, write: Callable[[str], str] = prose) -> str:
+    if isinstance(said, str):
+        return write(said)
+    return "".join(around(text, partial(_piece, role)) for text, role in pieces(said))
+
+
+def _piece(role: str, text: str) -> str:
+    if role == "cite":  # square brackets would have to be escaped
+        return f"({prose(text.strip().strip('[]'))})"
+    return code(text) if role in ("name", "code") else f"**{prose(text)}**" if role == "strong" else prose(text)

@@ -10,12 +10,12 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from chathpc.report import TreeRecord
+from chathpc.reports.blocks import INDENT, LABEL, Blocks, Rows, Said, Titles, around, pieces, plain
+from chathpc.reports.calltree import legend, tree_lines
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
 
-#: Column at which the text of a labelled paragraph begins: `   Gain       at most 1.35x`.
-INDENT = 3
-LABEL = 11
 #: Columns in which a text is still wrapped behind something; with fewer it goes below.
 _LEAST = 24
 #: Columns of a tab in code.
@@ -25,13 +25,16 @@ _TAB = 4
 _TIE = "\ue000"
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[numk]?s|µs|h|[kMGTPE]?B|x)(?:\W|$))|(?<=±) (?=\d)")
 _PATH = re.compile(r"\w*/[^/\s]")
+#: How pieces of a sentence look that are more than text.
+_ROLES = {"code": "cyan", "cite": "cyan", "strong": "bold"}
 
 
-class Page:
+class Page(Blocks):
     """Collects the lines of a report and gives them with or without colours. All text that comes in is escaped here."""
 
     def __init__(self, style: Style) -> None:
-        self.style = style
+        super().__init__(style)
+        self.whole = style.verbose
         self.lines: list[Text] = []
         # Only measures and wraps; its own ideas of a terminal are not asked for.
         self._console = Console(file=io.StringIO(), width=style.width, color_system=None, _environ={})
@@ -41,7 +44,31 @@ class Page:
         if self.lines and self.lines[-1].plain:
             self.lines.append(Text())
 
-    def heading(self, title: str, detail: str = "") -> None:
+    def head(self, words: Sequence[Said]) -> None:
+        self.paragraph(" · ".join(map(plain, words)), indent=0, style="dim")
+        self.blank()
+
+    def verdict(self, word: str, colour: str, said: Said, *, bold: bool = True) -> None:
+        if bold:
+            self.flow([Text(word.upper(), style=colour), Text(), self.sentence(said, "bold")], indent=0)
+        else:
+            self.paragraph(said, label=word, label_style=colour, indent=0)
+
+    def titled(self, number: str, title: str, where: tuple[str, str], *, suspected: bool = False) -> None:
+        """`1  OpenMP load imbalance      triangular_work  stencil.c:47`."""
+        left = Text.assemble(
+            (number.ljust(INDENT), "bold magenta" if suspected else "bold cyan"), (self.style.prose(title), "bold")
+        )
+        self.ends(left, self.where(where))
+
+    def where(self, where: tuple[str, str]) -> Text:
+        """`triangular_work   stencil.c:47`, in at most two thirds of the line."""
+        room = self.style.width * 2 // 3 - INDENT
+        at = self.style.shorten_path(self.style.name(where[1]), room // 2)
+        name = self.style.shorten(self.style.name(where[0]), room - cell_len(at) - 2)
+        return Text.assemble((name, "bold"), "  " if name and at else "", (at, "blue"))
+
+    def heading(self, title: str, detail: str = "", *, fold: bool = False) -> None:
         """A section's title, its detail in brackets."""
         self.blank()
         text = Text(self.style.prose(title), style="bold")
@@ -50,10 +77,10 @@ class Page:
         self._wrapped(text, indent=0)
 
     def paragraph(
-        self, text: str, *, label: str = "", label_style: str = "bold", style: str = "", indent: int = INDENT
+        self, said: Said, *, label: str = "", label_style: str = "bold", style: str = "", indent: int = INDENT
     ) -> None:
         """A wrapped paragraph; with a label, the label stands in a column of its own at the left."""
-        self._wrapped(self.sentence(text, style), indent=indent, label=label, label_style=label_style)
+        self._wrapped(self.sentence(said, style), indent=indent, label=label, label_style=label_style)
 
     def pieces(self, texts: Sequence[str], *, label: str, most: int) -> None:
         """Texts with ` · ` between them on at most `most` lines, each whole; what does not fit is left out."""
@@ -71,19 +98,24 @@ class Page:
             first = Text(" " * INDENT + (label if at == 0 else "").ljust(LABEL), style="bold")
             self.lines.append(Text.assemble(first, self.style.fit(line)))
 
-    def item(self, text: str) -> None:
+    def item(self, said: Said) -> None:
         """A wrapped paragraph behind a dash."""
-        self._wrapped(self.sentence(text), indent=INDENT - 2, label="-", gap=2)
+        self._wrapped(self.sentence(said), indent=INDENT - 2, label="-", gap=2)
 
-    def sentence(self, text: str, style: str = "") -> Text:
-        """`text` ready for wrapping: numbers stay with their units."""
-        return Text(_NUMBER_AND_UNIT.sub(_TIE, self.style.prose(text)), style=style)
+    def sentence(self, said: Said, style: str = "") -> Text:
+        """A sentence ready for wrapping: numbers stay with their units."""
+        if isinstance(said, str):
+            return Text(_NUMBER_AND_UNIT.sub(_TIE, self.style.prose(said)), style=style)
+        text = Text(style=style)
+        for content, role in pieces(said):
+            text.append(around(content, lambda part: self.sentence(part).plain), style=_ROLES.get(role))
+        return text
 
     def command(self, text: str, *, indent: int = INDENT + LABEL) -> None:
         """Text to copy: on a line of its own and never wrapped, however long."""
         self.lines.append(Text(" " * indent + self.style.prose(text), style="cyan", no_wrap=True))
 
-    def code(self, text: str, *, indent: int) -> None:
+    def code(self, text: str, *, indent: int = INDENT + LABEL) -> None:
         """Lines of code or of a script: as they are, with their indentation, and never wrapped."""
         for line in text.rstrip().splitlines():
             shown = self.style.name(line.rstrip().expandtabs(_TAB))
@@ -96,6 +128,16 @@ class Page:
             text = self.style.name(line)
             text = text if not cut or cell_len(text) <= room else set_cell_size(text, room - 1) + self.style.fit("…")
             self.lines.append(Text(" " * (INDENT + LABEL) + text, style="cyan", no_wrap=True))
+
+    def tree(self, record: TreeRecord) -> None:
+        self.lines += tree_lines(record, self.style)
+        self.paragraph(legend(self.style), indent=0, style="dim")
+
+    def remedy(self, what: str, command: str, purpose: str) -> None:
+        self.paragraph(what)
+        self.command(command, indent=INDENT + 2)
+        if purpose:
+            self.paragraph(purpose, indent=INDENT + 2)
 
     def ends(self, left: Text, right: Text) -> None:
         """Two texts at the two ends of a line; if they do not fit together, the right one goes below."""
@@ -114,9 +156,18 @@ class Page:
         """A line that is laid out already."""
         self.lines.append(text)
 
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str | Sequence[str] = "") -> None:
-        """A table; `right` names the columns of numbers."""
-        self.lines += table_lines(header, rows, self.style, right=right)
+    def table(self, header: Sequence[str], rows: Rows, *, right: Titles = "", indent: int = 0) -> None:
+        for line in table_lines(header, [[*map(plain, row)] for row in rows], self.style, right=right):
+            self.lines.append(Text.assemble(" " * indent, line))
+
+    def notes(self, texts: Sequence[str], label: str = "Notes") -> None:
+        """Paragraphs beside their one label."""
+        for number, text in enumerate(texts):
+            self.paragraph(text, label="" if number else label, indent=INDENT + LABEL if number else INDENT)
+
+    def foot(self, said: Said) -> None:
+        self.blank()
+        self.paragraph(said, indent=0, style="dim")
 
     def flow(self, pieces: list[Text], *, indent: int = INDENT) -> None:
         """Pieces of text one after the other as one wrapped paragraph."""

@@ -10,7 +10,8 @@ from rich.text import Text
 from chathpc.diagnosis.catalogue.entry import FAMILIES, Advice, Cause
 from chathpc.diagnosis.catalogue.search import Hit
 from chathpc.profile import numbers
-from chathpc.reports.page import INDENT, LABEL, Page
+from chathpc.reports.blocks import INDENT, LABEL
+from chathpc.reports.page import Page
 from chathpc.reports.style import Style
 
 _NO_RULE = "no rule detects it yet"

@@ -1,4 +1,4 @@
-"""A prediction as text and as Markdown: the verdict, then operations, bytes, time, hottest lines, what would change it, what was assumed."""
+"""A prediction: the verdict, then operations, bytes, time, hottest lines, what would change it, what was assumed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from rich.text import Text
 
 from chathpc.predict.record import KINDS, BytesRecord, KernelRecord, PredictionRecord, RangeRecord, likely, limit
 from chathpc.profile import numbers
-from chathpc.reports.markdown import code, prose, table
-from chathpc.reports.page import INDENT, LABEL, Page
-from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
+from chathpc.reports.blocks import INDENT, LABEL, Blocks, named
+from chathpc.reports.page import Page
 
 #: Parts of the time and classes of operations that are shown beside the roofs; lines; kernels of a program in its table.
 _PARTS, _LINES, _KERNELS = 4, 4, 20
@@ -21,46 +19,24 @@ _SMALL = 0.05
 _SECTOR = 32
 
 
-def text(record: PredictionRecord, style: Style) -> str:
-    """The whole prediction, at most `style.width` columns wide; of several kernels a table and the first, with -v all."""
-    page, several = Page(style), len(record.kernels) > 1
-    where = f"{record.program} · {record.device.name} · compiled by {_tools(record)}"
-    page.paragraph(f"{where} · predicted, nothing was measured", indent=0, style="dim")
-    page.blank()
+def build(page: Blocks, record: PredictionRecord) -> None:
+    """The whole prediction; on a terminal of several kernels a table and the first, with -v all."""
+    several, on_terminal = len(record.kernels) > 1, isinstance(page, Page)
+    compiled = f"compiled{'' if on_terminal else f' for {record.compiled_for}'} by {_tools(record)}"
+    page.head([record.program, record.device.name, compiled, "predicted, nothing was measured"])
     if several:
-        # Without bounds, for which names of kernels would be cut until they are alike.
-        rows = [(row[0], row[1].partition(" (")[0], *row[2:]) for row in overview_rows(record)]
-        for line in table_lines(OVERVIEW, rows, page.style, right="time likely"):
-            page.row(line)
+        # On a terminal without bounds, for which names of kernels would be cut until they are alike.
+        rows = [
+            (named(name), time.partition(" (")[0] if on_terminal else time, *rest)
+            for name, time, *rest in overview_rows(record)
+        ]
+        page.table(OVERVIEW, rows, right="time likely")
         page.blank()
-    for kernel in record.kernels if style.verbose else record.kernels[:1]:
+    for kernel in record.kernels if page.whole else record.kernels[:1]:
         _kernel(page, kernel)
-    if several and not style.verbose:
+    if several and not page.whole:
         page.blank()
         page.paragraph("The others in full: -v, or --kernel NAME.", indent=0)
-    return page.text()
-
-
-def markdown(record: PredictionRecord, style: Style) -> str:
-    """All kernels, safe to show whatever names the source holds; tables are those of GitHub's dialect."""
-    blocks = [
-        f"# {prose(record.program)} on {prose(record.device.name)}",
-        f"Predicted, nothing was measured. Compiled for {prose(record.compiled_for)} by {prose(_tools(record))}.",
-    ]
-    if len(record.kernels) > 1:
-        blocks.append(table(OVERVIEW, [(code(row[0]), *row[1:]) for row in overview_rows(record)]))
-    for kernel in record.kernels:
-        hot = [
-            (numbers.percent_cell(each.share), code(f"{each.file}:{each.line}"), code(each.text) if each.text else "")
-            for each in kernel.lines
-        ]
-        assumed = "\n".join(f"- {prose(each)}" for each in kernel.assumptions)
-        blocks += [
-            f"## {code(kernel.kernel)}", prose(kernel.headline), table(ROOFS, roof_rows(kernel)),
-            "\n".join(f"- **{label}**: {prose(text)}" for label, text in facts(kernel)), table(("share", "line", "source"), hot),
-            "\n".join(prose(each) for each in kernel.change), f"Assumed:\n\n{assumed}" if assumed else "",
-        ]  # fmt: skip
-    return style.fit("\n\n".join(block for block in blocks if block) + "\n")
 
 
 def _tools(record: PredictionRecord) -> str:
@@ -138,18 +114,29 @@ def overview_rows(record: PredictionRecord) -> list[tuple[str, ...]]:
 OVERVIEW = ("kernel", "time", "roofline", "likely", "takes longest")
 
 
-def _kernel(page: Page, kernel: KernelRecord) -> None:
+def _kernel(page: Blocks, kernel: KernelRecord) -> None:
     page.blank()
-    page.flow(
-        [Text(limit(kernel.time.limiter).upper(), style="bold green"), Text(), page.sentence(kernel.headline, "bold")],
-        indent=0,
-    )
+    if not isinstance(page, Page):
+        page.heading(kernel.kernel)
+    page.verdict(limit(kernel.time.limiter), "bold green", kernel.headline)
     page.blank()
-    for line in table_lines(ROOFS, roof_rows(kernel), page.style, right=" ".join(ROOFS[1:])):
-        page.row(Text.assemble(" " * INDENT, line))
+    page.table(ROOFS, roof_rows(kernel), right=ROOFS[1:], indent=INDENT)
     page.blank()
     for label, text in facts(kernel):
         page.paragraph(text, label=label)
+    if isinstance(page, Page):
+        _hottest(page, kernel)
+    elif kernel.lines:
+        places = [
+            (numbers.percent_cell(each.share), named(f"{each.file}:{each.line}"), named(each.text))
+            for each in kernel.lines
+        ]
+        page.table(("share", "line", "source"), places, right="share")
+    page.notes(kernel.change, "Changes")
+    page.notes(kernel.assumptions, "Assumed")
+
+
+def _hottest(page: Page, kernel: KernelRecord) -> None:
     for number, hot in enumerate(kernel.lines[:_LINES]):
         first = Text(" " * INDENT + ("Lines" if number == 0 else "").ljust(LABEL), style="bold")
         where = f"{numbers.percent_cell(hot.share):>7} {hot.file}:{hot.line}"
@@ -158,9 +145,6 @@ def _kernel(page: Page, kernel: KernelRecord) -> None:
         if len(source) > room:
             source = source[: max(room - 1, 0)].rstrip() + page.style.fit("…")
         page.row(Text.assemble(first, page.style.fit(where), "  ", (source, "cyan")))
-    for label, texts in (("Changes", kernel.change), ("Assumed", kernel.assumptions)):
-        for number, sentence in enumerate(texts):
-            page.paragraph(sentence, label="" if number else label, indent=INDENT + LABEL if number else INDENT)
 
 
 def _access(name: str, found: BytesRecord) -> str:

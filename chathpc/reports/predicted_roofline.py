@@ -16,7 +16,7 @@ from chathpc.predict.record import KINDS, KernelRecord, PredictionRecord, RoofRe
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
-from chathpc.reports import predicted
+from chathpc.reports import prediction_renderers
 from chathpc.reports.style import WIDEST, Style
 
 #: Pixels: the picture, and its margins left, right, top, bottom.
@@ -98,7 +98,9 @@ def png(record: PredictionRecord, style: Style) -> bytes:
 
 def page(record: PredictionRecord, style: Style) -> str:
     """The page; all kernels in full."""
-    told = predicted.text(record, replace(style, width=WIDEST, colour=False, encoding="utf-8", verbose=True))
+    told = prediction_renderers()["text"](
+        record, replace(style, width=WIDEST, colour=False, encoding="utf-8", verbose=True)
+    )
     title = escape(clean(f"{record.program} on {record.device.name}, predicted"))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

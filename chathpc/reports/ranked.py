@@ -1,20 +1,15 @@
-"""Devices ranked for a profile as text and as Markdown: the verdict, the devices, the kernels on the fastest, what does not carry over, notes."""
+"""Devices ranked for a profile: the verdict, the devices, the kernels on the fastest, what does not carry over, notes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.text import Text
-
 from chathpc.predict.ranking import MovedKernelRecord, RankedDeviceRecord, RankingRecord
 from chathpc.predict.record import KINDS, limit
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import kernel_title
-from chathpc.reports.markdown import code, prose, table
-from chathpc.reports.page import INDENT, LABEL, Page
+from chathpc.reports.blocks import Blocks, Rows, Said, named
 from chathpc.reports.predicted import ranged
-from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
 
 #: Devices and kernels of the first screen; lines of what does not carry over.
 _DEVICES, _KERNELS, _LACKING = 10, 6, 3
@@ -27,56 +22,31 @@ _RIGHT = "time speedup launches operations bytes measured there"
 KERNELS = ("kernel", "launches", "operations", "bytes", "measured", "there", "limited by")
 
 
-def text(record: RankingRecord, style: Style) -> str:
-    """The whole answer, at most `style.width` columns wide and about a screen long; with -v every device and kernel."""
-    page = Page(style)
-    page.paragraph(head(record), indent=0, style="dim")
+def build(page: Blocks, record: RankingRecord) -> None:
+    """The whole answer; on a terminal about a screen long, with -v every device and kernel, and these on each device."""
+    every, whole = page.style.verbose, page.whole
+    page.head(head(record))
+    word, said = headline(record)
+    page.verdict(word, "bold green", said)
     page.blank()
-    verdict, said = headline(record)
-    page.flow([Text(verdict, style="bold green"), Text(), page.sentence(said, "bold")], indent=0)
-    page.blank()
-    shown = record.devices if style.verbose else _first(record)
+    shown = record.devices if whole else _first(record)
     _table(page, DEVICES, device_rows(record, shown))
-    for each in shown if style.verbose else others(record)[:1]:
-        page.blank()
-        page.paragraph(f"Kernels on {each.device.name}", indent=0, style="bold")
-        rows = kernel_rows(record.kernels if style.verbose else record.kernels[:_KERNELS], each)
-        _table(page, KERNELS, rows)
+    for each in record.devices if every else others(record)[:1]:
+        page.heading(f"Kernels on {each.device.name}")
+        _table(page, KERNELS, kernel_rows(record.kernels if whole else record.kernels[:_KERNELS], each))
     page.blank()
     lost = list(lacking(shown))
-    for label, texts in (("Not there", lost if style.verbose else lost[:_LACKING]), ("Notes", record.notes)):
-        for number, text in enumerate(texts):
-            page.paragraph(text, label="" if number else label, indent=INDENT + LABEL if number else INDENT)
+    page.notes(lost if whole else lost[:_LACKING], "Not there")
+    page.notes(record.notes)
     left = len(record.devices) - len(shown), max(len(record.kernels) - _KERNELS, 0)
-    if not style.verbose and any(left):
+    if not whole and any(left):
         page.paragraph(f"{left[0]} more devices, {left[1]} more kernels: -v", indent=0)
-    return page.text()
 
 
-def markdown(record: RankingRecord, style: Style) -> str:
-    """All devices, and all kernels on the fastest, with -v on each, safe to show whatever names the profile holds; tables are those of
-    GitHub's dialect.
-    """
-    verdict, said = headline(record)
-    blocks = [
-        f"# {prose(record.profile)} on other devices", prose(head(record)), f"**{verdict.capitalize()}**: {prose(said)}",
-        table(DEVICES, device_rows(record, record.devices)),
-    ]  # fmt: skip
-    for each in others(record) if style.verbose else others(record)[:1]:
-        rows = [(code(row[0]), *row[1:]) for row in kernel_rows(record.kernels, each)]
-        blocks += [f"## Kernels on {prose(each.device.name)}", table(KERNELS, rows)]
-    for title, texts in (("Not there", list(lacking(record.devices))), ("Notes", record.notes)):
-        if texts:
-            blocks.append(f"{title}:\n\n" + "\n".join(f"- {prose(text)}" for text in texts))
-    return style.fit("\n\n".join(blocks) + "\n")
-
-
-def _table(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _table(page: Blocks, header: Sequence[str], rows: Rows) -> None:
     """Columns in which nothing is known are left out."""
     kept = [at for at in range(len(header)) if any(row[at] for row in rows)]
-    cells = [[row[at] for at in kept] for row in (header, *rows)]
-    for line in table_lines(cells[0], cells[1:], page.style, right=_RIGHT):
-        page.row(line)
+    page.table([header[at] for at in kept], [[row[at] for at in kept] for row in rows], right=_RIGHT)
 
 
 def _first(record: RankingRecord) -> list[RankedDeviceRecord]:
@@ -90,15 +60,13 @@ def others(record: RankingRecord) -> list[RankedDeviceRecord]:
     return [each for each in record.devices if each.device.key != record.measured_on.key]
 
 
-def head(record: RankingRecord) -> str:
+def head(record: RankingRecord) -> list[str]:
     """What was measured, in a line."""
     launches, several = sum(each.launches for each in record.kernels), len(record.kernels) > 1
     on = record.measured_on.name
     where = f"{record.likened}, taken to be like {on}" if record.likened else on
-    return (
-        f"{record.profile} · measured on {where} (*) · {len(record.kernels)} kernel{'s' if several else ''}, launched {launches:,.0f}x, "
-        f"{numbers.seconds(record.seconds)} · times on other devices are predicted"
-    )
+    kernels = f"{len(record.kernels)} kernel{'s' if several else ''}, launched {launches:,.0f}x, {numbers.seconds(record.seconds)}"
+    return [record.profile, f"measured on {where} (*)", kernels, "times on other devices are predicted"]
 
 
 def headline(record: RankingRecord) -> tuple[str, str]:
@@ -126,11 +94,11 @@ def device_rows(record: RankingRecord, shown: Iterable[RankedDeviceRecord]) -> l
     ]  # fmt: skip
 
 
-def kernel_rows(kernels: Iterable[MovedKernelRecord], there: RankedDeviceRecord) -> list[tuple[str, ...]]:
+def kernel_rows(kernels: Iterable[MovedKernelRecord], there: RankedDeviceRecord) -> list[tuple[Said, ...]]:
     """Cells of the table of kernels on a device."""
     return [
         (
-            kernel_title(each.kernel), f"{each.launches:,.0f}", _operations(each), numbers.size(each.bytes) if each.bytes else "",
+            named(kernel_title(each.kernel)), f"{each.launches:,.0f}", _operations(each), numbers.size(each.bytes) if each.bytes else "",
             numbers.seconds(each.seconds), numbers.seconds(each.on[there.device.key].seconds.value), _limit(each.on[there.device.key].limiter),
         )
         for each in kernels

@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
-from chathpc.reports import scale_terminal
+from chathpc.reports import scaled
 from chathpc.reports.predicted_roofline import POLICY
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
@@ -43,22 +43,22 @@ _INDENT = "\u2002"
 
 def render(record: Scaling, style: Style) -> str:
     """The page, in light and dark; `style` is of no use to it."""
-    word, _ = scale_terminal.VERDICTS[record.verdict]
+    word, _ = scaled.VERDICTS[record.verdict]
     title = f"{record.title}: {record.parameter} {value(record.points[0].value)} to {value(record.points[-1].value)}"
     parts = [
         f"<h1>{_safe(title)}</h1>",
-        f'<p class="dim">{_safe(scale_terminal.head(record))}</p>',
+        f'<p class="dim">{_safe(" · ".join(scaled.head(record)))}</p>',
         f'<p class="verdict"><span class="{record.verdict}">{word.capitalize()}.</span> {_safe(record.headline)}</p>',
-        f"<h2>{scale_terminal.table_title(record)}</h2>",
+        f"<h2>{scaled.table_title(record)}</h2>",
         _matrix(record),
         f"<h2>Time along {_safe(record.parameter)}</h2>",
         _curve(record, [point.elapsed for point in record.points], record.law, _LARGE, spread=True),
         *_findings(record),
         *_tree(record),
-        *(f"<p>{_safe(each)}</p>" for each in scale_terminal.workers(record)),
+        *(f"<p>{_safe(each)}</p>" for each in scaled.workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
-        *(f"<p><b>{_safe(about)}</b> {_safe(rest)}</p>" for about, rest in scale_terminal.outlook(record, 12)),
+        *(f"<p><b>{_safe(about)}</b> {_safe(rest)}</p>" for about, rest in scaled.outlook(record, 12)),
         *_job(record),
         *(["<h2>Notes</h2>"] if record.notes else []),
         *(f"<p>{_safe(note)}</p>" for note in record.notes),
@@ -71,10 +71,10 @@ def render(record: Scaling, style: Style) -> str:
 
 
 def _matrix(record: Scaling) -> str:
-    heads = "".join(f'<th scope="col">{_safe(each)}</th>' for each in scale_terminal.columns(record))
+    heads = "".join(f'<th scope="col">{_safe(each)}</th>' for each in scaled.columns(record))
     rows = [
         f'<tr><th scope="row" data-depth="{(len(name) - len(name.lstrip())) // 2}">{_safe(name.strip())}</th>{"".join(map(_cell, cells))}</tr>'
-        for name, *cells in scale_terminal.matrix(record)
+        for name, *cells in scaled.matrix(record)
     ]
     return _table("Efficiencies", f"<td></td>{heads}", rows)
 
@@ -104,7 +104,7 @@ def _colour(loss: float) -> str:
 def _findings(record: Scaling) -> Iterator[str]:
     if record.findings:
         yield "<h2>Where the loss is</h2>"
-    for finding, share, sentence in scale_terminal.findings(record):
+    for finding, share, sentence in scaled.findings(record):
         place = finding.where
         where = f" · {place.file}{f':{place.line}' if place.line else ''}" if place.file else ""
         advice = f"<p>{_safe(finding.advice)}</p>" if finding.advice else ""

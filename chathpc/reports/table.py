@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.profile import numbers
+from chathpc.reports.blocks import columns
 from chathpc.reports.style import Style
 
 #: What one of the units that chathpc.profile.numbers writes is worth: prefixes, and the hour.
@@ -24,9 +25,8 @@ def table_lines(
 
     `right` names the columns that are aligned to the right, numbers: words, or titles that may have blanks.
     """
-    named = right.split() if isinstance(right, str) else right
     cells = [[style.name(cell) for cell in row] for row in (header, *rows)]
-    figures = {at for at, title in enumerate(header) if title in named}
+    figures = columns(header, right)
     widths = _widths(cells, style.width, figures)
     lines = []
     for number, row in enumerate(cells):
@@ -44,9 +44,9 @@ def table_lines(
 def _widths(cells: Sequence[Sequence[str]], width: int, figures: Set[int]) -> list[int]:
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     texts = [at for at in range(len(widths)) if at not in figures]
-    for columns in (texts, range(len(widths))):
+    for ones in (texts, range(len(widths))):
         while sum(widths) + _GAP * (len(widths) - 1) > width:
-            widest = max(columns, key=lambda at: widths[at], default=0)
+            widest = max(ones, key=lambda at: widths[at], default=0)
             if widths[widest] <= _NARROWEST:
                 break
             widths[widest] -= 1

@@ -9,6 +9,7 @@ from difflib import ndiff
 from chathpc.diagnosis.catalogue import ids
 from chathpc.diagnosis.phrasing import meaning
 from chathpc.profile import numbers
+from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.profile.run import run_words
 from chathpc.reading.retelling import CATALOGUE
 from chathpc.report import (
@@ -63,9 +64,17 @@ def place(where: PlaceRecord) -> str:
     return f"{base}:{where.line}" if where.line else base
 
 
+def spot(where: PlaceRecord | None) -> tuple[str, str]:
+    """Function or kernel, and where it is; empty where unknown."""
+    if where is None:
+        return "", ""
+    name = where.kernel or where.function or ""
+    return kernel_title(name) if where.kernel and is_launcher(name) else name, place(where)
+
+
 def named(where: PlaceRecord) -> str:
     """`gather at mesh.c:31`: function or kernel, and where it is, as far as either is known."""
-    return " at ".join(filter(None, (where.kernel or where.function, place(where))))
+    return " at ".join(filter(None, spot(where)))
 
 
 def gain(finding: FindingRecord) -> str:

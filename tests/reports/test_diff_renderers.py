@@ -113,15 +113,18 @@ def test_markdown_has_tables_with_whole_rows() -> None:
         chathpc.diff(program(6.0, 1.0, name="a|b"), program(1.0, 4.0, name="a|b")), Style()
     )
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    rows, cells = [], 0
+    tables: list[list[int]] = []
+    cells = 0
     for token in tokens:
-        if token.type == "tr_open":
+        if token.type == "table_open":
+            tables.append([])
+        elif token.type == "tr_open":
             cells = 0
         elif token.type in ("td_open", "th_open"):
             cells += 1
         elif token.type == "tr_close":
-            rows.append(cells)
-    assert set(rows) == {6}
+            tables[-1].append(cells)
+    assert [set(rows) for rows in tables] == [{4}, {6}, {6}, {6}]
     assert "**Slower.**" in text
 
 

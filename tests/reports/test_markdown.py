@@ -7,8 +7,9 @@ from markdown_it import MarkdownIt
 
 import chathpc
 from chathpc.fix.recipes.exact import exact_changes
+from chathpc.reports import renderers
 from chathpc.reports.html.data import PLAIN
-from chathpc.reports.markdown import prose, render
+from chathpc.reports.markdown import prose
 from tests.chat.questions import EXAMPLES
 
 
@@ -51,7 +52,9 @@ def test_a_viewer_shows_these_spans_of_code(sentence: str, spans: list[str]) -> 
 
 
 def test_a_finding_has_its_change_as_lines_and_the_flat_profile_stands_before_the_tree() -> None:
-    text = render(chathpc.explain(EXAMPLES / "omp-triangle" / "database", propose=exact_changes), PLAIN)
+    text = renderers()["markdown"](
+        chathpc.explain(EXAMPLES / "omp-triangle" / "database", propose=exact_changes), PLAIN
+    )
     before, lines, after = text.partition("- #pragma omp parallel for reduction(+ : total) schedule(static)\n+ #pragma")
     assert lines
     assert "stencil_omp.c:60" in before.rpartition("**Do**")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import chathpc
 from chathpc.profile.text import clean
 from chathpc.report import TreeRecord, TreeRow
-from chathpc.reports import fragments
+from chathpc.reports import fragment, fragments, wording
 from chathpc.reports.fragments import Html
 from tests.examples.test_examples import EXAMPLES
 from tests.reports.sample import sample
@@ -92,17 +93,17 @@ def test_lists_of_nothing_are_nothing() -> None:
 
 @pytest.mark.parametrize("text", [*HOSTILE, *MATHEMATICS])
 def test_a_report_full_of_hostile_text_is_only_text(text: str) -> None:
-    safe(fragments.report(everywhere(text)))
+    safe(fragment("report", everywhere(text)))
 
 
 def test_a_report_shows_what_its_text_form_shows() -> None:
-    shown = safe(fragments.report(sample())).text
+    shown = safe(fragment("report", sample())).text
     report = sample()
     for expected in (
         report.headline,
         "BOTTLENECK",
         *(finding.title for finding in report.findings),
-        *(advice for finding in report.findings for advice in finding.advice),
+        *(each for finding in report.findings for each in chain(*wording.doing(finding))),
         *(evidence.statement for evidence in report.evidence),
         *report.profile.caveats,
         *report.profile.not_collected.values(),
@@ -112,10 +113,10 @@ def test_a_report_shows_what_its_text_form_shows() -> None:
 
 
 def test_a_models_words_are_marked_as_such() -> None:
-    shown = safe(fragments.report(sample(model="local:m"))).text
+    shown = safe(fragment("report", sample(model="local:m"))).text
     assert "Quotes are from local:m, a language model, with the numbers and names of the facts" in shown
     assert shown.index("Quotes are from") < shown.index("OpenMP load imbalance")
-    assert "Quotes are from" not in safe(fragments.report(sample())).text
+    assert "Quotes are from" not in safe(fragment("report", sample())).text
 
 
 def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> None:
@@ -123,6 +124,7 @@ def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> 
     bare = report.model_copy(
         update={
             "tree": None,
+            "flat": [],
             "evidence": [],
             "findings": [],
             "notes": [],
@@ -130,7 +132,7 @@ def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> 
             "explanation": report.explanation.model_copy(update={"statements": [], "note": "There is no <model>."}),
         }
     )
-    page = safe(fragments.report(bare))
+    page = safe(fragment("report", bare))
     assert "There is no <model>." in page.text
     assert not page.tags & {"table", "details", "ul", "h4"}
 
@@ -159,18 +161,19 @@ def test_a_tree_of_nothing_has_no_bars() -> None:
 def test_a_comparison_shows_what_changed() -> None:
     folder = EXAMPLES / "mesh-allocation"
     diff = chathpc.diff(folder / "before", folder / "after")
-    shown = safe(fragments.diff(diff)).text
+    shown = safe(fragment("diff", diff)).text
     for expected in ("FASTER", diff.headline, "everything else", "total", "release", "Gone"):
         assert expected in shown
     nothing = {each: [] for each in ("shares", "findings", "functions", "activities", "notes")}
+    unknown = {"paths": [], "total": None, "elapsed": None, "samples": None}
     sides = {
-        name: side.model_copy(update={"runs": [side.runs[0].model_copy(update={"paths": []})]})
+        name: side.model_copy(update={"runs": [side.runs[0].model_copy(update=unknown)], "ranks": 0, "threads": 0})
         for name, side in (("before", diff.before), ("after", diff.after))
     }
     bare = diff.model_copy(update={**nothing, **sides, "noise": None})
-    assert not safe(fragments.diff(bare)).tags & {"table", "details", "ul", "h4"}
+    assert not safe(fragment("diff", bare)).tags & {"table", "details", "ul", "h4"}
     hostile = diff.model_copy(update={"headline": "<script>$x$</script>", "notes": ["<img src=x>"]})
-    assert "<script>$x$</script>" in safe(fragments.diff(hostile)).text
+    assert "<script>$x$</script>" in safe(fragment("diff", hostile)).text
 
 
 def test_a_gate_is_told() -> None:
@@ -179,4 +182,4 @@ def test_a_gate_is_told() -> None:
     folder = EXAMPLES / "mesh-allocation"
     diff = chathpc.diff(folder / "before", folder / "after")
     gate = GateRecord(limit=0.05, outcome="passed", statement="It is not slower.")
-    assert "Gate passed. It is not slower." in safe(fragments.diff(diff.model_copy(update={"gate": gate}))).text
+    assert "GATE PASSED It is not slower." in safe(fragment("diff", diff.model_copy(update={"gate": gate}))).text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import AdapterError, UsageError
-from chathpc.reports.scale_terminal import matrix
+from chathpc.reports.scaled import matrix
 from chathpc.scale.extrap import read, recognises
 from chathpc.scale.laws import Measurement
 from chathpc.scale.scaling import scale

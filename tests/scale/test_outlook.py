@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chathpc.comparison.run import Run as Measured
-from chathpc.reports.scale_terminal import outlook_sentences
+from chathpc.reports.scaled import outlook_sentences
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
 from chathpc.scale.outlook import Candidate, advise, costs_most, keeps, needed

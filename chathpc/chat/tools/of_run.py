@@ -178,7 +178,7 @@ def _to_measure(session: Session, run: RunFacts) -> list[str]:
 def at_scale(session: Session, asked: ScalingArguments) -> Result:
     """What `chathpc scale` says: where time is lost, the time at the scale that is asked about, the run that would tell more."""
     from chathpc.diagnosis.records import Place
-    from chathpc.reports.scale_terminal import findings, outlook_sentences, target_words
+    from chathpc.reports.scaled import findings, outlook_sentences, target_words
     from chathpc.scale.words import at_value
 
     found = session.scaled(asked.parameter, asked.at)

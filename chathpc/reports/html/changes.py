@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chathpc.comparison import words
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, RowRecord, SideRecord
 from chathpc.profile import numbers
-from chathpc.reports import diff_terminal, wording
+from chathpc.reports import compared, renderers, wording
 from chathpc.reports.html.data import PLAIN, PageData, page, versions
 
 
@@ -17,12 +17,12 @@ def page_of_diff(diff: Diff) -> PageData:
     noise = [] if diff.noise is None or not diff.noise.statement else [diff.noise.statement]
     return page(
         "diff",
-        diff_terminal.render(diff, PLAIN),
+        renderers("diff")["text"](diff, PLAIN),
         diff.view,
         title=diff.headline,
         run=words.comparison(diff),
         verdict=diff.verdict,
-        verdict_words=diff_terminal.VERDICTS[diff.verdict][0],
+        verdict_words=compared.VERDICTS[diff.verdict][0],
         headline=diff.headline,
         checked="Every number above was computed from the profiles.",
         limits=[*gate, *noise, *diff.notes],
@@ -33,10 +33,7 @@ def page_of_diff(diff: Diff) -> PageData:
 
 def comparison_of(diff: Diff) -> dict[str, object]:
     """The tables of `diff`, values in its unit."""
-    shares = [
-        _change(one, words.subject(one), wording.place(place) if (place := words.spot(one)) else "")
-        for one in diff.shares
-    ]
+    shares = [_change(one, words.subject(one), wording.spot(words.spot(one))[1]) for one in diff.shares]
     if diff.rest is not None and diff.shares:
         shares.append(_change(diff.rest, "everything else"))
     return {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.report import EvidenceRecord, FindingRecord, HypothesisRecord, PlaceRecord, Report
-from chathpc.reports import wording
+from chathpc.reports import renderers, wording
 from chathpc.reports.style import Style
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ def page_of(report: Report | Diff | FixReport) -> PageData:
 
 
 def _of_report(report: Report) -> PageData:
-    from chathpc.reports import terminal
     from chathpc.reports.html.outlined import view_of_rows
 
     several, mends, pruning = wording.several_tools(report), wording.mends(report), report.pruning
@@ -77,7 +76,7 @@ def _of_report(report: Report) -> PageData:
     ]
     return page(
         "report",
-        terminal.render(report, PLAIN),
+        renderers()["text"](report, PLAIN),
         report.view or (view_of_rows(report.tree) if report.tree is not None else None),
         title=f"{report.profile.title or 'Profile'}: {report.headline}",
         run=wording.run_line(report),
@@ -122,8 +121,8 @@ def _said(text: str, cites: list[str]) -> dict[str, str]:
 
 def _where(place: PlaceRecord) -> dict[str, str]:
     """A place: the function or kernel, file and line, and the name by which the call tree finds it."""
-    name = place.kernel or place.function or ""
-    return {"name": name, "place": wording.place(place), "find": name}
+    name, at = wording.spot(place)
+    return {"name": name, "place": at, "find": name}
 
 
 def _fact(record: EvidenceRecord, *, several: bool) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.fix.report import AttemptRecord, FixReport
 from chathpc.profile import numbers
-from chathpc.reports import fix_terminal
+from chathpc.reports import fixed, renderers
 from chathpc.reports.html.changes import comparison_of
 from chathpc.reports.html.data import PLAIN, PageData, page, versions
 from chathpc.reports.html.outlined import view_of_rows
@@ -16,18 +16,18 @@ def page_of_fix(report: FixReport) -> PageData:
     figures = [
         ("Before", "" if report.seconds_before is None else numbers.seconds(report.seconds_before)),
         ("After", "" if report.seconds_after is None else numbers.seconds(report.seconds_after)),
-        ("Speed-up", "" if report.speedup is None else fix_terminal.interval(report.speedup)),
+        ("Speed-up", "" if report.speedup is None else fixed.interval(report.speedup)),
     ]
-    proof = [f"{label}: {said}" for label, said in fix_terminal.proof(report)]
+    proof = [f"{label}: {said}" for label, said in fixed.proof(report)]
     tried = [*((one, True) for one in report.taken), *((one, False) for one in report.not_taken)]
     return page(
         "fix",
-        fix_terminal.render(report, PLAIN),
+        renderers("fix")["text"](report, PLAIN),
         _view(report),
         title=report.headline,
         run=[report.folder, report.command],
         verdict=report.verdict,
-        verdict_words=fix_terminal.verdict_words(report)[0],
+        verdict_words=fixed.verdict_words(report)[0],
         headline=report.headline,
         checked=f"Sandbox: {report.sandbox}. Ledger, builds and profiles: {report.work}",
         note=report.diagnosis,

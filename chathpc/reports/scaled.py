@@ -1,17 +1,17 @@
-"""A series as text: the verdict, the efficiencies of the runs, where the loss is and why, what comes at larger scales."""
+"""A series: the verdict, the efficiencies of the runs, where the loss is and why, what comes at larger scales."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from rich.text import Text
 
 from chathpc.profile import numbers
-from chathpc.reports.page import INDENT, Page
+from chathpc.reports import wording
+from chathpc.reports.blocks import INDENT, Blocks, between, named
+from chathpc.reports.page import Page
 from chathpc.reports.ranks_terminal import cell, sentences
-from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
 from chathpc.scale.record import (
     CrossingRecord,
     FindingRecord,
@@ -50,32 +50,27 @@ _ROWS = (
 _FINDINGS, _RANKED, _COLUMNS = 3, 3, 8
 
 
-def render(record: Scaling, style: Style) -> str:
-    """The whole answer, at most `style.width` columns wide; -v names more findings and places."""
-    page = Page(style)
-    page.paragraph(head(record), indent=0, style="dim")
+def build(page: Blocks, record: Scaling) -> None:
+    """The whole answer; on a terminal -v names more findings and places."""
+    page.head(head(record))
+    page.verdict(*VERDICTS[record.verdict], record.headline)
     page.blank()
-    word, colour = VERDICTS[record.verdict]
-    page.flow([Text(word, style=colour), Text(), page.sentence(record.headline, "bold")], indent=0)
-    page.blank()
-    for line in table_lines(("", *columns(record)), matrix(record), style, right=columns(record)):
-        page.row(Text.assemble(" " * INDENT, line))
+    if not isinstance(page, Page):
+        page.heading(table_title(record))
+    page.table(("", *columns(record)), matrix(record), right=columns(record), indent=INDENT)
     _findings(page, record)
     for number, sentence in enumerate(workers(record)):
         if number == 0:
             page.heading("Ranks and threads", f"at {at_value(record.parameter, record.points[-1].value)}")
         page.paragraph(sentence)
     page.heading("At larger scales", "from laws fitted to these runs, 80 % intervals")
-    for sentence in outlook_sentences(record, _RANKED * 2 if style.verbose else _RANKED):
-        page.paragraph(sentence)
-    for number, note in enumerate(record.notes):
-        if number == 0:
-            page.blank()
-        page.paragraph(note, label="Note" if number == 0 else "", indent=INDENT if number == 0 else INDENT + 11)
-    return page.text()
+    for about, rest in outlook(record, _RANKED * 2 if page.style.verbose else _RANKED):
+        page.paragraph([(about, "strong"), f" {rest}"])
+    page.blank()
+    page.notes(record.notes)
 
 
-def head(record: Scaling) -> str:
+def head(record: Scaling) -> list[str]:
     """What was measured, at which scales, and what was scaled."""
     fewest, most = (extreme(point.repetitions for point in record.points) for extreme in (min, max))
     runs = "" if most == 1 else f", {fewest}{f' to {most}' if most > fewest else ''} runs each"
@@ -83,7 +78,7 @@ def head(record: Scaling) -> str:
     kind = {"unknown": "unknown kind of scaling"}.get(record.kind, f"{record.kind} scaling")
     kind = "problem size" if record.kind == "problem size" else f"{kind} ({record.kind_reason})"
     values = ", ".join(value(point.value) for point in record.points)
-    return f"{record.title} · {', '.join(record.formats)} · {record.parameter} {values}{fixed}{runs} · {kind}"
+    return [record.title, ", ".join(record.formats), f"{record.parameter} {values}{fixed}{runs}", kind]
 
 
 def columns(record: Scaling) -> list[str]:
@@ -180,14 +175,32 @@ def next_run(record: Scaling, found: NextRunRecord) -> str:
 # -- parts -----------------------------------------------------------------------------------------------------
 
 
-def _findings(page: Page, record: Scaling) -> None:
+def _findings(page: Blocks, record: Scaling) -> None:
+    if not record.findings:
+        return
     last = at_value(record.parameter, record.points[-1].value)
     what = "of the whole" if record.loss is None else f"of all {record.worker}s' time"
     if record.kind == "problem size":
         what = "of the time beyond growth in proportion"
-    if record.findings:
-        page.heading("Where the loss is", f"at {last}, share {what}")
-    shown = findings(record)[: None if page.style.verbose else _FINDINGS]
+    page.heading("Where the loss is", f"at {last}, share {what}")
+    shown = findings(record)[: None if page.whole else _FINDINGS]
+    if isinstance(page, Page):
+        _ranked(page, record, shown)
+    else:
+        rows = [
+            (share, named(finding.name), named(wording.place(finding.where)), sentence)
+            for finding, share, sentence in shown
+        ]
+        page.table(("share", "what", "where", "why"), rows, right="share")
+    if record.hot_path and page.whole:
+        steps = [[*named(step.name), f" ({numbers.percent(max(step.loss, 0.0))})"] for step in record.hot_path]
+        # A place may lose more than the one above it, since others below that cost less than they should.
+        grows = any(below.loss > above.loss for above, below in pairwise(record.hot_path))
+        more = ". What grows downwards is made up for by other places." if grows else ""
+        page.paragraph([*between(steps, " › "), more], label="Hot path")
+
+
+def _ranked(page: Page, record: Scaling, shown: Sequence[tuple[FindingRecord, str, str]]) -> None:
     for number, (finding, share, sentence) in enumerate(shown, 1):
         place = finding.where
         line = f":{place.line}" if place.line else ""
@@ -199,12 +212,6 @@ def _findings(page: Page, record: Scaling) -> None:
             page.paragraph(finding.advice, label="Advice", indent=INDENT + 11)
     if len(record.findings) > len(shown):
         page.paragraph(f"{len(record.findings) - len(shown)} more: -v", indent=INDENT + 11, style="dim")
-    if record.hot_path and record.findings and page.style.verbose:
-        steps = " › ".join(f"{step.name} ({numbers.percent(max(step.loss, 0.0))})" for step in record.hot_path)
-        # A place may lose more than the one above it, since others below that cost less than they should.
-        grows = any(below.loss > above.loss for above, below in pairwise(record.hot_path))
-        more = ". What grows downwards is made up for by other places." if grows else ""
-        page.paragraph(steps + more, label="Hot path")
 
 
 def _sentence(record: Scaling, finding: FindingRecord) -> str:

@@ -1,4 +1,4 @@
-"""A comparison as text: what became of the run, then where, why, and how sure."""
+"""A comparison: what became of the run, then where, why, and how sure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rich.text import Text
 from chathpc.comparison import words
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, RunRecord, ShareRecord, SideRecord
 from chathpc.profile import numbers
-from chathpc.profile.names import middle
-from chathpc.reports.page import INDENT, Page
-from chathpc.reports.style import Style
+from chathpc.profile.names import middle, shorten
+from chathpc.reports import wording
+from chathpc.reports.blocks import INDENT, Blocks, Piece, Said, named, plain
+from chathpc.reports.page import Page
 from chathpc.reports.table import column
-from chathpc.reports.wording import place
 
 VERDICTS = {
     "faster": ("FASTER", "bold green"),
@@ -27,6 +27,8 @@ VERDICTS = {
 _GATES = {"passed": "bold green", "failed": "bold red", "undecided": "bold yellow"}
 #: Shares and rows that a page shows; with -v all.
 _SHARES, _ROWS = 10, 12
+#: Rows of a table where they can be scrolled; characters of a name there.
+_MOST, _NAME = 20, 80
 #: Shares smaller than this part of the largest are shown with -v only.
 _SMALL = 0.02
 _BAR = 8
@@ -36,20 +38,12 @@ _COUNTS = ("samples", "cycles")
 _FULL = "━"
 
 
-def render(diff: Diff, style: Style) -> str:
-    """The whole comparison, at most `style.width` columns wide."""
-    page = Page(style)
-    page.paragraph(" · ".join(words.comparison(diff)), indent=0, style="dim")
-    page.blank()
-    title, colour = VERDICTS[diff.verdict]
-    page.flow([Text(title, style=colour), Text(), page.sentence(diff.headline, "bold")], indent=0)
+def build(page: Blocks, diff: Diff) -> None:
+    """The whole comparison."""
+    page.head(words.comparison(diff))
+    page.verdict(*VERDICTS[diff.verdict], diff.headline)
     if diff.gate is not None:
-        page.paragraph(
-            diff.gate.statement,
-            label=f"GATE {diff.gate.outcome.upper()}",
-            label_style=_GATES[diff.gate.outcome],
-            indent=0,
-        )
+        page.verdict(f"GATE {diff.gate.outcome.upper()}", _GATES[diff.gate.outcome], diff.gate.statement, bold=False)
     page.blank()
     _sides(page, diff)
     _shares(page, diff)
@@ -59,28 +53,28 @@ def render(diff: Diff, style: Style) -> str:
     _table(page, "By GPU kernel", "", diff.kernels, "s", None)
     _measurements(page, diff)
     if diff.notes:
-        page.heading("Bear in mind")
+        page.heading("Bear in mind", fold=True)
         for note in diff.notes:
             page.item(note)
     if diff.noise is not None:
-        page.blank()
-        page.paragraph(diff.noise.statement, indent=0, style="dim")
-    return page.text()
+        page.foot(diff.noise.statement)
 
 
-def _sides(page: Page, diff: Diff) -> None:
+def _sides(page: Blocks, diff: Diff) -> None:
     rows: list[tuple[str, ...]] = []
     for name, side in (("Before", diff.before), ("After", diff.after)):
         rows += [_side(name if number == 0 else "", side, run, diff) for number, run in enumerate(side.runs)]
     header = ("", "total", "wall time", "samples", "ran with", "profile")
-    empty = {at for at in range(1, len(header)) if not any(row[at] for row in rows)}
-    others = sum(max(len(row[at]) for row in (header, *rows)) + 2 for at in range(len(header) - 1) if at not in empty)
-    room = max(page.style.width // 3, page.style.width - others)
-    rows = [(*row[:-1], page.style.shorten_path(page.style.name(row[-1]), room)) for row in rows]
+    kept = [at for at in range(len(header)) if at == 0 or any(row[at] for row in rows)]
+    if len(kept) == 1:
+        return
+    if isinstance(page, Page):
+        others = sum(max(len(row[at]) for row in (header, *rows)) + 2 for at in kept if at < len(header) - 1)
+        room = max(page.style.width // 3, page.style.width - others)
+        rows = [(*row[:-1], page.style.shorten_path(page.style.name(row[-1]), room)) for row in rows]
+    cells = [(*row[:-1], named(row[-1])) for row in rows]
     page.table(
-        [text for at, text in enumerate(header) if at not in empty],
-        [[text for at, text in enumerate(row) if at not in empty] for row in rows],
-        right="total wall time samples",
+        [header[at] for at in kept], [[row[at] for at in kept] for row in cells], right="total wall time samples"
     )
 
 
@@ -95,36 +89,53 @@ def _side(name: str, side: SideRecord, run: RunRecord, diff: Diff) -> tuple[str,
     )
 
 
-def _shares(page: Page, diff: Diff) -> None:
+def _shares(page: Blocks, diff: Diff) -> None:
+    """The parts of the change: on a terminal with bars, in as few columns as can be."""
     if diff.rest is None or diff.total is None or not diff.shares:
         return
-    style = page.style
     largest = max(abs(share.change) for share in diff.shares)
     shown = [share for share in diff.shares if abs(share.change) >= _SMALL * largest][:_SHARES]
-    if style.verbose or len(diff.shares) == len(shown) + 1:
+    if page.whole or len(diff.shares) == len(shown) + 1:
         shown = list(diff.shares)
     hidden = diff.shares[len(shown) :]
     counted = f"in {diff.unit}; " if diff.unit in _COUNTS else ""
     page.heading("Where it changed", f"{counted}each part is counted once: the lines add up to the total")
-    lines: list[ChangeRecord] = [*shown, diff.rest, diff.total]
-    if hidden:
-        lines.insert(-2, _sum(hidden))
-    unit = diff.unit or ""
-    top = largest  # as many decimals as its number has, so that the changes add up
+    lines = [*shown, *([_sum(hidden)] if hidden else []), diff.rest, diff.total]
+    rest = "everything else" + ("" if diff.rest.beyond_noise else ", no change beyond noise")
+    names: list[Said] = [*([f"{len(hidden)} smaller changes"] if hidden else []), rest, [("total", "strong")]]
+    unit, top = diff.unit or "", largest  # as many decimals as its number has, so that the changes add up
     changes = [
         _sign(text, line.change)
         for text, line in zip(_cells([abs(line.change) for line in lines], top, unit), lines, strict=True)
     ]
-    old, new = (_cells([getattr(line, what) for line in lines], top, unit) for what in ("before", "after"))
-    widths = [
-        max(map(cell_len, [*cells, head])) for cells, head in ((changes, "change"), (old, "before"), (new, "after"))
-    ]
-    heads = [head.rjust(width) for head, width in zip(("change", "before", "after"), widths, strict=True)]
-    page.row(Text(style.fit(f"{heads[0]}  {' ' * _BAR}  {heads[1]}  {heads[2]}"), style="dim"))
+    old, new, errors = (
+        _cells([getattr(line, what) for line in lines], top, unit) for what in ("before", "after", "error")
+    )
+    if isinstance(page, Page):
+        _bars(page, largest, lines, names, (changes, old, new))
+        return
+    told = [[*_subject(share), *([", ", named(aside)[0]] if (aside := words.aside(share)) else [])] for share in shown]
+    places = [named(wording.spot(words.spot(share))[1]) for share in shown]
+    rows = zip(changes, errors, old, new, [*told, *names], [*places, *[""] * len(names)], strict=True)
+    page.table(("change", "±", "before", "after", "what", "where"), list(rows), right="change ± before after")
+
+
+def _subject(share: ShareRecord) -> list[Piece]:
+    name = [*named(shorten(share.function, _NAME))]
+    return name if share.call is None else [*named(shorten(share.call, _NAME)), " in ", *name]
+
+
+def _bars(
+    page: Page, largest: float, lines: Sequence[ChangeRecord], names: Sequence[Said], columns: Sequence[Sequence[str]]
+) -> None:
+    """In as few columns as can be, with a bar for each change; names of the last lines, which are no shares."""
+    style = page.style
+    heads = ("change", "before", "after")
+    widths = [max(map(cell_len, [*cells, head])) for cells, head in zip(columns, heads, strict=True)]
+    titles = [head.rjust(width) for head, width in zip(heads, widths, strict=True)]
+    page.row(Text(style.fit(f"{titles[0]}  {' ' * _BAR}  {titles[1]}  {titles[2]}"), style="dim"))
     for number, line in enumerate(lines):
-        cells = [
-            text.rjust(width) for text, width in zip((changes[number], old[number], new[number]), widths, strict=True)
-        ]
+        cells = [text.rjust(width) for text, width in zip([each[number] for each in columns], widths, strict=True)]
         told = line if isinstance(line, ShareRecord) else None
         row = Text.assemble(
             (style.fit(cells[0]), _colour(line)), "  ",
@@ -134,15 +145,7 @@ def _shares(page: Page, diff: Diff) -> None:
         if told is not None:
             _what(page, row, told)
             continue
-        last = (
-            "total"
-            if number == len(lines) - 1
-            else "everything else"
-            if line is diff.rest
-            else f"{len(hidden)} smaller changes"
-        )
-        if line is diff.rest and not line.beyond_noise:
-            last += ", no change beyond noise"
+        last = plain(names[number - len(lines)])
         last = middle(last, max(8, style.width - row.cell_len), ellipsis=style.fit("…"))
         row.append(style.fit(last), style="bold" if number == len(lines) - 1 else "dim")
         page.row(row)
@@ -169,8 +172,7 @@ def _what(page: Page, row: Text, share: ShareRecord) -> None:
     style = page.style
     start = row.cell_len
     room = max(12, style.width - start)
-    where = words.spot(share)
-    spot = style.name(place(where)) if where is not None else ""
+    spot = style.name(wording.spot(words.spot(share))[1])
     spot = style.shorten_path(spot, max(10, room // 2))
     left = max(12, room - (cell_len(spot) + 2 if spot else 0))
     # What is shortened as a name of C++ is a name and no phrase around it.
@@ -209,7 +211,7 @@ def _sign(text: str, change: float) -> str:
     return text if nothing else f"{'+' if change > 0 else '−'}{text}"
 
 
-def _findings(page: Page, findings: Sequence[FindingChange]) -> None:
+def _findings(page: Blocks, findings: Sequence[FindingChange]) -> None:
     told = [finding for finding in findings if finding.status != "same"]
     same = [finding for finding in findings if finding.status == "same"]
     if not findings:
@@ -217,20 +219,19 @@ def _findings(page: Page, findings: Sequence[FindingChange]) -> None:
     page.heading("Findings", "what 'chathpc explain' says of each side")
     widest = max((len(words.fate(finding)) for finding in told), default=0) + 2
     for finding in told:
-        where = words.found_at(finding)
-        name = "" if where is None else page.style.name(where.kernel or where.function or "")
-        spot = "" if where is None else page.style.name(place(where))
+        status, (name, spot) = words.fate(finding), wording.spot(words.found_at(finding))
+        if not isinstance(page, Page):
+            where = [" in ", *named(name)] if name else []
+            page.item([(status, "strong"), f" {finding.title}", *where, f". {words.cost(finding)}"])
+            continue
         head = Text.assemble(
             (" " * INDENT),
-            (words.fate(finding).ljust(widest), "green" if finding.status in ("gone", "shrunk") else "red"),
+            (status.ljust(widest), "green" if finding.status in ("gone", "shrunk") else "red"),
             (page.style.prose(finding.title), "bold"),
         )
-        page.ends(
-            head,
-            Text.assemble(
-                (page.style.shorten(name, page.style.width // 3), "bold"), "  " if name and spot else "", (spot, "blue")
-            ),
-        )
+        name, spot = page.style.name(name), page.style.name(spot)
+        short = page.style.shorten(name, page.style.width // 3)
+        page.ends(head, Text.assemble((short, "bold"), "  " if name and spot else "", (spot, "blue")))
         page.paragraph(words.cost(finding), indent=INDENT + widest)
     if same:
         titles = "; ".join(f"{finding.title}{_in(finding)}" for finding in same)
@@ -238,18 +239,17 @@ def _findings(page: Page, findings: Sequence[FindingChange]) -> None:
 
 
 def _in(finding: FindingChange) -> str:
-    where = words.found_at(finding)
-    name = "" if where is None else where.kernel or where.function or ""
+    name, _ = wording.spot(words.found_at(finding))
     return f" ({name})" if name else ""
 
 
 def _table(
-    page: Page, title: str, detail: str, rows: Sequence[ChangeRecord], unit: str | None, rest: ChangeRecord | None
+    page: Blocks, title: str, detail: str, rows: Sequence[ChangeRecord], unit: str | None, rest: ChangeRecord | None
 ) -> None:
     changed = [row for row in rows if row.beyond_noise]
     if not changed or (len(rows) == 1 and rest is None):  # one kind of work is the total again
         return
-    shown = list(rows) if page.style.verbose else changed[:_ROWS]
+    shown = list(rows) if page.style.verbose else changed[: _MOST if page.whole else _ROWS]
     page.heading(title, detail)
     top = max(max(row.before, row.after) for row in shown)
     unit = unit or ""
@@ -257,14 +257,19 @@ def _table(
         _cells([getattr(row, what) for row in shown], top, unit) for what in ("before", "after", "change", "error")
     )
     cells = [
-        (getattr(row, "name", ""), before, after, _sign(change.lstrip("-"), row.change), error, words.part(row))
+        (named(getattr(row, "name", "")), before, after, _sign(change.lstrip("-"), row.change), error, words.part(row))
         for row, before, after, change, error in zip(shown, old, new, changes, errors, strict=True)
     ]
     header = ("name", "before", "after", "change", "±", "relative")
     page.table(header, cells, right="before after change ± relative")
     left = len(changed) - len(shown)
     others = [
-        text for text in (f"{left} more changed (-v shows them)" if left > 0 else "", _rest_words(rest, unit)) if text
+        text
+        for text in (
+            f"{left} more changed{' (-v shows them)' if isinstance(page, Page) else ''}" if left > 0 else "",
+            _rest_words(rest, unit),
+        )
+        if text
     ]
     if others:
         page.paragraph(f"{'; '.join(others)}.", indent=0, style="dim")
@@ -274,9 +279,14 @@ def _rest_words(rest: ChangeRecord | None, unit: str) -> str:
     return "" if rest is None or rest.change == 0 else f"all small functions together {words.signed(rest.change, unit)}"
 
 
-def _measurements(page: Page, diff: Diff) -> None:
+def _measurements(page: Blocks, diff: Diff) -> None:
     rows = [
-        (each.id, numbers.quantity(each.before, each.unit), numbers.quantity(each.after, each.unit), words.ratio(each))
+        (
+            named(each.id),
+            numbers.quantity(each.before, each.unit),
+            numbers.quantity(each.after, each.unit),
+            words.ratio(each),
+        )
         for each in diff.measurements
         if each.before != each.after
     ]

@@ -1,4 +1,4 @@
-"""What `chathpc fix` found, as text: on the first screen what was won, what was checked and what it costs; then the patch, and what was tried."""
+"""What `chathpc fix` found: on the first screen what was won, what was checked and what it costs; then the patch, and what was tried."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from rich.text import Text
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, SpeedupRecord, UntriedRecord
 from chathpc.profile import numbers
 from chathpc.report import TreeRecord
-from chathpc.reports.calltree import legend, tree_lines
+from chathpc.reports.blocks import Blocks, named
 from chathpc.reports.page import Page
-from chathpc.reports.style import Style
 
 VERDICTS = {
     "improved": ("IMPROVED", "bold green"),
@@ -27,40 +26,35 @@ _PATCH_LINES = 60
 _ATTEMPTS = 20
 
 
-def render(report: FixReport, style: Style) -> str:
-    """The whole report, at most `style.width` columns wide but for the patch."""
-    page = Page(style)
-    page.paragraph(f"{report.folder} · {report.command}", indent=0, style="dim")
+def build(page: Blocks, report: FixReport) -> None:
+    """The whole report; on a terminal no wider than it but for the patch."""
+    page.head([named(report.folder), named(report.command)])
+    page.verdict(*verdict_words(report), report.headline)
     page.blank()
-    title, colour = verdict_words(report)
-    page.flow([Text(title, style=colour), Text(), page.sentence(report.headline, "bold")], indent=0)
-    page.blank()
-    page.paragraph(report.diagnosis, label="Found")
+    said = [("Found", report.diagnosis)]
     if report.speedup is not None:
-        page.paragraph(times(report), label="Time")
-    for baseline in report.baselines:
-        page.paragraph(compiler(report, baseline), label="Flags")
+        said.append(("Time", times(report)))
+    said += [("Flags", compiler(report, baseline)) for baseline in report.baselines]
     if report.new_flags is not None and report.new_flags != report.flags:
-        page.paragraph(f"The flags {report.new_flags} are part of it; a patch cannot set them.", label="Set")
-    for label, said in proof(report):
-        page.paragraph(said, label=label)
-    if page.style.verbose:
-        _gates(page, report)
+        said.append(("Set", f"The flags {report.new_flags} are part of it; a patch cannot set them."))
+    for label, text in (*said, *proof(report)):
+        page.paragraph(text, label=label)
+    for attempt in report.taken if page.whole else ():
+        page.heading("Why trust it", attempt.title)
+        for gate in attempt.gates:
+            page.paragraph(gate.statement, label=f"{gate.gate:<13}", label_style="green")
     _patch(page, report)
-    if page.style.verbose:
-        _trees(page, report)
+    for title, tree in (("Before", report.tree_before), ("After", report.tree_after)):
+        if page.whole and isinstance(tree, TreeRecord) and tree.rows:
+            page.heading(title)
+            page.tree(tree)
     _tried(page, report)
-    if report.untried:
-        page.heading("Not tried")
-        for each in report.untried:
-            page.item(untried(each))
-    if report.remarks:
-        page.heading("Bear in mind")
-        for remark in report.remarks:
-            page.item(remark)
-    page.blank()
-    page.paragraph(f"Sandbox: {report.sandbox}. Ledger, builds and profiles: {report.work}", indent=0, style="dim")
-    return page.text()
+    for title, texts in (("Not tried", list(map(untried, report.untried))), ("Bear in mind", report.remarks)):
+        if texts:
+            page.heading(title)
+        for text in texts:
+            page.item(text)
+    page.foot([f"Sandbox: {report.sandbox}. Ledger, builds and profiles: ", *named(report.work)])
 
 
 def verdict_words(report: FixReport) -> tuple[str, str]:
@@ -121,43 +115,32 @@ def proof(report: FixReport) -> list[tuple[str, str]]:
     return [(label, text) for label, text in said if text]
 
 
-def _gates(page: Page, report: FixReport) -> None:
-    for attempt in report.taken:
-        page.heading("Why trust it", attempt.title)
-        for gate in attempt.gates:
-            page.paragraph(gate.statement, label=f"{gate.gate:<13}", label_style="green")
-
-
-def _patch(page: Page, report: FixReport) -> None:
+def _patch(page: Blocks, report: FixReport) -> None:
     if not report.patch:
         return
     rows = report.patch.split("\n")[:-1]
-    shown = rows if page.style.verbose else rows[:_PATCH_LINES]
+    shown = rows if page.whole else rows[:_PATCH_LINES]
     page.heading("The change")
-    for row in shown:
-        colour = {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
-        page.row(Text(page.style.name(row.expandtabs(4)), style=colour, no_wrap=True))
+    if isinstance(page, Page):
+        for row in shown:
+            colour = {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
+            page.row(Text(page.style.name(row.expandtabs(4)), style=colour, no_wrap=True))
+    else:
+        page.code(report.patch)
     if len(shown) < len(rows):
         page.paragraph(f"… and {len(rows) - len(shown)} more lines (-v shows all).", style="dim")
 
 
-def _trees(page: Page, report: FixReport) -> None:
-    for title, tree in (("Before", report.tree_before), ("After", report.tree_after)):
-        if isinstance(tree, TreeRecord) and tree.rows:
-            page.heading(title, legend(page.style) if title == "Before" else "")
-            for line in tree_lines(tree, page.style):
-                page.row(line)
-
-
-def _tried(page: Page, report: FixReport) -> None:
+def _tried(page: Blocks, report: FixReport) -> None:
     others = report.not_taken
     if not others:
         return
     page.heading("Tried and not taken")
-    for attempt in others if page.style.verbose else others[:_ATTEMPTS]:
+    shown = others if page.whole else others[:_ATTEMPTS]
+    for attempt in shown:
         page.paragraph(f"{attempt.title}. {outcome(attempt)}", label=f"{attempt.verdict.replace('-', ' '):<14}")
-    if len(others) > _ATTEMPTS and not page.style.verbose:
-        page.paragraph(f"… and {len(others) - _ATTEMPTS} more (-v shows all).", style="dim")
+    if len(others) > len(shown):
+        page.paragraph(f"… and {len(others) - len(shown)} more (-v shows all).", style="dim")
 
 
 def untried(each: UntriedRecord) -> str:
