@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chathpc.chat.asker import CHAT, Asker
 from chathpc.chat.slash import usages
 from chathpc.chat.tools.record import SHARE, Cell, Column
 from chathpc.profile import numbers
+from chathpc.reports import written as blocks_of
 
 if TYPE_CHECKING:
     from chathpc.chat.record import Answer, StepRecord
     from chathpc.chat.tools.record import Result
-    from chathpc.reports.page import Page
+    from chathpc.reports.blocks import Blocks
     from chathpc.reports.style import Style
 
 #: Columns on the screen that sentences in a table get at least.
@@ -25,15 +27,19 @@ NO_QUESTION = "I did not understand the question."
 
 
 def step_text(step: StepRecord | Result, style: Style) -> str:
+    """What a tool said as text."""
+    return blocks_of(build_step, "text", step, style)
+
+
+def build_step(page: Blocks, step: StepRecord | Result) -> None:
     """What a tool said: sentences, table, and lines that keep their form; or why it could not answer."""
     from chathpc.reports.page import Page
 
-    page = Page(style)
     if step.error:
         page.paragraph(step.error, indent=0)
         if step.hint:
             page.paragraph(step.hint, indent=0, style="dim")
-        return page.text()
+        return
     if step.text:
         page.paragraph(step.text, indent=0)
     if step.rows:
@@ -41,24 +47,27 @@ def step_text(step: StepRecord | Result, style: Style) -> str:
         _table(page, [Column(each.title, each.unit, each.prose) for each in step.columns], step.rows)
     if step.lines:
         page.blank()
-        for text in step.lines:
-            page.form(text)
+        if isinstance(page, Page):
+            for text in step.lines:
+                page.form(text)
+        else:
+            page.code("\n".join(step.lines))
     if step.omitted:
         page.paragraph(f"({numbers.count(step.omitted)} more)", indent=0, style="dim")
-    return page.text()
 
 
-def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
+def _table(page: Blocks, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
     """The rows below each other; sentences in the last column are wrapped beside the others."""
     from rich.text import Text
 
+    from chathpc.reports.page import Page
     from chathpc.reports.table import table_lines
 
     style = page.style
     cells = written(columns, rows)
     titles = [column.title for column in columns]
-    right = " ".join(column.title for column in columns if column.unit is not None)
-    if not columns[-1].prose:
+    right = [column.title for column in columns if column.unit is not None]
+    if not columns[-1].prose or not isinstance(page, Page):
         page.table(titles, cells, right=right)
         return
     narrow = replace(style, width=style.width - _LEAST_PROSE)
@@ -92,17 +101,25 @@ def written(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[l
 
 
 def answer_text(answer: Answer, style: Style, asker: Asker = CHAT) -> str:
+    """An answer as a whole, as text."""
+    return blocks_of(partial(build, asker=asker), "text", answer, style)
+
+
+def build(page: Blocks, answer: Answer, asker: Asker = CHAT) -> None:
     """An answer as a whole: what was looked up, then a model's words under its name."""
-    parts = [step_text(step, style) for step in answer.steps]
-    parts.append(words_text(answer, style, asker))
-    return "\n".join(part for part in parts if part)
+    for step in answer.steps:
+        build_step(page, step)
+        page.blank()
+    _words(page, answer, asker, said=True)
 
 
 def words_text(answer: Answer, style: Style, asker: Asker = CHAT, *, said: bool = True) -> str:
-    """What stands below the results: the model's words (unless they were `said` already), notes, and what to ask instead."""
-    from chathpc.reports.page import Page
+    """What stands below the results, as text; the model's words unless they were `said` already."""
+    return blocks_of(partial(_words, asker=asker, said=said), "text", answer, style)
 
-    page = Page(style)
+
+def _words(page: Blocks, answer: Answer, asker: Asker, *, said: bool) -> None:
+    """The model's words, notes, and what to ask instead."""
     for each in answer.said if said else ():
         page.paragraph(each, indent=0, style="italic")
     if answer.model:
@@ -112,7 +129,6 @@ def words_text(answer: Answer, style: Style, asker: Asker = CHAT, *, said: bool 
         page.paragraph(nearest(answer, asker), indent=0, style="dim")
     if answer.note:
         page.paragraph(answer.note, indent=0, style="dim")
-    return page.text()
 
 
 def provenance(answer: Answer) -> str:
@@ -160,23 +176,11 @@ def statements_text(answer: Answer, style: Style) -> str:
     return page.text()
 
 
-def markdown(answer: Answer, style: Style) -> str:
-    """The answer as Markdown, safe to show whatever names a profile holds: tables and source as code."""
-    from chathpc.reports.markdown import fenced, prose
+def markdown(answer: Answer, style: Style, asker: Asker = CHAT) -> str:
+    """The question and its answer as Markdown, safe to show whatever names a profile holds."""
 
-    blocks = [f"**{prose(answer.question)}**"]
-    for step in answer.steps:
-        if step.error:
-            blocks += [prose(text) for text in (step.error, step.hint) if text]
-            continue
-        blocks.append(prose(step.text))
-        form = step_text(step.model_copy(update={"text": ""}), style).strip("\n")
-        if form:
-            blocks.append(fenced(form))
-    if answer.model:
-        blocks += [*(f"*{prose(each)}*" for each in answer.said), prose(provenance(answer))]
-    if not answer.matched:
-        blocks.append(prose(NO_QUESTION))
-    if answer.note:
-        blocks.append(prose(answer.note))
-    return style.fit("\n\n".join(block for block in blocks if block) + "\n")
+    def asked(page: Blocks, answer: Answer) -> None:
+        page.paragraph([(answer.question, "strong")])
+        build(page, answer, asker)
+
+    return blocks_of(asked, "markdown", answer, style)

@@ -39,7 +39,7 @@ def command(words: tuple[str, ...], options: ConversationOptions, form: str, out
 
         progress("answering")
         found = conversation.ask(question)
-    renderers = {"json": lambda: found.to_json() + "\n", "markdown": lambda: markdown(found, style)}
+    renderers = {"json": lambda: found.to_json() + "\n", "markdown": lambda: markdown(found, style, ASK)}
     text = renderers.get(form, lambda: answer_text(found, style, ASK))()
     answer(text, output)
     if not found.matched or all(step.error for step in found.steps):

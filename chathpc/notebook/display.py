@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chathpc.chat.record import Answer, StepRecord
+    from chathpc.chat.record import Answer
     from chathpc.chat.tools import Result
     from chathpc.comparison.record import Diff
     from chathpc.profile.profile import Profile
     from chathpc.report import Report, TreeRecord
-    from chathpc.reports.fragments import Html
+    from chathpc.reports.blocks import Blocks
     from chathpc.reports.style import Style
 
 Shown = Callable[[Any], str]
@@ -106,82 +106,40 @@ def _totals(shown: Profile) -> list[tuple[str, str, str]]:
     ]
 
 
-def _profile_html(shown: Profile) -> str:
-    from chathpc.reports.fragments import joined, table, tag
-
-    totals = table(("metric", "total", "meaning"), _totals(shown), numbers=frozenset({1}))
-    helpers = tag("p", shown.helpers.sentence) if shown.helpers.sentence else ""
-    return str(joined((tag("p", tag("b", " · ".join(_profile_words(shown)))), helpers, totals)))
-
-
-def _profile_text(shown: Profile) -> str:
-    from chathpc.reports.page import Page
-
-    page = Page(_style())
-    page.paragraph(" · ".join(_profile_words(shown)), indent=0)
+def _profile(page: Blocks, shown: Profile) -> None:
+    page.paragraph([(" · ".join(_profile_words(shown)), "strong")], indent=0)
     if shown.helpers.sentence:
         page.paragraph(shown.helpers.sentence, indent=0)
     page.table(("metric", "total", "meaning"), _totals(shown), right="total")
-    return page.text()
 
 
 # -- answers of the tools ------------------------------------------------------------------------------------
 
 
-def _step_html(step: StepRecord | Result) -> Html:
-    from chathpc.chat.render import written
-    from chathpc.chat.tools.record import Column
-    from chathpc.profile import numbers
-    from chathpc.reports.fragments import Html, joined, table, tag
-
-    if step.error:
-        return tag("p", tag("b", step.error), " ", step.hint)
-    parts: list[Html] = [tag("p", step.text)] if step.text else []
-    columns = [Column(one.title, one.unit) for one in step.columns]
-    if step.rows:
-        rows = written(columns, step.rows)
-        right = frozenset(at for at, one in enumerate(columns) if one.unit is not None)
-        parts.append(table([one.title for one in columns], rows, numbers=right))
-    if step.lines:
-        parts.append(tag("pre", joined(step.lines, Html("\n")), style="white-space:pre-wrap"))
-    if step.omitted:
-        parts.append(tag("p", f"({numbers.count(step.omitted)} more)"))
-    return joined(parts)
-
-
-def _answer_html(shown: Answer) -> str:
+def _answer(page: Blocks, shown: Answer) -> None:
     from chathpc.chat.asker import NOTEBOOK
-    from chathpc.chat.render import NO_QUESTION, nearest, provenance
-    from chathpc.reports.fragments import joined, tag
+    from chathpc.chat.render import build
 
-    parts = [_step_html(step) for step in shown.steps]
-    if shown.model is not None:
-        parts += [tag("p", tag("i", each)) for each in shown.said]
-        parts.append(tag("p", provenance(shown), style="opacity:0.7"))
-    if not shown.matched:
-        parts.append(tag("p", f"{NO_QUESTION} {nearest(shown, NOTEBOOK)}"))
-    if shown.note:
-        parts.append(tag("p", shown.note, style="opacity:0.7"))
-    return str(joined(parts))
+    build(page, shown, NOTEBOOK)
 
 
 def _answer_markdown(shown: Answer) -> str:
+    from chathpc.chat.asker import NOTEBOOK
     from chathpc.chat.render import markdown
 
-    return markdown(shown, _style())
+    return markdown(shown, _style(), NOTEBOOK)
 
 
-def _answer_text(shown: Answer) -> str:
-    from chathpc.chat.asker import NOTEBOOK
-    from chathpc.chat.render import answer_text
+def _result(page: Blocks, shown: Result) -> None:
+    from chathpc.chat.render import build_step
 
-    return answer_text(shown, _style(), NOTEBOOK)
+    build_step(page, shown)
 
 
-def _result_text(shown: Result) -> str:
-    from chathpc.chat.render import step_text
+def _written(build: Callable[[Any, Any], None], form: str, shown: Any) -> str:
+    from chathpc.reports import written
 
-    return step_text(shown, _style())
+    return written(build, form, shown, _style())
 
 
 _REPORT = ("chathpc.report", "Report")
@@ -194,15 +152,15 @@ _RESULT = ("chathpc.chat.tools.record", "Result")
 _FORMS: Mapping[str, Mapping[tuple[str, str], Shown]] = MappingProxyType(
     {
         "html": {
-            _REPORT: partial(_page, "report"), _TREE: _tree_html, _DIFF: partial(_page, "diff"), _PROFILE: _profile_html, _ANSWER: _answer_html,
-            _RESULT: _step_html,
+            _REPORT: partial(_page, "report"), _TREE: _tree_html, _DIFF: partial(_page, "diff"), _PROFILE: partial(_written, _profile, "fragment"),
+            _ANSWER: partial(_written, _answer, "fragment"), _RESULT: partial(_written, _result, "fragment"),
         },
         "markdown": {
             _REPORT: partial(_rendered, "report", "markdown"), _DIFF: partial(_rendered, "diff", "markdown"), _ANSWER: _answer_markdown,
         },
         "text": {
-            _REPORT: partial(_rendered, "report", "text"), _TREE: _tree_text, _DIFF: partial(_rendered, "diff", "text"), _PROFILE: _profile_text,
-            _ANSWER: _answer_text, _RESULT: _result_text,
+            _REPORT: partial(_rendered, "report", "text"), _TREE: _tree_text, _DIFF: partial(_rendered, "diff", "text"),
+            _PROFILE: partial(_written, _profile, "text"), _ANSWER: partial(_written, _answer, "text"), _RESULT: partial(_written, _result, "text"),
         },
     }
 )  # fmt: skip

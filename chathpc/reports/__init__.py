@@ -52,10 +52,12 @@ def fragment(kind: str, record: Any) -> str:
 
 def _renderer(form: str, module: str, function: str = "render") -> Renderer:
     found = getattr(import_module(f"{__name__}.{module}"), function)
-    return partial(_built, found, *_BLOCKS[form]) if function == "build" else found
+    return partial(written, found, form) if function == "build" else found
 
 
-def _built(build: Callable[[Any, Any], None], module: str, blocks: str, record: Any, style: Style) -> str:
+def written(build: Callable[[Any, Any], None], form: str, record: Any, style: Style) -> str:
+    """What `build` makes of a record, in the blocks of a format: text, markdown or fragment (of a notebook)."""
+    module, blocks = _BLOCKS[form]
     page = getattr(import_module(f"{__name__}.{module}"), blocks)(style)
     build(page, record)
     text: str = page.text()

@@ -6,15 +6,16 @@ A word that could mean something in Markdown is set as code, where no link, imag
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import partial
 
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.report import TreeRecord
-from chathpc.reports.blocks import ASIDE, Blocks, Rows, Said, Titles, around, pieces, sentence
+from chathpc.reports.blocks import ASIDE, Blocks, Rows, Said, Titles, around, columns, pieces, plain, sentence
 from chathpc.reports.calltree import legend, tree_lines
 from chathpc.reports.style import Style
+from chathpc.reports.table import table_lines
 
 #: Words of these characters mean nothing in Markdown except at the beginning of a line.
 _INERT = re.compile(r"[\w.,;:?!%'\"/()×±µ=+−–…“”‘’-]+")
@@ -77,8 +78,13 @@ class Markdown(Blocks):
             self._parts.append(f"- {text}")
 
     def table(self, header: Sequence[str], rows: Rows, *, right: Titles = "", indent: int = 0) -> None:
-        lines = [[_said(cell, cell_of) for cell in line] for line in (header, *rows)]
-        self._parts.append(table(lines[0], lines[1:]))
+        texts = [[*map(plain, row)] for row in rows]
+        if any(cell.startswith(" ") for row in texts for cell in row):  # Markdown would lose what an indentation says
+            lines = table_lines(header, texts, Style(width=_TREE_WIDTH), right=right)
+            self.code("\n".join(line.plain for line in lines))
+        else:
+            cells = [[_said(cell, cell_of) for cell in row] for row in rows]
+            self._parts.append(table([*map(cell_of, header)], cells, columns(header, right)))
 
     def code(self, text: str, *, indent: int = 0) -> None:
         self._parts.append(fenced(text.rstrip()))
@@ -173,11 +179,12 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already; empty without rows. A bar would end a cell, also inside of code."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Set[int] = frozenset()) -> str:
+    """A table of cells that are Markdown already, columns of numbers to the right; empty without rows. A bar would end a cell, also in code."""
     if not rows:
         return ""
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in (header, ["---"] * len(header), *rows)]
+    rule = ["---:" if at in right else "---" for at in range(len(header))]
+    escaped = [[cell.replace("|", "\\|") for cell in line] for line in (header, rule, *rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 

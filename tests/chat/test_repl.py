@@ -245,11 +245,12 @@ def test_hostile_names_do_not_reach_terminal_completion_or_markdown(text: str, p
         assert not any(part in one for one in completions(begun, session)[1])
 
 
-def test_markdown_holds_tables_as_code_and_the_models_name() -> None:
+def test_markdown_holds_tables_and_the_models_name() -> None:
     conversation = Conversation(Session(calls()), ScriptedBackend(lambda request: iter([RIGHT])))
     text = markdown(conversation.ask("hottest functions"), Style())
     assert text.startswith("**hottest functions**\n")
-    assert "```" in text
+    assert "| ---: |" in text
+    assert "  solve  " in markdown(conversation.ask("/tree"), Style()), "the depth of a place is kept, as code"
     assert "a language model, not measured" in text
     assert "I did not understand the question" in markdown(conversation.ask("sing"), Style())
     assert "nothing_like" in markdown(conversation.ask("/callers nothing_like"), Style())

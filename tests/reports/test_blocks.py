@@ -41,7 +41,7 @@ def test_markdown_has_headings_lists_and_tables() -> None:
     assert written(Markdown(Style()), "f<int>").split("\n\n") == [
         "# heat", "`f<int>`", "**Slower.** It is slow in `f<int>`.", "## Places", "*Of most time.*", "## 1. A title", "`f<int>` at `heat.c:12`",
         "- **Cause** It waits.\n- **Do** Run `f<int>`\n- The last one**E1**",
-        "| what | time |\n| --- | --- |\n| `f<int>` | 1.0 s |\n| **total** | +2.0 s |",
+        "| what | time |\n| --- | ---: |\n| `f<int>` | 1.0 s |\n| **total** | +2.0 s |",
         "```text\na  b\n  c\n```", "Notes:", "- One note.", "---", "Made here.\n",
     ]  # fmt: skip
 
