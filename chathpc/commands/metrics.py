@@ -106,13 +106,9 @@ def _text(profile: Profile, style: Style) -> str:
         low, mean, high = (numbers.quantity(spread[key], profile.time.unit.value) for key in ("min", "mean", "max"))
         count = numbers.count(spread["count"])
         page.paragraph(f"{count} with {profile.time.id}: min {low}, mean {mean}, max {high}.")
-    if profile.caveats:
-        page.heading("Bear in mind")
-        for caveat in profile.caveats:
-            page.item(caveat)
+    page.section("Bear in mind", profile.caveats)
     if profile.not_collected:
         page.heading("Not collected", "what would show it")
         for missing, how in profile.not_collected.items():
-            page.paragraph(missing)
-            page.command(filled(profile, how), indent=5)
+            page.remedy(missing, filled(profile, how), "")
     return page.text()

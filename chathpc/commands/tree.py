@@ -66,7 +66,6 @@ def command(
 
 def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
     from chathpc.profile import numbers
-    from chathpc.reports.calltree import legend, tree_lines
     from chathpc.reports.page import Page
 
     page = Page(style)
@@ -76,7 +75,5 @@ def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
     if profile.helpers.sentence:
         page.paragraph(profile.helpers.sentence, indent=0, style="dim")
     page.blank()
-    for line in tree_lines(record, style):
-        page.row(line)
-    page.paragraph(legend(style), indent=0, style="dim")
+    page.tree(record)
     return page.text()

@@ -79,6 +79,13 @@ class Blocks(ABC):
     def remedy(self, what: str, command: str, purpose: str) -> None:
         """What is lacking, the command that shows it, to be copied, and what that tells."""
 
+    def section(self, title: str, items: Iterable[Said], detail: str = "", *, fold: bool = False) -> None:
+        """A heading with its list, if it has any."""
+        for number, said in enumerate(items):
+            if number == 0:
+                self.heading(title, detail, fold=fold)
+            self.item(said)
+
     def notes(self, texts: Sequence[str], label: str = "Notes") -> None:
         """What else is to be known, if there is anything."""
         if texts:

@@ -52,10 +52,7 @@ def build(page: Blocks, diff: Diff) -> None:
     _table(page, "By function", "exclusive, without callees", diff.functions, diff.unit, diff.functions_rest)
     _table(page, "By GPU kernel", "", diff.kernels, "s", None)
     _measurements(page, diff)
-    if diff.notes:
-        page.heading("Bear in mind", fold=True)
-        for note in diff.notes:
-            page.item(note)
+    page.section("Bear in mind", diff.notes, fold=True)
     if diff.noise is not None:
         page.foot(diff.noise.statement)
 
@@ -68,10 +65,6 @@ def _sides(page: Blocks, diff: Diff) -> None:
     kept = [at for at in range(len(header)) if at == 0 or any(row[at] for row in rows)]
     if len(kept) == 1:
         return
-    if isinstance(page, Page):
-        others = sum(max(len(row[at]) for row in (header, *rows)) + 2 for at in kept if at < len(header) - 1)
-        room = max(page.style.width // 3, page.style.width - others)
-        rows = [(*row[:-1], page.style.shorten_path(page.style.name(row[-1]), room)) for row in rows]
     cells = [(*row[:-1], named(row[-1])) for row in rows]
     page.table(
         [header[at] for at in kept], [[row[at] for at in kept] for row in cells], right="total wall time samples"
@@ -219,17 +212,17 @@ def _findings(page: Blocks, findings: Sequence[FindingChange]) -> None:
     page.heading("Findings", "what 'chathpc explain' says of each side")
     widest = max((len(words.fate(finding)) for finding in told), default=0) + 2
     for finding in told:
-        status, (name, spot) = words.fate(finding), wording.spot(words.found_at(finding))
+        status, where = words.fate(finding), wording.spot(words.found_at(finding))
         if not isinstance(page, Page):
-            where = [" in ", *named(name)] if name else []
-            page.item([(status, "strong"), f" {finding.title}", *where, f". {words.cost(finding)}"])
+            within = [" in ", *named(where[0])] if where[0] else []
+            page.item([(status, "strong"), f" {finding.title}", *within, f". {words.cost(finding)}"])
             continue
         head = Text.assemble(
             (" " * INDENT),
             (status.ljust(widest), "green" if finding.status in ("gone", "shrunk") else "red"),
             (page.style.prose(finding.title), "bold"),
         )
-        name, spot = page.style.name(name), page.style.name(spot)
+        name, spot = map(page.style.name, where)
         short = page.style.shorten(name, page.style.width // 3)
         page.ends(head, Text.assemble((short, "bold"), "  " if name and spot else "", (spot, "blue")))
         page.paragraph(words.cost(finding), indent=INDENT + widest)

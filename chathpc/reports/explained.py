@@ -9,7 +9,7 @@ from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.report import FindingRecord, ProfileRecord, Report, StatementRecord
 from chathpc.reports import wording
-from chathpc.reports.blocks import INDENT, Blocks, Piece, Said, between
+from chathpc.reports.blocks import INDENT, Blocks, Piece, Said, between, named
 from chathpc.reports.calltree import largest
 from chathpc.reports.page import Page
 
@@ -39,9 +39,7 @@ def build(page: Blocks, report: Report) -> None:
     _suspected(page, report)
     _measured(page, report)
     if page.style.statements:
-        page.heading("Statements")
-        for said in wording.fates(report) or ["No model contributed."]:
-            page.item(said)
+        page.section("Statements", wording.fates(report) or ["No model contributed."])
     _places(page, report)
     _limits(page, report.profile, report.notes)
     if not wording.looked_first(report):
@@ -78,7 +76,7 @@ def _finding(page: Blocks, number: int, finding: FindingRecord, report: Report, 
         page.paragraph(f"{', '.join(again)} (above)", label="And", label_style="dim")
     told.update(finding.evidence)
     if len(names := finding.where.path) > 1:
-        steps: list[list[Piece]] = [[(shorten(name, _NAME), "name")] for name in names]
+        steps = [named(shorten(name, _NAME)) for name in names]
         page.paragraph(path(page, names) if isinstance(page, Page) else between(steps, " › "), label="Path")
     if finding.source:
         page.paragraph([(finding.source, "code")], label="Code")
@@ -114,12 +112,9 @@ def _suspected(page: Blocks, report: Report) -> None:
             page.code("\n".join(wording.change_lines(each)))
         if each.measurement:
             page.paragraph(_measurement(each.measurement), label="Trial")
-    statements = wording.statements(report)
-    if statements:
-        title = "Read in the source" if report.suspected else "No suspicions; read in the source"
-        page.heading(title, f"by {report.explanation.model}" if report.explanation.model else "")
-    for statement in statements:
-        page.item(_cited(statement.text, statement))
+    title = "Read in the source" if report.suspected else "No suspicions; read in the source"
+    by = f"by {report.explanation.model}" if report.explanation.model else ""
+    page.section(title, (_cited(each.text, each) for each in wording.statements(report)), by)
 
 
 def _cited(text: str, statement: StatementRecord) -> list[Piece]:
@@ -163,10 +158,9 @@ def _explanation(page: Blocks, report: Report) -> None:
 
 def _places(page: Blocks, report: Report) -> None:
     """The flat profile, which a terminal shows on the first screen, and the call tree."""
-    if report.flat and report.verdict != "insufficient-data" and not isinstance(page, Page):
-        page.heading("Flat profile")
-        for row in report.flat:
-            page.item([f"{numbers.percent(row.share)} ", (shorten(row.name, _NAME), "name")])
+    if report.verdict != "insufficient-data" and not isinstance(page, Page):
+        rows = ([f"{numbers.percent(row.share)} ", *named(shorten(row.name, _NAME))] for row in report.flat)
+        page.section("Flat profile", rows)
     if report.tree is not None and report.tree.rows:
         tree = report.tree if page.style.verbose else largest(report.tree)
         title = "Where the time is" if tree.unit == "s" else "Where it is"
@@ -176,10 +170,7 @@ def _places(page: Blocks, report: Report) -> None:
 
 def _limits(page: Blocks, profile: ProfileRecord, notes: list[str]) -> None:
     """What the data cannot tell, and how to see it."""
-    if profile.caveats or notes:
-        page.heading("Bear in mind", fold=True)
-        for text in (*profile.caveats, *notes):
-            page.item(text)
+    page.section("Bear in mind", (*profile.caveats, *notes), fold=True)
     if profile.not_collected:
         page.heading("Not collected", "what would show it", fold=True)
         for missing, command in profile.not_collected.items():

@@ -49,11 +49,8 @@ def build(page: Blocks, report: FixReport) -> None:
             page.heading(title)
             page.tree(tree)
     _tried(page, report)
-    for title, texts in (("Not tried", list(map(untried, report.untried))), ("Bear in mind", report.remarks)):
-        if texts:
-            page.heading(title)
-        for text in texts:
-            page.item(text)
+    page.section("Not tried", map(untried, report.untried))
+    page.section("Bear in mind", report.remarks)
     page.foot([f"Sandbox: {report.sandbox}. Ledger, builds and profiles: ", *named(report.work)])
 
 

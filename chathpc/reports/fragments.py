@@ -196,3 +196,13 @@ def listed(items: Iterable[str]) -> Html:
 def folded(title: str, *content: str) -> Html:
     """Content that a reader opens by a click on its title."""
     return tag("details", tag("summary", title), *content)
+
+
+def document(title: str, style: str, body: str) -> str:
+    """A page without scripts; its style and `body`, which are HTML already, may load nothing (Content Security Policy Level 3)."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!DOCTYPE html>\n<html lang="en" data-ready>\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )

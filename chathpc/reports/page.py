@@ -14,7 +14,7 @@ from chathpc.report import TreeRecord
 from chathpc.reports.blocks import INDENT, LABEL, Blocks, Rows, Said, Titles, around, pieces, plain
 from chathpc.reports.calltree import legend, tree_lines
 from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
+from chathpc.reports.table import shortened, table_lines
 
 #: Columns in which a text is still wrapped behind something; with fewer it goes below.
 _LEAST = 24
@@ -24,7 +24,6 @@ _TAB = 4
 #: Holds a number and its unit together on a line; a private character, so that no text that comes in has it.
 _TIE = "\ue000"
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[numk]?s|µs|h|[kMGTPE]?B|x)(?:\W|$))|(?<=±) (?=\d)")
-_PATH = re.compile(r"\w*/[^/\s]")
 #: How pieces of a sentence look that are more than text.
 _ROLES = {"code": "cyan", "cite": "cyan", "strong": "bold"}
 
@@ -192,8 +191,7 @@ class Page(Blocks):
         self._behind(Text(), Text(self.style.name(text)), self.style.width)
 
     def _short(self, word: Text, room: int) -> Text:
-        shorten = self.style.shorten_path if _PATH.match(word.plain) else self.style.shorten
-        return Text(shorten(word.plain, room), style=word.spans[0].style if word.spans else word.style)
+        return Text(shortened(word.plain, room, self.style), style=word.spans[0].style if word.spans else word.style)
 
     def _behind(self, first: Text, text: Text, room: int) -> None:
         for number, line in enumerate(text.wrap(self._console, room, overflow="fold")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from rich.text import Text
@@ -58,8 +58,8 @@ def entry_text(cause: Cause, style: Style) -> str:
     for text in (cause.what, cause.why):
         page.blank()
         page.paragraph(text, indent=0)
-    _items(page, "Evidence", cause.evidence)
-    _items(page, "What speaks against it", cause.speaks_against)
+    page.section("Evidence", cause.evidence)
+    page.section("What speaks against it", cause.speaks_against)
     page.heading("Gain", f"typically {numbers.percent(cause.headroom)} of the cost")
     page.paragraph(cause.gain)
     page.paragraph(f"Source: {cause.headroom_source}", style="dim")
@@ -70,19 +70,13 @@ def entry_text(cause: Cause, style: Style) -> str:
     page.code(cause.next_measurement.command, indent=INDENT)
     page.paragraph(cause.next_measurement.tells)
     if cause.functions:
-        _items(page, "Found where these functions take time", cause.functions)
+        page.section("Found where these functions take time", cause.functions)
     if cause.thresholds:
         page.heading("Thresholds")
         for name, each in cause.thresholds.items():
             page.paragraph(f"{name} = {each.value:g} {each.unit}. {each.source}")
-    _items(page, "References", cause.references)
+    page.section("References", cause.references)
     return page.text()
-
-
-def _items(page: Page, title: str, texts: Iterable[str]) -> None:
-    page.heading(title)
-    for text in texts:
-        page.item(text)
 
 
 def _advice(page: Page, advice: Advice) -> None:

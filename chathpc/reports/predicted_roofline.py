@@ -17,6 +17,7 @@ from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.reports import prediction_renderers
+from chathpc.reports.fragments import document
 from chathpc.reports.style import WIDEST, Style
 
 #: Pixels: the picture, and its margins left, right, top, bottom.
@@ -28,8 +29,6 @@ _COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": 
 _LABEL, _NEAR = 150, 2.0
 #: Width of a roof's label in points, where matplotlib draws it.
 _LABEL_POINTS = 100
-#: Nothing may be loaded or run (Content Security Policy Level 3).
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = (
     ":root{color-scheme:light dark}body{font-family:system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
     "svg{max-width:100%;height:auto}pre{overflow:auto;font-size:.85rem}"
@@ -101,13 +100,8 @@ def page(record: PredictionRecord, style: Style) -> str:
     told = prediction_renderers()["text"](
         record, replace(style, width=WIDEST, colour=False, encoding="utf-8", verbose=True)
     )
-    title = escape(clean(f"{record.program} on {record.device.name}, predicted"))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        f"{svg(record, style)}<pre>{escape(told)}</pre>\n</body>\n</html>\n"
-    )
+    title = clean(f"{record.program} on {record.device.name}, predicted")
+    return document(title, _STYLE, f"<h1>{escape(title)}</h1>\n{svg(record, style)}<pre>{escape(told)}</pre>")
 
 
 def _title(record: PredictionRecord) -> str:

@@ -9,7 +9,6 @@ from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
 from chathpc.scale.record import SpreadPlaceRecord, SpreadRecord
 
 _PLACES, _ODD, _NODES, _NAME, _WIDTH = 8, 5, 4, 40, 34
@@ -42,8 +41,7 @@ def render(record: SpreadRecord, style: Style) -> str:
         rows.append((name, *cells, *([place.busiest] if by else [])))
         if caller:
             rows.append((f"  from {style.shorten(caller, _WIDTH - 7)}", *[""] * (len(rows[-1]) - 1)))
-    for line in table_lines((*titles, *(["by"] if by else [])), rows, style, right=titles[1:]):
-        page.row(line)
+    page.table((*titles, *(["by"] if by else [])), rows, right=titles[1:])
     return page.text()
 
 

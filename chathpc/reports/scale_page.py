@@ -10,7 +10,7 @@ from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.reports import scaled
-from chathpc.reports.predicted_roofline import POLICY
+from chathpc.reports.fragments import document
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
 from chathpc.scale.words import at_value, value
@@ -63,11 +63,7 @@ def render(record: Scaling, style: Style) -> str:
         *(["<h2>Notes</h2>"] if record.notes else []),
         *(f"<p>{_safe(note)}</p>" for note in record.notes),
     ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en" data-ready>\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_safe(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n</body>\n</html>\n"
-    )  # fmt: skip
+    return document(clean(title), _STYLE, "\n".join(parts))
 
 
 def _matrix(record: Scaling) -> str:

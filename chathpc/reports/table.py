@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence, Set
 
 from rich.cells import cell_len
@@ -15,6 +16,7 @@ from chathpc.reports.style import Style
 #: What one of the units that chathpc.profile.numbers writes is worth: prefixes, and the hour.
 _WORTH = (*(10.0**exponent for exponent in range(-12, 19, 3)), 3600.0)
 _GAP = 2
+_PATH = re.compile(r"\w*/[^/\s]")
 _NARROWEST = 8
 
 
@@ -32,13 +34,18 @@ def table_lines(
     for number, row in enumerate(cells):
         line = Text(style="bold" if number == 0 else "")
         for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            short = style.shorten(cell, width)
+            short = shortened(cell, width, style)
             padding = " " * (width - cell_len(short))
             line.append(padding + short if at in figures else short + padding)
             line.append(" " * _GAP)
         line.rstrip()
         lines.append(line)
     return lines
+
+
+def shortened(text: str, width: int, style: Style) -> str:
+    """A name or a path that is safe to print, in at most `width` columns."""
+    return style.shorten_path(text, width) if _PATH.match(text) else style.shorten(text, width)
 
 
 def _widths(cells: Sequence[Sequence[str]], width: int, figures: Set[int]) -> list[int]:

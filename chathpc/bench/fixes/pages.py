@@ -16,7 +16,6 @@ from chathpc.bench.text import WIDE
 from chathpc.reports.markdown import prose, table
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
 
 _SCHEMA = "chathpc-bench-fix/1"
 #: What `expect` of a task says of its human version.
@@ -90,8 +89,7 @@ def _text(result: Result, style: Style) -> str:
     page.heading("Figures", "value, interval of 95 %, tasks behind it")
     header = ("figure", *result.strategies, "asked", "what it is")
     kept = None if style.width >= WIDE else -1
-    for line in table_lines(header[:kept], [row[:kept] for row in figure_rows(result)], page.style):
-        page.row(line)
+    page.table(header[:kept], [row[:kept] for row in figure_rows(result)])
     page.heading("Tasks", "speed-up against the original, interval of 95 %")
     columns = task_header(result)
     for row in result.rows:

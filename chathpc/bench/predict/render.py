@@ -14,7 +14,6 @@ from chathpc.profile import numbers
 from chathpc.reports.markdown import prose, table
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
-from chathpc.reports.table import table_lines
 
 SCHEMA = "chathpc-bench-predict/1"
 HEADER = ("questions", "answered by", "right", "macro F1", "MCC", "compute", "bandwidth")
@@ -50,8 +49,7 @@ def text(result: Result, style: Style) -> str:
                 page.paragraph(f"{cell}{f'; asked: {asked}' if asked else ''}", label=f"{name}:")
         elif title != CLASSES:
             page.heading(title)
-            for line in table_lines(header, rows, style):
-                page.row(line)
+            page.table(header, rows)
     return page.text()
 
 
