@@ -137,7 +137,7 @@ def sentence(words: str) -> str:
     """Words as a sentence of their own."""
     first = words.partition(" ")[0]
     words = (
-        f"{words[0].upper()}{words[1:]}" if first.isalpha() else words
+        f"{words[0].upper()}{words[1:]}" if first.rstrip(",").isalpha() else words
     )  # other than a word keeps its form, as a name does
     return f"{words.removesuffix('.')}." if words else ""
 

@@ -95,7 +95,7 @@ class Fragment(Blocks):
         self._add(tree(record))
 
     def remedy(self, what: str, command: str, purpose: str) -> None:
-        self.item([f"{what}: ", (command, "code"), f" {purpose}"])
+        self.item([f"{what}: ", (command, "code"), f" ({purpose})" if purpose else ""])
 
     def foot(self, said: Said) -> None:
         self._unfold()
@@ -140,7 +140,7 @@ def _bar(share: float, exclusive: float, total: float) -> Html:
 _WHITE = re.compile(r"\s")
 _MATHEMATICS = re.compile(r"[$\\]")
 #: Notebooks have a style for tables, other pages that show these parts have none.
-_CELL = "white-space:pre-wrap;vertical-align:top;padding:0.1em 0.6em"
+_CELL = "vertical-align:top;padding:0.1em 0.6em"
 
 
 class Html(str):
@@ -179,7 +179,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: froz
         return tag(
             "tr",
             *(
-                tag(kind, cell, style=f"text-align:{'right' if at in numbers else 'left'};{_CELL}")
+                tag(
+                    kind,
+                    cell,
+                    style=f"{'text-align:right;white-space:pre' if at in numbers else 'text-align:left;white-space:pre-wrap'};{_CELL}",
+                )
                 for at, cell in enumerate(cells)
             ),
         )

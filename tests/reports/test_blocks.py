@@ -53,6 +53,7 @@ def test_html_has_elements_and_folds_a_section_up_to_the_next_title() -> None:
         in page
     )
     assert "<ul><li><b>Cause</b> It waits.</li><li><b>Do</b> Run <code>f&lt;int&gt;</code></li>" in page
+    assert '<td style="text-align:right;white-space:pre;' in page, "a number stays with its unit"
     assert "<pre>a  b\n  c</pre>" in page
 
 
