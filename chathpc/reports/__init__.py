@@ -30,7 +30,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "ranking": {"text": "ranked.build", "markdown": "ranked.build", "json": "json"},
     "scale": {"text": "scaled.build", "markdown": "scaled.build", "json": "json", "html": "scale_page"},
-    "ranks": {"text": "ranks_terminal", "json": "json"},
+    "ranks": {"text": "spread.build", "markdown": "spread.build", "json": "json"},
 }  # fmt: skip
 
 #: By format the blocks that something is built of.

@@ -11,7 +11,7 @@ from chathpc.profile import numbers
 from chathpc.reports import wording
 from chathpc.reports.blocks import INDENT, Blocks, between, named
 from chathpc.reports.page import Page
-from chathpc.reports.ranks_terminal import cell, sentences
+from chathpc.reports.spread import cell, sentences
 from chathpc.scale.record import (
     CrossingRecord,
     FindingRecord,

@@ -114,6 +114,7 @@ def test_few_ranks_are_shown_with_their_median_alone(tmp_path: Path) -> None:
     text = ranks_renderers()["text"](found, Style())
     assert "3 are too few to tell groups, or who stands out." in text
     assert ["mean", "least", "median", "most", "by"] in [line.split() for line in text.splitlines()]
+    assert "\n| work | 11 | 10 | 11 | 12 | rank2 |" in ranks_renderers()["markdown"](found, Style())
 
 
 def test_one_rank_is_too_few_and_told_so_in_the_singular(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How a run is spread over its ranks and threads, as text: groups, those that stand out with their nodes, the places that differ."""
+"""How a run is spread over its ranks and threads: groups, those that stand out with their nodes, the places that differ."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from math import hypot
 
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
-from chathpc.reports.page import Page
-from chathpc.reports.style import Style
+from chathpc.reports.blocks import Blocks
 from chathpc.scale.record import SpreadPlaceRecord, SpreadRecord
 
 _PLACES, _ODD, _NODES, _NAME, _WIDTH = 8, 5, 4, 40, 34
@@ -18,13 +17,16 @@ _FEWEST = 8
 _ALIKE = 0.1
 
 
-def render(record: SpreadRecord, style: Style) -> str:
+def build(page: Blocks, record: SpreadRecord) -> None:
     """The whole answer; -v names more places and more that stand out."""
-    page = Page(style)
+    style = page.style
     count = record.locations
-    size = f"{count:,} {'ranks and threads' if count > 1 else 'rank or thread'} · {record.contexts:,} contexts · {record.values:,} values"
-    page.paragraph(f"{record.title} · {record.metric} · {size}", indent=0, style="dim")
-    page.blank()
+    size = (
+        f"{count:,} {'ranks and threads' if count > 1 else 'rank or thread'}",
+        f"{record.contexts:,} contexts",
+        f"{record.values:,} values",
+    )
+    page.head([record.title, record.metric, *size])
     few = f"{count:,} {'are' if count > 1 else 'is'} too few to tell groups, or who stands out."
     for sentence in [*sentences(record, 20 if style.verbose else _ODD)] or [few]:
         page.paragraph(sentence)
@@ -42,7 +44,6 @@ def render(record: SpreadRecord, style: Style) -> str:
         if caller:
             rows.append((f"  from {style.shorten(caller, _WIDTH - 7)}", *[""] * (len(rows[-1]) - 1)))
     page.table((*titles, *(["by"] if by else [])), rows, right=titles[1:])
-    return page.text()
 
 
 def _callers(places: Sequence[SpreadPlaceRecord], names: Sequence[str]) -> Iterator[str]:
