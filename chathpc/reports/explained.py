@@ -94,7 +94,8 @@ def _finding(page: Blocks, number: int, finding: FindingRecord, report: Report, 
 
 def _measurement(text: str) -> Said:
     """A command, and what it tells."""
-    return [(wording.command_of(text), "code"), f" ({purpose})" if (purpose := wording.purpose_of(text)) else ""]
+    command = wording.command_of(text)
+    return [(command, "code"), text.strip().removeprefix(command)]
 
 
 def _suspected(page: Blocks, report: Report) -> None:
