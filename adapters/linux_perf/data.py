@@ -15,9 +15,9 @@ from itertools import chain
 from pathlib import Path
 from shlex import quote
 
-from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf import addr2line, annotate, images
 from chathpc.adapters.linux_perf.script import profile_of
+from chathpc.adapters.linux_perf.switches import bounded
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
@@ -56,7 +56,7 @@ def read(path: Path) -> Profile:
         if lacks is None:
             _run([perf, *annotate.OPTIONS, "-i", recording], code, annotate.LIMIT, annotate.LARGEST)
         told = annotate.comments(code.read_bytes()) if code.exists() else []
-        profile = profile_of(chain(lines(text), told), path)
+        profile = profile_of(chain(bounded(text), told), path)
     caveats = profile.caveats if lacks is None else (*profile.caveats, f"perf gave no source lines: {lacks}.")
     return replace(profile, format="Linux perf (perf.data)", caveats=caveats)
 

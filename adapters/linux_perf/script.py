@@ -11,10 +11,10 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.annotate import COMMENT, annotated
 from chathpc.adapters.linux_perf.events import Event, event_of, unlike
 from chathpc.adapters.linux_perf.frames import EXIT, UNKNOWN, Chain, Frame, Inlined, frame, head, source_line
+from chathpc.adapters.linux_perf.switches import Windows, bounded, windows_of
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks
@@ -87,6 +87,7 @@ class _Reading:
     nodes: dict[int, int] = field(default_factory=dict)  #: rank → node
     ahead: dict[int, float] = field(default_factory=dict)  #: node → seconds that its clock is ahead of the first one's
     first: float | None = None  #: the time of the first record
+    windows: Windows | None = None  #: in which switches were read, where they are too many
     clock: WallClock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -95,7 +96,7 @@ class _Reading:
 
 def read(path: Path) -> Profile:
     """The profile of the text of perf script at `path`, plain or gzip; AdapterError if it holds no sample."""
-    return profile_of(lines(path, longest=_LONGEST), path)
+    return profile_of(bounded(path, longest=_LONGEST), path)
 
 
 def profile_of(text: Iterable[str], path: Path) -> Profile:
@@ -250,7 +251,8 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
         reading.seconds = (min(first, at), max(last, at))
         counts = counted.metric.id == "cpu.time" and counted.with_period
         switch = scheduled is not None or counted.event.name == "context-switches"
-        reading.clock.sample(thread, at, node, cut, value if counts else None, switch=switch)
+        stands_for = value if reading.windows is None else value / reading.windows.part
+        reading.clock.sample(thread, at, node, cut, stands_for if counts else None, switch=switch)
         if scheduled is not None:
             reading.clock.leaves(thread, at, process, preempted=scheduled["state"].startswith("R"))
             _comes(reading, scheduled, begun)
@@ -285,6 +287,8 @@ def _moved(reading: _Reading) -> int:
 def _time(reading: _Reading, match: re.Match[str]) -> float:
     """Seconds by the clock of the first node. Each counts from its own start; the first ranks on all nodes are taken to begin together."""
     at = float(match["time"])
+    if reading.windows is not None:
+        at = reading.windows.stretched(at)
     if reading.node not in reading.ahead:
         reading.first = at if reading.first is None else reading.first
         reading.ahead[reading.node] = at - reading.first
@@ -292,7 +296,10 @@ def _time(reading: _Reading, match: re.Match[str]) -> float:
 
 
 def _header(reading: _Reading, line: str) -> None:
-    """A line of the header that perf script --header writes."""
+    """A line of the header that perf script --header writes, or of ours."""
+    windows = windows_of(line)
+    if windows is not None:
+        reading.windows, reading.clock.stretch = windows, 1 / windows.part
     key, colon, value = line.lstrip("# ").partition(":")
     key = key.strip()
     if key == "cmdline":
@@ -323,10 +330,12 @@ def _profile(reading: _Reading) -> Profile:
             location = reading.threads.setdefault(thread, len(reading.threads))
             reading.stacks.add(WALL.id, node, seconds, location)
             reading.wall_seconds += seconds
-        metrics = {WALL.id: WALL, **metrics}
-        for metric, thread, node, seconds in reading.clock.of_cores():
-            reading.stacks.add(metric.id, node, seconds, reading.threads[thread])
-            metrics[metric.id] = metric
+        sampled = {WALL.id: WALL, **metrics}
+        metrics = dict(sampled)
+        for metric, thread, node, value in reading.clock.of_cores():
+            if metric.id not in sampled:
+                reading.stacks.add(metric.id, node, value, reading.threads[thread])
+                metrics[metric.id] = metric
         samples += reading.clock.blocks
     reading.inlined.settle(reading.stacks)
     title = reading.comms.most_common(1)[0][0]
@@ -427,6 +436,8 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
             f"Where no sample was taken, time is counted after the thread's last one: {BLOCKED} while it waited, {KERNEL} while it ran "
             "in the kernel. What the program was doing there is near that sample, not necessarily at it."
         )
+    if reading.windows is not None:
+        found.append(reading.windows.said)
     if reading.without_period:
         found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were skipped.")
     return tuple(found)

@@ -13,10 +13,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from chathpc.adapters.linux_perf.events import event_of
 from chathpc.adapters.linux_perf.frames import EXIT, SWITCH
 from chathpc.adapters.stacks import Stacks
 from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of
@@ -38,7 +39,9 @@ BESIDE = (
     Metric(
         OTHERS_WITHOUT, Unit.SECONDS, "time of threads in which others were runnable but had no core", "switches", "s"
     ),
+    replace(event_of("context-switches").metric(sampled=False), source_name="switches"),
 )
+_SWITCHES = BESIDE[-1].id
 #: A sample of the event context-switches so shortly before its thread blocks (seconds) is that of this switch.
 _AT_THE_SWITCH = 50e-6
 #: Time beyond a sample's period that is no more than so many periods is that timers are late.
@@ -115,11 +118,12 @@ class WallClock:
 
     stacks: Stacks
     seen: bool = False
+    stretch: float = 1.0  #: a second of the recording is so many seconds here
     whole: bool = False  #: some stack reaches back to the beginning
     blocks: int = 0  #: switches by which a thread was blocked and that were sampled, so that they tell where it waited
     #: Processes that compute together, if such are known: a launcher may work much to start them.
     ranks: AbstractSet[int] = frozenset()
-    beside: dict[tuple[str, Thread, int], float] = field(default_factory=dict)  #: seconds by metric, thread and context
+    beside: dict[tuple[str, Thread, int], float] = field(default_factory=dict)  #: values by metric, thread and context
     _teams: dict[int, _Team] = field(default_factory=dict)
     _trace: dict[Thread, tuple[array[int], array[int]]] = field(
         default_factory=dict
@@ -185,10 +189,12 @@ class WallClock:
         if known.node >= 0:
             gone = WITHOUT_CORE if away == "preempted" else self._behind(known.node, BLOCKED)
             self._seen_at(thread, at, gone if away else known.node)
-            if not away:
+            if away:
+                self._beside(_SWITCHES, thread, known.node, self.stretch)
+            else:
                 known.unsure.append(len(self._trace[thread][0]) - 1)
         self._goes(thread, known, away)
-        known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH
+        known.exact = known.away == "blocked" and at - known.switched <= _AT_THE_SWITCH * self.stretch
         if known.exact:
             self.blocks += 1
             known.blocks = known.node, known.cut
@@ -299,10 +305,10 @@ class WallClock:
             known.add(node, seconds)
             self._beside(OTHERS_WITHOUT, thread, node, beside)
 
-    def _beside(self, name: str, thread: Thread, node: int, seconds: float) -> None:
-        if node >= 0 and seconds > 0:
+    def _beside(self, name: str, thread: Thread, node: int, value: float) -> None:
+        if node >= 0 and value > 0:
             key = name, thread, node
-            self.beside[key] = self.beside.get(key, 0.0) + seconds
+            self.beside[key] = self.beside.get(key, 0.0) + value
 
     def _behind(self, node: int, name: str) -> int:
         return self.stacks.step(node, self.stacks.frame(name, kind=NodeKind.PLACEHOLDER))
@@ -325,11 +331,11 @@ class WallClock:
         return {process for process in few if self._blocked(process) > _MOST_BLOCKED}
 
     def of_cores(self) -> Iterator[tuple[Metric, Thread, int, float]]:
-        """Metric of `BESIDE`, thread, context and seconds; of the same threads as `times`."""
+        """Metric of `BESIDE`, thread, context and value; of the same threads as `times`."""
         waits, metrics = self._only_waiting(), {metric.id: metric for metric in BESIDE}
-        for (name, thread, node), seconds in self.beside.items():
+        for (name, thread, node), value in self.beside.items():
             if thread[0] not in waits:
-                yield metrics[name], thread, node, seconds
+                yield metrics[name], thread, node, value
 
     def times(self) -> Iterator[tuple[Thread, int, float]]:
         """Thread, context and seconds; without processes that only wait for another one, and threads of which there is no sample."""

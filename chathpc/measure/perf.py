@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 from zlib import crc32
 
-from chathpc.adapters.linux_perf import addr2line, annotate, images
+from chathpc.adapters.linux_perf import addr2line, annotate, images, switches
 from chathpc.measure.files import fresh_folder, put, remove
 from chathpc.measure.machine import facts
 from chathpc.measure.profiler import (
@@ -165,6 +165,7 @@ class Perf(Profiler):
                 break
         else:
             raise ProfilerError(f"perf script failed: {reason(done)}")
+        switches.bound(text)
         if next(_samples(text), None) is None:
             raise NoSampleError("no sample was taken: the program used too little CPU time")
         # Where it fails nothing is missing but what the machine code says. Of ranks the one with most samples stands for all.

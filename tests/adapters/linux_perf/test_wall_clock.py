@@ -376,3 +376,11 @@ def test_the_schedulers_events_tell_where_the_program_blocks() -> None:
     assert profile.total("cpu.time.no-core") == pytest.approx(0.005)
     assert profile.run["command"] == "./heat 9"
     assert profile.total("cpu.time.wall") == pytest.approx(0.06)
+
+
+def test_switches_are_counted_where_they_were_not_sampled() -> None:
+    recording = Recording().back(0).sample(1000, MAIN, WORK).out(1100).back(1200).out(1300, preempt=True).back(1400)
+    profile = recording.sample(2000, MAIN, WORK).profile()
+    assert profile.total("cpu.context-switches") == 2
+    recording.sample(1090, MAIN, WORK, event="context-switches")
+    assert recording.profile().total("cpu.context-switches") == PERIOD  # what the kernel counted
