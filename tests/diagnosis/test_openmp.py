@@ -395,6 +395,35 @@ def test_regions_with_less_work_than_waiting_are_too_small_where_they_were_count
     ]
 
 
+@pytest.mark.parametrize(
+    ("work", "switches", "processors", "cause"),
+    [
+        (1.0, 50_000.0, "2", "omp-fine-grained-regions"),
+        (1.0, 50.0, "2", "omp-barrier-wait"),
+        (1.0, None, "2", "omp-barrier-wait"),
+        # Two of one core: (2 s + 2 s) of what the core has is work, so each waits for its turn.
+        (1.0, 50_000.0, "1", "oversubscription"),
+        (0.1, 50_000.0, "1", "omp-fine-grained-regions"),
+    ],
+)
+def test_threads_that_sleep_often_are_in_regions_that_are_too_small(
+    work: float, switches: float | None, processors: str, cause: str
+) -> None:
+    body = function("tiny._omp_fn.0", line("app.c:12", time=(work, work)), at="app.c:10")
+    counted = None if switches is None else {"cpu.context-switches": (switches, switches)}
+    wait = gomp("GOMP_parallel", body, time=(3.0, 3.0), values=counted)
+    profile = replace(build(main(line("app.c:9", wait))), hardware={"processors": processors})
+    found = diagnosed(profile).findings[0]
+    assert found.cause == cause
+    if cause == "omp-fine-grained-regions":
+        # 2 × (1 s + 3 s) or 2 × (0.1 s + 3 s) of 100,000 switches
+        mean = {1.0: "80.0", 0.1: "62.0"}[work]
+        assert (
+            f"takes {mean} µs on average, over 100,000 times that a thread left its core while it waited."
+            in statements(diagnosed(profile), cause)[-1]
+        )
+
+
 @pytest.mark.parametrize("calls", [None, (50.0, 50.0)])
 def test_few_or_uncounted_regions_are_not_called_too_small(calls: Seconds | None) -> None:
     found = diagnosed(build(main(region("steps", (1.0, 1.0), (3.0, 3.5), calls=calls)))).findings[0]

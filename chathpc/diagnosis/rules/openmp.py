@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.cores import beside_others, doubt, of_others, without_core, without_core_in
+from chathpc.diagnosis.cores import beside_others, cores, crowd, doubt, of_others, without_core, without_core_in
 from chathpc.diagnosis.draft import (
     Draft,
     Spread,
@@ -436,10 +436,9 @@ def _loops(facts: Facts, line: int) -> bool:
 def _synchronisation(facts: Facts, threads: Team, waited: float, common: float, by_turns: float) -> Iterable[Draft]:
     work = float(threads.work.sum())
     useful = work / (work + waited) if work + waited else 0.0
-    fine = cause("omp-fine-grained-regions")
-    entries = _entries(facts, threads, work + waited) if useful < fine.threshold("max_useful_share") else None
+    entries = too_small(facts, threads, waited)
     is_fine = entries is not None
-    entry = fine if is_fine else cause("omp-barrier-wait")
+    entry = cause("omp-fine-grained-regions" if is_fine else "omp-barrier-wait")
     if not is_fine:
         common = min(common, max(waited - by_turns, 0.0))
     share = common / facts.total
@@ -549,24 +548,36 @@ def of_libraries(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _entries(facts: Facts, threads: Team, spent: float) -> Fact | None:
-    """That regions are entered very often: by the number of their entries, or by a trace; None where nothing shows it."""
+def too_small(facts: Facts, threads: Team, waited: float) -> Fact | None:
+    """That regions have less work than threads wait, and are entered very often: by the number of their entries, by how often threads were
+    switched off while they waited, or by a trace; None where nothing shows it. Where threads share a core, it is the work of all of them
+    that counts.
+    """
     entry, tree = cause("omp-fine-grained-regions"), facts.profile.tree
-    if _CALLS in facts.profile.metrics:
-        regions = threads.region_of_node >= 0
-        regions &= tree.where_name(lambda name: is_outlined(name) or name.startswith(f"{DIRECTIVE}parallel"))
-        count = float(facts.profile.dense(_CALLS)[regions].sum())
-        if not facts.in_seconds or not 0 < spent / max(count, 1.0) <= entry.threshold("max_seconds_per_entry"):
+    work = float(threads.work.sum())
+    spent = work + waited
+    on_a_core = max(crowd(facts) / cores(facts), 1.0) if cores(facts) else 1.0
+    if not spent or work / spent * on_a_core >= entry.threshold("max_useful_share"):
+        return None
+    regions = threads.region_of_node >= 0
+    regions &= tree.where_name(lambda name: is_outlined(name) or name.startswith(f"{DIRECTIVE}parallel"))
+    for metric, nodes, counted in (
+        (_CALLS, regions, "entries of a thread"),
+        (_SWITCHES, facts.activities.of(*_WAITING), "times that a thread left its core while it waited"),
+    ):
+        count = float(facts.profile.dense(metric)[nodes].sum()) if metric in facts.profile.metrics else 0.0
+        if facts.in_seconds and 0 < spent / max(count, 1.0) <= entry.threshold("max_seconds_per_entry"):
+            return fact(
+                facts,
+                Kind.MEAN,
+                spent / count,
+                subject="working in a parallel region and waiting for the next one",
+                unit="s",
+                whole=Quantity(count, counted),
+                how=f"time in regions and waiting / number of {counted}",
+            )
+        if metric == _CALLS and count:
             return None
-        return fact(
-            facts,
-            Kind.MEAN,
-            spent / count,
-            subject="working in a parallel region and waiting for the next one",
-            unit="s",
-            whole=Quantity(count, "entries of a thread"),
-            how="time in regions and waiting / number of entries",
-        )
     changes, expected = _changes(facts)
     if changes < entry.threshold("min_changes") or changes < entry.threshold("min_changes_ratio") * expected:
         return None
@@ -582,7 +593,7 @@ def _entries(facts: Facts, threads: Team, spent: float) -> Fact | None:
     )
 
 
-_CALLS = "calls.count"
+_CALLS, _SWITCHES = "calls.count", "cpu.context-switches"
 
 
 def _changes(facts: Facts) -> tuple[int, float]:

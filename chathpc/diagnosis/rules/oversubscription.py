@@ -11,7 +11,7 @@ from chathpc.diagnosis.fact import Fact, Form, Kind, Part, told
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import ranks, yielded
-from chathpc.diagnosis.rules.openmp import team
+from chathpc.diagnosis.rules.openmp import team, too_small
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import NO_CORE
@@ -34,6 +34,8 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
     if facts.total == 0 or (not threads and 0 < facts.thread_count <= cores(facts)):
         return  # a library that yields always, or other programs beside this one
     yields = yielded(facts) if facts.rank_count > 1 else 0.0
+    if threads and _too_small(facts):
+        return  # each would wait as often with a core of its own
     cost = _turns(facts) if threads else yields
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
@@ -57,6 +59,13 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
         else ("The number of cores is not in the profile; some MPI libraries are set up to yield always.",),
         replaces=_TURNS if threads or yields > common()["most"].value * facts.spent(Activity.MPI) else (),
     )
+
+
+def _too_small(facts: Facts) -> bool:
+    """True where the entries of parallel regions were counted, and take longer than all that their threads do in them."""
+    threads = team(facts)
+    counted = None if threads is None else too_small(facts, threads, facts.spent(*_OPENMP))
+    return counted is not None and counted.kind == Kind.MEAN
 
 
 def _turns(facts: Facts) -> float:
