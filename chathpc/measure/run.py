@@ -102,7 +102,7 @@ def measure(
             progress("running the program alone")
             plain = run.program("plain run", (*start, *program), runner)
         if plain is not None and not plain.succeeded:
-            run.remarks.append(f"Without the profiler, the program ended with {_ending(plain)}.")
+            run.remarks.append(f"Without the profiler, the program ended with {_ending(plain.code)}.")
         chosen = sampling_rate(None) if plain is None else sampling_rate(_cpu_seconds(plain, start), _served(plain))
         plan = replace(plan, rate=rate or chosen)
         measured = _first_that_works(_candidates(tool, plan, uses_gpu), plan, run, plain)
@@ -202,6 +202,9 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
             continue
         remarks = [*(f"Not measured with {why}." for why in reasons if ": " in why), *run.remarks, *measured.remarks]
         return replace(measured, remarks=tuple(remarks))
+    code = next((step.code for step in reversed(run.steps) if step.name == "run"), 0)
+    if code and plain is None:  # else that is told already
+        run.remarks.append(f"The program ended with {_ending(code)}.")
     told = " ".join(["; ".join(reasons) + ".", *run.remarks]).rstrip(".")
     raise MeasurementError(
         f"The program could not be measured: {told}.",
@@ -234,7 +237,7 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
     sampled = profiler.name in ("perf", "py-spy", "hpctoolkit")
     remarks = []
     if done.code != 0 and (plain is None or plain.code != done.code):
-        remarks.append(f"The program ended with {_ending(done)}.")
+        remarks.append(f"The program ended with {_ending(done.code)}.")
     return Measured(
         folder=plan.work, path=path, tool=profiler.name, version=version, events=profiler.events(plan),
         code=done.code, seconds=done.seconds, overhead=_overhead(profiler, plan, run, plain, done),
@@ -281,12 +284,12 @@ def _recorded(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None
         why = f"it left no profile of a run of {numbers.seconds(done.seconds)}, in which the program ended well"
         raise (NoSampleError if done.seconds < _SHORT_RUN else ProfilerError)(why)
     if not recorded or (plain is not None and plain.succeeded and done.code != 0 and done.code != plain.code):
-        raise ProfilerError(f"the program ended with {_ending(done)} under it ({reason(done)})")
+        raise ProfilerError(f"the program ended with {_ending(done.code)} under it ({reason(done)})")
     return done
 
 
-def _ending(done: Completed) -> str:
-    return f"status {done.code}" if done.code >= 0 else f"signal {-done.code}"
+def _ending(code: int) -> str:
+    return f"status {code}" if code >= 0 else f"signal {-code}"
 
 
 def _program(program: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Path:

@@ -516,6 +516,14 @@ def test_the_status_of_the_program_is_kept(bench: Bench) -> None:
     assert told.startswith("The program failed: it ended with status 7.")
 
 
+@pytest.mark.parametrize("overhead", [True, False])
+def test_the_status_is_told_where_the_program_ends_before_a_sample(bench: Bench, overhead: bool) -> None:
+    bench.environment |= {"APP_CODE": "7", "STAND_IN_FAILS": "perf-samples"}
+    with pytest.raises(MeasurementError, match=r"too little CPU time.*ended with status 7") as caught:
+        bench.tools("perf").measure(overhead=overhead)
+    assert str(caught.value).count("status 7") == 1
+
+
 def test_a_program_that_fails_only_under_the_profiler_is_not_believed(bench: Bench) -> None:
     (bench.folder / "app").write_text("#!/bin/sh\nif [ -e ran ]; then exit 5; fi\n: > ran\n")
     with pytest.raises(ChathpcError, match="status 5"):
