@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePath
@@ -15,6 +16,7 @@ from chathpc.profile.activity import Activity, activity_of_module
 from chathpc.profile.launcher import split
 from chathpc.profile.profile import COMMAND, RANKS, Profile
 from chathpc.profile.run import NO_COUNTERS, processors
+from chathpc.profile.source_text import LARGEST_SOURCE, is_of_system, no_source
 
 #: How a command names the program; further places are the folder that hpcrun writes, and a function.
 APP = "./app"
@@ -34,6 +36,10 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 #: A shell that runs one string, and what is more than one simple command in it.
 _SHELL, _SYNTAX = re.compile(r"(\S*/)?(ba|da|)sh -c"), re.compile(r"[][;&|<>()$`*?#~{}\\\n]")
 _PYTHON = re.compile(r"python[\d.]*")
+_THREADS, _VARIED = "OMP_NUM_THREADS", "--vary threads="
+#: An option of the program that says how many threads it has, and source that does, both stronger than the environment.
+_OPTION = re.compile(r"-[tTj]|--?[\w-]*threads?")
+_CHOSEN = re.compile(r"\s*+(?!//|/\*|!(?!\$)).*?(?:\bomp_set_num_threads|\bomp\b.*\bnum_threads)\s*\(", re.IGNORECASE)
 #: How Python counts the calls of a program and times them (cProfile of its standard library), and what that tells.
 _COUNTING = ("-m", "cProfile", "-s", "tottime")
 _CALLS = (
@@ -67,6 +73,8 @@ class Program:
     words: tuple[str, ...]
     launcher: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    option: int = -1  #: the word that tells how many threads it has
+    chosen: str = ""  #: where its source does
 
     @property
     def script(self) -> tuple[str, ...]:
@@ -95,12 +103,18 @@ class Program:
         bare, launched = _LAUNCH.subn("", command)
         _, wanted, rest = _ASSIGNED.split(bare, maxsplit=1)
         tool = rest.split(" ", 1)[0]
-        names = set(re.findall(r"\b(\w+)=", wanted))
+        names, words = set(re.findall(r"\b(\w+)=", wanted)), list(self.words)
+        number = "{threads}" if _VARIED in rest else _value(wanted, _THREADS)
+        names |= {_THREADS} if number else set()
+        if number and (self.option >= 0 or self.chosen):
+            wanted = re.sub(rf"\b{_THREADS}=\S+ +", "", wanted)
+        if number and self.option >= 0:
+            words[self.option] = re.sub(r"\d+$", number, words[self.option])
         given = [shlex.quote(each) for each in self.environment if each.partition("=")[0] not in names]
         assigned = " ".join(filter(None, (*given, wanted.strip())))
         launcher = _quoted(self.launcher) or (str(_LAUNCH.findall(command)[0]) if launched else "")
         runs = _APP.search(command) is not None and tool not in _STATIC
-        app = _quoted(self.words if runs else self.words[:1])
+        app = _quoted(tuple(words) if runs else self.words[:1])
         front = ""
         if runs and tool in _FOLLOWING:
             app, front = f"{launcher} {app}".lstrip(), assigned
@@ -129,6 +143,11 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
         commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
     if NO_COUNTERS in profile.run and needs_counters(commands):
         gap, words = " (", f"{words.removesuffix(')')} {_ELSEWHERE})".lstrip()
+    if program.chosen and program.option < 0 and (_VARIED in commands or f"{_THREADS}=" in commands):
+        gap, words = (
+            " (",
+            f"{words.removesuffix(')')} The number of threads is set at {program.chosen}: change it there.)".lstrip(),
+        )
     if cores := processors(profile):
         commands = commands.replace(_ALL_CORES, f"-C 0-{cores - 1}")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
@@ -156,12 +175,42 @@ def program_of(profile: Profile) -> Program:
         environment = {word.partition("=")[0]: word for word in words[1:at]}
         words = words[at:]
     words = words or _by_name(profile)
-    counts = profile.counts
+    counts, option, chosen = profile.counts, -1, ""
     if _is_openmp(profile) and counts.threads > 1:
-        environment.setdefault("OMP_NUM_THREADS", f"OMP_NUM_THREADS={counts.threads}")
+        option, chosen = _option(words, str(counts.threads)), _chosen(profile)
+        if option < 0 and not chosen:
+            environment.setdefault(_THREADS, f"{_THREADS}={counts.threads}")
     if not launcher:
         launcher = _launcher(profile, counts.ranks)
-    return Program(words, launcher, tuple(environment.values()))
+    return Program(words, launcher, tuple(environment.values()), option, chosen)
+
+
+def _option(words: Sequence[str], threads: str) -> int:
+    """The word of a command that gives the program so many threads, else −1."""
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if (equals or re.fullmatch(r"-[a-zA-Z]\d+", word)) and _OPTION.fullmatch(name if equals else word[:2]):
+            if (value or word[2:]) == threads:
+                return at
+        elif at and word == threads and _OPTION.fullmatch(words[at - 1]):
+            return at
+    return -1
+
+
+def _chosen(profile: Profile) -> str:
+    """Where the source of a program chooses its number of threads: the first place."""
+    for file in profile.tree.files if profile.read_source is not no_source else ():
+        excerpt = None if is_of_system(file) else profile.read_source(file, 1, LARGEST_SOURCE)
+        for number, line in enumerate(excerpt.lines if excerpt is not None else (), 1):
+            if _CHOSEN.match(line):
+                return f"{PurePath(file).name}:{number}"
+    return ""
+
+
+def _value(assignments: str, name: str) -> str:
+    """What a variable is set to, nothing where it is not."""
+    found = re.search(rf"\b{name}=(\S+)", assignments)
+    return "" if found is None else found[1]
 
 
 def _without_shell(words: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ from chathpc.diagnosis.gpu_tools import counters, fitted, timeline
 from chathpc.pipeline import explain
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import told_command
+from chathpc.profile.source_text import SourceExcerpt
 from tests.diagnosis.documented import TOOLS, is_command, wrong
 from tests.diagnosis.timelines import api, kernel, recorded
 from tests.profile.build import build, call, line
@@ -80,6 +81,33 @@ def test_a_command_has_the_programs_name_where_the_profile_tells_it(format: str,
 )  # fmt: skip
 def test_a_command_is_that_of_the_run(recorded: str, run: dict[str, str], template: str, command: str) -> None:
     assert filled(run_as(recorded, **run), template) == command
+
+
+@pytest.mark.parametrize(
+    ("recorded", "text", "template", "command"),
+    [
+        ("./heat 4", "", "chathpc measure -- ./app", "OMP_NUM_THREADS=4 chathpc measure -- ./heat 4"),
+        ("./heat 4", "", "chathpc measure --vary threads=1,2 -- ./app", "chathpc measure --vary threads=1,2 -- ./heat 4"),
+        ("./heat -t 4", "", "chathpc measure -- ./app", "chathpc measure -- ./heat -t 4"),
+        ("./heat -t 4 4", "", "OMP_NUM_THREADS=1 chathpc measure -- ./app", "chathpc measure -- ./heat -t 1 4"),
+        ("./heat -t8 --nthreads=4", "", "OMP_NUM_THREADS=1 ./app (So.)", "./heat -t8 --nthreads=1 (So.)"),
+        ("./heat -j4", "", "chathpc measure --vary threads=1,2 -- ./app", "chathpc measure --vary threads=1,2 -- ./heat '-j{threads}'"),
+        ("./heat", "x\n  omp_set_num_threads(n);", "chathpc measure -- ./app", "chathpc measure -- ./heat"),
+        ("./heat", "#pragma omp parallel for num_threads(4)", "OMP_NUM_THREADS=1 ./app", "./heat (The number of threads is set at heat.c:1: change it there.)"),
+        ("./heat", "// omp_set_num_threads(n);", "chathpc measure -- ./app", "OMP_NUM_THREADS=4 chathpc measure -- ./heat"),
+        ("./heat", "!$omp parallel num_threads(2)", "A=1 OMP_NUM_THREADS=1 ./app", "A=1 ./heat (The number of threads is set at heat.c:1: change it there.)"),
+    ],
+)  # fmt: skip
+def test_the_number_of_threads_is_set_where_the_program_takes_it_from(
+    recorded: str, text: str, template: str, command: str
+) -> None:
+    profile = build(call("main", line("heat.c:1", call("work", module="libgomp.so.1", time=(1.0,) * 4))))
+    profile = replace(profile, run={"command": recorded})
+    if text:
+        profile = replace(
+            profile, read_source=lambda file, line, context: SourceExcerpt(file, 1, tuple(text.split("\n")))
+        )
+    assert filled(profile, template) == command
 
 
 def test_options_of_the_interpreter_stand_before_the_programs_own_script() -> None:
