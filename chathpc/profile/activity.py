@@ -86,8 +86,8 @@ _FILES = (
 _RUST_LOCKS, _RUST_WAITS = r"<?std::sys::(\w+::)*(mutex|rwlock)::", r"<?std::sys::(\w+::)*condvar::"
 #: How processes of Python's multiprocessing wait for each other's messages.
 _MESSAGES = r"SemLock\.(__enter__|acquire)$|_?Connection(Base)?\._?(recv|poll)\w*$"
-#: What Go's libraries call for files as for sockets.
-_GO = r"internal/poll\.|syscall\."
+#: What Go's libraries call for files as for sockets, and its runtime; compilers of C append other words to a function `runtime`.
+_GO = r"internal/poll\.|syscall\.|runtime\.(?!lto_priv|llvm)[a-zA-Z(]"
 
 #: Where functions of Python's library wait, by module and name, however their class is told: for a thread or process that the program
 #: started (its end, or its result), or for an event.
@@ -152,7 +152,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"(libc_|hpcrun_|je_|tc_|mi_|tbb_?|scalable_|rtc_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc|valloc|pvalloc)($|[^a-z])"
         r"|_?mid_memalign|int_(malloc|free|realloc|memalign)|operator (new|delete)|sysmalloc|unlink_chunk|malloc_consolidate|tcache_|arena_get|alloc_perturb"
         r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|(default|glibc)_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
-        r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator",
+        r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator|runtime\.mallocgc$",
     ),
     (
         Activity.PAGE_FAULT,

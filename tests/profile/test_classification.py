@@ -525,3 +525,20 @@ def test_a_string_stream_formats_and_a_file_stream_writes() -> None:
     )
     assert kind_of(tree, insert) == A.LIBRARY
     assert (kind_of(tree, "std::ostream::_M_insert<long>(long)"), kind_of(tree, "write")) == (A.IO, A.IO)
+
+
+def test_gos_runtime_is_no_code_of_the_program() -> None:
+    made = call("runtime.growslice", call("runtime.mallocgc", call("runtime.gcStart")))
+    tree = tree_of(
+        entry(
+            "<program root>",
+            call("runtime.main", call("main.main", call("main.collect", made, call("runtime.findRunnable")))),
+        )
+    )
+    found = classify(tree)
+    assert kind_of(tree, "runtime.findRunnable") == A.LIBRARY
+    assert kind_of(tree, "runtime.gcStart") == A.ALLOCATION
+    assert int(found.caller[at(tree, "runtime.gcStart")]) == at(tree, "main.collect")
+    assert kind_of(tree, "main.main") == A.COMPUTE
+    for clone in ("runtime._omp_fn.0", "runtime.part.0", "runtime.lto_priv.1"):  # of a function of C
+        assert activity_of_name(clone) is None
