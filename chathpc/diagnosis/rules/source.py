@@ -310,7 +310,9 @@ def _at_line(
     """What the recognisers say about a hot line, and about the innermost loop around it where that is not in `loops`."""
     facts = hot.facts
     yield from _some(
-        recursion.redundant(function, file) or recursion.chained(function, file),
+        recursion.redundant(function, file)
+        or recursion.chained(function, file)
+        or recursion.descending(function, file),
         calls.simple_power(function, line.line),
         copies.value_parameter(function, file, line.line),
         copies.range_copy(function, file, line.line),

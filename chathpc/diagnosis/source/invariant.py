@@ -58,7 +58,7 @@ def is_pure(function: Function, file: SourceFile, *, recursive: bool = False, de
             if base.kind != Kind.NAME or base.text not in local:
                 return False
         elif one.kind == Kind.CALL:
-            if one.base is not None:
+            if one.base is not None and not (recursive and one.short == function.name):
                 return False
             if pure_name(one.short) or one.short in LENGTHS or (recursive and one.short == function.name):
                 continue

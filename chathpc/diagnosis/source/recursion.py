@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from chathpc.diagnosis.source.affine import Advance, number, scope_of, stride
 from chathpc.diagnosis.source.invariant import is_pure
-from chathpc.diagnosis.source.model import Expr, Function, Kind, expressions
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, expressions, root
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 
@@ -103,6 +103,120 @@ def chained(function: Function, file: SourceFile) -> Sign | None:
         "calls itself again and again with the same arguments",
         ("How often the same numbers come up was not measured; few if the range of numbers is short.",), calls=True,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=32)
+def descending(function: Function, file: SourceFile) -> Sign | None:
+    """A function of a node alone that goes on to all below it, called for one node after the other of the same tree.
+
+    The caller has a loop over nodes and asks for what is below each (of trees, it would ask for the root's), or is a recursion over the tree
+    itself. Neither a search that takes one branch nor a function that keeps something in the node is meant.
+    """
+    node = _goes_down(function, file)
+    if function.returns is None or not node or not is_pure(function, file, recursive=True):
+        return None
+    own = _own_calls(function)[0]
+    below = {one.name for one in file.unit.records[node].fields if _is_of(one.type, node)}
+    for caller in file.everything():
+        if caller.name == function.name:
+            continue
+        same = _goes_down(caller, file) == node
+        for one in caller.statements:
+            for call in one.expr.calls() if one.expr is not None else ():
+                if (
+                    call.short != function.name
+                    or (call.base is None) != (own.base is None)
+                    or not (call.base or call.parts)
+                ):
+                    continue
+                of = call.base or call.parts[0]
+                step = of.kind == Kind.MEMBER and of.text in below
+                for loop in caller.chain(one.loop):
+                    moves = loop.updated | {loop.variable}
+                    typed = loop.element is not None and _is_of(loop.element.type, node) and of.kind == Kind.CALL
+                    if (step or typed) and moves & of.names():
+                        return _descends(function, own, caller)
+                if same and (step or of.kind == Kind.NAME):
+                    return _descends(function, own, caller)
+    return None
+
+
+_IN_NODES = (
+    "Keep in each node what is asked of all below it, computed once from the leaves up, and update it where the tree changes.",
+    "Let one recursion return it together with what its caller does at each node.",
+)
+
+
+def _descends(function: Function, call: Expr, caller: Function) -> Sign:
+    return Sign(
+        "redundant-recursion", call.line, function.first, function.last,
+        f"goes through all below a node, for one node after the other in {caller.name}: each node is visited again for all above it, and no result "
+        "is kept",
+        "goes through the same nodes again and again",
+        ("How deep the tree is was not measured; in a balanced one nodes have few above them.",), calls=True,
+        title="Recursion that goes through the same nodes again", advice=_IN_NODES,
+    )  # fmt: skip
+
+
+def _own_calls(function: Function) -> list[Expr]:
+    return [one for one in expressions(function.statements) if one.kind == Kind.CALL and one.short == function.name]
+
+
+def _goes_down(function: Function, file: SourceFile) -> str:
+    """The type of the nodes of a tree that a recursive function goes through, all below the one that it is given; empty for any other."""
+    calls, loops = _own_calls(function), {loop.variable: loop for loop in function.loops if loop.container is not None}
+    names = [one.name for one in function.parameters]
+    nodes = set()
+    for call in calls:
+        of = call.base or (call.parts[0] if call.parts else None)
+        if of is None or [str(each) for each in call.parts[call.base is None :]] != names[call.base is None :]:
+            return ""
+        if of.kind == Kind.NAME and of.text in loops:
+            of = loops[of.text].container or of
+        start = root(of)
+        field = (
+            of.text
+            if of.kind in (Kind.MEMBER, Kind.NAME)
+            else of.base.text
+            if of.kind == Kind.INDEX and of.base
+            else ""
+        )
+        if call.base is None and (not names or start.text != names[0] or of is start):
+            return ""
+        nodes |= {
+            one.name
+            for one in file.unit.records.values()
+            if any(each.name == field and _is_of(each.type, one.name) for each in one.fields)
+        }
+    whole = any(
+        one.loop >= 0 and call in tuple(one.expr.calls()) for one in function.statements if one.expr for call in calls
+    )
+    return nodes.pop() if len(nodes) == 1 and (whole or _both(function, calls)) else ""
+
+
+def _both(function: Function, calls: list[Expr]) -> bool:
+    """True unless of two calls only one is made: in arms of a condition, or each in a statement that returns."""
+    for one in expressions(function.statements):
+        if one.kind == Kind.CONDITIONAL and all(
+            any(call in tuple(arm.calls()) for call in calls) for arm in one.parts[1:]
+        ):
+            return False
+    lines = [call.line for call in calls]
+    for fork in function.forks:
+        then, other = fork.then, fork.other or (0, -1)
+        if any(then[0] <= at <= then[1] for at in lines) and any(other[0] <= at <= other[1] for at in lines):
+            return False
+    returned = sum(
+        any(call in tuple(one.expr.calls()) for call in calls)
+        for one in function.statements
+        if one.expr is not None and one.does == Does.RETURN
+    )
+    return len(calls) > 1 and returned < 2
+
+
+def _is_of(type_: str, name: str) -> bool:
+    """True for a type that is the record or holds it: `struct node`, `std::vector<Node*>`."""
+    return name in re.findall(r"\w+", type_)
 
 
 def _arms(expr: Expr) -> Iterator[Expr]:
