@@ -89,6 +89,7 @@ def _own(
 _PACKAGE, _SHARED = re.compile(r"(?:site|dist)-packages/(\w+)"), re.compile(r"([^/]+?)[-.\d]*\.so[.\d]*$")
 #: The kernel as a load module, as in `[kernel.kallsyms]`.
 _THE_KERNEL, _IN_KERNEL = "the kernel", re.compile(r"\[kernel\b|.*\bvmlinux")
+_GOS_RUNTIME = "Go's runtime"
 
 
 def _library(path: str) -> str:
@@ -108,7 +109,10 @@ def _libraries(tree: CallTree, nodes: IntArray) -> tuple[IntArray, list[str]]:
     )
     found = by_file[tree.file[nodes]]
     found = np.where(found > 0, found, by_module[tree.module[nodes]])
-    kernel = names.setdefault(_THE_KERNEL, len(names))
+    kernel, go = (names.setdefault(name, len(names)) for name in (_THE_KERNEL, _GOS_RUNTIME))
+    found = np.where(
+        tree.where_name(lambda name: name.startswith("runtime."))[np.maximum(tree.function[nodes], 0)], go, found
+    )
     return np.where(tree.named(KERNEL)[nodes], kernel, found), list(names)
 
 

@@ -29,6 +29,13 @@ def test_the_kernel_is_not_called_a_library() -> None:
     assert rows == {"step": pytest.approx(3 / 4), "the kernel in step": pytest.approx(1 / 4)}
 
 
+def test_gos_runtime_is_called_so() -> None:
+    runtime = call("runtime.mapiternext", line("map.go:8", time=1.0))
+    profile = build(main(function("main.step", line("step.go:2", runtime, time=3.0))))
+    rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
+    assert rows == {"main.step": pytest.approx(3 / 4), "Go's runtime in main.step": pytest.approx(1 / 4)}
+
+
 def test_kernels_of_one_launcher_are_told_apart_by_what_they_run() -> None:
     launched = [
         f"void cutlass::Kernel<cutlass::gemm::kernel::{name}<float>>(T1::Params)" for name in ("Gemm", "B2bGemm")
