@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.profile.build import preorder, sum_along_path
-from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, outermost_spans
+from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, is_one_of, outermost_spans
 from chathpc.pruners.pruned import PrunedTree, add_up
 
 _MERGED_KINDS = (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.REGION, NodeKind.GPU_KERNEL)
@@ -16,7 +16,7 @@ _MERGED_KINDS = (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.REGION, NodeKind.
 
 def _functions(tree: CallTree) -> tuple[IntArray, BoolArray]:
     """The nodes of functions, and which of them have no frame of the same function above."""
-    functions = np.flatnonzero(np.isin(tree.kind, _MERGED_KINDS) & (tree.name >= 0)).astype(np.int32)
+    functions = np.flatnonzero(is_one_of(tree.kind, _MERGED_KINDS) & (tree.name >= 0)).astype(np.int32)
     return functions, outermost_spans(functions, tree.end[functions], tree.function_labels[0][functions])
 
 
@@ -68,7 +68,7 @@ def _labels(pruned: PrunedTree) -> NDArray[np.int64]:
     number, texts = tree.function_labels
     label = number.astype(np.int64)  # functions of any kind, with or without a name
     base = len(texts)
-    placed = np.isin(tree.kind, (NodeKind.LOOP, NodeKind.LINE))
+    placed = is_one_of(tree.kind, (NodeKind.LOOP, NodeKind.LINE))
     files: dict[str, int] = {}
     file = np.array([files.setdefault(path, len(files) + 1) for path in tree.files] + [0], dtype=np.int64)[tree.file]
     lines = int(tree.line.max(initial=0)) + 1

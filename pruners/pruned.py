@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chathpc.profile.metric import Aggregation
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation, is_one_of
 
 #: Largest relative difference that rounding may make between the sums before and after pruning.
 TOLERANCE = 1e-9
@@ -162,5 +162,5 @@ def drop_lines(pruned: PrunedTree) -> PrunedTree:
 
 def is_line(tree: CallTree) -> BoolArray:
     """True for lines and instructions in a loop or function; called code without symbols is an instruction, and all there is."""
-    lines = np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
+    lines = is_one_of(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
     return np.asarray(lines & (tree.function != np.arange(len(tree))))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from chathpc.adapters.content import open_regular
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
-from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation, is_one_of
 
 #: The root element that tells an HPCToolkit document from any other XML.
 ROOT = "HPCToolkitExperiment"
@@ -403,7 +403,7 @@ def call_tree(experiment: Experiment) -> CallTree:
     in_launch = below | _child_of(parent, below & (tag == Tag.C))
     kind[in_launch & (kind == NodeKind.FUNCTION)] = NodeKind.GPU_KERNEL
 
-    own = np.isin(kind, (NodeKind.ENTRY, NodeKind.PLACEHOLDER, NodeKind.GPU_OP))
+    own = is_one_of(kind, (NodeKind.ENTRY, NodeKind.PLACEHOLDER, NodeKind.GPU_OP))
     artificial = own | (_child_of(parent, own) & (kind == NodeKind.LINE))
     unknown = np.int32(-1)
     return CallTree(

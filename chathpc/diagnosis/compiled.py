@@ -16,7 +16,7 @@ from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import Activity
 from chathpc.profile.compiler import Build, CompiledUnit, CompilerRecord, FileIndex, KernelResources, Outcome
 from chathpc.profile.kernel_names import base_key, kernel_key
-from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, NodeKind
+from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, NodeKind, is_one_of
 
 #: The hottest lines are looked up; one with less than this part of the time never decides anything.
 MOST_LINES, LEAST_SHARE = 300, 1e-3
@@ -136,12 +136,12 @@ class Compiled:
         site = facts.activities.site[counted]
         usable = (tree.line[site] > 0) & (tree.file[site] >= 0)
         if facts.profile.timed:  # instrumented functions bear the line that they begin at
-            usable &= ~np.isin(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
+            usable &= ~is_one_of(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
         counted, site = counted[usable], site[usable]
         if not len(counted):
             return []
         is_loop = (tree.kind == NodeKind.LOOP) & (tree.line > 0) & (tree.file >= 0)
-        frame = np.isin(tree.kind, FUNCTION_KINDS) & (tree.kind != NodeKind.INLINED)
+        frame = is_one_of(tree.kind, FUNCTION_KINDS) & (tree.kind != NodeKind.INLINED)
         around = tree.nearest(is_loop | frame)[site]
         around = np.where((around >= 0) & is_loop[np.maximum(around, 0)], around, np.int32(-1))
         outer = np.where(around >= 0, tree.file[around].astype(np.int64) * 2**32 + tree.line[around], -1)

@@ -25,7 +25,7 @@ from chathpc.profile.metric import Unit
 from chathpc.profile.names import scopes_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind, is_one_of
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.compiled import Compiled
@@ -313,7 +313,7 @@ class Facts:
         site = self.activities.site[counted]
         usable = (tree.line[site] > 0) & (tree.file[site] >= 0)
         if self.profile.timed:  # instrumented functions bear the line that they begin at, which is not hot for that
-            usable &= ~np.isin(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
+            usable &= ~is_one_of(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
         counted, site = counted[usable], site[usable]
         heaviest = np.argsort(-weight[counted], kind="stable")  # the context that stands for a line
         counted, site = counted[heaviest], site[heaviest]
@@ -342,7 +342,7 @@ class Facts:
         steps = np.array(tree.path(node))
         path = tuple(
             tree.label(step)
-            for step in steps[~np.isin(tree.kind[steps], (NodeKind.LINE, NodeKind.INSTRUCTION))].tolist()
+            for step in steps[~is_one_of(tree.kind[steps], (NodeKind.LINE, NodeKind.INSTRUCTION))].tolist()
         )
         return Place(
             function=readable_function(tree.function_name(node)),

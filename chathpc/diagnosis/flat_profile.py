@@ -13,7 +13,7 @@ from chathpc.profile.activity import ACTIVITY_WORDS, KERNEL, Activity
 from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import CallTree, FloatArray, IntArray
+from chathpc.profile.tree import CallTree, FloatArray, IntArray, is_one_of
 
 #: Rows that are kept.
 MOST = 12
@@ -76,7 +76,7 @@ def _own(
 ) -> list[tuple[str, float, bool]]:
     """What functions of the program compute themselves, and kernels on a device."""
     label = np.where(kinds == Activity.GPU, labels, mine)
-    counted = np.isin(kinds, (Activity.COMPUTE, Activity.GPU)) & (label >= 0)
+    counted = is_one_of(kinds, (Activity.COMPUTE, Activity.GPU)) & (label >= 0)
     sums = np.bincount(label[counted], weights=values[counted], minlength=len(names))
     found: dict[str, float] = {}
     for number in np.flatnonzero(sums > 0).tolist():
@@ -120,8 +120,8 @@ def _doing(
     values: FloatArray, kinds: IntArray, mine: IntArray, names: list[str], tree: CallTree
 ) -> list[tuple[str, float, bool]]:
     """What libraries do, by the function of the program that they do it for: `memory allocation in release`, `numpy in step`."""
-    known = np.where(np.isin(kinds, _BY_CALLER), mine, -1)
-    counted = ~np.isin(kinds, (Activity.COMPUTE, Activity.GPU)) & (values > 0)
+    known = np.where(is_one_of(kinds, _BY_CALLER), mine, -1)
+    counted = ~is_one_of(kinds, (Activity.COMPUTE, Activity.GPU)) & (values > 0)
     what = kinds[counted].astype(np.int64)
     library, libraries = _libraries(tree, np.flatnonzero(counted & (kinds == Activity.LIBRARY)).astype(np.int32))
     what[what == Activity.LIBRARY] = len(Activity) + library

@@ -10,7 +10,7 @@ from chathpc.diagnosis.rules.mpi import public_name
 from chathpc.profile import numbers
 from chathpc.profile.activity import BLOCKED, Activity, base_name
 from chathpc.profile.classification import python_waits
-from chathpc.profile.tree import FloatArray, NodeKind
+from chathpc.profile.tree import FloatArray, NodeKind, is_one_of
 
 _LISTED = 3
 
@@ -72,8 +72,8 @@ def nameless(facts: Facts) -> str:
     if not len(tree) or facts.total <= 0:
         return ""
     named = tree.where_name(lambda name: not name.startswith(NAMELESS))
-    known = np.isin(tree.kind, _FRAMES) & named
-    known |= np.isin(tree.kind, (*_FRAMES, NodeKind.INSTRUCTION)) & (tree.module >= 0)
+    known = is_one_of(tree.kind, _FRAMES) & named
+    known |= is_one_of(tree.kind, (*_FRAMES, NodeKind.INSTRUCTION)) & (tree.module >= 0)
     known |= (tree.file >= 0) & (tree.line > 0)
     known |= (tree.kind == NodeKind.REGION) & (tree.parent >= 0)
     lost = float(facts.time[tree.nearest(known) < 0].sum()) / facts.total
@@ -109,7 +109,7 @@ def interpreted(facts: Facts, hottest: str | None) -> str:
 def _holds_frames(facts: Facts) -> np.ndarray:
     """True for nodes with a frame below: a process or thread that was sampled, not a region that the program marked."""
     tree = facts.profile.tree
-    frames = np.concatenate([[0], np.cumsum(np.isin(tree.kind, _FRAMES))])
+    frames = np.concatenate([[0], np.cumsum(is_one_of(tree.kind, _FRAMES))])
     return np.asarray(frames[tree.end] - frames[np.arange(len(tree)) + 1] > 0)
 
 
@@ -120,7 +120,7 @@ _STARTED = "_bootstrap"
 def unseen_work(facts: Facts) -> FloatArray:
     """Time of each node that waits, in functions of Python's library, for others of which the profile has none."""
     tree, where = facts.profile.tree, facts.profile.where
-    waits = np.isin(python_waits(tree), (Activity.JOIN, Activity.BLOCKED))
+    waits = is_one_of(python_waits(tree), (Activity.JOIN, Activity.BLOCKED))
     started = any(name.rpartition(".")[2] == _STARTED for name in tree.names)
     if not waits.any() or started or int((~where.is_gpu).sum()) > 1:
         return np.zeros(len(tree))

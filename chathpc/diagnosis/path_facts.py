@@ -35,7 +35,7 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.intervals import Intervals, Times
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.timeline import DEVICE_LANES, IntervalLane, Lane, LaneKind
-from chathpc.profile.tree import BoolArray, IntArray
+from chathpc.profile.tree import BoolArray, IntArray, is_one_of
 
 #: Labels of what the host does: its own code between calls, and calls of the device's runtime. Others are numbers of names.
 OWN_CODE, CALLS = -1, -2
@@ -257,7 +257,7 @@ def _of_threads(facts: Facts) -> PathFacts:
     is_complete = len(lanes) <= _MOST_LANES
     if not is_complete:
         lanes = _extremes(lanes, barriers | collectives)
-    idle = np.isin(kind, _IDLE) | barriers | collectives
+    idle = is_one_of(kind, _IDLE) | barriers | collectives
     # Who a message or a lock was waited for is not known: such time is named as what it is and never taken for a function's work.
     label = np.where(kind == Activity.MPI, _MESSAGES, np.where(kind == Activity.OMP_LOCK, _LOCKS, facts.caller_label))
     work = [work_of(lane, label, ~idle) for lane in lanes]

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from chathpc.diagnosis.critical_path import Step
 from chathpc.profile.intervals import Times
 from chathpc.profile.messages import NO_CALL, Communication, Indices, Meeting
-from chathpc.profile.tree import BoolArray
+from chathpc.profile.tree import BoolArray, is_one_of
 
 
 class Pattern(IntEnum):
@@ -68,7 +68,7 @@ class Waits:
 
     def of(self, *patterns: Pattern) -> BoolArray:
         """True for those with one of the patterns."""
-        return np.isin(self.pattern, patterns)
+        return is_one_of(self.pattern, patterns)
 
     def spent(self, *patterns: Pattern) -> int:
         """Nanoseconds of waiting with one of the patterns."""

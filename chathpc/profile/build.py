@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Metric
 from chathpc.profile.sparse import SparseValues
-from chathpc.profile.tree import CallTree, IntArray, NodeKind, Relation
+from chathpc.profile.tree import CallTree, IntArray, NodeKind, Relation, is_one_of
 
 #: Contexts that a profile may have; a limit for hostile files, far beyond what a person's profile has.
 MOST_CONTEXTS = 20_000_000
@@ -186,7 +186,7 @@ class TreeBuilder:
         kind = facts[frame, 0].astype(np.uint8)
         relation = np.full(len(parent), Relation.CALL, dtype=np.uint8)
         relation[kind == NodeKind.INLINED] = Relation.INLINED_CALL
-        relation[(parent < 0) | np.isin(kind, self.parts)] = Relation.LEXICAL
+        relation[(parent < 0) | is_one_of(kind, self.parts)] = Relation.LEXICAL
         tree, place = tree_of_columns(
             parent, kind=kind, relation=relation, name=facts[frame, 1], file=facts[frame, 2], line=facts[frame, 3],
             module=facts[frame, 4], names=list(names), files=list(files), modules=list(modules),

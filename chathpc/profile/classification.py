@@ -38,7 +38,7 @@ from chathpc.profile.activity import (
     python_wait,
 )
 from chathpc.profile.source_text import is_of_system
-from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation
+from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation, is_one_of
 
 Frames = NDArray[np.uint8]
 
@@ -113,7 +113,7 @@ class Activities:
 
     def of(self, *activities: Activity) -> BoolArray:
         """True for nodes with one of the given activities."""
-        return np.isin(self.kind, activities)
+        return is_one_of(self.kind, activities)
 
     def called_by_openmp(self, tree: CallTree) -> BoolArray:
         """True for functions of the program that the OpenMP runtime calls: the bodies of regions, whose names not every profiler leaves as
@@ -141,9 +141,9 @@ def classify(tree: CallTree) -> Activities:
     kind[in_library] = frame[call[in_library]]
     # A library frame without a meaning of its own takes that of the first frame below it that has one (qsort → malloc), which what
     # that one calls does not change: a thread of libgomp's that sleeps in a futex waits for work.
-    telling = is_frame & in_library & ~np.isin(frame, (_USER, Activity.LIBRARY, Activity.PROFILER))
+    telling = is_frame & in_library & ~is_one_of(frame, (_USER, Activity.LIBRARY, Activity.PROFILER))
     first = _first_of_call(tree, call, telling)
-    vague = in_library & (first >= 0) & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
+    vague = in_library & (first >= 0) & is_one_of(kind, (Activity.LIBRARY, Activity.PROFILER))
     kind[vague] = frame[np.maximum(first, 0)][vague]
     # Packages of Python hand on what they are asked for: the call is that of the library which does it (mpi4py's Allreduce: MPI_Allreduce),
     # else of the first function of Python (numpy.cross behind NumPy's dispatcher).
@@ -163,15 +163,15 @@ def classify(tree: CallTree) -> Activities:
     # A flat profile has no callers at all: there a call that stands alone is the program's.
     at = np.maximum(call, 0)
     alone = in_library & (tree.parent[at] < 0) & (tree.module[at] < 0) & (tree.file[at] < 0)
-    alone &= np.isin(tree.kind[at], (NodeKind.FUNCTION, NodeKind.REGION))
-    orphan = in_library & (caller < 0) & ~alone & np.isin(kind, _OF_HELPERS)
+    alone &= is_one_of(tree.kind[at], (NodeKind.FUNCTION, NodeKind.REGION))
+    orphan = in_library & (caller < 0) & ~alone & is_one_of(kind, _OF_HELPERS)
     # What the C library and the kernel alone do with a thread is its beginning and its end.
     around = (kind == Activity.LIBRARY) & (tree.nearest(tree.named(*THREAD_STARTERS)) >= 0) & _in_c_library(tree)
     kind[orphan & ~around] = Activity.HELPER
     _format(tree, kind, call, frame, caller)
     found = Activities(kind=kind, call=call, site=site, caller=caller)
     _refine_behind(tree, found)
-    device = np.isin(tree.kind, _DEVICE)
+    device = is_one_of(tree.kind, _DEVICE)
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return found
@@ -208,7 +208,7 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
     """Tell, in place, that what the kernel and the runtime of a GPU call is none of the program, whatever it is called; a function with
     source lines may be one that the runtime was given to call back.
     """
-    device = np.isin(tree.kind, _DEVICE)
+    device = is_one_of(tree.kind, _DEVICE)
     # What perf says is inlined in a function of the C library has no load module.
     holder = np.maximum(tree.nearest(tree.kind == NodeKind.FUNCTION), 0)
     of_c = tree.where_name(lambda name: _C_LIBRARY.fullmatch(name) is not None)[holder]
@@ -218,7 +218,7 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
         # Rust compiles its locks, and the atomics in them, into the program.
         (frame == Activity.LOCK, (frame == _USER) & package),
         (
-            np.isin(frame, (*_GPU_FAMILY, Activity.GPU_LAUNCH)),
+            is_one_of(frame, (*_GPU_FAMILY, Activity.GPU_LAUNCH)),
             (frame == _USER) & ~_has_file(tree) & (tree.nearest(device) < 0),
         ),
     ):
@@ -233,7 +233,7 @@ def template_library(tree: CallTree) -> BoolArray:
     # Some profilers tell files of lines alone: those of a function are in one file.
     lines = np.flatnonzero(in_headers & (tree.kind == NodeKind.LINE) & (tree.parent >= 0))
     above = tree.parent[lines]
-    found[above[np.isin(tree.kind[above], (NodeKind.FUNCTION, NodeKind.INLINED)) & (tree.file[above] < 0)]] = True
+    found[above[is_one_of(tree.kind[above], (NodeKind.FUNCTION, NodeKind.INLINED)) & (tree.file[above] < 0)]] = True
     return found
 
 
@@ -302,11 +302,11 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     """What each node stands for by its own name and module; _USER for the program's own code. `outside`: nodes without a source file."""
     by_module = np.array([_code(activity_of_module(path)) for path in tree.modules] + [_USER], np.uint8)[tree.module]
     by_name = np.array([_code(activity_of_name(name)) for name in tree.names] + [_USER], np.uint8)[tree.name]
-    placeholder = np.isin(tree.kind, (NodeKind.PLACEHOLDER, *_DEVICE))
+    placeholder = is_one_of(tree.kind, (NodeKind.PLACEHOLDER, *_DEVICE))
     # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
     # not libc's. Regions of instrumentation have no load modules, and perf leaves them out where lines are shown.
     trusted = (by_module != _USER) | placeholder
-    trusted |= np.isin(by_name, _BY_NAME) & (outside | tree.where_name(is_interface))
+    trusted |= is_one_of(by_name, _BY_NAME) & (outside | tree.where_name(is_interface))
     trusted |= tree.where_name(is_librarys_alone)
     trusted |= _ends_in_files(tree, by_module, by_name, outside)
     trusted |= of_python & outside
@@ -404,7 +404,7 @@ def _ends_in_files(tree: CallTree, by_module: Frames, by_name: Frames, outside: 
 
 def _is_frame(tree: CallTree) -> BoolArray:
     """True for nodes that stand for a function or something like it, not for a part of one."""
-    found = np.isin(tree.kind, _FRAME_KINDS)
+    found = is_one_of(tree.kind, _FRAME_KINDS)
     return np.asarray(found | ((tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL)))
 
 
@@ -462,8 +462,8 @@ def _refine_behind(tree: CallTree, found: Activities) -> None:
     nowhere = (caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0)
     binding = tree.where_name(is_binding)[np.maximum(call, 0)] & (call >= 0)
     alone = np.where(nowhere | binding, Activity.HELPER, Activity.BLOCKED)
-    kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, alone)[blocked]
-    kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
+    kind[blocked] = np.where(is_one_of(around, _MAY_BLOCK), around, alone)[blocked]
+    kind[kernel] = np.where(is_one_of(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
     bodies = tree.where_name(is_outlined) | found.called_by_openmp(tree)
     region = bodies[np.maximum(caller, 0)] & (caller >= 0)
     kind[blocked & (kind == Activity.BLOCKED) & region] = Activity.OMP_WAIT
@@ -476,17 +476,17 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
     (the runtime hardly does anything else for long), for a lock if their caller also calls the runtime's lock
     functions.
     """
-    inside = np.isin(kind, _OMP_FAMILY)
+    inside = is_one_of(kind, _OMP_FAMILY)
     if not inside.any():
         return
-    telling = np.isin(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
+    telling = is_one_of(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
     # perf's `[unknown]` may also be the end of a barrier, which the function calls that holds the region.
     unnamed = tree.where_name(lambda name: name.startswith(_UNKNOWN), nameless=True)
     named_lock = telling & (frame == Activity.OMP_LOCK) & (nearest_frame == np.arange(len(tree)))
     lock_at = tree.nearest(named_lock)
     locked = inside & (lock_at >= 0) & (call <= lock_at)
     kind[inside] = frame[np.maximum(nearest_frame, 0)][inside]
-    other = inside & ~np.isin(kind, _OMP_FAMILY)  # sched_yield, futex, syscall, memset below the runtime
+    other = inside & ~is_one_of(kind, _OMP_FAMILY)  # sched_yield, futex, syscall, memset below the runtime
     kind[other] = Activity.OMP_WAIT
     kind[locked] = Activity.OMP_LOCK
     # Unnamed procedures called directly by code that also enters critical sections.

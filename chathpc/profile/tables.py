@@ -19,7 +19,7 @@ from chathpc.profile.classification import classify
 from chathpc.profile.location import LEVELS
 from chathpc.profile.metric import Aggregation, Column, Metric
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, outermost_spans
+from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, is_one_of, outermost_spans
 
 if TYPE_CHECKING:
     import networkx
@@ -93,7 +93,7 @@ def group_nodes(tree: CallTree, by: str) -> Grouping:
         placed = (tree.file >= 0) & (tree.line > 0)
         head = tree.nearest(placed | (owner == index))
         key = np.where(placed, len(texts) + _place_key(tree), label)
-        spans = np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
+        spans = is_one_of(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
     elif by == "loop":
         is_loop = tree.kind == NodeKind.LOOP
         head = tree.nearest(is_loop | (owner == index))

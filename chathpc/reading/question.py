@@ -24,7 +24,7 @@ from chathpc.profile.languages import kind_of
 from chathpc.profile.profile import RANKS_ADDED, THREADS_ADDED, Profile
 from chathpc.profile.run import run_facts, run_words
 from chathpc.profile.text import CHARACTERS_PER_TOKEN, estimate_tokens
-from chathpc.profile.tree import NodeKind
+from chathpc.profile.tree import NodeKind, is_one_of
 from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, marker_of, quote
 from chathpc.pruners.source import NOTHING, Shown, shown
@@ -332,7 +332,7 @@ def _call_sites(facts: Facts) -> list[tuple[int, float]]:
     """Places of the program's own calls, by the part of the time that they have with all below: the node of each, and that part."""
     tree = facts.profile.tree
     readable = tree.where_file(lambda path: kind_of(path) is not None)
-    own = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0) & readable
+    own = is_one_of(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0) & readable
     nodes = np.flatnonzero(own & (facts.inclusive >= _LEAST_CALLS * facts.total) & (tree.parent >= 0))
     sites: dict[tuple[int, int], tuple[int, list[int]]] = {}
     for node in nodes.tolist():
@@ -352,7 +352,7 @@ def _below(facts: Facts, label: int) -> float:
     """The part of the time that functions of a name have with all that they call, recursion counted once."""
     tree = facts.profile.tree
     labels, _ = tree.function_labels
-    nodes = np.flatnonzero((labels == label) & np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))).astype(
+    nodes = np.flatnonzero((labels == label) & is_one_of(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))).astype(
         np.int32
     )
     return float(facts.inclusive[tree.outermost(nodes)].sum()) / facts.total

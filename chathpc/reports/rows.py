@@ -9,7 +9,16 @@ import numpy as np
 from chathpc.errors import UsageError
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
+from chathpc.profile.tree import (
+    FUNCTION_KINDS,
+    BoolArray,
+    CallTree,
+    FloatArray,
+    IntArray,
+    NodeKind,
+    Relation,
+    is_one_of,
+)
 from chathpc.report import TreeRecord, TreeRow
 
 #: What `tree_record` can show, coarse to fine.
@@ -111,7 +120,7 @@ def _kept(tree: CallTree, by: str) -> BoolArray:
         kinds.append(NodeKind.LOOP)
     if by == "line":
         kinds.append(NodeKind.LINE)
-    wanted: BoolArray = np.isin(tree.kind, kinds) | (tree.relation != Relation.LEXICAL) | (tree.parent < 0)
+    wanted: BoolArray = is_one_of(tree.kind, kinds) | (tree.relation != Relation.LEXICAL) | (tree.parent < 0)
     return wanted
 
 

@@ -12,7 +12,7 @@ from chathpc.diagnosis.device import has
 from chathpc.profile.activity import Activity
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 
 MPI = (Activity.MPI,)
 OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
@@ -24,7 +24,7 @@ NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
 
 def is_useful(kind: NDArray[np.uint8] | np.uint8) -> BoolArray:
     """True where the activity is computing in POP's sense: outside MPI, OpenMP's runtime, calls for devices, and waiting."""
-    return ~np.isin(kind, (*MPI, *OPENMP, *DEVICE, *_OTHER, *NEITHER, Activity.GPU))
+    return ~is_one_of(np.asarray(kind), (*MPI, *OPENMP, *DEVICE, *_OTHER, *NEITHER, Activity.GPU))
 
 
 # -- devices ---------------------------------------------------------------------------------------------------

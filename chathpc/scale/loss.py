@@ -30,7 +30,7 @@ from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
 from chathpc.profile.names import in_words
 from chathpc.profile.run import processors
 from chathpc.profile.text import clean
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 from chathpc.scale import activities
 from chathpc.scale.series import Kind, Run, Series, is_workers, short_name, typical_growth
 from chathpc.scale.thresholds import threshold
@@ -102,7 +102,7 @@ class Costs:
 
     def waiting_in(self, kinds: Sequence[Activity]) -> FloatArray:
         """Time that the busiest worker waits in such activities, by run."""
-        return np.asarray(self.waiting[:, np.isin(self.kind, kinds)].sum(axis=1))
+        return np.asarray(self.waiting[:, is_one_of(self.kind, kinds)].sum(axis=1))
 
     def mean(self, values: FloatArray, at: int = -1) -> FloatArray:
         """The mean of `values` (runs, or runs × …) over the repetitions at a scale, by default the largest."""
@@ -132,10 +132,10 @@ def _of_run(run: Run, place: IntArray, size: int) -> tuple[FloatArray | float | 
     """What Costs have of a run, from `computing` on."""
     kinds, lacked = run.kinds, run.measured.without_core or 0.0
     starved = lacked > threshold("starved") * (lacked + run.measured.total)
-    kept = ~np.isin(kinds, activities.NEITHER)
+    kept = ~is_one_of(kinds, activities.NEITHER)
     if starved:
         # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
-        kept &= ~np.isin(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
+        kept &= ~is_one_of(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
         # With a processor for each of them, other programs had their cores, and messages waited for that too.
         kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= processors(run.profile)))
     table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)

@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.diagnosis.statistics import MAD_TO_SIGMA, far
 from chathpc.profile import numbers
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
-from chathpc.profile.tree import FloatArray
+from chathpc.profile.tree import FloatArray, is_one_of
 from chathpc.scale.activities import OPENMP
 from chathpc.scale.laws import FEWEST, Fitted
 from chathpc.scale.loss import Cause, Costs, Loss, Losses
@@ -179,7 +179,7 @@ def _starved(costs: Costs) -> str:
     scales = sorted({series.runs[at].parameters[series.parameter] for at in np.flatnonzero(costs.starved)})
     where = f"{series.parameter} {', '.join(map(value, scales))}" if scales != series.values else "all scales"
     several = costs.workers.max() > 1
-    judged = "; waiting in OpenMP is not judged there" if np.isin(costs.kind, OPENMP).any() else ""
+    judged = "; waiting in OpenMP is not judged there" if is_one_of(costs.kind, OPENMP).any() else ""
     return (
         f"At {where} {'threads' if several else 'the program'} had no core for a good part of the time, which does not count{judged}"
         f"{', and efficiencies are at most those shown' if several else ''}."

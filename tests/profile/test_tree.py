@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.profile.tree import FUNCTION_KINDS, CallTree, NodeKind, Relation, outermost_spans
+from chathpc.profile.tree import FUNCTION_KINDS, CallTree, NodeKind, Relation, is_one_of, outermost_spans
 from tests.profile.build import call, called_code, inlined, line, loop, nested, tree_of
 from tests.profile.strategies import ends_of, exact, parents_from, trees
 
@@ -116,6 +116,12 @@ def test_outermost_within_groups_looks_only_at_ancestors_of_the_same_group(tree,
         i for i in chosen.tolist() if all(group_of.get(a) != group_of[i] for a in ancestors(tree, i)[1:])
     ]  # fmt: skip
     assert tree.outermost(chosen, group).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 255)), st.frozensets(st.integers(0, 255)))
+def test_kinds_are_told_as_numpy_tells_them(column, kinds):
+    numbers = np.array(column, np.uint8)
+    assert is_one_of(numbers, kinds).tolist() == np.isin(numbers, list(kinds)).tolist()
 
 
 def test_spans_that_end_before_the_next_begins_are_all_outermost():

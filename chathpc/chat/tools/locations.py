@@ -21,7 +21,7 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Metric
 from chathpc.profile.profile import RANKS_ADDED
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 from chathpc.prompts.untrusted import quote
 
 #: Contexts of a place whose values by location are read, those with most of the value first.
@@ -329,7 +329,7 @@ def computing_by_function(session: Session) -> FloatArray:
     facts = session.facts
 
     def make() -> FloatArray:
-        works = np.isin(facts.activities.kind, WORKING)
+        works = is_one_of(facts.activities.kind, WORKING)
         group = np.where(works, facts.caller_label, np.int32(-1)).astype(np.int32)
         return facts.grouped(group, len(facts.label_names))
 

@@ -17,7 +17,7 @@ from chathpc.diagnosis.fact import Form
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.host_calls import HostCall, classes
 from chathpc.profile.activity import Activity, base_name
-from chathpc.profile.tree import BoolArray, FloatArray
+from chathpc.profile.tree import BoolArray, FloatArray, is_one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +206,6 @@ def _purposes(facts: Facts) -> np.ndarray:
     telling = tree.nearest(by_name != HostCall.OTHER)
     unclear = (purpose == HostCall.OTHER) & (telling >= call) & (telling >= 0)
     purpose = np.where(unclear, by_name[np.maximum(telling, 0)], purpose)
-    starts = np.isin(by_name, (HostCall.SETUP, HostCall.COMPILATION))
+    starts = is_one_of(by_name, (HostCall.SETUP, HostCall.COMPILATION))
     starts |= tree.where_name(lambda name: base_name(name).startswith("pthread_once"))
     return np.where(within(starts), np.uint8(HostCall.SETUP), purpose)

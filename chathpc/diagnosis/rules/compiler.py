@@ -27,7 +27,7 @@ from chathpc.profile.classification import template_library
 from chathpc.profile.compiler import CompilerRecord, Obstacle
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.names import shorten
-from chathpc.profile.tree import NodeKind
+from chathpc.profile.tree import NodeKind, is_one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def _line_count(facts: Facts, name: int) -> int:
     """Number of source lines with time of the function with that number."""
     tree = facts.profile.tree
     site = facts.activities.site[(facts.caller_label == name) & (facts.time > 0)]
-    site = site[(site >= 0) & np.isin(tree.kind[np.maximum(site, 0)], (NodeKind.LINE, NodeKind.INSTRUCTION))]
+    site = site[(site >= 0) & is_one_of(tree.kind[np.maximum(site, 0)], (NodeKind.LINE, NodeKind.INSTRUCTION))]
     return len(np.unique(tree.line[site][tree.line[site] > 0]))
 
 

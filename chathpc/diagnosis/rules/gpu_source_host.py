@@ -18,7 +18,7 @@ from chathpc.diagnosis.source.device_calls import in_loop, pageable
 from chathpc.diagnosis.source.hot import Hot, source_evidence
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
-from chathpc.profile.tree import NodeKind
+from chathpc.profile.tree import NodeKind, is_one_of
 
 #: Lines with calls that are looked at, those with most time first.
 _MOST_LINES = 40
@@ -63,8 +63,8 @@ def _calls(hot: Hot) -> Iterator[_Call]:
     kinds = classes(tree.names)[tree.name]
     parent = np.maximum(tree.parent, 0)
     nodes = np.flatnonzero(
-        np.isin(kinds, _KINDS)
-        & np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))
+        is_one_of(kinds, _KINDS)
+        & is_one_of(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))
         & (tree.parent >= 0)
         & (tree.kind[parent] == NodeKind.LINE)
         & (tree.line[parent] > 0)

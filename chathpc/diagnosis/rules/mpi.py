@@ -19,7 +19,7 @@ from chathpc.diagnosis.rules.mpi_trace import late_ranks, moving, traced
 from chathpc.diagnosis.wait_states import Pattern
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 
 _COLLECTIVE = re.compile(
     r"p?mpi_i?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)",
@@ -95,7 +95,7 @@ def ranks(facts: Facts) -> Ranks | None:
     call_of_name = np.full(len(tree.names) + 1, -1, dtype=np.int32)
     for name, text in public.items():
         call_of_name[name] = calls.index(text)
-    computing = ~np.isin(
+    computing = ~is_one_of(
         activities.kind,
         (Activity.MPI, Activity.MPI_SETUP, Activity.HELPER, Activity.OMP_WAIT, Activity.SLEEP, Activity.BLOCKED),
     )

@@ -36,7 +36,7 @@ from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import DIRECTIVE, Activity, activity_of_module, base_name, is_outlined
 from chathpc.profile.intervals import Intervals
 from chathpc.profile.source_text import no_source
-from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+from chathpc.profile.tree import FloatArray, IntArray, NodeKind, is_one_of
 
 _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
 _NANO = 1e-9
@@ -116,7 +116,7 @@ def team(facts: Facts) -> Team | None:
     tasks = tree.where_name(lambda name: name.startswith(("<omp impl", "<omp expl")))
     # A region's time is everything below the body that the compiler made of it, up to the body of a region inside it. Where
     # the body has no function of its own, the placeholder of the implicit task stands for it.
-    marks = outlined & np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))
+    marks = outlined & is_one_of(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))
     marks |= facts.activities.called_by_openmp(tree)
     covered = tree.inside(np.flatnonzero(marks).astype(np.int32))
     has_body = np.bincount(np.maximum(tree.nearest(tasks), 0)[marks], minlength=len(tree)) > 0
@@ -137,8 +137,8 @@ def team(facts: Facts) -> Team | None:
     region[alone >= 0] = -1
     inside = region >= 0
     kind = facts.activities.kind
-    waiting = np.isin(kind, (*_WAITING, Activity.OMP_LOCK))
-    idle = waiting | np.isin(
+    waiting = is_one_of(kind, (*_WAITING, Activity.OMP_LOCK))
+    idle = waiting | is_one_of(
         kind, (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.MPI, Activity.MPI_SETUP, Activity.HELPER)
     )
     # Columns: one per region, then serial code, then waiting.

@@ -19,7 +19,7 @@ from chathpc.diagnosis.source.sign import DERIVED, Sign
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
 from chathpc.profile.run import LAST_CACHE, PEAK_MEMORY, positive
-from chathpc.profile.tree import BoolArray, IntArray, NodeKind
+from chathpc.profile.tree import BoolArray, IntArray, NodeKind, is_one_of
 
 #: So many hot lines are looked at; each has at least this part of the time.
 MOST_PLACES = 40
@@ -120,7 +120,7 @@ class Hot:
         """Calls of the program's own functions, inlined or not, with a part of the time worth looking at, by node."""
         facts, tree = self.facts, self.facts.profile.tree
         share = facts.inclusive >= 5 * LEAST * facts.total
-        own = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0)
+        own = is_one_of(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0)
         nodes = np.flatnonzero(share & own & (tree.parent >= 0))
         nodes = nodes[self._readable[tree.parent[nodes]] & (tree.line[tree.parent[nodes]] > 0)]
         return nodes[np.argsort(-facts.inclusive[nodes], kind="stable")][:MOST_PLACES].astype(np.int32)
@@ -144,7 +144,7 @@ class Hot:
         nodes = self._sites(file)
         line = tree.line[facts.activities.site[nodes]]
         inside = nodes[(line >= first) & (line <= last)]
-        kinds = np.isin(facts.activities.kind[inside], (Activity.COMPUTE, Activity.LIBRARY))
+        kinds = is_one_of(facts.activities.kind[inside], (Activity.COMPUTE, Activity.LIBRARY))
         return float(facts.time[inside[kinds]].sum())
 
     def has_few_misses(self, file: int, first: int, last: int) -> bool:
@@ -213,7 +213,7 @@ class Hot:
         if file not in self._lines_by_file:
             here = tree.file == file
             if not is_python(tree.files[file]):
-                here &= np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
+                here &= is_one_of(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
             self._lines_by_file[file] = np.flatnonzero(here & (self.facts.inclusive > 0)).astype(np.int32)
         nodes = self._lines_by_file[file]
         return tree.outermost(nodes[(tree.line[nodes] >= first) & (tree.line[nodes] <= last)])
