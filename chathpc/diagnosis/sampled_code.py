@@ -12,6 +12,7 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sass.blame import Link, blame
 from chathpc.diagnosis.sass.flow import Program
 from chathpc.diagnosis.sass.opcodes import Result
+from chathpc.diagnosis.sass.text import written
 from chathpc.profile.classification import is_library_source
 from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.machine_code import CodeLine, MachineCode, SourceLine
@@ -81,7 +82,7 @@ def _joined(several: tuple[MachineCode, ...]) -> MachineCode:
         also = {line.offset: line for line in other.lines}
         for i, line in enumerate(lines):
             same = also.get(line.offset)
-            if same is not None and _opcode(same.text) == _opcode(line.text):
+            if same is not None and written(same.text).word == written(line.text).word:
                 file, at = (line.file, line.line) if line.line else (same.file, same.line)
                 callers = same.callers if (_base(file), at) == (_base(same.file), same.line) else ()
                 lines[i] = replace(
@@ -111,18 +112,11 @@ def _by_offset(profile: Profile, nodes: IntArray, code: MachineCode) -> Places |
     kept = []
     for node, offset in zip(chosen.tolist(), tree.offset[chosen].tolist(), strict=True):
         at = index.get(int(offset))
-        if at is not None and _opcode(tree.label(node)) == _opcode(code.lines[at].text):
+        if at is not None and written(tree.label(node)).word == written(code.lines[at].text).word:
             same += 1
             kept.append(node)
             places.append((at,))
     return Places(kept, places) if same >= common()["same_code"].value * len(chosen) else None
-
-
-def _opcode(text: str) -> str:
-    words = text.split()
-    while words and words[0].startswith("@"):
-        words.pop(0)
-    return words[0].rstrip(";") if words else ""
 
 
 def _by_line(profile: Profile, nodes: IntArray, code: MachineCode) -> Places | None:

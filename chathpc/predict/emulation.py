@@ -11,6 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from chathpc.diagnosis.sass.text import written
 from chathpc.errors import AdapterError
 from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.kernel_time import KEPT
@@ -88,7 +89,7 @@ def _words(lowered: Lowered) -> list[_Word]:
     found = []
     for code in lowered.code:
         for line in code.lines:
-            text = next((word for word in line.text.split() if not word.startswith("@")), "").rstrip(";")
+            text = written(line.text).word
             word = known.get(text)
             if word is None:
                 word = known[text] = _word(text)

@@ -15,6 +15,7 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
+from chathpc.diagnosis.sass.text import REGISTER_NAME, is_predicate, operands, written
 from chathpc.predict.cubin import Cubin, Variable
 from chathpc.profile.machine_code import CodeLine, MachineCode
 
@@ -72,15 +73,12 @@ _RECURSION = 1 << 14
 _BUILT_IN = 0x07000000
 _FUNCTIONS_OF_DEVICE = ("vprintf", "malloc", "free", "__assertfail")
 
-_REGISTER = re.compile(r"(R|UR|P|UP|B)(\d+|Z|T|R)((?:\.\w+)*)$")
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\s*\[(.*)\]$")
 _HEX = re.compile(r"-?0x[0-9a-f]+$", re.IGNORECASE)
 _LABEL = re.compile(r"`\(([^()]+)\)")
 _LINKED = re.compile(r"32@(lo|hi)\(\(?([^()+]+?)(?:\s*\+\s*([^()@]+)(?:@srel)?)?\)?\)")
 #: What means something else in each function: labels, addresses, its literals, jumps.
 _OF_ITS_PLACE = re.compile(r"`|32@|c\[0x2\]|\b(BR[AX]|JM[PX]|CALL|RET)")
-#: What nvdisasm of CUDA 13 adds to stores and loads of registers that the compiler moved to memory.
-_REMARK = re.compile(r'\(\*".*?"\*\)')
 _SPECIALS = {"INF": 0x7F800000, "QNAN": 0x7FC00000, "SNAN": 0x7F800001, "NAN": 0x7FC00000}
 
 
@@ -158,7 +156,7 @@ def operand(text: str, *, real: bool = False, wide: bool = False) -> Operand:
         modifiers |= _ABSOLUTE
         text = text.replace("|", "", 2)
     text = text.replace(".reuse", "")
-    if match := _REGISTER.match(text):
+    if match := REGISTER_NAME.fullmatch(text):
         kind, constant = _KINDS[match[1]]
         modifiers |= _SUFFIXES.get(match[3].removesuffix(".64"), 0)
         return Operand(kind, modifiers, int(match[2]) if match[2].isdigit() else constant)
@@ -223,21 +221,6 @@ def _halves(high: str, low: str, bfloat: bool) -> Operand:
     return Operand(IMMEDIATE, 0, 0, half(high) << 16 | half(low))
 
 
-def _pieces(text: str) -> list[str]:
-    """Operands of an instruction: parts between commas outside brackets."""
-    found, depth, begin = [], 0, 0
-    for at, letter in enumerate(text):
-        if letter in "[(":
-            depth += 1
-        elif letter in "])":
-            depth -= 1
-        elif letter == "," and not depth:
-            found.append(text[begin:at].strip())
-            begin = at + 1
-    rest = text[begin:].strip()
-    return [*found, rest] if rest else found
-
-
 def address(text: str) -> tuple[Operand, Operand, Operand]:
     """Register, uniform register and offset of an address in brackets: `[R2.64+UR4+0x10]`, `[R9.X4+0x8]`, `desc[UR4][R2.64]`."""
     inner = text[text.rindex("[") + 1 : text.rindex("]")]
@@ -272,12 +255,8 @@ def _handles(*names: str) -> Callable[[_Handler], _Handler]:
     return remember
 
 
-def _is_predicate(text: str) -> bool:
-    return re.match(r"!?U?P(\d|T)$", text.strip()) is not None
-
-
 def _predicates(parts: list[str]) -> list[Operand]:
-    return [operand(each) for each in parts if _is_predicate(each)]
+    return [operand(each) for each in parts if is_predicate(each)]
 
 
 def _result(text: str) -> Operand:
@@ -298,10 +277,10 @@ def _arranged(parts: list[str], numbers: Callable[[list[str]], list[Operand]], *
     for behind in (False, True):
         if behind and result:
             first = operand(left.pop(0))
-        while left and _is_predicate(left[0]) and len(written) < 2:
+        while left and is_predicate(left[0]) and len(written) < 2:
             written.append(_result(left.pop(0)))
     read: list[Operand] = []
-    while left and _is_predicate(left[-1]):
+    while left and is_predicate(left[-1]):
         read.insert(0, operand(left.pop()))
     return [first, *_filled(numbers(left), 3), *_filled(written, 2), *_filled(read, 2)]
 
@@ -378,7 +357,7 @@ def _usual(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None
 @_handles("LEA")
 def _lea(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     """The shift comes last; what is shifted may have an upper word, before it."""
-    values = _integers([each for each in parts[1:] if not _is_predicate(each)])
+    values = _integers([each for each in parts[1:] if not is_predicate(each)])
     record.sub = values.pop().value
     record.operation = "LEA_HI" if "HI" in modifiers else "LEA"
     places = _arranged(parts, _integers)
@@ -387,7 +366,7 @@ def _lea(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
 
 @_handles("LOP3")
 def _lop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    at = max(n for n, each in enumerate(parts) if not _is_predicate(each))
+    at = max(n for n, each in enumerate(parts) if not is_predicate(each))
     record.sub = int(parts.pop(at), 16)
     record.operands = _arranged(parts, _integers)
 
@@ -416,7 +395,7 @@ def _special(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> No
 
 @_handles("VOTE")
 def _vote(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    value = _NOTHING if _is_predicate(parts[0]) else operand(parts.pop(0))
+    value = _NOTHING if is_predicate(parts[0]) else operand(parts.pop(0))
     written = _result(parts[0]) if len(parts) > 1 else _NOTHING
     record.operands = [value, _NOTHING, _NOTHING, _NOTHING, written, _NOTHING, operand(parts[-1])]
 
@@ -468,7 +447,7 @@ def _width(record: Record, modifiers: tuple[str, ...]) -> None:
 def _load(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     _width(record, modifiers)
     place = next(each for each in parts if "[" in each)
-    value = next(each for each in parts if not _is_predicate(each))
+    value = next(each for each in parts if not is_predicate(each))
     record.operands = [operand(value), *address(place)]
 
 
@@ -486,7 +465,7 @@ def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> Non
     wide = "64" in modifiers or name in ("U64", "S64", "F64")
     record.type = _TYPES[name or ("U64" if wide else "U32")]
     record.width = 8 if wide else 4
-    predicate = _result(parts.pop(0)) if _is_predicate(parts[0]) else _NOTHING
+    predicate = _result(parts.pop(0)) if is_predicate(parts[0]) else _NOTHING
     at = next(number for number, each in enumerate(parts) if "[" in each)
     result = operand(parts[0]) if at else _ZERO
     base, uniform, offset = address(parts[at])
@@ -562,13 +541,13 @@ def _move_barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) 
 @_handles("BAR")
 def _barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
     predicates = _predicates(parts)
-    numbers = _filled([operand(each) for each in parts if not _is_predicate(each)], 3)
+    numbers = _filled([operand(each) for each in parts if not is_predicate(each)], 3)
     record.operands = [_NOTHING, *numbers, _NOTHING, _NOTHING, *predicates[:1]]
 
 
 @_handles("WARPSYNC")
 def _sync_warp(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    values = [each for each in parts if not _is_predicate(each) and "`" not in each]
+    values = [each for each in parts if not is_predicate(each) and "`" not in each]
     record.operands = [_NOTHING, operand(values[0]) if values else Operand(IMMEDIATE, 0, 0, 0xFFFFFFFF)]
 
 
@@ -580,7 +559,7 @@ def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> N
 
 @_handles("B2R", "LEPC")
 def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    written = [_result(each) for each in parts[1:2] if _is_predicate(each)]
+    written = [_result(each) for each in parts[1:2] if is_predicate(each)]
     record.operands = [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *written]
 
 
@@ -593,18 +572,14 @@ def record_of(
     text: str, index: int, function: str, places: Mapping[str, Place]
 ) -> tuple[Record, list[tuple[int, int, str, int]]]:
     """The record of one instruction, `index` among all; and addresses to be put in: operand, half (1: upper), variable, addend."""
-    record = Record()
-    text = _REMARK.sub("", text).strip().rstrip(";").strip()
-    if text.startswith("@"):
-        guard, _, text = text.partition(" ")
-        record.negated = guard.startswith("@!")
-        name = guard.lstrip("@!")
-        record.guard = 7 if name[-1] == "T" else int(name[-1]) + (8 if name.startswith("U") else 0)
-        if name[-1] == "T" and record.negated:
+    record, one = Record(), written(text)
+    record.negated = one.negated
+    if one.guard:
+        if one.guard[-1] == "T" and one.negated:
             return Record(), []
-        text = text.strip()
-    word, _, rest = text.partition(" ")
-    opcode, *modifiers = word.split(".")
+        record.guard = 7 if one.guard[-1] == "T" else int(one.guard[-1]) + (8 if one.guard[0] == "U" else 0)
+    opcode, *modifiers = one.word.split(".")
+    rest = one.rest
     uniform = _UNIFORM_OF.get(opcode)
     opcode = uniform or opcode
     here = places[function]
@@ -625,13 +600,13 @@ def record_of(
     for each in modifiers:
         record.flags |= _FLAGS.get(each, 0)
     record.flags |= 0 if {"U32", "U64", "U8", "U16x2"} & set(modifiers) else _SIGNED
-    record.flags |= _WRAP if word.startswith("VABSDIFF4") else 0
+    record.flags |= _WRAP if one.opcode == "VABSDIFF4" else 0
     fixes: list[tuple[int, int, str, int]] = []
     linked = _LINKED.search(rest)
     if linked is not None:
         rest = rest[: linked.start()] + "0x0" + rest[linked.end() :]
-    record.sub = {"VIADDMNMX": 1, "VIMNMX3": 2}.get(word.split(".")[0], _first(tuple(modifiers), _WAYS.get(opcode, {})))
-    handler(record, tuple(modifiers), _pieces(rest))
+    record.sub = {"VIADDMNMX": 1, "VIMNMX3": 2}.get(one.opcode, _first(tuple(modifiers), _WAYS.get(opcode, {})))
+    handler(record, tuple(modifiers), operands(rest))
     if record.operation not in OPERATIONS:
         record.operation = "UNKNOWN"
     if opcode == "LEPC" and (named := _LABEL.search(rest)):
@@ -670,7 +645,7 @@ def _branch(
     if opcode == "EXIT":
         return
     label = _LABEL.search(rest)
-    parts = [each for each in _pieces(rest[: label.start()] if label else rest) if each]
+    parts = [each for each in operands(rest[: label.start()] if label else rest) if each]
     if opcode == "RET":
         symbol = label[1] if label else function
         record.operands = [_NOTHING, operand(parts[0].split()[0])]
@@ -758,12 +733,12 @@ def lower(modules: Sequence[tuple[Cubin, Sequence[MachineCode]]]) -> Lowered:
                     continue
                 try:
                     record, wanted = record_of(line.text, index, one_code.kernel, places)
-                except (ValueError, IndexError, KeyError, StopIteration):
+                    records.append(record.pack())
+                except (ValueError, IndexError, KeyError, StopIteration, struct.error):
                     record, wanted = Record("UNKNOWN"), []
-                records.append(record.pack())
+                    records.append(record.pack())
                 if record.operation == "UNKNOWN":
-                    word = next((word for word in line.text.split() if not word.startswith("@")), "")
-                    unknown[word.split(".")[0].rstrip(";")] += 1
+                    unknown[written(line.text).opcode] += 1
                 elif not _OF_ITS_PLACE.search(line.text):
                     packed[line.text] = records[-1]
                 for slot, part, symbol, addend in wanted:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from chathpc.diagnosis.sass.text import written
 from chathpc.profile.machine_code import CodeLine
 
 __all__ = ["NOMINAL", "Chain", "chain"]
@@ -99,7 +100,7 @@ def chain(code: Iterable[tuple[CodeLine, float]]) -> Chain | None:
 
 
 def _class_of(text: str) -> str:
-    name = next((word for word in text.split() if not word.startswith("@")), "").split(".")[0]
+    name = written(text).opcode
     if name in _CLASSES:
         return _CLASSES[name]
     if name[:1] == "D" and name[1:] in {"ADD", "MUL", "FMA", "SETP", "MNMX"}:

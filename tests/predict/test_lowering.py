@@ -139,6 +139,12 @@ words = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize("text", ["BRA 0x7fd524fb7530", "LEA R0, R1, R2, 0x120"])
+def test_a_number_that_no_code_holds_makes_the_instruction_unknown(text: str) -> None:
+    code = MachineCode("f", (CodeLine(0, text),), architecture="sm_86")
+    assert lowering.lower([(Cubin({}, (), (), {}), [code])]).unknown == {text.split()[0]: 1}
+
+
 @given(st.lists(words | st.text(max_size=6), max_size=12))
 def test_no_text_breaks_it(texts: list[str]) -> None:
     line = CodeLine(0, " ".join(texts).replace(" ,", ","))

@@ -20,6 +20,7 @@ from chathpc.diagnosis.sass.opcodes import (
     result_of,
     widths,
 )
+from chathpc.diagnosis.sass.text import REGISTER_NAME, is_predicate, operands, written
 from chathpc.profile.machine_code import CodeLine
 
 #: Numbers of single registers in one space: R0…, UR0…, P0…, UP0…, B0…, SB0….
@@ -29,17 +30,13 @@ PREDICATES, CONVERGENCE, SCOREBOARDS = range(512, 544), range(544, 560), range(5
 #: Longer text is no instruction.
 LONGEST = 600
 
-_GUARD = re.compile(r"@(!?)(U?P)([0-7T])\s+")
 _OPCODE = re.compile(r"[A-Z][A-Z0-9_]*")
-_REGISTER = re.compile(r"(?<![\w.])(UR|UP|SB|R|P|B)(\d{1,3})(?![\w])((?:\.\w+)*)")
-_BARE = re.compile(r"!?(?:UP|P)(?:[0-7]|T)")
 _TARGET = re.compile(r"0x([0-9a-fA-F]{1,16})$")
 _LABEL = re.compile(r"(?:\.L|\$)[\w.$]+")
-_QUOTED = re.compile(r'\(\*"[^"]*"\*\)')
 #: Operands among which predicates may follow a result: itself and two carries.
 _CARRIES = 3
 _DESCRIPTORS = ("desc[", "gdesc[", "tmem[")
-_TRAPS = str.maketrans("", "", "|~;")
+_TRAPS = str.maketrans("", "", "|~")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +83,12 @@ class Instruction:
 
 def register(name: str) -> int:
     """Number of a single register: `register("UR4")`; −1 for those that hold nothing (RZ, PT) and for what is none."""
-    match = _REGISTER.fullmatch(name)
-    return _number(match[1], int(match[2])) if match else -1
+    match = REGISTER_NAME.fullmatch(name)
+    return _number(match[1], match[2]) if match else -1
 
 
-def _number(kind: str, index: int) -> int:
-    return _FIRST[kind] + index if index < _COUNT[kind] else -1
+def _number(kind: str, index: str) -> int:
+    return _FIRST[kind] + int(index) if index.isdigit() and int(index) < _COUNT[kind] else -1
 
 
 _BRANCHES = frozenset(["BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "BSSY", "SSY", "PBK", "PCNT", "PRET"])
@@ -104,22 +101,18 @@ def parse(line: CodeLine, base: int = 0) -> Instruction:
     """The instruction of a line; one without opcode, reads and writes for text that is none. `base` is subtracted from absolute
     targets. Never fails, in time linear in the text.
     """
-    text = line.text
-    if len(text) > LONGEST:
+    if len(line.text) > LONGEST:
         return _NOTHING
-    guard, negated, text = _guard(text.translate(_TRAPS).strip())
-    word, _, rest = text.partition(" ")
-    kind = _kind(word)
+    text = written(line.text)
+    kind = _kind(text.word)
     if kind is None:
         return _NOTHING
-    if '"' in rest:
-        rest = _QUOTED.sub("", rest)
-    operands = [part.strip() for part in rest.split(",")] if rest else []
-    reads, writes = _operands(kind, operands)
+    guard, parts = register(text.guard), operands(text.rest.translate(_TRAPS))
+    reads, writes = _operands(kind, parts)
     if guard >= 0:
         reads.append(guard)
     control = control_of(line.control)
-    targets, named = _targets(kind.opcode, line.text, operands, base) if kind.opcode in _BRANCHES else ((), ())
+    targets, named = _targets(kind.opcode, line.text, parts, base) if kind.opcode in _BRANCHES else ((), ())
     result = kind.result
     if (
         control is not None
@@ -130,8 +123,8 @@ def parse(line: CodeLine, base: int = 0) -> Instruction:
     ):
         result = Result.FIXED
     return Instruction(
-        kind.opcode, kind.modifiers, tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), guard, negated, targets, named,
-        result, control, _count(operands) if kind.opcode == "DEPBAR" else 0,
+        kind.opcode, kind.modifiers, tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), guard, text.negated, targets, named,
+        result, control, _count(parts) if kind.opcode == "DEPBAR" else 0,
     )  # fmt: skip
 
 
@@ -169,14 +162,6 @@ def _kind(word: str) -> _Kind | None:
     )  # fmt: skip
 
 
-def _guard(text: str) -> tuple[int, bool, str]:
-    match = _GUARD.match(text)
-    if match is None:
-        return -1, False, text
-    number = -1 if match[3] == "T" else _number(match[2], int(match[3]))
-    return number, match[1] == "!", text[match.end() :].lstrip()
-
-
 def _targets(opcode: str, rest: str, operands: list[str], base: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
     labels = tuple(_LABEL.findall(rest))
     match = _TARGET.search(operands[-1]) if operands and opcode not in _BY_TABLE else None
@@ -199,7 +184,7 @@ def _operands(kind: _Kind, operands: list[str]) -> tuple[list[int], list[int]]:
         elif kind.memory:
             shared = opcode == "LDGSTS" and index == 0  # the first address of a copy lies in shared memory
             reads += _registers(operand, 1 if "[" in operand else kind.width, 1 if shared else kind.address)
-        elif operand[:1] in "PU!" and _BARE.fullmatch(operand):
+        elif is_predicate(operand):
             reads += _registers(operand, 1, 1)
         else:
             reads += _registers(operand, kind.sources[min(source, 2)], 1)
@@ -218,25 +203,25 @@ def _results(kind: _Kind, operands: list[str]) -> int:
     opcode = kind.opcode
     if kind.memory and "256" in kind.modifiers:
         return 2
-    first, count = _is_predicate(operands[0]), len(operands)
+    first, count = _may_be_written(operands[0]), len(operands)
     if "SETP" in opcode or opcode in ("PLOP3", "UPLOP3"):
-        return 2 if count > 1 and _is_predicate(operands[1]) else 1
+        return 2 if count > 1 and _may_be_written(operands[1]) else 1
     if opcode in TWO_RESULTS:
         return 3 if first else 2
     if opcode in VOTES:
-        return 2 if not first and count > 2 and _is_predicate(operands[1]) else 1
+        return 2 if not first and count > 2 and _may_be_written(operands[1]) else 1
     if first:
         return 2 if opcode in LEADING and count > 2 else 1
     found = 1
     if opcode in CARRY:
-        while found < min(count - 1, _CARRIES) and _is_predicate(operands[found]):
+        while found < min(count - 1, _CARRIES) and _may_be_written(operands[found]):
             found += 1
     return found
 
 
-def _is_predicate(operand: str) -> bool:
-    """True for a predicate alone that may be written: `P0`, `UPT`, not `!P0`."""
-    return operand[:1] in ("P", "U") and _BARE.fullmatch(operand) is not None
+def _may_be_written(operand: str) -> bool:
+    """True for a predicate alone that is not negated."""
+    return operand[:1] != "!" and is_predicate(operand)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -245,9 +230,9 @@ def _registers(operand: str, width: int, address: int) -> tuple[int, ...]:
     found: list[int] = []
     inside = "[" in operand
     descriptor = inside and operand.startswith(_DESCRIPTORS)
-    for match in _REGISTER.finditer(operand):
+    for match in REGISTER_NAME.finditer(operand):
         kind, parts = match[1], match[3]
-        number = _number(kind, int(match[2]))
+        number = _number(kind, match[2])
         if number < 0:
             continue
         count = 1
