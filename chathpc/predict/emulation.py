@@ -11,6 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from chathpc.diagnosis.sass.opcodes import MATRIX_COLUMNS, matrix_shape
 from chathpc.diagnosis.sass.text import written
 from chathpc.errors import AdapterError
 from chathpc.predict.counts import Counts, Launch, Range
@@ -47,10 +48,8 @@ _MEMORY = {
     "TLD": "texture load", "TLD4": "texture load", "SULD": "texture load", "SUST": "texture store",
 }  # fmt: skip
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "F64": 8, "U64": 8, "S64": 8}
-#: Operations of a warp's matrix instruction, two for each multiply and add: m·n·k of its shape (PTX ISA, mma).
-_SHAPES = {
-    "16816": 4096, "1688": 2048, "16832": 8192, "16864": 16384, "8816": 2048, "8832": 4096, "884": 512, "168128": 32768,
-}  # fmt: skip
+#: Rows and depth of a matrix operation whose shape is not known.
+_SHAPE = (16, 16)
 #: Bytes that a launch reads beside its data: an empty kernel's (arguments, descriptors; median of seven measured), and its instructions.
 _LAUNCH_BYTES, _INSTRUCTION_BYTES = 2700, 16
 #: A cache writes back early: at most this share of it is dirty at the end, and this share of little data is written all the same
@@ -105,7 +104,8 @@ def _word(text: str) -> _Word:
     elif opcode[:1] == "U" and _OPCODES.get(opcode[1:], _OTHER)[0] != "other":
         pipe = "integer"  # that of uniform registers
     if kind == "tensor":
-        count = next((_SHAPES[each] for each in modifiers if each in _SHAPES), 4096)
+        rows, depth = matrix_shape(modifiers) or _SHAPE
+        count = 2 * rows * MATRIX_COLUMNS * depth  # of the whole warp; a multiply and an add
     if kind == "conversion" and {"F64", "S64", "U64"} & set(modifiers):
         pipe = "fp64"  # of and to 64 bits: two a cycle on sm_86, a sixteenth of the others (CUDA C++ Programming Guide)
     if opcode == "HADD2" and "F32" in modifiers:

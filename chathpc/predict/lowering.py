@@ -15,6 +15,7 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
+from chathpc.diagnosis.sass.opcodes import matrix_shape
 from chathpc.diagnosis.sass.text import REGISTER_NAME, is_predicate, operands, written
 from chathpc.predict.cubin import Cubin, Variable
 from chathpc.profile.machine_code import CodeLine, MachineCode
@@ -61,11 +62,6 @@ _WAYS = {
 _UNIFORM = "IADD3 IMAD LEA LOP3 SHF MOV SEL ISETP PRMT FLO POPC BREV BMSK SGXT PLOP3 LDC F2FP IABS"
 _UNIFORM_OF = {f"U{name}": name for name in _UNIFORM.split()}
 _UNIFORM_OF |= {"VOTEU": "VOTE", "S2UR": "S2R", "CS2UR": "CS2R", "LDCU": "LDC", "UP2UR": "P2R"}
-#: Rows and depth of matrix operations; each has eight columns.
-_SHAPES = {
-    "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "8816": (8, 16), "8832": (8, 32), "884": (8, 4),
-    "8x8x4": (8, 4), "16x8x4": (16, 4), "16x8x8": (16, 8), "16x8x16": (16, 16),
-}  # fmt: skip
 #: A kernel that calls itself has no bound for its stack; so much do we give.
 _RECURSION = 1 << 14
 
@@ -502,7 +498,7 @@ def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -
 
 @_handles("HMMA", "IMMA", "DMMA")
 def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    rows, depth = next((_SHAPES[each] for each in modifiers if each in _SHAPES), (0, 0))
+    rows, depth = matrix_shape(modifiers) or (0, 0)
     types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or [
         "F32" if "TF32" in modifiers else "F16"
     ]

@@ -164,3 +164,13 @@ def test_a_constant_that_is_loaded_on_the_pipe_for_halves_is_no_arithmetic(text:
     lowered = SimpleNamespace(code=[SimpleNamespace(lines=[SimpleNamespace(text=text)])])
     (word,) = _words(cast(Lowered, lowered))
     assert (word.kind, word.pipe) == (kind, "fp16")
+
+
+@pytest.mark.parametrize(
+    ("word", "rows", "depth"),
+    [("HMMA.16816.F32", 16, 16), ("HMMA.1684.F32.TF32", 16, 4), ("DMMA.8x8x4", 8, 4), ("DMMA.884", 8, 4)],
+)
+def test_a_matrix_instruction_counts_two_operations_for_each_multiply_and_add(word: str, rows: int, depth: int) -> None:
+    lowered = SimpleNamespace(code=[SimpleNamespace(lines=[SimpleNamespace(text=f"{word} R4, R8, R10, R4 ;")])])
+    (found,) = _words(cast(Lowered, lowered))
+    assert (found.kind, found.operations, found.per_warp) == ("tensor", 2 * rows * 8 * depth, True)

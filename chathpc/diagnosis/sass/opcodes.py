@@ -8,6 +8,7 @@ NVIDIA Volta GPU architecture via microbenchmarking", 2018, section 2.1).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 
@@ -67,6 +68,13 @@ _MATRIX = {
     "884": (2, 2, 4, 4), "1684": (2, 1, 4, 2), "1688": (2, 1, 4, 2), "16816": (4, 2, 4, 2), "8816": (1, 1, 2, 2), "8832": (1, 1, 2, 2),
     "16832": (4, 2, 4, 2), "16864": (4, 2, 4, 2), "168128": (2, 1, 4, 4), "168256": (4, 2, 4, 4), "88128": (1, 1, 2, 2),
 }  # fmt: skip
+#: Rows and depth of the matrix operations of a warp (PTX ISA, mma); all have as many columns.
+_SHAPES = {
+    "16816": (16, 16), "1688": (16, 8), "1684": (16, 4), "16832": (16, 32), "16864": (16, 64), "168128": (16, 128), "168256": (16, 256),
+    "8816": (8, 16), "8832": (8, 32), "88128": (8, 128), "884": (8, 4), "8x8x4": (8, 4), "16x8x4": (16, 4), "16x8x8": (16, 8),
+    "16x8x16": (16, 16),
+}  # fmt: skip
+MATRIX_COLUMNS = 8
 #: 256 bits stand in two operands of 128.
 _WIDTHS = {"64": 2, "128": 4, "256": 4}
 
@@ -149,6 +157,11 @@ def _matrix(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, int, int, int
     if any(word.startswith("STEP") for word in modifiers):
         results = 2
     return results, a, b, results
+
+
+def matrix_shape(modifiers: Sequence[str]) -> tuple[int, int] | None:
+    """Rows and depth of a matrix operation of a warp; None where its modifiers name no shape that is known."""
+    return next((_SHAPES[word] for word in modifiers if word in _SHAPES), None)
 
 
 def address_width(opcode: str, modifiers: tuple[str, ...]) -> int:
