@@ -17,7 +17,7 @@ from chathpc.adapters.nsight_compute.roofline import (
     ratio,
     tensor_flops,
 )
-from chathpc.profile.gpu_counters import STALLS
+from chathpc.profile.stalls import STALLS
 
 ELAPSED, ACTIVE = ".avg.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_active"
 

@@ -7,36 +7,15 @@ from collections.abc import Iterator, Mapping
 
 from chathpc.adapters.nsight_compute.launch import Launch
 from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.stalls import STALLS, names_in_samples, sampled
 
 SAMPLES = "smsp__pcsamp_sample_count"
 _STALLED = "smsp__pcsamp_warps_issue_stalled_"
 
-#: stall reason in NVIDIA's names → (last part of the id, what the warp waits for). The ids that HPCToolkit's stalls have too mean
-#: the same; NVIDIA's reasons that mix nothing with them keep their own names.
-_REASONS = {
-    "long_scoreboard": ("memory", "waiting for data from global, local, texture or surface memory"),
-    "lg_throttle": ("memory-throttle", "queue of global and local memory instructions full"),
-    "tex_throttle": ("texture", "queue of the texture unit full"),
-    "imc_miss": ("constant", "waiting for constants or immediates"),
-    "wait": ("dependency", "waiting for a fixed latency of an earlier instruction"),
-    "math_pipe_throttle": ("pipe-busy", "arithmetic pipe busy"),
-    "barrier": ("barrier", "waiting for other warps at a barrier"),
-    "no_instructions": ("instruction-fetch", "waiting for the next instruction"),
-    "no_instruction": ("instruction-fetch", "waiting for the next instruction"),
-    "not_selected": ("not-selected", "ready but not selected"),
-    "sleeping": ("sleep", "sleeping"),
-    "misc": ("other", "other"),
-    "short_scoreboard": ("short-scoreboard", "waiting for shared memory or a special function"),
-    "mio_throttle": ("mio-throttle", "queue of shared memory and special functions full"),
-    "membar": ("memory-fence", "waiting at a memory fence"),
-    "branch_resolving": ("branch", "waiting for the target of a branch"),
-    "dispatch_stall": ("dispatch", "stalled by the dispatcher"),
-    "drain": ("drain", "waiting at exit for stores to complete"),
-    "gmma": ("warpgroup", "waiting for matrix instructions of a warp group"),
-    "warpgroup_arrive": ("warpgroup", "waiting for matrix instructions of a warp group"),
-}  # fmt: skip
 #: A warp that issues does not stall.
 _ISSUES = "selected"
+#: Stall reason in NVIDIA's names → its own.
+_REASONS = {name: reason for reason in STALLS if reason != _ISSUES for name in names_in_samples(reason)}
 
 #: id → (names, the first that is there counts; unit; description).
 _COUNTS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -85,7 +64,7 @@ def located_values(launch: Launch) -> Iterator[tuple[str, Mapping[int, float]]]:
     for name, values in launch.located.items():
         reason = name.removeprefix(_STALLED)
         if reason != name and reason in _REASONS:
-            yield f"gpu.stall.{_REASONS[reason][0]}", values
+            yield sampled(_REASONS[reason])[0], values
     for identifier, (names, _) in _COUNTS.items():
         found = next((launch.located[name] for name in names if name in launch.located), None)
         if found is not None:
@@ -114,10 +93,12 @@ def located_metrics() -> dict[str, Metric]:
         "gpu.stall.any": Metric("gpu.stall.any", Unit.SAMPLES, "samples of warps that did not issue", f"{SAMPLES} - {_STALLED}selected"),
         PERIOD: Metric(PERIOD, Unit.SAMPLES, "what one sample counts for", "1", aggregation=Aggregation.MAX, hidden=True),
     }  # fmt: skip
-    for reason, (part, words) in _REASONS.items():
-        identifier = f"gpu.stall.{part}"
+    for name, reason in _REASONS.items():
+        (identifier,) = sampled(reason)
         if identifier not in found:
-            found[identifier] = Metric(identifier, Unit.SAMPLES, f"GPU stalls: {words}", _STALLED + reason)
+            found[identifier] = Metric(
+                identifier, Unit.SAMPLES, f"GPU stalls: waiting for {STALLS[reason].words}", _STALLED + name
+            )
     for identifier, (names, words) in _COUNTS.items():
         found[identifier] = Metric(identifier, Unit.COUNT, words, f"{names[0]} (per instruction)")
     for identifier, (base, words) in _EXCESS.items():

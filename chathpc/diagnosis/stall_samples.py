@@ -11,41 +11,23 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.device import Kernel, has, samples_metric
 from chathpc.diagnosis.statistics import is_above
-from chathpc.profile.gpu_counters import STALLS
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
+from chathpc.profile.stalls import ANY_MEMORY, STALLS, WAITING, sampled
 from chathpc.profile.tree import IntArray, NodeKind
 
 #: Kind of trouble → where it is counted by line, and what is counted in words.
 _BY_LINE = {
-    "memory": (
-        (
-            "gpu.stall.memory",
-            "gpu.stall.any-memory",
-            "gpu.stall.memory-throttle",
-            "gpu.stall.texture",
-            "gpu.stall.drain",
-        ),
-        "samples of warps that wait for memory",
-    ),
-    "barrier": (("gpu.stall.barrier",), "samples of warps that wait at a barrier"),
-    "dependency": (
-        ("gpu.stall.dependency", "gpu.stall.short-scoreboard", "gpu.stall.mio-throttle"),
-        "samples of warps that wait for earlier results",
-    ),
-    "fetch": (("gpu.stall.instruction-fetch",), "samples of warps that wait for instructions"),
-    "pipe": (("gpu.stall.pipe-busy",), "samples of warps that wait for a pipe"),
+    "memory": ((*sampled(*WAITING["memory"]), ANY_MEMORY), "samples of warps that wait for memory"),
+    "barrier": (sampled(*WAITING["barrier"]), "samples of warps that wait at a barrier"),
+    "dependency": (sampled(*WAITING["dependency"]), "samples of warps that wait for earlier results"),
+    "fetch": (sampled(*WAITING["fetch"]), "samples of warps that wait for instructions"),
+    "pipe": (sampled(*WAITING["pipe"]), "samples of warps that wait for a pipe"),
     "spread": (("gpu.l2.sectors.excessive",), "sectors beyond what coalesced accesses would need"),
     "conflicts": (("gpu.shared.wavefronts.excessive",), "wavefronts beyond what accesses without conflicts would need"),
 }
 #: What counts where a kind of trouble was not counted by line.
 _ANY = ((("gpu.stall.any",), "samples of waiting warps"), (("gpu.instructions",), "samples of warps"))
-#: Samples of warps by reason (`gpu.stall.<key>`) → the reason that they are samples of, where it has another name.
-_SAMPLED = {
-    "memory": "long-scoreboard", "memory-throttle": "lg-throttle", "texture": "tex-throttle", "dependency": "wait",
-    "pipe-busy": "math-pipe-throttle", "instruction-fetch": "no-instruction", "memory-fence": "membar", "constant": "imc-miss",
-    "branch": "branch-resolving", "dispatch": "dispatch-stall", "other": "misc", "warpgroup": "gmma",
-}  # fmt: skip
 
 
 def counted_by(trouble: str) -> tuple[tuple[str, ...], str]:
@@ -100,12 +82,12 @@ def sampled_stalls(profile: Profile, nodes: IntArray) -> Mapping[str, float]:
     if total < common()["min_samples"].value:
         return {}
     found = {}
-    for reason in (*_SAMPLED, *STALLS):
-        name = f"gpu.stall.{reason}"
+    for reason, stall in STALLS.items():
+        name = f"gpu.stall.{stall.key}"
         if has(profile, name) and reason != "selected":
             value = float(profile.dense(name)[nodes].sum())
             if value > 0:
-                found[_SAMPLED.get(reason, reason)] = min(value / total, 1.0)
+                found[reason] = min(value / total, 1.0)
     return found
 
 

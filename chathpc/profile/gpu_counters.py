@@ -8,6 +8,7 @@ value.
 from __future__ import annotations
 
 from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.stalls import STALLS
 
 _PERCENT = {
     "gpu.kernel.sm-throughput": "throughput of the multiprocessors, of peak",
@@ -86,36 +87,12 @@ _BYTES = {
     "gpu.kernel.peak-dram-rate": "peak of bytes per second from and to device memory",
 }
 
-#: Why a warp does not issue, by reason: cycles between two instructions of a warp that it waits for it
-#: (`gpu.kernel.stall.<reason>`); their sum with `selected` is `gpu.kernel.latency-per-issue`.
-STALLS = {
-    "long-scoreboard": "data from global, local, texture or surface memory",
-    "short-scoreboard": "data from shared memory or a special function",
-    "lg-throttle": "the queue of global and local memory instructions",
-    "tex-throttle": "the queue of the texture unit",
-    "mio-throttle": "the queue of shared memory and special functions",
-    "math-pipe-throttle": "a busy arithmetic pipe",
-    "barrier": "other warps at a barrier",
-    "membar": "a memory fence",
-    "wait": "a fixed latency of an earlier instruction",
-    "no-instruction": "the next instruction to be fetched",
-    "not-selected": "the scheduler, which chose another warp",
-    "branch-resolving": "the target of a branch",
-    "imc-miss": "constants or immediates in the cache",
-    "dispatch-stall": "the dispatcher",
-    "drain": "stores to end at the exit",
-    "sleep": "a sleep of the program's own",
-    "misc": "other reasons",
-    "gmma": "matrix instructions of a warp group",
-    "selected": "nothing: it issues",
-}  # fmt: skip
-
 
 def counter(identifier: str, source_name: str) -> Metric:
     """The metric of one id of this vocabulary; KeyError for any other."""
     if identifier.startswith("gpu.kernel.stall."):
         reason = identifier.removeprefix("gpu.kernel.stall.")
-        unit, words = Unit.CYCLES, f"cycles per issue that a warp waits for {STALLS[reason]}"
+        unit, words = Unit.CYCLES, f"cycles per issue that a warp waits for {STALLS[reason].words}"
     elif identifier in _PERCENT:
         unit, words = Unit.PERCENT, _PERCENT[identifier]
     elif identifier in _BYTES:

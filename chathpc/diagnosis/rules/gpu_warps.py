@@ -10,18 +10,10 @@ from chathpc.diagnosis.kernel_counters import Counted
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, QUEUES, excess_sectors, fills_queues, levels, may_hold_up
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
-from chathpc.profile.gpu_counters import STALLS
+from chathpc.profile.stalls import STALLS, WAITING
 
 #: Reasons that are no waiting: the warp issues, or could.
 _NO_WAIT = ("selected", "not-selected")
-#: Kind of waiting → stall reasons, of chathpc.profile.gpu_counters.STALLS.
-WAITING = {
-    "memory": ("long-scoreboard", *QUEUES, "drain", "membar"),
-    "barrier": ("barrier",),
-    "dependency": ("wait", "short-scoreboard", "mio-throttle"),
-    "fetch": ("no-instruction",),
-    "pipe": ("math-pipe-throttle", "gmma"),
-}
 #: Kind of waiting → cause, and what the warps wait for in words.
 _CAUSES = {
     "memory": ("gpu-memory-latency", "data from memory"),
@@ -115,7 +107,7 @@ def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) 
     for name, value in named:
         evidence.append(
             kernel.fact(
-                facts, Kind.VALUE, f"stall.{name}", value, subject=f"the stall reason {name}, for {STALLS[name]},", unit="ratio",
+                facts, Kind.VALUE, f"stall.{name}", value, subject=f"the stall reason {name}, for {STALLS[name].words},", unit="ratio",
                 how="cycles of the stall reason / cycles between two instructions of a warp",
             )
         )  # fmt: skip
