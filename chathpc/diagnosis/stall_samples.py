@@ -13,16 +13,16 @@ from chathpc.diagnosis.device import Kernel, has, samples_metric
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
-from chathpc.profile.stalls import ANY_MEMORY, STALLS, WAITING, sampled
+from chathpc.profile.stalls import STALLS, samples_of
 from chathpc.profile.tree import IntArray, NodeKind
 
 #: Kind of trouble → where it is counted by line, and what is counted in words.
 _BY_LINE = {
-    "memory": ((*sampled(*WAITING["memory"]), ANY_MEMORY), "samples of warps that wait for memory"),
-    "barrier": (sampled(*WAITING["barrier"]), "samples of warps that wait at a barrier"),
-    "dependency": (sampled(*WAITING["dependency"]), "samples of warps that wait for earlier results"),
-    "fetch": (sampled(*WAITING["fetch"]), "samples of warps that wait for instructions"),
-    "pipe": (sampled(*WAITING["pipe"]), "samples of warps that wait for a pipe"),
+    "memory": (samples_of("memory"), "samples of warps that wait for memory"),
+    "barrier": (samples_of("barrier"), "samples of warps that wait at a barrier"),
+    "dependency": (samples_of("dependency"), "samples of warps that wait for earlier results"),
+    "fetch": (samples_of("fetch"), "samples of warps that wait for instructions"),
+    "pipe": (samples_of("pipe"), "samples of warps that wait for a pipe"),
     "spread": (("gpu.l2.sectors.excessive",), "sectors beyond what coalesced accesses would need"),
     "conflicts": (("gpu.shared.wavefronts.excessive",), "wavefronts beyond what accesses without conflicts would need"),
 }

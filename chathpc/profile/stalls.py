@@ -39,16 +39,14 @@ STALLS: Mapping[str, Stall] = {
     "selected": Stall("nothing: it issues", "selected"),
 }  # fmt: skip
 #: Kind of waiting → the reasons that are evidence of it. By NVIDIA's Kernel Profiling Guide a warp that drains, or stands at a fence, waits for
-#: memory operations that are under way.
+#: memory operations that are under way, and a miss in the cache of constants for a read of device memory.
 WAITING: Mapping[str, tuple[str, ...]] = {
-    "memory": ("long-scoreboard", "lg-throttle", "tex-throttle", "drain", "membar"),
+    "memory": ("long-scoreboard", "lg-throttle", "tex-throttle", "drain", "membar", "imc-miss"),
     "barrier": ("barrier",),
     "dependency": ("wait", "short-scoreboard", "mio-throttle"),
     "fetch": ("no-instruction",),
     "pipe": ("math-pipe-throttle", "gmma"),
 }
-#: Samples of tools that do not tell global memory apart from others.
-ANY_MEMORY = "gpu.stall.any-memory"
 
 
 def names_in_samples(reason: str) -> tuple[str, ...]:
@@ -59,3 +57,8 @@ def names_in_samples(reason: str) -> tuple[str, ...]:
 def sampled(*reasons: str) -> tuple[str, ...]:
     """The metrics of samples by reason."""
     return tuple(f"gpu.stall.{STALLS[reason].key}" for reason in reasons)
+
+
+def samples_of(kind: str) -> tuple[str, ...]:
+    """The metrics of samples that are evidence of a kind of waiting; tools that do not tell global memory apart count all of memory."""
+    return (*sampled(*WAITING[kind]), *(("gpu.stall.any-memory",) if kind == "memory" else ()))

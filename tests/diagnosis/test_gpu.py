@@ -280,6 +280,22 @@ def test_wavefront_cycles_are_the_base_where_they_were_counted(memory: str) -> N
     assert finding(diagnosis, "gpu-memory-latency").share == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("drain", "gpu-memory-latency"),
+        ("memory-fence", "gpu-memory-latency"),
+        ("constant", "gpu-memory-latency"),
+        ("short-scoreboard", "gpu-dependency-stall"),
+        ("mio-throttle", "gpu-dependency-stall"),
+    ],
+)
+def test_samples_are_evidence_of_what_counters_of_the_same_reason_are(reason: str, cause: str) -> None:
+    values = {"gpu.instructions": 1000.0, "gpu.stall.any": 700.0, f"gpu.stall.{reason}": 700.0}
+    found = finding(diagnosed(program(launch(timed("saxpy", 4.0, line("kernels.cu:5", values=values))))), cause)
+    assert found.share == pytest.approx(0.7)
+
+
 def test_the_number_of_samples_follows_from_the_period() -> None:
     def reason(**more: float) -> str:
         values = {"gpu.instructions": 4.096e6, "gpu.stall.any": 2e6, "gpu.stall.memory": 2e6, **more}

@@ -19,22 +19,17 @@ from chathpc.diagnosis.sampled_code import in_program
 from chathpc.diagnosis.stall_samples import drawn, hot_part
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
+from chathpc.profile.stalls import sampled, samples_of
 
 #: cause → stall metrics that count for it, and what the warps wait for in words.
 _STALLS = {
-    "gpu-memory-latency": (
-        (
-            "gpu.stall.memory",
-            "gpu.stall.any-memory",
-            "gpu.stall.memory-throttle",
-            "gpu.stall.texture",
-            "gpu.stall.constant",
-        ),
-        "memory",
+    "gpu-memory-latency": (samples_of("memory"), "memory"),
+    "gpu-dependency-stall": (
+        (*samples_of("dependency"), *sampled("math-pipe-throttle")),
+        "the result of an earlier instruction",
     ),
-    "gpu-dependency-stall": (("gpu.stall.dependency", "gpu.stall.pipe-busy"), "the result of an earlier instruction"),
-    "gpu-barrier-stall": (("gpu.stall.barrier",), "other warps at a barrier"),
-    "gpu-instruction-fetch": (("gpu.stall.instruction-fetch",), "their next instruction"),
+    "gpu-barrier-stall": (samples_of("barrier"), "other warps at a barrier"),
+    "gpu-instruction-fetch": (samples_of("fetch"), "their next instruction"),
 }
 
 #: Stalls for room in a queue: NVIDIA's lg_throttle and tex_throttle.
@@ -73,8 +68,9 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
         if samples == 0 or part is None:
             continue
         taken = drawn(profile, base, samples)
-        for identifier, (metrics, words) in _STALLS.items():
+        for identifier, (counting, words) in _STALLS.items():
             entry = cause(identifier)
+            metrics = tuple(name for name in counting if has(profile, name))
             weight = sum((profile.dense(name) for name in metrics), np.zeros(len(profile.tree)))
             stalled = float(weight[kernel.nodes].sum())
             share = stalled / samples
