@@ -32,11 +32,6 @@ class Kernel:
         return kernel_title(self.name)
 
 
-def has(profile: Profile, metric: str) -> bool:
-    """True if the metric was measured and has a value."""
-    return metric in profile.metrics and profile.metrics[metric].has_values
-
-
 def kernels(profile: Profile) -> list[Kernel]:
     """The kernels with time or samples, the longest first; launches of binaries without symbols go by their launch
     site.
@@ -69,14 +64,14 @@ def kernels(profile: Profile) -> list[Kernel]:
 def samples_metric(profile: Profile) -> str | None:
     """The metric that counts all warp samples: instructions (NVIDIA, Intel) or wavefront cycles (AMD)."""
     for name in ("gpu.cycles", "gpu.instructions"):
-        if has(profile, name) and has(profile, "gpu.stall.any"):
+        if profile.has(name) and profile.has("gpu.stall.any"):
             return name
     return None
 
 
 def device_time(profile: Profile) -> float:
     """Seconds in which the device worked on anything; 0 where it was not measured."""
-    return profile.total("gpu.time") if has(profile, "gpu.time") else 0.0
+    return profile.total("gpu.time") if profile.has("gpu.time") else 0.0
 
 
 def kernel_place(profile: Profile, kernel: Kernel, weight: FloatArray | None = None) -> Place:

@@ -461,7 +461,7 @@ def in_own_words(facts: Facts, draft: Draft) -> Draft:
 
 
 def _has_device_time(profile: Profile) -> bool:
-    return any(name in profile.metrics and profile.metrics[name].has_values for name in ("gpu.time", "gpu.kernel.time"))
+    return profile.has("gpu.time") or profile.has("gpu.kernel.time")
 
 
 def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:

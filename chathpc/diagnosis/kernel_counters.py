@@ -15,7 +15,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.catalogue.entry import NextMeasurement
-from chathpc.diagnosis.device import Kernel, has, kernel_place
+from chathpc.diagnosis.device import Kernel, kernel_place
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
@@ -244,13 +244,13 @@ _PARTS = frozenset(
 
 def has_counters(profile: Profile) -> bool:
     """True if the profile holds counters of kernels, not only facts about their launch or accesses."""
-    return any(name in COUNTERS and name not in _NO_COUNTERS and has(profile, name) for name in profile.metrics)
+    return any(name in COUNTERS and name not in _NO_COUNTERS and profile.has(name) for name in profile.metrics)
 
 
 def counting_tools(profile: Profile) -> frozenset[str]:
     """The tools that counted in kernels; "" for that of a profile that only one tool measured."""
     return frozenset(
-        profile.metrics[name].tool for name in profile.metrics if name in COUNTERS and name not in _NO_COUNTERS and has(profile, name)
+        profile.metrics[name].tool for name in profile.metrics if name in COUNTERS and name not in _NO_COUNTERS and profile.has(name)
     )  # fmt: skip
 
 
@@ -266,7 +266,7 @@ def _facts_by_node(profile: Profile) -> dict[int, dict[str, float]]:
     found: dict[int, dict[str, float]] = {}
     more = set()
     for identifier in COUNTERS:
-        if not has(profile, identifier):
+        if not profile.has(identifier):
             continue
         column = profile.exclusive(identifier)
         for node, value in zip(column.nodes.tolist(), column.values.tolist(), strict=True):

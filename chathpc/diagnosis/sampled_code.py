@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.device import has
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sass.blame import Link, blame
 from chathpc.diagnosis.sass.flow import Program
@@ -31,7 +30,7 @@ class Places:
         self, profile: Profile, metric: str, whole: Program, kinds: frozenset[Result], reason: str = ""
     ) -> dict[int, float]:
         """Value of each instruction: that of its node; of a line's instructions those that can wait so share its value."""
-        if not has(profile, metric):
+        if not profile.has(metric):
             return {}
         values = profile.dense(metric)
         found: dict[int, float] = {}

@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.device import Kernel, has, samples_metric
+from chathpc.diagnosis.device import Kernel, samples_metric
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
@@ -42,7 +42,7 @@ def drawn(profile: Profile, metric: str, total: float) -> float:
     """
     if profile.metrics[metric].unit == Unit.SAMPLES:
         return total
-    if not has(profile, _PERIOD) or not len(periods := profile.exclusive(_PERIOD)):
+    if not profile.has(_PERIOD) or not len(periods := profile.exclusive(_PERIOD)):
         return inf
     return total / max(float(periods.values.min()), 1.0)
 
@@ -67,7 +67,7 @@ _PERIOD = "gpu.samples.period"
 
 def warp_samples(profile: Profile, nodes: IntArray) -> float:
     """Number of samples of warps at `nodes`; infinite where it is not known."""
-    if not has(profile, _WARPS):
+    if not profile.has(_WARPS):
         return inf
     return drawn(profile, _WARPS, float(profile.dense(_WARPS)[nodes].sum()))
 
@@ -84,7 +84,7 @@ def sampled_stalls(profile: Profile, nodes: IntArray) -> Mapping[str, float]:
     found = {}
     for reason, stall in STALLS.items():
         name = f"gpu.stall.{stall.key}"
-        if has(profile, name) and reason != "selected":
+        if profile.has(name) and reason != "selected":
             value = float(profile.dense(name)[nodes].sum())
             if value > 0:
                 found[reason] = min(value / total, 1.0)

@@ -189,8 +189,7 @@ _COUNTERS = ("sm-throughput", "memory-throughput", "dram-throughput", "latency-p
 
 def has_counters(timeline: TimelineFacts) -> bool:
     """True if counters of kernels stand beside the timeline."""
-    metrics = timeline.profile.metrics
-    return any(name in metrics and metrics[name].has_values for name in (f"gpu.kernel.{each}" for each in _COUNTERS))
+    return any(timeline.profile.has(f"gpu.kernel.{each}") for each in _COUNTERS)
 
 
 def healthy_headline(timeline: TimelineFacts) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chathpc.adapters.load import load
-from chathpc.diagnosis.device import Kernel, has, kernels
+from chathpc.diagnosis.device import Kernel, kernels
 from chathpc.errors import UsageError
 from chathpc.predict import devices
 from chathpc.predict.across import Measured
@@ -75,7 +75,7 @@ def profiled(path: Path, kernel: str | None) -> Profiled:
     first = wanted[0]
 
     def told(metric: str) -> int:
-        value = profile.exclusive(metric).at(first.top) if has(profile, metric) else None
+        value = profile.exclusive(metric).at(first.top) if profile.has(metric) else None
         return round(value) if value else 0
 
     each = first.seconds / first.launches if first.launches else 0.0

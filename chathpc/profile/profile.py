@@ -203,13 +203,17 @@ class Profile:
     @cached_property
     def _idle_streams(self) -> BoolArray:
         """True for GPU streams that have none of the devices' time, which others have: one that is only waited for does nothing."""
-        is_gpu, metric = self.where.is_gpu, self.metrics.get("gpu.time")
-        if metric is None or not metric.has_values or not is_gpu.any():
+        is_gpu = self.where.is_gpu
+        if not self.has("gpu.time") or not is_gpu.any():
             return np.zeros(len(is_gpu), dtype=bool)
-        works = np.nan_to_num(self.location_totals(metric.id)) > 0
+        works = np.nan_to_num(self.location_totals("gpu.time")) > 0
         return is_gpu & ~works if (is_gpu & works).any() else np.zeros(len(is_gpu), dtype=bool)
 
     # -- metrics -------------------------------------------------------------------------------------------
+
+    def has(self, *metrics: str) -> bool:
+        """True if all these metrics were measured and have values."""
+        return all(name in self.metrics and self.metrics[name].has_values for name in metrics)
 
     def metric(self, name: str) -> Metric:
         """The metric with canonical id `name`, or with that name in the source; UsageError if there is none."""
@@ -229,9 +233,8 @@ class Profile:
         instructions and percentages; None without any.
         """
         for name in TIME_METRICS:
-            metric = self.metrics.get(name)
-            if metric is not None and metric.has_values:
-                return metric
+            if self.has(name):
+                return self.metrics[name]
         return None
 
     @property
@@ -248,8 +251,7 @@ class Profile:
     def dense(self, metric: str) -> FloatArray:
         """Exclusive values of all nodes; zeros for a metric that was not measured, or has no value."""
         size = len(self.tree)
-        measured = metric in self.metrics and self.metrics[metric].has_values
-        return self.exclusive(metric).dense(size) if measured else np.zeros(size)
+        return self.exclusive(metric).dense(size) if self.has(metric) else np.zeros(size)
 
     def inclusive(self, metric: str) -> Column:
         """Values of each node with all below it."""

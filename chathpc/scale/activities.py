@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.comparison.matching import Joint, Part, rebuilt
-from chathpc.diagnosis.device import has
 from chathpc.profile.activity import Activity
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
@@ -47,16 +46,16 @@ def by_device(profile: Profile, table: FloatArray) -> FloatArray:
 
 def totals(profile: Profile, *metrics: str) -> FloatArray:
     """Sum of the metrics that there are, by device."""
-    known = [profile.location_totals(name) for name in metrics if has(profile, name)]
+    known = [profile.location_totals(name) for name in metrics if profile.has(name)]
     return by_device(profile, np.nansum(known, axis=0)) if known else np.zeros(0)
 
 
 def kinds_of(profile: Profile) -> NDArray[np.uint8]:
     """By node: kernels compute, but those that communicate, and copies and what else a device does."""
-    if not has(profile, KERNELS):
+    if not profile.has(KERNELS):
         return np.full(len(profile.tree), Activity.GPU, dtype=np.uint8)
     kernels = profile.dense(KERNELS)
-    collective = profile.dense(COLLECTIVES) if has(profile, COLLECTIVES) else np.zeros(len(kernels))
+    collective = profile.dense(COLLECTIVES) if profile.has(COLLECTIVES) else np.zeros(len(kernels))
     kinds = np.where(kernels > 0, Activity.COMPUTE, Activity.GPU_COPY)
     return np.where(collective > 0, Activity.MPI, kinds).astype(np.uint8)
 

@@ -19,7 +19,6 @@ from math import isfinite
 
 import numpy as np
 
-from chathpc.diagnosis.device import has
 from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import FloatArray
 from chathpc.scale import activities
@@ -123,7 +122,7 @@ def _against_first(costs: Costs) -> tuple[Factors, Factors]:
 def _counted(run: Run) -> tuple[float, ...]:
     """Instructions, cycles and seconds of computing; 0 for what was not counted."""
     names = ("cpu.instructions", "cpu.cycles", "cpu.time")
-    if not run.on_threads or not all(has(run.profile, name) for name in names):
+    if not run.on_threads or not all(run.profile.has(name) for name in names):
         return (0.0,) * len(names)
     useful = activities.is_useful(run.kinds)
     return tuple(float(run.profile.dense(name)[useful].sum()) for name in names)
@@ -150,7 +149,7 @@ def _devices(series: Series) -> Factors:
             rows.append((np.nan,) * 3)
             continue
         parts = (activities.KERNELS, "gpu.copy.time", "gpu.memset.time")
-        busy = activities.totals(profile, *((activities.ALL,) if has(profile, activities.ALL) else parts))
+        busy = activities.totals(profile, *((activities.ALL,) if profile.has(activities.ALL) else parts))
         use = busy.max() / (wall_seconds(profile) or np.nan)
         rows.append((kernels[busy > 0].mean() / kernels.max(), kernels.max() / busy.max(), min(use, 1.0)))
     return dict(zip(("device_balance", "device_copies", "device_use"), np.array(rows).T, strict=True))

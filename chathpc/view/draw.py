@@ -193,13 +193,12 @@ MOST_KERNELS = 200
 
 def roofline_of(profile: Profile, tables: Tables) -> list[DrawnKernel]:
     """The kernels whose arithmetic intensity and rate were counted, longest first (Williams, Waterman, Patterson, CACM 52(4), 2009)."""
-    if _INTENSITY not in profile.metrics or not profile.metrics[_INTENSITY].has_values:
+    if not profile.has(_INTENSITY):
         return []
     intensity = profile.exclusive(_INTENSITY)
 
     def at(metric: str, node: int) -> float | None:
-        known = profile.metrics.get(metric)
-        return profile.exclusive(metric).at(node) if known is not None and known.has_values else None
+        return profile.exclusive(metric).at(node) if profile.has(metric) else None
 
     kernels = []
     for node, value in zip(intensity.nodes.tolist(), intensity.values.tolist(), strict=True):

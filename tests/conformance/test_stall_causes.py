@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.adapters.load import load
-from chathpc.diagnosis.device import has, kernels
+from chathpc.diagnosis.device import kernels
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.sass.blame import Link, blame
 from chathpc.diagnosis.sass.flow import program
@@ -43,7 +43,7 @@ def linked(profile: Profile, reason: str) -> dict[Link, float]:
     """Samples of a stall reason by why somebody was blamed; the total must be what the report holds."""
     metric = f"gpu.stall.{reason}"
     found = dict.fromkeys(Link, 0.0)
-    if not has(profile, metric):
+    if not profile.has(metric):
         return found
     tree, column = profile.tree, profile.exclusive(metric)
     assert tree.offset is not None

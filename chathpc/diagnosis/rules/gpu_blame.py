@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.device import has
 from chathpc.diagnosis.draft import fact, share_fact
 from chathpc.diagnosis.fact import Fact, Kind, Part
 from chathpc.diagnosis.facts import Facts
@@ -70,7 +69,7 @@ def stall_cause(profile: Profile, name: str, nodes: IntArray, metrics: Sequence[
     issued = places.spread(profile, _EXECUTED, whole, frozenset())
     blames: list[Blame] = []
     for metric in metrics:
-        if has(profile, metric):
+        if profile.has(metric):
             reason = metric.removeprefix(_PREFIX)
             kinds = _kinds(profile, reason)
             stalled = places.spread(profile, metric, whole, kinds, reason)
@@ -107,7 +106,7 @@ def _work_before(profile: Profile, whole: Program, places: Places, barrier: Code
 
 def _kinds(profile: Profile, reason: str) -> frozenset[Result]:
     """What warps wait for by a stall reason; tools that do not tell shared memory apart count it among earlier results."""
-    if reason == "dependency" and not has(profile, _PREFIX + "short-scoreboard"):
+    if reason == "dependency" and not profile.has(_PREFIX + "short-scoreboard"):
         return EARLIER
     return WAITED.get(reason, frozenset())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, has, kernel_place, kernels, samples_metric
+from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact, kernel_time, share_fact
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts
@@ -70,7 +70,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
         taken = drawn(profile, base, samples)
         for identifier, (counting, words) in _STALLS.items():
             entry = cause(identifier)
-            metrics = tuple(name for name in counting if has(profile, name))
+            metrics = tuple(name for name in counting if profile.has(name))
             weight = sum((profile.dense(name) for name in metrics), np.zeros(len(profile.tree)))
             stalled = float(weight[kernel.nodes].sum())
             share = stalled / samples
@@ -235,12 +235,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     entry = cause("gpu-kernel-bound")
     profile = facts.profile
     device = device_time(profile)
-    if (
-        not device
-        or not has(profile, "gpu.kernel.time")
-        or samples_metric(profile) is not None
-        or has_counters(profile)
-    ):
+    if not device or not profile.has("gpu.kernel.time") or samples_metric(profile) is not None or has_counters(profile):
         return
     share = profile.total("gpu.kernel.time") / device
     found = kernels(profile)

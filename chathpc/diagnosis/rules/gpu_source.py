@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.device import Kernel, device_time, has, kernel_place, kernels, samples_metric
+from chathpc.diagnosis.device import Kernel, device_time, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, kernel_time, share_fact
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
@@ -137,7 +137,7 @@ class _Kernel:
         """True where the profile tells what the sign is about, so that the rules of what is measured have judged it."""
         metric = _LAUNCHES.get(sign.cause)
         profile = self.facts.profile
-        return metric is not None and has(profile, metric) and profile.exclusive(metric).at(self.kernel.top) is not None
+        return metric is not None and profile.has(metric) and profile.exclusive(metric).at(self.kernel.top) is not None
 
     @property
     def _short(self) -> str:
@@ -155,7 +155,7 @@ class _Kernel:
     def _metric(self) -> str:
         return (
             "gpu.kernel.time"
-            if has(self.facts.profile, "gpu.kernel.time")
+            if self.facts.profile.has("gpu.kernel.time")
             else samples_metric(self.facts.profile) or "gpu.time"
         )
 
@@ -210,7 +210,7 @@ class _Kernel:
         base = samples_metric(profile)
         if base is None or not len(nodes):
             return None
-        metrics = [name for name in _STALLS.get(sign.cause, (base,)) if has(profile, name)]
+        metrics = [name for name in _STALLS.get(sign.cause, (base,)) if profile.has(name)]
         weight = sum((profile.dense(name) for name in metrics), np.zeros(len(profile.tree)))
         stalled = float(weight[nodes].sum())
         share = stalled / self.samples

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.device import device_time, has, kernels
+from chathpc.diagnosis.device import device_time, kernels
 from chathpc.diagnosis.draft import Draft, fact, kernel_time, time_fact
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
@@ -21,7 +21,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
     """Copies between host and device that take much of the device's busy time."""
     profile = facts.profile
     device = device_time(profile)
-    if not device or not has(profile, "gpu.copy.time"):
+    if not device or not profile.has("gpu.copy.time"):
         return
     tree = profile.tree
     time = profile.dense("gpu.copy.time")
@@ -39,7 +39,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
             continue
         node = int(np.argmax(weight))
         place = _launch_site(facts, node)
-        kernel_seconds = profile.total("gpu.kernel.time") if has(profile, "gpu.kernel.time") else 0.0
+        kernel_seconds = profile.total("gpu.kernel.time") if profile.has("gpu.kernel.time") else 0.0
         evidence = [
             fact(
                 facts,
@@ -55,7 +55,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
             ),
             kernel_time(facts, "kernels", kernel_seconds, device, form=Form.MANY),
         ]
-        if has(profile, volume_metric):
+        if profile.has(volume_metric):
             volume = profile.total(volume_metric)
             evidence.append(
                 fact(
@@ -76,7 +76,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
             cost=seconds,
             share=share,
             evidence=tuple(evidence),
-            signs=2 if has(profile, volume_metric) else 1,
+            signs=2 if profile.has(volume_metric) else 1,
             samples=0,
         )
 
@@ -98,7 +98,7 @@ def launches(facts: Facts) -> Iterable[Draft]:
     """Kernels so short that launching them takes longer than running them."""
     entry = cause("gpu-launch-bound")
     profile = facts.profile
-    if not (has(profile, "gpu.kernel.time") and has(profile, "gpu.kernel.count")):
+    if not (profile.has("gpu.kernel.time") and profile.has("gpu.kernel.count")):
         return
     count, seconds = profile.total("gpu.kernel.count"), profile.total("gpu.kernel.time")
     limit = entry.threshold("max_kernel_seconds")

@@ -239,11 +239,7 @@ def _by_rank(facts: Facts) -> FloatArray:
 
 def _bytes(facts: Facts) -> float | None:
     """Bytes read and written, where they were collected."""
-    found = [
-        facts.profile.total(name)
-        for name in ("io.read.bytes", "io.write.bytes")
-        if name in facts.profile.metrics and facts.profile.metrics[name].has_values
-    ]
+    found = [facts.profile.total(name) for name in ("io.read.bytes", "io.write.bytes") if facts.profile.has(name)]
     return sum(found) if found else None
 
 

@@ -60,9 +60,7 @@ def totals(profile: Profile) -> Totals:
     """The sums of a log; 0 for what it does not have."""
 
     def total(*names: str) -> float:
-        return sum(
-            profile.total(name) for name in names if name in profile.metrics and profile.metrics[name].has_values
-        )
+        return sum(profile.total(name) for name in names if profile.has(name))
 
     return Totals(
         window=total("run.time"),
@@ -144,8 +142,7 @@ def processes_of(profile: Profile) -> int:
 
 def is_log(facts: Facts) -> bool:
     """True if the profile has the log of a run's input and output."""
-    metrics = facts.profile.metrics
-    return all(name in metrics and metrics[name].has_values for name in ("io.time", "run.time"))
+    return facts.profile.has("io.time", "run.time")
 
 
 def _counted(profile: Profile, what: str) -> float:

@@ -93,8 +93,8 @@ def _of_code(facts: Facts, code: SampledCode, mine: BoolArray, drafts: Sequence[
 
 def _scalar(facts: Facts, code: SampledCode, mine: BoolArray, drafts: Sequence[Draft]) -> Iterator[Draft]:
     """The hottest loop without vector instructions that could have them: of its source lines, which nothing else explains."""
-    time, counted = float(facts.time[mine].sum()), facts.profile.metrics.get("cpu.instructions")
-    if counted is not None and counted.has_values and not Hot(facts).many_instructions(mine):
+    time = float(facts.time[mine].sum())
+    if facts.profile.has("cpu.instructions") and not Hot(facts).many_instructions(mine):
         return  # it waits
     for loop in scalar_loops(code, int(cause(SCALAR).threshold("min_operations"))):
         place = facts.hot_place(np.where(mine & _at(facts, loop), facts.time, 0.0))

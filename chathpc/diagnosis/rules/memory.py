@@ -70,7 +70,7 @@ def leak(facts: Facts) -> Iterable[Draft]:
     """Memory that was allocated and not freed, where the profile counts both."""
     entry = cause("memory-leak")
     metrics = facts.profile.metrics
-    if not all(name in metrics and metrics[name].has_values for name in ("memory.allocated.bytes",)):
+    if not facts.profile.has("memory.allocated.bytes"):
         return
     allocated = facts.profile.total("memory.allocated.bytes")
     freed = facts.profile.total("memory.freed.bytes") if "memory.freed.bytes" in metrics else 0.0
@@ -125,7 +125,7 @@ def leak(facts: Facts) -> Iterable[Draft]:
 def page_faults(facts: Facts) -> Iterable[Draft]:
     """Pages that the kernel supplies: by the kernel's own time for them where that was sampled, else by their number and the cost of one."""
     entry, number = cause("page-faults"), "cpu.page-faults"
-    counted = number in facts.profile.metrics and facts.profile.metrics[number].has_values
+    counted = facts.profile.has(number)
     weight = facts.profile.exclusive(number).dense(len(facts.profile.tree)) if counted else np.zeros(0)
     faults = float(weight.sum())
     if facts.spent(Activity.PAGE_FAULT) > 0:

@@ -269,7 +269,7 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     if traced is not None and traced.is_whole:  # then waiting for late ranks is known, and is no latency
         spent = float(traced.at_node.sum())
     metrics = facts.profile.metrics
-    sent = next((name for name in _BYTES if name in metrics and metrics[name].has_values), None)
+    sent = next((name for name in _BYTES if facts.profile.has(name)), None)
     if facts.total == 0 or _CALLS not in metrics or not facts.in_seconds:
         return
     share = spent / facts.total

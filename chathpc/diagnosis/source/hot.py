@@ -157,8 +157,7 @@ class Hot:
         """The same of some nodes by themselves."""
         facts = self.facts
         each = _MISS_SECONDS if facts.in_seconds else _MISS_CYCLES if facts.metric == "cpu.cycles" else 0.0
-        counted = facts.profile.metrics.get(_MISSES)
-        if not each or counted is None or not counted.has_values:
+        if not each or not facts.profile.has(_MISSES):
             return False
         misses = facts.profile.dense(_MISSES)
         return float(misses[nodes].sum()) * each < _MISSED * float(facts.time[nodes].sum()) and float(misses.sum()) > 0
@@ -171,8 +170,7 @@ class Hot:
 
     def many_instructions(self, nodes: BoolArray) -> bool:
         """The same of some nodes by themselves."""
-        metrics = self.facts.profile.metrics
-        if not all(name in metrics and metrics[name].has_values for name in (_CYCLES, _INSTRUCTIONS)):
+        if not self.facts.profile.has(_CYCLES, _INSTRUCTIONS):
             return False
         cycles, executed = (float(self.facts.profile.dense(name)[nodes].sum()) for name in (_CYCLES, _INSTRUCTIONS))
         return cycles > 0 and executed >= common()["computing_ipc"].value * cycles
