@@ -211,6 +211,16 @@ def test_several_lines_of_a_function_that_do_the_same_are_one_finding() -> None:
     assert 3.0 in [pytest.approx(each.value) for each in diagnosed(profile).evidence if each.unit == "s"]
 
 
+def test_elements_are_told_only_where_python_itself_has_the_time() -> None:
+    text = "def f(p, n):\n    for i in range(n):\n        p[i] = 2 * p[i]\n"
+    for own, below in ((8.0, 1.0), (1.0, 8.0)):
+        inner = line("app.py:3", call("DOUBLE_multiply", at=NUMPY, time=below), time=own)
+        profile = build(
+            call("<module>", call("f", inner, at="app.py:1"), at="app.py:9"), read_source=source({"app.py": text})
+        )
+        assert ("not-vectorised" in causes(profile)) == (own > below)
+
+
 def test_functions_of_numpy_in_python_begin_nothing_where_their_native_ones_are_not_told() -> None:
     """cProfile sees `solve`, with all that LAPACK does in it."""
     solve = call("solve", at="/opt/lib/python3.11/site-packages/numpy/linalg/_linalg.py:320", time=9.0)

@@ -256,6 +256,9 @@ def _in_scripts(hot: Hot) -> Iterator[_Found]:
             repeated = any(one is not None and one.is_repeated(at) for one, at in above)
             for sign in python.signs(script, line, repeated=repeated):
                 for found in _costed(hot, file, sign):
+                    own = hot.interpreted_time(file, sign.first, sign.last) if sign.interpreted else found.cost
+                    if own < common()["most"].value * found.cost:
+                        continue
                     yield replace(found, where=replace(found.where, line=sign.line)) if sign.of_function else found
 
 
@@ -643,6 +646,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
 _PARTS = {
     ("redundant-copies", "allocation-churn"): Activity.ALLOCATION,
     ("quadratic-algorithm", "redundant-copies"): Activity.COPY,
+    ("io-small-requests", "io-bound"): Activity.IO,
     **{
         ("mpi-small-messages", f"mpi-{name}"): Activity.MPI
         for name in ("late-sender", "collective-wait", "communication-bound")

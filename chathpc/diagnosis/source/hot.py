@@ -147,6 +147,13 @@ class Hot:
         kinds = is_one_of(facts.activities.kind[inside], (Activity.COMPUTE, Activity.LIBRARY))
         return float(facts.time[inside[kinds]].sum())
 
+    def interpreted_time(self, file: int, first: int, last: int) -> float:
+        """Time of the lines' own steps, without any function that they call."""
+        facts, nodes = self.facts, self._sites(file)
+        line = self.facts.profile.tree.line[nodes]
+        here = (facts.activities.site[nodes] == nodes) & (line >= first) & (line <= last)
+        return float(facts.time[nodes[here]].sum())
+
     def has_few_misses(self, file: int, first: int, last: int) -> bool:
         """True if last-level cache misses were counted, and those of the lines could take no more than a tenth of their time even
         one after the other.

@@ -376,9 +376,14 @@ def _invariant(script: Script, statement: ast.stmt, repeated: bool) -> Sign | No
     if isinstance(statement, ast.Expr):
         return None
     calls = [node for node in parts(statement) if isinstance(node, ast.Call)]
+    function = script.holder(statement)
     for call in calls:
-        name = script.resolved(call.func)
-        for loop in reversed(script.loops(call)):
+        name, loops = script.resolved(call.func), script.loops(call)
+        alone = repeated and not loops and bool(call.args or call.keywords) and _is_costly(script, call)
+        if function is not None and alone and _Same(script, function).holds(call):
+            says = f"computes {_shown(call)} in each call, though nothing in it changes after the object was made"
+            return _sign("same", statement, says, against=(_ONE_OBJECT,))
+        for loop in reversed(loops):
             same = _Same(script, loop)
             of = f" over {_shown(loop.target)}" if isinstance(loop, _FOR) else ""
             if same.holds(call) and _is_costly(script, call):
@@ -392,6 +397,7 @@ def _invariant(script: Script, statement: ast.stmt, repeated: bool) -> Sign | No
     return None
 
 
+_ONE_OBJECT = "Whether it is the same object each time is not seen."
 _MIXED = "Other calls at the line, whose time is in this, do change."
 
 
@@ -430,7 +436,8 @@ def _fresh(function: Definition) -> frozenset[str]:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 own = isinstance(target, ast.Name) and isinstance(node.value, made)
-                found |= {name: found.get(name, True) and own for name in _names(target)}
+                stored = (each for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))  # fmt: skip
+                found |= {each.id: found.get(each.id, True) and own for each in stored}
         elif isinstance(node, (*_FOR, ast.comprehension)):
             found |= dict.fromkeys(_names(node.target), False)
         elif isinstance(node, ast.arg):
@@ -444,7 +451,10 @@ class _Same:
     def __init__(self, script: Script, loop: ast.AST) -> None:
         self.script = script
         self.set: dict[str, list[ast.expr | None]] = {}  # by name what it is set to, None where that cannot be said
-        self.calls_unknown = False
+        # Between calls of a function anything may be called; its arguments are others each time, but for the object.
+        self.calls_unknown = isinstance(loop, _DEFINITIONS)
+        if isinstance(loop, _DEFINITIONS):
+            self.set |= {each.arg: [None] for each in loop.args.args if each.arg != "self"}
         for node in ast.walk(loop):
             if isinstance(node, ast.Call):
                 self._called(node)
@@ -490,15 +500,19 @@ class _Same:
         values = [value for each in heads for value in self.set.get(each, [])]
         values += [None for each in self.set if each.startswith(f"{name}.")]
         if not values:
-            return not rest or not self.calls_unknown or not self._is_set_later(rest[-1])
+            return (rest != [] or first != "self") and (
+                not rest or not self.calls_unknown or not self._is_set_later(rest[-1])
+            )
         value, *others = values
         return not others and value is not None and first not in _names(value) and self.holds(value, depth + 1)
 
     def _is_set_later(self, attribute: str) -> bool:
         """True if an attribute of that name is set outside of what makes its object."""
+        above = self.script.above
         stores = (
             each for each in ast.walk(self.script.tree)
-            if isinstance(each, ast.Attribute) and each.attr == attribute and isinstance(each.ctx, ast.Store)
+            if isinstance(each, ast.Attribute) and each.attr == attribute
+            and (isinstance(each.ctx, ast.Store | ast.Del) or isinstance(getattr(above.get(each), "ctx", None), ast.Store | ast.Del))
         )  # fmt: skip
         return any(holder is None or holder.name != "__init__" for holder in map(self.script.holder, stores))
 
@@ -543,6 +557,31 @@ def _rows(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
     return None
 
 
+def _copied(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
+    """Copies of a whole list or array in which single elements are then changed, outside of loops over them."""
+    function = script.holder(statement)
+    if not isinstance(statement, ast.Assign) or function is None or not (repeated or script.loops(statement)):
+        return None
+    value, name = statement.value, dotted(statement.targets[0])
+    sliced = (
+        isinstance(value, ast.Subscript)
+        and isinstance(value.slice, ast.Slice)
+        and value.slice.lower is value.slice.upper is None
+    )
+    called = isinstance(value, ast.Call) and (
+        (isinstance(value.func, ast.Attribute) and value.func.attr == "copy")
+        or (len(value.args) == 1 and dotted(value.args[0]) != "" and script.resolved(value.func) in _named("copying"))
+    )
+    if not name or not (sliced or called):
+        return None
+    inner = len(script.loops(statement))
+    held = (each for each in ast.walk(function) if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store))
+    stores = [each for each in held if dotted(each.value) == name and not isinstance(each.slice, ast.Slice | ast.Tuple)]
+    if not stores or any(len(script.loops(each)) > inner for each in stores):
+        return None
+    return _sign("copied", statement, f"copies a whole list to change single elements of it ({_shown(statement)})")
+
+
 def _called(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
     """Calls that cost much by what they are, again and again: flushing, deep copies."""
     for node in parts(statement):
@@ -553,11 +592,22 @@ def _called(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
         shows = name == "print" and getattr(keywords.get("flush"), "value", False)
         if name in ("os.fsync", "os.fdatasync") or (method == "flush" and not node.args) or shows:
             return _sign("flushed", statement, f"waits each time until what was written is out ({_shown(node)})")
+        if method in ("read", "readinto", "write") and isinstance(node.func, ast.Attribute):
+            opened = _values(script.tree, dotted(node.func.value))
+            if any(isinstance(each, ast.Call) and _is_unbuffered(script, each) for each in opened):
+                return _sign("unbuffered", statement, f"goes to a file that has no buffer each time ({_shown(node)})")
         if name == "copy.deepcopy":
             return _sign(
                 "deep", statement, f"copies all that an object holds, piece by piece, each time ({_shown(node)})"
             )
     return None
+
+
+def _is_unbuffered(script: Script, call: ast.Call) -> bool:
+    given = [each.value for each in call.keywords if each.arg == "buffering"] or call.args[2:3]
+    return script.resolved(call.func) == "open" and any(
+        isinstance(each, ast.Constant) and each.value == 0 for each in given
+    )
 
 
 def _parsed(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
@@ -593,7 +643,7 @@ def _by_element(script: Script, statement: ast.stmt, repeated: bool) -> Sign | N
         if whole or not variables & _names(*indices) or _carries(loop := next(iter(counted)), variables):
             continue
         lines = (loop.lineno, _end(loop)) if isinstance(loop, _FOR) else None
-        return _sign("elements", statement, f"takes {_shown(node)} and computes with it in Python, one element at a time", lines)  # fmt: skip
+        return _sign("elements", statement, f"takes {_shown(node)} and computes with it in Python, one element at a time", lines, interpreted=True)  # fmt: skip
     return None
 
 
@@ -655,4 +705,4 @@ def _is_short(loop: ast.For | ast.AsyncFor) -> bool:
     return isinstance(last, ast.Constant) and isinstance(last.value, int) and last.value <= UNROLLED
 
 
-_LOOKS = (_searched, _grown, _whole, _recursive, _invariant, _rows, _called, _parsed, _columns, _by_element)
+_LOOKS = (_searched, _grown, _whole, _recursive, _invariant, _rows, _called, _copied, _parsed, _columns, _by_element)

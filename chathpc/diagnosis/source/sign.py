@@ -20,7 +20,8 @@ class Sign:
     belongs to the cost, but for that in the program's function `callee`. `limit` marks work at the limit of the machine, of which hardly
     any can go. `memory` names the array, or the pointer to the items, whose size decides. `kernel` is True where the cost is what the
     kernel does meanwhile, not the lines, and `waits` where it is what the lines spend in MPI. `bounded` is False where a repair makes other
-    lines cheaper, too, so that it can give more than the cost. `title` is said instead of the cause's, `advice` instead of the catalogue's.
+    lines cheaper, too, so that it can give more than the cost. `interpreted` is True for what costs Python's own steps: where others have most of
+    the time it is no explanation. `title` is said instead of the cause's, `advice` instead of the catalogue's.
     """
 
     cause: str
@@ -39,6 +40,7 @@ class Sign:
     kernel: bool = False
     waits: bool = False
     bounded: bool = True
+    interpreted: bool = False
     title: str = ""
     advice: tuple[str, ...] = ()
 

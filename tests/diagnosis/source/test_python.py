@@ -222,6 +222,64 @@ CASES = {
         def total(table):
             return sum(row.price for _, row in table.iterrows())  # here
         """),
+    "the same in each call": ("loop-invariant-work", """
+        import numpy as np
+        def basis(net, n):
+            p = {0: np.ones_like(net)}
+            for k in range(n):
+                p[k + 1] = net * p[k]
+            return p
+        class Model:
+            def __init__(self, net, n):
+                self.net, self.n = net, n
+            def invert(self, data):
+                g = basis(self.net, self.n)  # here
+                return g[0] @ data
+        def node(model, epochs):
+            return [model.invert(each) for each in epochs]
+        """),
+    "another in each call": ("", """
+        import numpy as np
+        def basis(net, n):
+            return [net * k for k in range(n)]
+        class Model:
+            def __init__(self, net):
+                self.net, self.n = net, 0
+            def invert(self, data):
+                self.n += 1
+                return basis(self.net, self.n)[0] @ data  # here
+        def node(model, epochs):
+            return [model.invert(each) for each in epochs]
+        """),
+    "a copy to exchange two": ("redundant-copies", """
+        class Chain:
+            def node(self, i, j):
+                trial = list(self.order)  # here
+                trial[i], trial[j] = trial[j], trial[i]
+                return trial
+        """),
+    "a copy that is changed whole": ("", """
+        class Chain:
+            def node(self, n):
+                trial = list(self.order)  # here
+                for k in range(n):
+                    trial[k] = trial[k] + 1
+                return trial
+        """),
+    "no buffer": ("io-small-requests", """
+        class Scans:
+            def __init__(self, path):
+                self.raw = open(path, "rb", buffering=0)
+            def node(self, size):
+                return self.raw.read(size)  # here
+        """),
+    "a buffer": ("", """
+        class Scans:
+            def __init__(self, path):
+                self.raw = open(path, "rb")
+            def node(self, size):
+                return self.raw.read(size)  # here
+        """),
     "deep copies": ("redundant-copies", """
         import copy
         def anneal(state, steps):
