@@ -152,7 +152,12 @@ class Script:
         """The function of the file that a call goes to."""
         return self.functions.get(dotted(call.func).rsplit(".", 1)[-1])
 
-    def is_pure_call(self, call: ast.Call, fresh: frozenset[str] = frozenset(), depth: int = 0) -> bool:
+    @cached_property
+    def pure(self) -> dict[Definition, bool]:
+        """What was found out by `is_pure`."""
+        return {}
+
+    def is_pure_call(self, call: ast.Call, fresh: frozenset[str] = frozenset()) -> bool:
         """True if a call changes nothing but what is `fresh`, and depends on its arguments alone, as far as names tell."""
         name = self.resolved(call.func)
         if name in _named("pure_builtins") or (
@@ -162,7 +167,7 @@ class Script:
         if isinstance(call.func, ast.Attribute) and not name:
             return call.func.attr in _named("pure_methods") or _root(call.func) in fresh
         own = self.own(call)
-        return own is not None and is_pure(self, own, depth + 1)
+        return own is not None and is_pure(self, own)
 
 
 def script_of(profile: Profile, name: str) -> Script | None:
@@ -411,21 +416,22 @@ def _is_costly(script: Script, call: ast.Call) -> bool:
     )
 
 
-def is_pure(script: Script, function: Definition, depth: int = 0) -> bool:
+def is_pure(script: Script, function: Definition) -> bool:
     """True if a function changes nothing but what it made itself and depends on its arguments alone, as far as its text shows."""
-    if depth > _DEPTH:
-        return False
-    fresh = _fresh(function)
-    for node in ast.walk(function):
-        if isinstance(node, ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom | ast.Await | ast.Lambda):
-            return False
-        stores = isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del)
-        target = node if stores else node.target if isinstance(node, ast.AugAssign) else None
-        if target is not None and _root(target) not in fresh:
-            return False
-        if isinstance(node, ast.Call) and not script.is_pure_call(node, fresh, depth):
-            return False
-    return True
+    if function not in script.pure:
+        script.pure[function] = True  # of its calls of itself the other ones decide
+        fresh = _fresh(function)
+        script.pure[function] = all(_is_pure_step(script, node, fresh) for node in ast.walk(function))
+    return script.pure[function]
+
+
+def _is_pure_step(script: Script, node: ast.AST, fresh: frozenset[str]) -> bool:
+    if isinstance(node, ast.Call):
+        return script.is_pure_call(node, fresh)
+    stores = isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del)
+    target = node if stores else node.target if isinstance(node, ast.AugAssign) else None
+    others = ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom | ast.Await | ast.Lambda
+    return not isinstance(node, others) and (target is None or _root(target) in fresh)
 
 
 def _fresh(function: Definition) -> frozenset[str]:
