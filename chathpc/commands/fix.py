@@ -14,7 +14,7 @@ from chathpc.commands.output import answer, check_output, output_options, style_
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
-from chathpc.errors import UsageError
+from chathpc.errors import BudgetSpentError, UsageError
 from chathpc.fix.strategies import NAMES
 from chathpc.reports import FORMATS
 
@@ -166,6 +166,8 @@ def command(
     if told is not None and report_before is not None:
         _tell_decided(told, report_before, outcome)
     _may_apply(outcome, applied=applied, branch=branch)
+    if outcome.interrupted and (applied or branch is not None):
+        raise BudgetSpentError("Stopped early; nothing was applied.", hint="The same command resumes it.")
     if outcome.accepted:
         _kept(outcome, found, patch, branch, applied, yes)
     return exit_code(outcome)

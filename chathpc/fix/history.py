@@ -54,7 +54,7 @@ def speedup_of(gates: Sequence[GateResult]) -> Speedup | None:
 
 @dataclass(slots=True)
 class Past:
-    """What earlier sessions did, from the ledger."""
+    """What earlier sessions did, from the ledger. `finished` are the proposers that said that they have no more, with their notes."""
 
     begun: Mapping[str, Any] | None = None
     ended: bool = False
@@ -62,6 +62,7 @@ class Past:
     gates: dict[str, list[GateResult]] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     asked: set[tuple[int, str]] = field(default_factory=set)
+    finished: dict[str, Sequence[str]] = field(default_factory=dict)
     rounds: dict[int, str | None] = field(default_factory=dict)
     profiles: dict[str, str] = field(default_factory=dict)
     measured: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -84,6 +85,8 @@ class Past:
                     past.candidates.setdefault(data["key"], data)
                 case "asked":
                     past.asked.add((data["round"], data["proposer"]))
+                    if "finished" in data:
+                        past.finished[data["proposer"]] = data["finished"]
                 case "gate":
                     past.gates.setdefault(data["key"], []).append(gate_of(data))
                 case "verdict":

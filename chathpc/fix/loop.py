@@ -79,12 +79,14 @@ def may_gain(diagnosis: Diagnosis) -> bool:
 
 def _may_say_more(session: Session) -> bool:
     """Whether another round makes sense though nothing passed: who learns from what was refused is asked again while there is time."""
-    return any(proposer.learns for proposer in session.proposers) and has_time(session)
+    left = [each for each in session.proposers if each.name not in session.past.finished]
+    return any(proposer.learns for proposer in left) and has_time(session)
 
 
 def _run(session: Session, profile: Path | None) -> Outcome:
     """From the beginning, or from where an earlier session ended."""
     begin(session)
+    session.remarks += [note for notes in session.past.finished.values() for note in notes]
     first = last = first_state(session, profile)
     accepted: list[Attempt] = []
     complete, interrupted = True, False

@@ -14,6 +14,7 @@ from chathpc.fix.gates.chain import attempt
 from chathpc.fix.history import candidate_data, candidate_of
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 from chathpc.fix.session import Session, State
+from chathpc.fix.strategies import notes_of
 from chathpc.profile.text import clean
 
 
@@ -85,7 +86,7 @@ def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[st
     )
     before = len(session.attempts)
     for proposer in session.proposers:
-        if (number, proposer.name) in past.asked:
+        if (number, proposer.name) in past.asked or proposer.name in past.finished:
             continue
         if proposer.learns and any(map(session.takes, session.attempts[before:])):
             return  # a model goes on from what passed, and is not asked for the same once more
@@ -99,7 +100,8 @@ def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[st
             session.seen.add(key)
             session.ledger.append("candidate", candidate_data(candidate, key, number))
             yield key, candidate
-        session.ledger.append("asked", {"round": number, "proposer": proposer.name})
+        last = {"finished": notes_of([proposer])} if getattr(proposer, "finished", False) else {}
+        session.ledger.append("asked", {"round": number, "proposer": proposer.name, **last})
 
 
 def _known(data: Mapping[str, Any], base: State) -> Candidate:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
 from chathpc.commands.main import main
 from chathpc.fix import strategies
+from chathpc.fix.records import Attempt, Candidate, Problem
 from chathpc.fix.runner import Runner
 from chathpc.fix.workspace import tree_hash
 from tests.fix.parts import Scripted, candidate
@@ -30,6 +34,17 @@ YAML = """project:
 
 def right() -> Scripted:
     return Scripted([candidate("right", {"work.txt": FAST})])
+
+
+def stopped() -> Scripted:
+    class Stopped(Scripted):
+        learns = True
+
+        def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return []
+
+    return Stopped([])
 
 
 def wrong() -> Scripted:
@@ -76,6 +91,19 @@ def test_without_a_terminal_apply_means_no_and_with_yes_it_means_yes(
     assert run(folder, "--apply", "--yes") == 0
     assert "Changed: work.txt." in capsys.readouterr().err
     assert (folder / "work.txt").read_text() == FAST
+
+
+@pytest.mark.parametrize("how", [("--apply", "--yes"), ("--branch", "faster")])
+def test_a_session_that_is_stopped_applies_nothing(
+    how: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    assert run(folder) == 0
+    monkeypatch.setitem(strategies.STRATEGIES, "recipes", f"{__name__}:stopped")
+    assert run(folder, *how) == 5
+    assert "Stopped early; nothing was applied." in capsys.readouterr().err
+    assert (folder / "work.txt").read_text() == SLOW
+    assert subprocess.run(["git", "-C", str(folder), "branch", "-a"], check=True, capture_output=True).stdout == b""
 
 
 def test_a_person_at_the_terminal_has_to_type_yes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,8 @@ class Agent:
         #: The submission that was accepted, whose answer waits for the new profile.
         self._accepted: tuple[ToolCall, Attempt] | None = None
         self._over = False
+        #: It ended by itself, and not at a bound or for want of a model.
+        self.finished = False
         self._end = ""
 
     @property
@@ -134,7 +136,7 @@ class Agent:
             return ()
         self._ask.count(exchange.completions[-1])
         if not calls:
-            self._over, self._end = True, clean(exchange.text)[:300]
+            self._over, self.finished, self._end = True, True, clean(exchange.text)[:300]
         return calls
 
     def _submitted(
@@ -183,7 +185,7 @@ class Agent:
 
     def _finished(self, call: ToolCall) -> None:
         given = tools.arguments(call)
-        self._over = True
+        self._over = self.finished = True
         self._end = clean(given.reason) if isinstance(given, tools.Finish) else "The model has finished."
 
     @property

@@ -176,6 +176,29 @@ def test_turns_are_bounded_and_an_end_is_told(tmp_path: Path) -> None:
     assert "Limit reached: at most 3 turns" in played.agent.notes[0]
 
 
+def test_a_model_that_has_finished_is_not_asked_again(tmp_path: Path) -> None:
+    """What a session has found is shown and applied later without a model, with what it took."""
+    first = Played(tmp_path, [[SHORTER, SUBMIT], [FINISH]])
+    before = first.run()
+    again = Played(tmp_path, [[WRONG, SUBMIT]])
+    after = again.run()
+    assert before.improved
+    assert [each.candidate.id for each in after.accepted] == [each.candidate.id for each in before.accepted]
+    assert after.complete
+    assert again.model.requests == []
+    assert [each for each in after.remarks if each.startswith("agent: ")] == first.agent.notes
+
+
+@pytest.mark.parametrize("turns", [[[SHORTER, SUBMIT], [("files", {})]], []])
+def test_a_model_that_was_stopped_goes_on_when_the_command_is_given_again(
+    tmp_path: Path, turns: list[list[Call]]
+) -> None:
+    Played(tmp_path, turns, Bounds(turns=len(turns))).run()
+    again = Played(tmp_path, [[FINISH]])
+    again.run()
+    assert len(again.model.requests) == 1
+
+
 def test_the_same_edits_are_judged_once(tmp_path: Path) -> None:
     played = Played(tmp_path, [[SHORTER, WRONG, SUBMIT], [SUBMIT], [FINISH]])
     assert len(played.run().attempts) == 1
