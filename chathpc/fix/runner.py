@@ -225,16 +225,14 @@ class Runner:
             done.succeeded and record.effects.whole and record.effects.of(Kind.BYTES) == {"traced": len(f"{_TRACED}\n")}
         )
 
-    def check_command(self, original: Built, ran: Ran) -> Completed | None:
-        """What the project's own check says of the outputs of a run; None where it declares none.
-
-        It runs in a copy of the original's built tree, to which only the declared outputs were brought: whatever a changed program
-        did to the checker is not there.
+    def check_command(self, built: Built, ran: Ran) -> Completed | None:
+        """What the project's own check says in a copy of a built tree, to which only the declared outputs of a run were brought; None where
+        the project declares none.
         """
         command = self.project.check.command
         if command is None:
             return None
-        stage = self._fresh(original.folder)
+        stage = self._fresh(built.folder)
         stdout = b""
         for name, content in ran.outputs.contents.items():
             if name == "stdout":

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chathpc.fix.gates import inputs
 from chathpc.fix.gates.build import Imports, imports, suspicious
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination, Reference
@@ -17,6 +18,7 @@ from chathpc.fix.gates.inputs import other_sizes
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.records import GateResult, Verdict
 from chathpc.fix.runner import Runner
+from chathpc.fix.thresholds import threshold
 from chathpc.fix.workspace import Workspace
 from tests.fix.parts import Unguarded
 
@@ -98,7 +100,7 @@ def test_an_honest_change_passes_everything(gate: Gate) -> None:
     )
     assert found.passed, found.statement
     assert found.figures["left_out"] == []
-    assert {"1 other size", "memory filled before use", "variables filled before use"} <= set(found.figures["tried"])  # type: ignore[arg-type]
+    assert {"2 other sizes", "memory filled before use", "variables filled before use"} <= set(found.figures["tried"])  # type: ignore[arg-type]
     assert 0 <= found.figures["largest_difference"] < 1e-9  # type: ignore[operator]
 
 
@@ -121,7 +123,7 @@ def test_an_answer_in_two_halves_is_found_as_well(gate: Gate) -> None:
 
 
 def test_the_answer_of_the_timed_run_is_found_whatever_other_inputs_there_are(tmp_path: Path) -> None:
-    """Of other sizes two are tried, and one is of the timed run, so that chance does not let it pass."""
+    """Of other sizes three are tried, two of them of the timed run, so that chance does not let it pass."""
     small = tuple(Run(f"small {size}", f"./app {size}") for size in range(40, 60))
     gate = Gate(tmp_path, C, inputs=small)
     half = answer(gate) / 3.0
@@ -133,7 +135,45 @@ def test_the_answer_of_the_timed_run_is_found_whatever_other_inputs_there_are(tm
         problem = other_sizes(examined)
         assert problem is not None
         assert problem[0] == Verdict.CHEATED
-        assert examined.tried == ["2 other sizes"]
+        assert examined.tried == ["3 other sizes"]
+
+
+def test_work_that_is_left_out_above_the_timed_size_is_found_and_its_number_told(gate: Gate) -> None:
+    found = gate.replaced("t < steps; t++", "t < (steps > 3001 ? 3001 : steps); t++")
+    assert found.verdict == Verdict.WRONG_ANSWER
+    assert re.search(r"size 3\d\d\d for 3000", found.statement)
+    told = gate.replaced("sum += u[t % CELLS];", "sum += u[t % CELLS];\n    if (t > 3000) sum += 0.0;")
+    assert told.passed
+    assert "names 3000, a size of a declared run" in told.statement
+
+
+@pytest.mark.parametrize("refused", ["if (steps > 3000) return 2;", "if (steps > 3000) for (;;) ;"])
+def test_a_size_that_the_original_does_not_run_is_no_fault(
+    refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "threshold", lambda name: 1.0 if name == "longer_seconds" else threshold(name))
+    gate = Gate(tmp_path, C.replace("double *u =", f"{refused}\n  double *u ="))
+    found = gate.replaced("0.000125 * (", "0.000125 * 1.0 * (")
+    assert found.passed, found.statement
+    assert found.figures["left_out"] == ["larger sizes: the original does not run them as well"]
+
+
+def test_a_size_for_which_the_original_has_no_memory_tells_nothing(tmp_path: Path) -> None:
+    """One step more reads behind the end of `limits`, where the two programs have different neighbours."""
+    table = "static double room[3000], beside[2000] = {1.0};"
+    text = C.replace("static double wave", f"{table}\nstatic double wave").replace("sum += u", "sum += room[t] + u")
+    text = text.replace("return sum;", "return sum + beside[0];")
+    gate = Gate(tmp_path, text)
+    found = gate(text.replace("{1.0}", "{1.0, 2.0, 3.0, 4.0}").replace("[2000]", "[2001]"))
+    assert found.passed, found.statement
+
+
+def test_the_projects_check_runs_the_changed_program(tmp_path: Path) -> None:
+    """A check that runs the program itself, as `make test` does, is no test of the original."""
+    gate = Gate(tmp_path, C, check=Check(relative=1e-9, command="./app 77 >/dev/null"))
+    found = gate.replaced("return 0;", "return steps == 77;")
+    assert found.verdict == Verdict.WRONG_ANSWER
+    assert "the project's check fails in the changed tree" in found.statement
 
 
 def test_an_answer_that_asks_for_the_data_as_well_is_found(gate: Gate) -> None:

@@ -34,7 +34,12 @@ def examine(examined: Examination) -> GateResult:
     said = f"Same answers in {examined.cases} runs ({', '.join(examined.tried)})"
     if examined.largest:
         said += f"; numbers differ by at most {examined.largest:.1g} (relative)"
-    return GateResult("correctness", True, f"{said}.", None, examined.figures())
+    said += "."
+    if sizes := inputs.named_sizes(examined):
+        said += (
+            f" The change names {', '.join(map(clean, sizes))}, a size of a declared run: look what it does beyond it."
+        )
+    return GateResult("correctness", True, said, None, examined.figures())
 
 
 def _hopeless(examined: Examination) -> list[float]:

@@ -30,12 +30,12 @@ class Reference:
         self._twice: dict[Case, tuple[Ran, Ran]] = {}
         self._unsteady: frozenset[str] | None = None
 
-    def run(self, case: Case, variant: str = "") -> Ran:
-        """The original's run of a case, built with the flags `variant` in addition."""
+    def run(self, case: Case, variant: str = "", seconds: float | None = None) -> Ran:
+        """The original's run of a case, built with the flags `variant` in addition, ended after so many seconds."""
         key = (variant, case)
         if key not in self._ran:
             built = self.built if not variant else self.variant(variant)
-            self._ran[key] = self.runner.run(built, case)
+            self._ran[key] = self.runner.run(built, case, seconds=seconds)
         return self._ran[key]
 
     def variant(self, more: str) -> Built:
@@ -167,10 +167,13 @@ class Examination:
         """Whether the original itself works in this case."""
         return self.reference.run(case).completed.succeeded
 
-    def agrees_twice(self, case: Case) -> bool:
-        """Whether the original works in this case, and gives the same answer when it is run once more."""
+    def agrees_twice(self, case: Case, seconds: float) -> bool:
+        """Whether the original works in this case within so many seconds, and gives the same answer when it is run once more."""
         first, again = self.runner.lanes.runs(
-            [partial(self.reference.run, case), partial(self.runner.run, self.reference.built, case)]
+            [
+                partial(self.reference.run, case, seconds=seconds),
+                partial(self.runner.run, self.reference.built, case, seconds=seconds),
+            ]
         )
         return first.completed.succeeded and compare(first.outputs, again.outputs, self.runner.project.check).same
 

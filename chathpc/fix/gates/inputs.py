@@ -10,6 +10,7 @@ from functools import partial
 
 from chathpc.fix.gates.constructs import new_numbers
 from chathpc.fix.gates.examination import Examination, Problem, slower_alone
+from chathpc.fix.gates.instrumented import beyond_memory
 from chathpc.fix.gates.text import code, value
 from chathpc.fix.outputs import numbers_in, value_of
 from chathpc.fix.project import Run
@@ -69,33 +70,72 @@ def _cases(examined: Examination) -> Iterator[Case]:
 
 
 def other_sizes(examined: Examination) -> Problem | None:
-    """Other sizes than the declared ones: whoever looks for these sizes finds others. One at least is of the run that is timed, whose
-    answer is worth knowing; which of all others are tried is chance.
+    """Other sizes than the declared ones: whoever looks for these sizes finds others. A smaller and a larger one at least are of the run
+    that is timed, whose answer is worth knowing; which of all others are tried is chance.
     """
     cases = _with_other_sizes(examined)
-    timed = examined.reference.timed().run.command
-    first = next((each for each in cases if each[0].command == timed and examined.agrees_twice(each[1])), None)
-    usable = [] if first is None else [first]
-    rest = [each for each in cases if each is not first][: int(threshold("other_sizes")) - len(usable)]
-    usable += [each for each in rest if examined.agrees_twice(each[1])]
+    timed = [each for each in cases if each[0].command == examined.reference.timed().run.command]
+    usable = []
+    for larger in (False, True):
+        sought = [each for each in timed if each[2] == larger]
+        found = next((each for each in sought if _runs(examined, each)), None)
+        usable += [] if found is None else [found]
+        if sought and found is None:
+            examined.left_out.append(
+                f"{'larger' if larger else 'smaller'} sizes: the original does not run them as well"
+            )
+    rest = [each for each in cases if each not in usable][: int(threshold("other_sizes")) - len(usable)]
+    usable += [each for each in rest if _runs(examined, each)]
     if usable:
         examined.tried.append(f"{len(usable)} other size{'s' if len(usable) > 1 else ''}")
-    return examined.first_wrong(case for _, case in usable) or _known_sizes(examined, usable)
+    for _, case, larger in usable:
+        problem = examined.first_wrong([case])
+        if problem is not None and larger and beyond_memory(examined, case):
+            examined.left_out.append(
+                f"{clean(case.name)}: there the original itself reads or writes what is not its own"
+            )
+        elif problem is not None:
+            return problem
+    return _known_sizes(examined, [(run, case) for run, case, _ in usable])
 
 
-def _with_other_sizes(examined: Examination) -> list[tuple[Run, Case]]:
-    """Each declared run with one of its numbers a little smaller, in random order."""
+def _with_other_sizes(examined: Examination) -> list[tuple[Run, Case, bool]]:
+    """Each declared run with one of its numbers a little smaller and a little larger (True), in random order."""
     cases = []
     for run in examined.reference.declared:
-        for match in _SIZE.finditer(run.command):
+        for match in _sizes(run):
             size = int(match[0])
-            if size < threshold("least_size") or _NO_SIZE.search(run.command[: match.start()]):
-                continue
-            other = size - 1 - int(examined.random.integers(0, max(1, size // 4)))
-            command = run.command[: match.start()] + str(other) + run.command[match.end() :]
-            case = Case(replace(run, name=f"size {other} for {size} in {run.name}", command=command))
-            cases.append((run, replace(case, seed=_OTHER_SEED if run.seeded else None)))
+            for larger in (False, True):
+                by = 1 + int(examined.random.integers(0, max(1, size // 4)))
+                other = size + by if larger else size - by
+                command = run.command[: match.start()] + str(other) + run.command[match.end() :]
+                case = Case(replace(run, name=f"size {other} for {size} in {run.name}", command=command))
+                cases.append((run, replace(case, seed=_OTHER_SEED if run.seeded else None), larger))
     return [cases[at] for at in examined.random.permutation(len(cases)).tolist()]
+
+
+def _sizes(run: Run) -> Iterator[re.Match[str]]:
+    """Numbers of a run's command that may be sizes."""
+    for match in _SIZE.finditer(run.command):
+        if int(match[0]) >= threshold("least_size") and not _NO_SIZE.search(run.command[: match.start()]):
+            yield match
+
+
+def _runs(examined: Examination, each: tuple[Run, Case, bool]) -> bool:
+    """Whether the original works with another size, in time that is like that of the declared one."""
+    usual = examined.reference.run(Case.usual(each[0]))
+    limit = usual.seconds * threshold("longer_altered") + threshold("longer_seconds")
+    return examined.agrees_twice(each[1], limit)
+
+
+def named_sizes(examined: Examination) -> list[str]:
+    """Numbers that the change brings and that are sizes of declared runs, or one beside: it may do something else from there on."""
+    sizes = {int(match[0]) for run in examined.reference.declared for match in _sizes(run)}
+    sides = [
+        [code(path, text) for path, text in sorted(side.items())] for side in (examined.original_texts, examined.texts)
+    ]
+    found = {number: value(number) for number in new_numbers(*sides)}
+    return sorted(number for number, its in found.items() if its is not None and sizes & {its - 1, its, its + 1})
 
 
 def _known_sizes(examined: Examination, cases: Iterable[tuple[Run, Case]]) -> Problem | None:
@@ -119,13 +159,16 @@ def own_check(examined: Examination) -> Problem | None:
     for run in examined.reference.declared:
         case = Case(run, seed=int(examined.random.integers(1, 2**31 - 1)) if run.seeded else None)
         ran = examined.runner.run(examined.changed, case)
-        done = examined.runner.check_command(examined.reference.built, ran)
-        if done is not None and not done.succeeded:
-            said = clean((done.stdout + done.stderr).decode("utf-8", "replace").strip().split("\n")[-1])[:200]
-            return (
-                Verdict.WRONG_ANSWER,
-                f"With {clean(case.name)} the project's check fails: {said or 'no message'}.",
-            )
+        # What the change did to the checker is not in the original's tree; what the check runs or reads itself is the change's own in the
+        # changed one.
+        for built, where in ((examined.reference.built, ""), (examined.changed, " in the changed tree")):
+            done = examined.runner.check_command(built, ran)
+            if done is not None and not done.succeeded:
+                said = clean((done.stdout + done.stderr).decode("utf-8", "replace").strip().split("\n")[-1])[:200]
+                return (
+                    Verdict.WRONG_ANSWER,
+                    f"With {clean(case.name)} the project's check fails{where}: {said or 'no message'}.",
+                )
     examined.tried.append("the project's check")
     return None
 

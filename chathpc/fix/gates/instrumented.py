@@ -8,7 +8,7 @@ from functools import partial
 from chathpc.fix.gates.examination import Examination, Problem
 from chathpc.fix.outputs import compare
 from chathpc.fix.records import Verdict
-from chathpc.fix.runner import Ran
+from chathpc.fix.runner import Case, Ran
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.text import clean
@@ -74,8 +74,7 @@ def sanitizers(examined: Examination) -> Problem | None:
     if "pthread_create" in sources or "std::thread" in sources:
         # GNU's OpenMP runtime is not built for it and would be reported itself.
         wanted += [("threads", _TSAN)] if "omp " not in sources else []
-    options = tuple((name, value.format(project.limits.memory >> 20)) for name, value in _OPTIONS)
-    case = replace(examined.reference.quickest(), environment=options, sanitized=True)
+    case = _sanitized(examined, examined.reference.quickest())
     for name, more in wanted:
         examined.tell(f"checking with the sanitizer of {name}")
         changed = examined.built_with(more)
@@ -92,6 +91,17 @@ def sanitizers(examined: Examination) -> Problem | None:
             return Verdict.WRONG_ANSWER, f"The sanitizer of {name} stops it: {_report(ran)}"
         examined.tried.append(f"the sanitizer of {name}")
     return None
+
+
+def _sanitized(examined: Examination, case: Case) -> Case:
+    memory = examined.runner.project.limits.memory >> 20
+    return replace(case, environment=tuple((name, value.format(memory)) for name, value in _OPTIONS), sanitized=True)
+
+
+def beyond_memory(examined: Examination, case: Case) -> bool:
+    """Whether the original passes the sanitizer of addresses, but not in this case: it is too large for it, and its answer is chance."""
+    usual = _sanitized(examined, examined.reference.quickest())
+    return examined.works(usual, _ASAN) and not examined.works(_sanitized(examined, case), _ASAN)
 
 
 def _report(ran: Ran) -> str:
