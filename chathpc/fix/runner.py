@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -115,7 +115,8 @@ class Runner:
         self.workspace = workspace
         self._base = {name: value for name, value in environ.items() if _HANDED_ON.fullmatch(name)}
         self._base.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
-        self.readable = _beyond_system(self._base, workspace.root)
+        named = ":".join(_named_folders(project))
+        self.readable = _beyond_system({**self._base, "NAMED_PATH": named}, workspace.root)
         #: A GPU is one for all.
         self.lanes = Lanes(several=sandbox.relocates and not project.gpu)
         #: How the run that is timed ended when it was last alone, by the digest of the build.
@@ -324,8 +325,17 @@ def timed_threads(declared: Sequence[int], cores: int | None) -> int:
     return max((each for each in declared if cores is None or each <= cores), default=min(declared))
 
 
+def _named_folders(project: Project) -> Iterator[str]:
+    """Where programs lie that the project's commands name by an absolute path, such as a Python of its own, and where links lead from there."""
+    for command in (project.build, project.run.command, *(run.command for run in project.inputs)):
+        for word in command.split():
+            if word.startswith("/") and os.access(word, os.X_OK) and os.path.isfile(word):
+                yield from (os.path.dirname(word), os.path.dirname(os.path.realpath(word)))
+
+
 def _beyond_system(environment: Mapping[str, str], work: Path) -> tuple[Path, ...]:
-    """Folders of compilers and libraries outside the system's, as modules name them; of a home only what is named itself.
+    """Folders of compilers and libraries outside the system's, as modules name them; of a home only what is named itself, and an environment
+    of Python whole.
 
     Never one that holds `work`, as the folder of a job's submission may: runs would see who is judged, and there is no other
     place then for their stage.
@@ -339,7 +349,8 @@ def _beyond_system(environment: Mapping[str, str], work: Path) -> tuple[Path, ..
             path = Path(os.path.realpath(part)) if part.startswith("/") else None
             if path is not None and path.name in ("bin", "lib", "lib64", "include"):
                 beside = path.parent  # an installation needs what is beside them
-                path = path if path.is_relative_to(home) or work.is_relative_to(beside) else beside
+                named_itself = path.is_relative_to(home) and not _is_python(beside)
+                path = path if named_itself or work.is_relative_to(beside) else beside
             if path is None or len(path.parts) < 3 or not path.is_dir():
                 continue
             if home.is_relative_to(path) or work.is_relative_to(path):
@@ -347,6 +358,11 @@ def _beyond_system(environment: Mapping[str, str], work: Path) -> tuple[Path, ..
             if not any(path.is_relative_to(system) for system in _SYSTEM) and path not in found:
                 found.append(path)
     return tuple(found)
+
+
+def _is_python(folder: Path) -> bool:
+    """Whether a folder is an environment of Python or an installation of it, by the files that Python itself goes by."""
+    return (folder / "pyvenv.cfg").is_file() or any(folder.glob("lib/python3*/os.py"))
 
 
 def _content(root: Path, name: str) -> bytes | None:

@@ -65,7 +65,10 @@ def suggest(folder: Path) -> tuple[str, tuple[str, ...]]:
     if not units:
         raise UsageError(
             f"{folder}: no C, C++, Fortran or CUDA source found.",
-            hint="Name the folder with the program's sources.",
+            hint="Recipes change no Python. A model (--llm) may: write chathpc.yaml by hand, with build: 'true', run: python app.py, "
+            "edit: ['*.py'] (docs/project.md)."
+            if any(root.glob("*.py"))
+            else "Name the folder with the program's sources.",
         )
     found = _Found(
         units=units,

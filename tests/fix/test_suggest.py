@@ -329,3 +329,9 @@ def test_hostile_makefiles_end_in_bounded_time(line: str) -> None:
     make.program()
     make.flags("CFLAGS")
     make.run("app")
+
+
+def test_a_program_in_python_is_told_how_it_is_described(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        suggest(written(tmp_path, {"app.py": "print(1)\n"}))
+    assert "Recipes change no Python" in caught.value.hint

@@ -9,7 +9,10 @@ import pytest
 
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import workspace
+from chathpc.fix.project import Project, Run
+from chathpc.fix.runner import Runner
 from chathpc.fix.workspace import Workspace, copy_tree, remove, tree_hash, work_folder, write_files
+from tests.fix.parts import Unguarded
 
 
 @pytest.fixture
@@ -113,3 +116,23 @@ def test_one_works_in_a_folder_at_a_time(tree: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_told(tree: Path) -> None:
     with pytest.raises(ChathpcError, match="Cannot work in"):
         Workspace(tree / "run.sh" / "work").prepare(tree)
+
+
+def test_a_python_that_a_command_names_can_be_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a home as well, where else no more than the named folder is shown."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    installed, environment, other = tmp_path / "python", tmp_path / "venv", tmp_path / "other"
+    for folder in (installed, environment, other):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin/real").write_text("#!/bin/sh\n")
+        (folder / "bin/real").chmod(0o755)
+    (installed / "lib/python3.11").mkdir(parents=True)
+    (installed / "lib/python3.11/os.py").touch()
+    (environment / "pyvenv.cfg").touch()
+    (environment / "bin/python").symlink_to(installed / "bin/real")
+    inputs = (Run("small", f"{other}/bin/real 3"), Run("gone", f"{tmp_path}/gone/bin/real"))
+    project = Project(
+        tmp_path / "prog", "true", Run("run", f"{environment}/bin/python app.py"), ("*.py",), inputs=inputs
+    )
+    runner = Runner(project, Unguarded(), Workspace(tmp_path / "work"), environ={})
+    assert {environment, installed, other / "bin"} == {*runner.readable}
