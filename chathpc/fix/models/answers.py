@@ -69,8 +69,8 @@ def replaced(path: str, search: str, replace: str, sources: Mapping[str, str]) -
     if known is None:
         return Edited(problem=f"There is no file {path[:80]} that may be edited.")
     text = _once(sources[known], search, replace)
-    if text is None:
-        return Edited(problem=f"In {known} the lines to replace do not occur exactly once.")
+    if isinstance(text, int):
+        return Edited(problem=_not_once(known, text))
     return _valid({**sources, known: text}, sources)
 
 
@@ -96,8 +96,8 @@ def _replaced(answer: str, blocks: list[re.Match[str]], changed: dict[str, str],
         if path is None:
             return f"There is no file {before[-1][:80] if before else '(none was named)'} that may be edited."
         found = _once(changed[path], block["search"], block["replace"])
-        if found is None:
-            return f"In {path} the lines to replace do not occur exactly once."
+        if isinstance(found, int):
+            return _not_once(path, found)
         changed[path] = found
     return ""
 
@@ -139,10 +139,14 @@ def _known(path: str | None, sources: Mapping[str, str]) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _once(text: str, search: str, replace: str) -> str | None:
-    """`text` with the lines `search` replaced; None unless they occur exactly once, as they stand or but for blanks at line ends."""
+def _not_once(path: str, times: int) -> str:
+    return f"In {path} the lines to replace do not occur exactly once, but {times} times."
+
+
+def _once(text: str, search: str, replace: str) -> str | int:
+    """`text` with the lines `search` replaced; how often they occur unless that is once, as they stand or but for blanks at line ends."""
     if not search.strip():
-        return None
+        return 0
     first = text.find(search)
     # Occurrences may overlap: blank lines around a line are also the ends of lines.
     if first >= 0 and text.find(search, first + 1) < 0:
@@ -151,6 +155,6 @@ def _once(text: str, search: str, replace: str) -> str | None:
     bare = [line.rstrip() for line in lines]
     at = [i for i in range(len(bare) - len(wanted) + 1) if bare[i] == wanted[0] and bare[i : i + len(wanted)] == wanted]
     if len(at) != 1:
-        return None
+        return max(len(at), len(re.findall(f"(?={re.escape(search)})", text)))
     ended = replace if not replace or replace.endswith("\n") else f"{replace}\n"
     return "".join(lines[: at[0]]) + ended + "".join(lines[at[0] + len(wanted) :])

@@ -76,7 +76,7 @@ def test_what_cannot_be_used_changes_nothing_and_says_why(answer: str, why: str)
 
 def test_lines_that_occur_twice_are_not_guessed_at() -> None:
     twice = SOURCE + SOURCE.replace("sum", "again").replace("main", "other")
-    assert "exactly once" in edited(block(LOOP, TURNED), {"sum.c": twice}).problem
+    assert "exactly once, but 2 times" in edited(block(LOOP, TURNED), {"sum.c": twice}).problem
 
 
 @given(st.text(max_size=2000), st.text(alphabet="<=>SEARCH REPLACE\nFILE:`sum.c", max_size=400))
