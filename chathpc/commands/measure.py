@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from copy import copy
 from math import prod
 from pathlib import Path
 from statistics import mean
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from chathpc.measure import Measured, Tool
 
 #: Options of explain that are handed on; its -o is --report here, because -o is where the measurement goes.
-_HANDED = [one for one in explain.params if isinstance(one, click.Option) and one.name not in ("output", "quiet")]
+_HANDED = [copy(one) for one in explain.params if isinstance(one, click.Option) and one.name not in ("output", "quiet")]
+for _one in _HANDED:
+    _one.help = _one.help and _one.help.replace("extension of -o,", "extension of --report,")
 #: Without a limit of ours; the user's own hold, and Ctrl-C (bytes of output that are kept).
 _KEPT = 64 << 20
 
