@@ -49,6 +49,7 @@ class Outcome:
     sandbox: str
     given_up: tuple[str, ...] = ()
     interrupted: bool = False
+    strategies: tuple[str, ...] = ()
 
     @property
     def conditional(self) -> bool:
@@ -114,6 +115,7 @@ def outcome_of(
         sandbox=session.runner.sandbox.name,
         given_up=tuple(dict.fromkeys(each for attempt in accepted for each in durability(attempt.gates))),
         interrupted=interrupted,
+        strategies=tuple(each.name for each in session.proposers),
     )
 
 

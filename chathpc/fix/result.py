@@ -15,7 +15,9 @@ from chathpc.fix.recipes.table import recipes
 from chathpc.fix.records import Attempt, Speedup
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord, UntriedRecord
 from chathpc.fix.session import State
+from chathpc.fix.strategies import MODEL_STRATEGIES
 from chathpc.fix.thresholds import threshold
+from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.report import TreeRecord
 
@@ -30,6 +32,7 @@ def report(outcome: Outcome) -> FixReport:
     before, after = _seconds(outcome)
     new_flags = outcome.last.flags if outcome.accepted else None
     alone = _compiler_alone(outcome)
+    tree = _tree(outcome.first) if outcome.accepted else None
     return FixReport(
         verdict=_verdict(outcome),
         headline=_headline(outcome),
@@ -49,10 +52,10 @@ def report(outcome: Outcome) -> FixReport:
         baselines=[BaselineRecord.model_validate(each) for each in outcome.baselines],
         compiler_alone=alone,
         patch=unified(outcome.originals, outcome.last.files) if outcome.accepted else "",
-        tree_before=_tree(outcome.first) if outcome.accepted else None,
+        tree_before=tree,
         tree_after=_tree(outcome.last) if outcome.accepted else None,
         comparison=outcome.diff,
-        remarks=list(outcome.remarks),
+        remarks=[*outcome.remarks, *_unseen(tree, before)],
         work=clean(str(outcome.work)),
         versions=_versions(),
     )
@@ -159,6 +162,8 @@ def _untried(outcome: Outcome) -> list[UntriedRecord]:
             continue
         if not outcome.complete:
             why = "the session ended before"
+        elif outcome.strategies and {*outcome.strategies} <= {*MODEL_STRATEGIES}:
+            why = "the model proposed no such change"
         elif finding.cause in known:
             why = "no recipe could prove that a change keeps the answers"
         else:
@@ -186,15 +191,13 @@ def _compiler_alone(outcome: Outcome) -> bool | None:
 
 
 def _seconds(outcome: Outcome) -> tuple[float | None, float | None]:
-    """Medians of the timed runs: of the original in the first change's pairs; after, by the speed-up of all together."""
+    """Medians of the timed runs: of the original in the first change's pairs, of the last change in its own."""
     if not outcome.accepted or outcome.speedup is None:
         return None, None
-    first = next((gate for gate in outcome.accepted[0].gates if gate.gate == "speed"), None)
-    values = first.figures.get("seconds_original") if first is not None else None
-    if not isinstance(values, list) or not values:
-        return None, None
-    before = float(median(values))
-    return before, before / outcome.speedup.estimate
+    sides = ((outcome.accepted[0], "seconds_original"), (outcome.accepted[-1], "seconds_changed"))
+    runs = [gate.figures.get(name) for each, name in sides for gate in each.gates if gate.gate == "speed"]
+    before, after = (float(median(each)) if isinstance(each, list) and each else None for each in runs)
+    return (before, after) if before is not None and after is not None else (None, None)
 
 
 def _tree(state: State) -> TreeRecord | None:
@@ -206,6 +209,16 @@ def _tree(state: State) -> TreeRecord | None:
         return None
     tree = report_of(state.profile, Facts(state.profile), state.diagnosis).tree
     return None if tree is None else largest(tree, _ROWS)
+
+
+def _unseen(tree: TreeRecord | None, seconds: float | None) -> list[str]:
+    """Where the trees hold much less than the timed runs take."""
+    if tree is None or tree.unit != "s" or seconds is None or seconds <= threshold("bound_error") * tree.total:
+        return []
+    shown, whole = numbers.seconds(tree.total), numbers.seconds(seconds)
+    return [
+        f"The call trees hold {shown} of the {whole} that a run takes: waiting, such as for a core, is not in them."
+    ]
 
 
 def _versions() -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, SpeedupRecord, UntriedRecord
+from chathpc.fix.speed import span
 from chathpc.profile import numbers
 from chathpc.report import TreeRecord
 from chathpc.reports.blocks import Blocks, named
@@ -18,8 +19,6 @@ VERDICTS = {
     "insufficient-data": ("TOO LITTLE DATA", "bold yellow"),
     "unfinished": ("UNFINISHED", "bold yellow"),
 }
-#: The signed-rank test of fewer pairs has no interval of 95 %.
-_FEWEST_FOR_INTERVAL = 6
 #: Lines of a patch that a page shows; with -v all.
 _PATCH_LINES = 60
 #: Attempts that a page shows; with -v all.
@@ -73,9 +72,7 @@ def interval(speedup: SpeedupRecord | None) -> str:
     """`3.10x (95 % interval 2.90 to 3.31, 10 pairs of runs)`, or `1.02x (1.00 to 1.05 in 3 pairs of runs)`."""
     if speedup is None:
         return "not measured"
-    if speedup.pairs < _FEWEST_FOR_INTERVAL:
-        return f"{speedup.estimate:.2f}x ({speedup.low:.2f} to {speedup.high:.2f} in {speedup.pairs} pairs of runs)"
-    return f"{speedup.estimate:.2f}x (95 % interval {speedup.low:.2f} to {speedup.high:.2f}, {speedup.pairs} pairs of runs)"
+    return span(speedup.estimate, speedup.low, speedup.high, speedup.pairs, "pairs of runs")
 
 
 def compiler(report: FixReport, baseline: BaselineRecord) -> str:
@@ -87,7 +84,7 @@ def compiler(report: FixReport, baseline: BaselineRecord) -> str:
     )
     said = f"{alone}: the original with {baseline.flags} is {interval(baseline.speedup)}"
     if baseline.changed is not None:
-        said += f"; with these flags the change is still {interval(baseline.changed)}"
+        said += f"; with these flags on both sides the change is still {interval(baseline.changed)}"
     return f"{said}."
 
 

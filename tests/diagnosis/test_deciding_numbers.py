@@ -179,6 +179,7 @@ ALLOWED = {
     "fix/source_facts.py": {"_MOST": WORK},
     "fix/speed.py": {
         "RESAMPLES": FORMULA,
+        "_FEWEST_FOR_INTERVAL": FORMULA,
         "_MAD": FORMULA,
         "walsh": FORMULA,
         "bootstrap_interval": FORMULA,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import statistics
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -158,6 +159,24 @@ def test_changes_that_build_on_each_other_are_timed_together_and_beside_the_comp
     # What was timed once is in the ledger.
     again = session()
     assert (again.speedup, again.baselines) == (found.speedup, found.baselines)
+
+
+def test_the_times_that_are_told_were_measured(outcome) -> None:  # type: ignore[no-untyped-def]
+    (gate,) = (each for each in outcome.accepted[0].gates if each.gate == "speed")
+    found = report(outcome)
+    assert found.seconds_before == statistics.median(gate.figures["seconds_original"])
+    assert found.seconds_after == statistics.median(gate.figures["seconds_changed"])
+
+
+def test_trees_that_hold_less_than_a_run_takes_say_so() -> None:
+    from chathpc.fix.result import _unseen
+    from chathpc.report import TreeRecord
+
+    tree = TreeRecord(metric="cpu.time", unit="s", total=2.28, rows=[])
+    (said,) = _unseen(tree, 8.96)
+    assert said.startswith("The call trees hold 2.28 s of the 8.96 s that a run takes")
+    assert not _unseen(tree, 2.4)
+    assert not _unseen(tree.model_copy(update={"unit": "1"}), 8.96)
 
 
 def test_the_patch_makes_the_change(outcome, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -469,6 +488,8 @@ def test_advice_for_which_no_change_was_tried_is_told(outcome) -> None:  # type:
     ]
     for name in ("text", "markdown"):
         assert "By hand: Interchange the loops." in fix_renderers()[name](told, Style(width=200))
+    (by_model,) = report(replace(without, strategies=("agent",))).untried
+    assert by_model.why == "the model proposed no such change"
     other = replace(outcome.attempts[0].candidate, finding=finding, recipe="keep-buffer", files={})
     tried = replace(outcome.attempts[0], candidate=other)
     assert report(replace(without, attempts=(tried,))).untried

@@ -23,6 +23,7 @@ from chathpc.fix.speed import (
     outliers,
     ratio,
     signed_rank_interval,
+    span,
     walsh,
 )
 from chathpc.fix.thresholds import threshold, thresholds
@@ -182,3 +183,8 @@ def test_an_original_that_is_ended_says_nothing_of_the_change(side: str, verdict
     judged, speedup = result(timing, fault)
     assert (judged.passed, judged.verdict, speedup) == (False, verdict, None)
     assert f"{side} program was ended (timed-out)" in judged.statement
+
+
+def test_few_pairs_have_no_interval() -> None:
+    assert span(1.284, 1.21, 1.34, 5) == "1.28x (1.21 to 1.34 in 5 pairs)"
+    assert span(1.284, 1.21, 1.34, 6) == "1.28x (95 % interval 1.21 to 1.34, 6 pairs)"

@@ -8,6 +8,10 @@ from chathpc.report import TreeRecord, TreeRow
 from chathpc.view.records import DrawnMetric, DrawnTree, View
 from chathpc.view.tables import GROUPS, OTHER, Tables
 
+#: A node for what is below a place and has no row, by its label; and a share of the total that is none, but an error of rounding.
+_REST = "… others\0"
+_NOTHING = 1e-6
+
 
 def view_of_rows(record: TreeRecord, before: TreeRecord | None = None) -> View:
     """The rows of `record`, with those of `before` on the same paths where there is one."""
@@ -15,8 +19,15 @@ def view_of_rows(record: TreeRecord, before: TreeRecord | None = None) -> View:
     sides = (before, record) if before is not None else (record,)
     nodes: dict[tuple[str, ...], list[float]] = {}
     for side, one in enumerate(sides):
+        rest: dict[tuple[str, ...], float] = {(): one.total}
         for path, row in _paths(one.rows):
             nodes.setdefault(path, [0.0] * len(sides))[side] += max(0.0, row.exclusive)
+            rest[path] = rest.get(path, 0.0) + row.inclusive - row.exclusive
+            rest[path[:-1]] -= row.inclusive
+        # What has no row of its own is a part of the run as well.
+        for path, value in rest.items():
+            if value > _NOTHING * one.total:
+                nodes.setdefault((*path, _REST), [0.0] * len(sides))[side] += value
     # Preorder: a path stands behind that of its parent, and before those of later siblings.
     order: dict[tuple[str, ...], int] = {}
     below: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
