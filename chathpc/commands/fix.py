@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 @click.option(
     "--llm", metavar="SPEC", help="Model of the other strategies: none (default), local[:MODEL], openai:MODEL, auto."
 )
+@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option(
+    "--confidential",
+    type=click.Choice(["none", "default", "all"]),
+    help="What is replaced by placeholders for a hosted model: user names (default); none. With all it is sent nothing.",
+)
 @agent_options
 @click.option(
     "--report",
@@ -85,6 +91,8 @@ def command(
     init: bool,
     strategies: tuple[str, ...],
     llm: str | None,
+    base_url: str | None,
+    confidential: str | None,
     guidance: Guidance,
     critic: str | None,
     turns: int,
@@ -142,8 +150,9 @@ def command(
         report_before = None if told is None else read_report(told)
         named = strategies or (() if report_before is not None and without_model(llm) else usual(llm))
         hypotheses = () if report_before is None else named_hypotheses(report_before, ids)
+        settings = {"base_url": base_url, "confidential": confidential}
         manner = Manner(guidance, critic, Bounds(turns, tokens), hypotheses)
-        asked = proposers(tuple(dict.fromkeys(named)), llm, progress, manner)
+        asked = proposers(tuple(dict.fromkeys(named)), llm, progress, manner, settings)
         if hypotheses:
             asked = (*with_changes(hypotheses, alone=not asked), *asked)
         project = read(folder)

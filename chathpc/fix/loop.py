@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -83,9 +84,20 @@ def _may_say_more(session: Session) -> bool:
     return any(proposer.learns for proposer in left) and has_time(session)
 
 
+def _need_a_model(session: Session) -> None:
+    """ModelUnavailableError, before anything is built, where only models would propose something and there is none."""
+    checks: list[Any] = [
+        getattr(each, "check", None) for each in session.proposers if each.name not in session.past.finished
+    ]
+    if all(checks):
+        for check in checks:
+            check()
+
+
 def _run(session: Session, profile: Path | None) -> Outcome:
     """From the beginning, or from where an earlier session ended."""
     begin(session)
+    _need_a_model(session)
     session.remarks += [note for notes in session.past.finished.values() for note in notes]
     first = last = first_state(session, profile)
     accepted: list[Attempt] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -31,9 +31,10 @@ def proposers(
     llm: str | None = None,
     notice: Callable[[str], None] | None = None,
     manner: Manner | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> tuple[Proposer, ...]:
     """The proposers of these strategies, in this order; `llm` names the model of those that ask one, `notice` is told what that needs,
-    `manner` is how an agent works.
+    `manner` is how an agent works, `options` are settings of the command line (`base_url`).
 
     They share the way to the model: it is loaded once.
 
@@ -52,9 +53,9 @@ def proposers(
                 hint="Name one (--llm SPEC), or use --strategy recipes, which needs none.",
             )
         else:
-            asker = asker or _asker(llm, notice)
+            asker = asker or _asker(llm, notice, options)
             made = _made(MODEL_STRATEGIES[name])
-            critic = _asker(manner.critic, notice) if manner is not None and manner.critic else None
+            critic = _asker(manner.critic, notice, options) if manner is not None and manner.critic else None
             found.append(made(asker, manner, critic) if name == AGENT else made(asker))
     return tuple(found)
 
@@ -85,11 +86,11 @@ def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for proposer in proposers for note in getattr(proposer, "notes", ())))
 
 
-def _asker(llm: str, notice: Callable[[str], None] | None) -> Asker:
+def _asker(llm: str, notice: Callable[[str], None] | None, options: Mapping[str, object] | None) -> Asker:
     from chathpc.fix.models.asker import ModelAsker
     from chathpc.llm.settings import load_settings
 
-    return ModelAsker(llm, load_settings(), notice)
+    return ModelAsker(llm, load_settings(options), notice)
 
 
 def _made(place: str) -> Callable[..., Proposer]:

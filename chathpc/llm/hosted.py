@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, closing
+from math import inf
 from time import monotonic, sleep
 from typing import Any
 
@@ -84,11 +85,15 @@ class HostedBackend:
         """Answer `request`; see Backend."""
         started = monotonic()
         until = started + request.deadline
-        if self._client is None:
-            self._client = self._connect()
-            self._check_model(min(until, started + 2 * CONNECT_TIMEOUT))
+        self.check(until)
         answer = self._persist(request, until, on_token)
         return self._completion(answer, request, monotonic() - started)
+
+    def check(self, until: float = inf) -> None:
+        """Connect, if that is not done; ModelUnavailableError if the server refuses the key or says that it has no such model."""
+        if self._client is None:
+            self._client = self._connect()
+            self._check_model(min(until, monotonic() + 2 * CONNECT_TIMEOUT))
 
     def body(self, request: Request) -> bytes:
         """The body of the first message that `complete` sends for `request`, byte for byte; nothing is sent.

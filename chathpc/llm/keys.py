@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from chathpc.errors import UsageError
 from chathpc.llm.settings import Settings
-from chathpc.privacy.credentials import REDACTED, redact
+from chathpc.privacy.credentials import REDACTED, SHORTEST_VALUE, redact
 from chathpc.profile.text import clean
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -33,8 +33,10 @@ class Key:
 
     def redact(self, text: str) -> str:
         """`text` without this key and what looks like one, fit to be shown: one line, printable, at most 300 characters."""
-        if self.secret:
+        if len(self.secret) >= SHORTEST_VALUE:
             text = text.replace(self.secret, REDACTED)
+        elif self.secret:  # within a name it is a part of that
+            text = re.sub(rf"(?<![\w-]){re.escape(self.secret)}(?![\w-])", REDACTED, text)
         return clean(" ".join(redact(text).split()))[:300]
 
 

@@ -61,8 +61,8 @@ _ASSIGNED = re.compile(
 _SECRET_VARIABLE = re.compile(
     r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?|APIKEY)(?:$|_)", re.IGNORECASE
 )
-#: Values of variables that are shorter than this are no secrets, and their text would be found in many others.
-_SHORTEST_VALUE = 8
+#: What is shorter is no secret, or cannot be told from parts of words.
+SHORTEST_VALUE = 8
 
 
 def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
@@ -97,6 +97,6 @@ def redactor(environ: Mapping[str, str] | None = None) -> Callable[[str], str]:
 def _values(environ: Mapping[str, str]) -> list[str]:
     """Values of variables that hold secrets, the longest first."""
     named = {value for name, value in environ.items() if _SECRET_VARIABLE.search(name)}
-    secret = {value for value in named if len(value) >= _SHORTEST_VALUE and not value.startswith("/")}
+    secret = {value for value in named if len(value) >= SHORTEST_VALUE and not value.startswith("/")}
     secret |= {value.replace(" ", _MARK) for value in secret}
     return sorted(secret, key=lambda value: (-len(value), value))

@@ -18,6 +18,8 @@ from chathpc.fix.runner import Runner
 from chathpc.fix.workspace import tree_hash
 from tests.fix.parts import Scripted, candidate
 from tests.fix.shell_project import FAST, SLOW, WRONG
+from tests.llm import fault_server as fs
+from tests.llm.fault_server import fault_server
 
 PROFILE = """#!/bin/sh
 set -- $(grep sleep work.txt)
@@ -149,6 +151,19 @@ def test_a_strategy_that_asks_a_model_leads_to_one_that_needs_none(
 ) -> None:
     assert run(folder, "--llm", "none", "--strategy", "agent") == 2
     assert "--strategy recipes, which needs none" in capsys.readouterr().err
+
+
+def test_a_model_that_the_server_lacks_is_4_before_anything_is_built(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with fault_server(fs.stream(*fs.WELCOME), models=fs.whole({"data": [{"id": "here"}]})) as server:
+        words = ("--llm", "openai:gone", "--base-url", server.url, "--strategy")
+        assert run(folder, *words, "agent") == 4
+        captured = capsys.readouterr()
+        assert "has no model 'gone'" in captured.err
+        assert captured.out == ""
+        assert not list((tmp_path / "prog.chathpc-fix" / "built").glob("*"))
+        assert run(folder, *words, "agent", "--strategy", "recipes") == 0
 
 
 def test_a_limit_is_5(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,3 +163,5 @@ def test_no_command_line_gets_the_key(planted: None, monkeypatch: pytest.MonkeyP
 
 def test_redaction_keeps_the_rest_of_a_message() -> None:
     assert Key("abc").redact("key abc refused\nby server") == "key [key] refused by server"
+    assert Key("x").redact("no model 'gpt-x' with x, only next") == "no model 'gpt-x' with [key], only next"
+    assert Key("abcdefgh").redact("at=abcdefgh1") == "at=[key]1"

@@ -60,6 +60,7 @@ class Agent:
 
     def __init__(self, ask: ModelAsker, manner: Manner | None = None, critic: Asker | None = None) -> None:
         self._ask = ask
+        self.check = ask.check
         self._manner = manner or Manner()
         self._critic = critic
         #: What the critic has read: what is submitted again as it was is judged.
@@ -107,7 +108,7 @@ class Agent:
                     self._finished(call)
                 else:
                     text = tools.use(bench, call)
-                    failed |= call.name == "edit" and text != tools.DONE
+                    failed = call.name != "undo" and (failed or (call.name == "edit" and text != tools.DONE))
                     said = text[:_LONGEST].splitlines()
                     self._exchange.tell(call, block(f"result of {call.name[:40]}", said, marker_of(said)))
             if self._accepted is not None:

@@ -149,6 +149,7 @@ class Advice:
 
     def __init__(self, ask: Asker) -> None:
         self._ask = ask
+        self.check = getattr(ask, "check", None)
         self._asked: set[str] = set()
         #: Answers that could not be used, by the reason.
         self._useless: Counter[str] = Counter()

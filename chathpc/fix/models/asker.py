@@ -96,6 +96,16 @@ class ModelAsker:
             return None
         return found
 
+    def check(self) -> None:
+        """ModelUnavailableError if there is no model to ask, as far as that can be told without a question."""
+        from chathpc.llm.hosted import HostedBackend
+
+        choice = self._chosen()
+        if choice is None:
+            raise ModelUnavailableError(" ".join(self.notes) or "No model is named.")
+        if isinstance(choice.backend, HostedBackend):
+            choice.backend.check()
+
     def exchange(self, backend: GuardedBackend, system: str, user: str, most: int) -> Exchange:
         """A conversation with the model, in which an answer has `most` tokens; all of it is one answer to the purse."""
         from chathpc.llm.asking import Exchange

@@ -136,7 +136,7 @@ ANSWERS: list[tuple[Call, str]] = [
     (("edit", {"file": "work.txt", "search": "0.06", "replace": "0.05"}), "Done."),
     (("read", {"file": "work.txt", "first": 3, "last": 3}), "    3 sleep 0.05"),
     (("undo", {}), "are discarded"),
-    (("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"}), "do not occur exactly once"),
+    (("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"}), "do not occur exactly once, but 0 times."),
     (("edit", {"file": "work.txt"}), "edit: argument 'search': it is missing."),
     (("shell", {"command": "rm -rf /"}), "There is no tool shell."),
     (("submit", {"title": "nothing"}), "Nothing is edited."),
@@ -222,6 +222,12 @@ def test_after_an_edit_that_failed_nothing_is_built_or_submitted_in_that_turn(tm
     played = Played(tmp_path, [[SHORTER, missing, ("check", {}), SUBMIT], [FINISH]])
     assert not played.run().attempts
     assert played.told[2] == played.told[3] == "Not done: an earlier edit failed."
+
+
+def test_undo_takes_back_an_edit_that_failed(tmp_path: Path) -> None:
+    missing: Call = ("edit", {"file": "work.txt", "search": "sleep 9", "replace": "x"})
+    played = Played(tmp_path, [[missing, ("undo", {}), SHORTER, SUBMIT], [FINISH]])
+    assert [each.verdict for each in played.run().attempts] == [Verdict.ACCEPTED]
 
 
 def test_a_model_without_tools_is_told_to_be_none_for_this(tmp_path: Path) -> None:
