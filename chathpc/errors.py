@@ -17,6 +17,10 @@ from __future__ import annotations
 from pathlib import Path
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM asks to end. Ctrl-C at a terminal reaches what was started as well; this came to chathpc alone."""
+
+
 class ChathpcError(Exception):
     """Base of every error that a user of chathpc may see; `str()` is the message and, on a second line, the hint."""
 
@@ -32,7 +36,11 @@ class ChathpcError(Exception):
 
 
 class MeasurementError(ChathpcError):
-    """A program was run to be profiled, and no profile came of it."""
+    """A program was run to be profiled, and no profile came of it. With the `code` of a program that failed the command line ends."""
+
+    def __init__(self, message: str, *, hint: str = "", code: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.exit_code = (code if code >= 0 else 128 - code) or self.exit_code
 
 
 class UsageError(ChathpcError):

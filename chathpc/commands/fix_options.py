@@ -5,9 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any, TypeVar
 
 import click
+
+from chathpc.errors import Terminated
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -15,9 +18,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @contextmanager
 def ended_by_term() -> Iterator[None]:
     """Let SIGTERM, with which batch systems end jobs, do what Ctrl-C does: what is done is told. Where signals cannot be had nothing changes."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
     before = None
     with suppress(ValueError):  # in another thread than the first
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        before = signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:

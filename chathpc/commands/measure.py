@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.explain import command as explain
+from chathpc.commands.fix_options import ended_by_term
 from chathpc.commands.share import Share
 from chathpc.commands.streams import complain
 from chathpc.errors import MeasurementError, UsageError
@@ -102,7 +103,7 @@ def command(
 
     With a report: chathpc measure --explain --llm none -- mpirun -n 4 ./app
 
-    Exits with the status of the program.
+    Exits with the status of the program, and with 130 if Ctrl-C or SIGTERM stopped it: then nothing is kept.
     """
     _refuse_idle_options(ctx, explained, varied)
     from chathpc.measure import measure
@@ -110,7 +111,8 @@ def command(
     from chathpc.sandbox import Limits
 
     if varied:
-        return _series(program, varied, output, interval, most, tool, rate, quiet)
+        with ended_by_term():
+            return _series(program, varied, output, interval, most, tool, rate, quiet)
 
     def tell(stage: str) -> None:
         if not quiet and stage == "running the program alone":
@@ -118,21 +120,23 @@ def command(
 
     # With a report on stdout the program's own words go to stderr: stdout is the answer.
     stdout = 2 if explained and report in (None, "-") else 1
-    measured = measure(
-        program,
-        Path.cwd(),
-        runner=Direct(reads="file"),
-        shown=Direct(shown=(stdout, 2), reads="own"),
-        output=output,
-        tool=tool,
-        rate=rate,
-        kernel=kernel,
-        launches=launches,
-        overhead=not no_overhead and kernel is None and tool != "ncu",
-        limits=Limits(seconds=float("inf"), output=_KEPT),
-        sources=_sources(Path.cwd()),
-        progress=tell,
-    )
+    with ended_by_term():
+        measured = measure(
+            program,
+            Path.cwd(),
+            runner=Direct(reads="file"),
+            shown=Direct(shown=(stdout, 2), reads="own"),
+            output=output,
+            tool=tool,
+            rate=rate,
+            kernel=kernel,
+            launches=launches,
+            overhead=not no_overhead and kernel is None and tool != "ncu",
+            repeat=not no_overhead,
+            limits=Limits(seconds=float("inf"), output=_KEPT),
+            sources=_sources(Path.cwd()),
+            progress=tell,
+        )
     if not quiet:
         _tell(measured, explained)
     if explained:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import selectors
+import signal
 import stat
 import subprocess
 import tempfile
@@ -15,12 +16,15 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage, struct_rusage
 from typing import IO, Literal
 
+from chathpc.errors import Terminated
 from chathpc.sandbox import Completed, Request
 from chathpc.sandbox.contract import Status
 
 _PIECE = 1 << 16
 #: After the command has ended, something that it started may still hold its streams open (seconds that are waited).
 _GRACE = 0.5
+#: What is asked to end is killed after so many seconds.
+_ENDING = 2.0
 #: How often it is looked whether the command has ended though its streams are open (seconds).
 _LOOK = 0.1
 #: How the status of a process begins that measures others.
@@ -39,7 +43,9 @@ class Direct:
     reads: Literal["nothing", "own", "file"] = "nothing"
 
     def __call__(self, request: Request) -> Completed:
-        """Run it to its end. Ctrl-C goes to the command, and its end is waited for; a second one kills it."""
+        """Run it to its end. Ctrl-C goes to the command, and its end is waited for: KeyboardInterrupt unless it then ends well. A second one
+        kills it and what it has started; SIGTERM, where it is Terminated, ends them.
+        """
         begin = time.monotonic()
         with ExitStack() as open_files:
             streams = [_Stream(self._terminal(number), open_files) for number in (0, 1)]
@@ -117,13 +123,15 @@ class Direct:
                             break
                         process.kill()
                         status, until = "timed-out", float("inf")
-                except KeyboardInterrupt:
-                    if interrupted:
-                        process.kill()
-                        _ended(process, wait=True)
+                except KeyboardInterrupt as interrupt:
+                    if interrupted or isinstance(interrupt, Terminated):
+                        if ended is None:
+                            _end(process, gently=not interrupted)
                         raise
                     interrupted = True
         code, used = ended
+        if interrupted and code != 0:
+            raise KeyboardInterrupt
         return ("killed" if code < 0 and status == "exited" else status), code, used, held
 
 
@@ -136,18 +144,24 @@ class _Held:
 
     def look(self, pid: int) -> None:
         """Look at the process and those below it."""
-        todo = [pid]
-        while todo:
-            folder = Path("/proc") / str(todo.pop())
+        for each in _family(pid):
             with suppress(OSError):
-                status = (folder / "status").read_text("utf-8", "replace")
+                status = Path(f"/proc/{each}/status").read_text("utf-8", "replace")
                 known = re.search(r"^VmHWM:\s*(\d+) kB", status, re.MULTILINE)
                 if _PROFILER.match(status):
                     self.profiled = True
                 elif known is not None:
                     self.most = max(self.most, int(known[1]))
-                for thread in (folder / "task").iterdir():
-                    todo += map(int, (thread / "children").read_text().split())
+
+
+def _family(pid: int) -> list[int]:
+    """The process and those below it."""
+    found = [pid]
+    for each in found:
+        with suppress(OSError):
+            for thread in Path(f"/proc/{each}/task").iterdir():
+                found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 @dataclass(slots=True)
@@ -202,6 +216,26 @@ def _ended(process: subprocess.Popen[bytes], *, wait: bool) -> tuple[int, struct
         return None
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, used
+
+
+def _end(process: subprocess.Popen[bytes], *, gently: bool) -> None:
+    """End it and all below it, `gently` with a while for their own end; what a profiler has started would outlive it."""
+    family = _family(process.pid)
+    until = time.monotonic() + _ENDING
+    for number in (signal.SIGTERM, signal.SIGKILL) if gently else (signal.SIGKILL,):
+        for pid in family:
+            with suppress(OSError):
+                os.kill(pid, number)
+        while (
+            number == signal.SIGTERM
+            and time.monotonic() < until
+            and any(Path(f"/proc/{pid}").exists() for pid in family)
+        ):
+            if process.returncode is None:
+                _ended(process, wait=False)
+            time.sleep(0.01)
+    if process.returncode is None:
+        _ended(process, wait=True)
 
 
 def _pass_on(descriptor: int, piece: bytes) -> None:

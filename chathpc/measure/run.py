@@ -53,6 +53,7 @@ def measure(
     limits: Limits = Limits(),  # noqa: B008  # frozen
     shown: Runner | None = None,
     overhead: bool = True,
+    repeat: bool = True,
     plain: Completed | None = None,
     rate: int | None = None,
     kernel: str | None = None,
@@ -67,7 +68,8 @@ def measure(
     `runner` runs every command (Request → Completed), `shown` the run under the profiler if its output is to be seen. `launcher`
     stands before the program; None looks for one at the beginning of `command`. `environment` is that of the program (default: this
     process's). A plain run comes first, for the overhead and to choose the sampling rate, unless `overhead` is false or a `plain`
-    one was made already; where both runs are short they are made in turns, three of each. `rate` is in samples a second and thread.
+    one was made already; where both runs are short they are made in turns, three of each. Without `overhead` and `repeat` the program is run
+    only once, however few its samples. `rate` is in samples a second and thread.
     `kernel` and `launches` choose what ncu measures, `gpu` says whether the program uses one (default: what its file tells, or a script's imports). Sources
     below `sources` (default: `folder`) and where the program lies that the profile names are put beside it. `raw` keeps what the profiler itself wrote.
     `output` is the folder of the result (default: chathpc-measure-NAME-N in `folder`); it appears when all is there, and is never
@@ -95,9 +97,12 @@ def measure(
         command=(), folder=folder, writable=(*writable, work), readable=readable, environment=env, stdin=stdin, limits=limits,
         gpu=uses_gpu,
     )  # fmt: skip
-    run = _Run(request, runner, shown or runner, progress, rate is None, plain is None)
+    run = _Run(request, runner, shown or runner, progress, rate is None and repeat, plain is None)
     plan = Plan(start, program, facts, folder, work, env, 0, kernel, launches)
     try:
+        candidates = _candidates(tool, plan, uses_gpu)
+        if all(lacks := [each.lacks(env) for each in candidates]):
+            raise _unmeasured(lacks, run.remarks)
         if plain is None and overhead:
             progress("running the program alone")
             plain = run.program("plain run", (*start, *program), runner)
@@ -105,7 +110,7 @@ def measure(
             run.remarks.append(f"Without the profiler, the program ended with {_ending(plain.code)}.")
         chosen = sampling_rate(None) if plain is None else sampling_rate(_cpu_seconds(plain, start), _served(plain))
         plan = replace(plan, rate=rate or chosen)
-        measured = _first_that_works(_candidates(tool, plan, uses_gpu), plan, run, plain)
+        measured = _first_that_works(candidates, plan, run, plain)
         if measured.tool in ("perf", "py-spy"):
             roots = folders_of(program, file, folder)
             copy_sources(measured.path, [sources or folder, *roots], measured.path.parent, facts.paths)
@@ -188,7 +193,7 @@ def _candidates(tool: Tool, plan: Plan, gpu: bool) -> list[Profiler]:
 
 
 def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: Completed | None) -> Measured:
-    reasons = []
+    reasons, code = [], 0
     for profiler in candidates:
         lack = profiler.lacks(plan.environment)
         if lack:
@@ -198,17 +203,23 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
             measured = _under(profiler, plan, run, plain)
         except ProfilerError as error:
             reasons.append(f"{profiler.name}: {error}")
+            if isinstance(error, NoSampleError):  # then it is the program's
+                code = next(step.code for step in reversed(run.steps) if step.name == "run")
             _empty(plan.work)
             continue
         remarks = [*(f"Not measured with {why}." for why in reasons if ": " in why), *run.remarks, *measured.remarks]
         return replace(measured, remarks=tuple(remarks))
-    code = next((step.code for step in reversed(run.steps) if step.name == "run"), 0)
-    if code and plain is None:  # else that is told already
-        run.remarks.append(f"The program ended with {_ending(code)}.")
-    told = " ".join(["; ".join(reasons) + ".", *run.remarks]).rstrip(".")
-    raise MeasurementError(
+    raise _unmeasured(reasons, run.remarks, code if plain is None else plain.code)
+
+
+def _unmeasured(reasons: Sequence[str], remarks: Sequence[str], code: int = 0) -> MeasurementError:
+    """With the program's `code`, which is that of the command line where the program failed by itself."""
+    ended = [f"The program ended with {_ending(code)}."] if code and not remarks else []
+    told = " ".join(["; ".join(reasons) + ".", *remarks, *ended]).rstrip(".")
+    return MeasurementError(
         f"The program could not be measured: {told}.",
         hint="See docs/measure.md for the profilers and where to get them.",
+        code=code,
     )
 
 

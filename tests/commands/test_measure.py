@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -71,6 +73,49 @@ def test_the_status_is_that_of_the_program(shell: Shell) -> None:
     assert shell("--tool", "perf", "./app", APP_CODE="9").code == 9
     (shell.folder / "app").write_text("#!/bin/sh\nkill -SEGV $$\n")
     assert shell("--tool", "perf", "./app").code != 0
+
+
+def test_the_status_is_that_of_the_program_where_no_sample_was_taken(shell: Shell) -> None:
+    (shell.folder / "late").write_text("9")
+    late = {"STAND_IN_LATE": str(shell.folder / "late")}
+    done = shell("--no-overhead", "--tool", "perf", "./app", APP_CODE="3", **late)
+    assert (done.code, done.out) == (3, "out \n"), done.err
+    assert "no sample was taken" in done.err
+    assert "The program ended with status 3." in done.err
+    assert shell("--no-overhead", "--tool", "perf", "./app", **late).code == 1
+
+
+@pytest.mark.parametrize("tool", ["hpctoolkit", "nsys", "ncu"])
+def test_the_program_is_not_run_for_a_profiler_that_is_not_there(shell: Shell, tool: str) -> None:
+    (shell.folder / "app").write_text("#!/bin/sh\ntouch was-run\n")
+    done = shell("--tool", tool, "./app")
+    assert done.code == 1
+    assert "is not installed" in done.err
+    assert [entry.name for entry in shell.folder.iterdir()] == ["app"]
+
+
+def test_without_overhead_the_program_runs_once(shell: Shell) -> None:
+    (shell.folder / "app").write_text("#!/bin/sh\necho x >> runs\n")
+    assert shell("--no-overhead", "--tool", "perf", "./app", STAND_IN_RARE="1").code == 0
+    assert (shell.folder / "runs").read_text() == "x\n"
+
+
+@pytest.mark.parametrize(("number", "alone"), [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, False)])
+def test_a_measurement_that_is_stopped_leaves_nothing(shell: Shell, number: int, alone: bool) -> None:
+    (shell.folder / "app").write_text("#!/bin/sh\ntouch begun\nexec sleep 60\n")
+    words = ["--tool", "perf", *([] if alone else ["--no-overhead"]), "./app"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chathpc", "measure", *words], cwd=shell.folder, env=shell.environment, stderr=subprocess.PIPE,
+        text=True, start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    while not (shell.folder / "begun").exists():
+        time.sleep(0.01)
+    # A terminal tells all of its group, a batch system the process that it knows.
+    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert said.endswith("chathpc: interrupted\n")
+    assert sorted(entry.name for entry in shell.folder.iterdir()) == ["app", "begun"]
 
 
 def test_with_a_report_stdout_is_the_report_alone(shell: Shell) -> None:

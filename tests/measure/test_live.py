@@ -14,6 +14,8 @@ from types import FrameType
 
 import pytest
 
+from chathpc.commands.fix_options import ended_by_term
+from chathpc.errors import Terminated
 from chathpc.measure.live import Direct
 from chathpc.sandbox import Limits, Request
 
@@ -163,8 +165,9 @@ def _until_it_is_waited_for(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("interrupts")
-def test_the_first_interrupt_is_the_programs_and_its_end_is_waited_for(tmp_path: Path) -> None:
-    script = "trap 'echo caught; exit 6' INT; touch ready; while :; do sleep 0.05; done"
+@pytest.mark.parametrize("code", [0, 6])
+def test_the_first_interrupt_is_the_programs_and_its_end_is_waited_for(tmp_path: Path, code: int) -> None:
+    script = f"trap 'touch caught; exit {code}' INT; touch ready; while :; do sleep 0.05; done"
     main = os.getpid()
 
     def interrupt() -> None:
@@ -175,8 +178,12 @@ def test_the_first_interrupt_is_the_programs_and_its_end_is_waited_for(tmp_path:
         os.kill(child, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
-    done = Direct()(asked(script, tmp_path))
-    assert (done.code, done.stdout) == (6, b"caught\n")
+    if code:
+        with pytest.raises(KeyboardInterrupt):  # the program did not end well: it is what the user wants to end
+            Direct()(asked(script, tmp_path))
+    else:
+        assert Direct()(asked(script, tmp_path)).code == 0
+    assert (tmp_path / "caught").exists()
 
 
 def _is_ours(pid: int, parent: int) -> bool:
@@ -203,3 +210,18 @@ def test_a_second_interrupt_ends_it(interrupts: list[int], tmp_path: Path) -> No
     with pytest.raises(KeyboardInterrupt):
         Direct()(asked(script, tmp_path))
     thread.join()
+
+
+@pytest.mark.parametrize("trap", ["", "trap '' TERM; "])
+def test_sigterm_ends_what_the_command_has_started_too(tmp_path: Path, trap: str) -> None:
+    script = f"sh -c '{trap}echo $$ > below; touch ready; while :; do sleep 0.05; done'; true"
+
+    def terminate() -> None:
+        _until_it_is_waited_for(tmp_path)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=terminate).start()
+    with ended_by_term(), pytest.raises(Terminated):
+        Direct()(asked(script.replace("''", '""'), tmp_path))
+    below = Path(f"/proc/{(tmp_path / 'below').read_text().strip()}/stat")
+    assert not below.exists() or below.read_text().split()[2] == "Z"
