@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,11 +63,16 @@ HOW_TO_RECORD = "Record one: hpcrun -t, nsys profile, rocprofv3 --sys-trace, or 
 
 
 def timeline_of(profile: Profile) -> Timeline:
-    """The timeline of a profile; UsageError if there is none."""
+    """The timeline of a profile, without the helper threads that the profile leaves out; UsageError if there is none."""
     timeline = profile.timeline
     if timeline is None or not (timeline.lanes or timeline.intervals):
         raise UsageError(NO_TIMELINE, hint=HOW_TO_RECORD)
-    return timeline
+    helper = profile.helpers.locations
+    return replace(
+        timeline,
+        lanes=tuple(lane for lane in timeline.lanes if not helper[lane.location]),
+        intervals=tuple(lane for lane in timeline.intervals if lane.location < 0 or not helper[lane.location]),
+    )
 
 
 def timeline_table(profile: Profile, metric: str | None) -> str:

@@ -22,6 +22,7 @@ from chathpc.profile.timeline import IntervalLane, Lane, LaneKind, Timeline
 from tests.adapters.test_load import database  # noqa: F401  a fixture
 from tests.profile.build import build, call, line, loop
 from tests.profile.strategies import profiles
+from tests.profile.test_helper_threads import with_helpers
 
 SMALL = build(
     call(
@@ -163,6 +164,19 @@ def test_calls_of_a_sampled_trace_lie_in_one_another_and_go_on_over_samples():
         (700, 1000, 0, "main"),
         (700, 1000, 1, "exp;2"),
     ]
+
+
+@pytest.mark.parametrize("target", ["perfetto", "timeline-csv"])
+def test_helper_threads_are_in_no_timeline_unless_they_are_asked_for(target):
+    profile = with_helpers()
+    lanes = tuple(Lane(at, np.array([1000], dtype=np.uint64), np.array([0], dtype=np.int32)) for at in range(6))
+    spans = tuple(IntervalLane(LaneKind.OS, -1, lane.location, lane.start, lane.start + 1, lane.node) for lane in lanes)
+    profile = replace(profile, read_timeline=lambda: Timeline(1000, 2000, lanes, spans))
+    threads = [f"rank {rank} thread {thread}" for rank in range(2) for thread in range(3)]
+    for chosen, shown in ((profile, threads[::3]), (profile.everything, threads)):
+        text = exporter(target)(chosen, None)
+        text = text.decode() if isinstance(text, bytes) else text
+        assert [thread for thread in threads if thread in text] == shown
 
 
 @pytest.mark.parametrize("target", ["perfetto", "timeline-csv"])
