@@ -231,6 +231,7 @@ def _by_name(profile: Profile) -> tuple[str, ...]:
     python = ("python", "app.py")
     if profile.format.startswith(("PyTorch", "pyinstrument", "cProfile", "py-spy")) or _begins_in_python(profile):
         return python
+    files -= {PurePath(path).name for path in profile.tree.modules}
     if not _NAMED.match(profile.format) or name in files or not re.fullmatch(r"[\w.+-]+", name, re.ASCII):
         return (APP,)
     if len(name) == _COMM:

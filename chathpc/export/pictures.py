@@ -6,8 +6,10 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.command import filled
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import counters, vendor_of
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
@@ -141,9 +143,10 @@ def roofline(profile: Profile, metric: str | None) -> bytes:
     if metric is not None:
         raise UsageError("A roofline is of no single metric.", hint="Use it without --metric.")
     if not view.roofline:
+        on_gpu = profile.where.is_gpu.any() or vendor_of(profile) is not None
         raise UsageError(
             "No roofline to draw: no counters of operations and memory traffic of kernels on a GPU.",
-            hint="Collect them: ncu --set roofline ./app",
+            hint=f"Collect them: {filled(profile, counters(profile))}" if on_gpu else "",
         )
     figure, axes = _figure(5.5)
     kernels = view.roofline

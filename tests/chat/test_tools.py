@@ -17,6 +17,7 @@ from chathpc.chat import slash
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result, call
 from chathpc.diagnosis.fact import Kind
+from chathpc.profile.remark import Device
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from chathpc.profile.values import MemoryValues
 from chathpc.reading.retelling import retold
@@ -338,6 +339,8 @@ def test_of_many_ranks_those_that_stand_out_are_named() -> None:
 def test_what_a_profile_lacks_is_told_in_words() -> None:
     bare = replace(calls(), read_timeline=lambda: None)
     assert call(Session(bare), "timeline").hint.startswith("Record a trace")
+    amd = replace(bare, devices={0: Device("AMD Instinct MI250X")})
+    assert call(Session(amd), "timeline").hint.startswith("Record a trace: rocprofv3 --sys-trace")
     nothing = replace(calls(), metrics={}, values=MemoryValues(calls().tree, {}, {}))
     for name in ("top", "tree", "locations", "query"):
         assert call(Session(nothing), name, ASKED[name]).error

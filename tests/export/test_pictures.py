@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import chathpc
 from chathpc.errors import UsageError
 from chathpc.export import TARGETS, exporter, pictures
+from chathpc.profile.remark import Device
 from tests.export.test_export import SMALL
 from tests.reports.browser.pages import EXAMPLES, kernels
 
@@ -90,6 +92,16 @@ def test_kernels_stand_where_their_counters_say(drawn: list[Any], monkeypatch: p
 def test_what_cannot_be_drawn_is_refused(target: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         exporter(target)(SMALL, None)
+
+
+def test_counters_of_a_gpu_are_advised_where_there_is_one_by_its_makers_tool() -> None:
+    hints = []
+    for devices in ({}, {0: Device("AMD Instinct MI250X")}):
+        with pytest.raises(UsageError) as refused:
+            exporter("roofline-png")(replace(SMALL, devices=devices), None)
+        hints.append(refused.value.hint)
+    assert hints[0] == ""
+    assert hints[1].startswith("Collect them: rocprof-compute profile")
 
 
 def test_an_unknown_metric_is_refused_with_those_that_are_known() -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import MOST_ROWS, SHARE, Column, FactList, NoArguments, Result
+from chathpc.diagnosis import gpu_tools
+from chathpc.diagnosis.command import filled
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import intervals, numbers
@@ -26,7 +28,9 @@ def timeline(session: Session, asked: NoArguments) -> Result:
     """How long devices and kinds of calls were busy during the recording, and how long each GPU was idle."""
     recorded = session.measured.timeline
     if recorded is None or recorded.end <= recorded.begin or not (recorded.intervals or recorded.lanes):
-        raise UsageError("No timeline was recorded.", hint="Record a trace: nsys profile, or hpcrun -t.")
+        profile = session.measured
+        how = gpu_tools.timeline(profile) if gpu_tools.vendor_of(profile) else "hpcrun -e REALTIME -t ./app"
+        raise UsageError("No timeline was recorded.", hint=f"Record a trace: {filled(profile, how)}")
     facts = FactList(quote("trace: union of intervals, so that what overlaps is counted once"))
     whole = numbers.seconds(recorded.seconds)
     facts.add(Kind.VALUE, "the length of the recording", recorded.seconds, "s", form=Form.ONE)
