@@ -96,7 +96,8 @@ def _text(profile: Profile, style: Style) -> str:
         page.paragraph(profile.helpers.sentence, indent=0, style="dim")
     page.blank()
     rows = []
-    for metric in profile.metrics.values():
+    time = profile.time.id if profile.time is not None else ""
+    for metric in sorted(profile.metrics.values(), key=lambda one: (one.id != time, not one.has_values, one.id)):
         total = numbers.quantity(profile.total(metric.id), metric.unit.value) if metric.has_values else "no values"
         rows.append((metric.id, metric.source_name, metric.unit.value, total))
     page.table(("metric", "name in the source", "unit", "total"), rows, right="total")

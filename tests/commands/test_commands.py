@@ -7,18 +7,22 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import chathpc
 from chathpc.commands.output import style_for
 from chathpc.commands.progress import Progress
 from chathpc.fix.recipes.exact import exact_changes
+from chathpc.profile.profile import Profile
 from chathpc.report import Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
 from tests.commands.conftest import Result
+from tests.profile.build import build, call
 from tests.reports.sample import sample
 from tests.reports.test_parts import small_profile
 
@@ -207,6 +211,16 @@ def test_metrics_lists_ids_names_units_and_totals(run: Run, calls: Calls) -> Non
     content = json.loads(run("metrics", "db", "--format", "json").out)
     assert content["metrics"][0]["total"] == pytest.approx(10.05)
     assert content["locations"] == {"count": 1, "time": {"count": 1, "min": 10.05, "mean": 10.05, "max": 10.05}}
+
+
+def test_metrics_lists_the_time_first_and_what_has_no_values_last(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = build(call("main", time=1.0))
+    kept = node.metrics["cpu.time"]
+    more = {name: replace(kept, id=name, has_values=name == "a") for name in ("b", "a")}
+    monkeypatch.setattr(chathpc, "load", lambda *_: replace(node, metrics={**more, **node.metrics}), raising=False)
+    monkeypatch.setattr(Profile, "total", lambda *_: 1.0)
+    listed = [line.split()[0] for line in run("metrics", "db").out.splitlines() if line.strip()]
+    assert listed[listed.index("metric") + 1 :][:3] == ["cpu.time", "a", "b"]
 
 
 def test_metrics_says_what_the_data_cannot_tell(run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
