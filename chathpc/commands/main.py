@@ -9,13 +9,14 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from errno import EDQUOT, ENOSPC
 from importlib import import_module
 
 import click
 
 from chathpc import __version__
 from chathpc.commands.help import Context, laid_out
-from chathpc.commands.streams import BROKEN_PIPE, complain
+from chathpc.commands.streams import BROKEN_PIPE, complain, drop
 from chathpc.errors import ChathpcError
 
 #: Exit codes beyond those of chathpc.errors: EX_SOFTWARE of sysexits.h, and 128 + SIGINT as shells have it.
@@ -136,11 +137,21 @@ def main(args: Sequence[str] | None = None) -> int:
     except MemoryError:
         complain("out of memory", "Use a machine with more memory, or a profile of fewer ranks.")
         return 1
+    except OSError as error:
+        if error.errno not in (ENOSPC, EDQUOT):
+            return _bug(error, session)
+        drop(1)
+        complain(f"Cannot write: {error.strerror}.")
+        return 1
     except Exception as error:  # noqa: BLE001  # the last resort: a user gets a sentence, not a traceback
-        if session.debug:
-            complain(traceback.format_exc())
-        complain(_internal(error), "Run again with CHATHPC_DEBUG=1 for the details.")
-        return INTERNAL_ERROR
+        return _bug(error, session)
+
+
+def _bug(error: Exception, session: Session) -> int:
+    if session.debug:
+        complain(traceback.format_exc())
+    complain(_internal(error), "Run again with CHATHPC_DEBUG=1 for the details.")
+    return INTERNAL_ERROR
 
 
 def _usage(error: click.ClickException) -> int:

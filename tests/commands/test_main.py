@@ -13,6 +13,7 @@ import click
 import pytest
 
 import chathpc
+import chathpc.__main__
 from chathpc import errors
 from chathpc.commands.main import COMMANDS, cli
 from tests.commands.conftest import Result
@@ -228,3 +229,20 @@ def test_a_help_page_breaks_no_word_at_any_width(
     broken = [word for word in text.split() if word not in words and not word.endswith("...")]
     assert [word for word in broken if not any(word in each for each in long)] == []
     assert "\N{NON-BREAKING HYPHEN}" not in text
+
+
+def test_a_full_disk_is_no_bug_of_ours() -> None:
+    with open("/dev/full", "w") as full:
+        done = process("-m", "chathpc", "--help", stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (1, "chathpc: Cannot write: No space left on device.\n")
+
+
+def test_an_interrupt_while_the_command_line_is_imported_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chathpc.commands.main.main", interrupted)
+    assert chathpc.__main__.main() == 130
+    assert capsys.readouterr().err == "\nchathpc: interrupted\n"

@@ -88,7 +88,7 @@ def test_the_linked_packages_are_imported_from_the_installed_wheel(installed: Pa
 def test_every_entry_point_leads_to_a_module_of_the_wheel(installed: Path) -> None:
     (metadata,) = installed.glob("chathpc-*.dist-info")
     entry_points = PathDistribution(metadata).entry_points
-    assert [point.value for point in entry_points.select(group="console_scripts")] == ["chathpc.commands.main:main"]
+    assert [point.value for point in entry_points.select(group="console_scripts")] == ["chathpc.__main__:main"]
     for point in entry_points:
         module = installed / point.module.replace(".", "/")
         assert module.with_suffix(".py").is_file() or (module / "__init__.py").is_file(), point
