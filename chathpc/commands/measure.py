@@ -244,7 +244,7 @@ def _refuse_idle_options(ctx: click.Context, explained: bool, varied: tuple[str,
         raise UsageError("--interval and --most are about a series.", hint="Add --vary NAME=N,N.")
     if varied and given & {"kernel", "launches", "explained", "no_overhead"}:
         raise UsageError(
-            "--vary measures profiles alone.", hint="Give it without --kernel, --launches, --no-overhead and --explain."
+            "--vary excludes --kernel, --launches, --no-overhead and --explain.", hint="Give it without them."
         )
     if explained:
         return

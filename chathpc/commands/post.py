@@ -26,7 +26,7 @@ class NeverFails(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            complain(f"post: {error.format_message()} The job is not affected.")
+            complain(f"post: {error.format_message()} No report was written. The job is not affected.")
             raise click.exceptions.Exit(0) from None
 
 
@@ -44,8 +44,14 @@ class NeverFails(click.Command):
 )
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Model that words it.")
 @source_option
+@click.option("-q", "--quiet", is_flag=True, help="No verdict on stdout.")
 def command(
-    paths: tuple[Path, ...], output: Path | None, time_limit: float | None, llm: str, source: tuple[Path, ...]
+    paths: tuple[Path, ...],
+    output: Path | None,
+    time_limit: float | None,
+    llm: str,
+    source: tuple[Path, ...],
+    quiet: bool,
 ) -> None:
     """Explain a profile as the last line of a job script; never fails the job.
 
@@ -57,9 +63,9 @@ def command(
     from chathpc.jobs.post import post
 
     outcome = post(paths, folder=output, limit=time_limit, llm=llm, source=source)
-    if outcome.done:
+    if outcome.done and not quiet:
         _tell(outcome.message)
-    else:
+    elif not outcome.done:
         complain(f"post: {outcome.message.rstrip('.')}. The job is not affected.")
 
 

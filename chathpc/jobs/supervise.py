@@ -62,9 +62,7 @@ def supervise(work: Callable[[], str], limit: float) -> Outcome:
         _kill(child)
         return Outcome(
             False,
-            f"stopped after {limit:.3g} s, the time limit"
-            if ended == 0
-            else f"stopped by {signal.Signals(ended).name}",
+            f"stopped at the time limit of {limit:.3g} s" if ended == 0 else f"stopped by {signal.Signals(ended).name}",
         )
     finally:
         os.close(reading)

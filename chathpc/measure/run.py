@@ -308,9 +308,10 @@ def _program(program: Sequence[str], folder: Path, environment: Mapping[str, str
         raise UsageError("There is no program to measure.", hint="For example: chathpc measure -- ./app 1000")
     found = program_file(behind_env(program)[0], folder, environment)
     if found is None:
+        name = behind_env(program)[0]
         raise UsageError(
-            f"'{behind_env(program)[0]}' is not an executable program in {folder}.",
-            hint="Build it first, or prefix it with ./ if it is in this folder.",
+            f"'{name}' is not an executable program in {folder}.",
+            hint="Build it first." if "/" in name else "Build it first, or prefix it with ./ if it is in this folder.",
         )
     return found
 

@@ -64,6 +64,12 @@ def test_three_reports_are_written_beside_the_profile_and_the_verdict_into_the_l
         assert text == renderers()[form](sample(), Style(width=100))
 
 
+def test_a_quiet_one_writes_the_reports_alone(database: Path) -> None:
+    done = post("fine", str(database), "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert names(database.parent) == {"database", *FIRST}
+
+
 def test_the_folder_of_the_reports_is_made_if_it_is_missing(database: Path, tmp_path: Path) -> None:
     assert post("fine", str(database), "-o", str(tmp_path / "a" / "b")).returncode == 0
     assert names(tmp_path / "a" / "b") == FIRST
@@ -89,8 +95,8 @@ FAULTS: dict[str, tuple[str, list[str], str | None]] = {
     "too little memory": ("memory", [], "out of memory"),
     "a crash": ("crash", [], "ended unexpectedly with SIGSEGV"),
     "the out-of-memory killer": ("killed", [], "ended unexpectedly with SIGKILL, possibly out of memory"),
-    "no end": ("hang", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
-    "no end in a library": ("deaf", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
+    "no end": ("hang", ["--time-limit", "0.5"], "stopped at the time limit of 0.5 s"),
+    "no end in a library": ("deaf", ["--time-limit", "0.5"], "stopped at the time limit of 0.5 s"),
     "noise of libraries": ("noise", [], None),
     "a full file system": ("full", [], "report-1/report.txt: File too large. Name another folder with -o"),
     "a folder that cannot be made": ("fine", ["-o", "/proc/no/such"], "Cannot create /proc/no/such: "),
@@ -158,7 +164,7 @@ def test_a_full_stream_does_not_fail_the_job(stream: str, database: Path) -> Non
 def test_no_path_at_all_does_not_fail_the_job() -> None:
     done = post("fine")
     assert done.returncode == 0
-    assert done.stderr == "chathpc: post: Missing argument 'PATH...'. The job is not affected.\n"
+    assert done.stderr == "chathpc: post: Missing argument 'PATH...'. No report was written. The job is not affected.\n"
 
 
 def test_a_current_folder_that_is_gone_does_not_fail_the_job(tmp_path: Path) -> None:
