@@ -56,7 +56,7 @@ def test_a_command_has_the_programs_name_where_the_profile_tells_it(format: str,
 
 def test_a_file_of_the_programs_name_is_no_doubt_where_a_module_has_it_too() -> None:
     source = SimpleNamespace(path=Path("profiles/heat"))
-    for modules, program in (("/home/u/heat/heat", "./heat"), ("/usr/lib/libc.so.6", "./app")):
+    for modules, program in (("/home/alice/heat/heat", "./heat"), ("/usr/lib/libc.so.6", "./app")):
         profile = build(call("main", time=1.0, module=modules))
         profile = replace(profile, format="HPCToolkit v4.0", title="heat", sources=(source,))  # type: ignore[arg-type]
         assert program_of(profile).line == program

@@ -17,6 +17,8 @@ import pytest
 from chathpc.chat.tools import TOOLS
 from chathpc.commands.main import INTERNAL_ERROR, INTERRUPTED
 from chathpc.errors import ChathpcError
+from chathpc.jobs.post import _JOB_IDS, END_TIME
+from chathpc.llm.keys import ENVIRONMENT_KEY
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -112,6 +114,19 @@ def test_the_readme_lists_every_extra_of_users() -> None:
 def test_the_page_on_mcp_lists_the_tools_that_the_server_offers() -> None:
     told = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8").split("**Tools**")[1].split(". Each answers")[0]
     assert set(re.findall(r"`(\w+)`", told)) == {*TOOLS, "open_profile"}
+
+
+def test_the_page_on_jobs_lists_the_environment_variables_that_are_read() -> None:
+    page = (ROOT / "docs" / "jobs.md").read_text(encoding="utf-8")
+    read = {*_JOB_IDS, END_TIME, ENVIRONMENT_KEY}
+    for file in (ROOT / "chathpc").rglob("*.py"):
+        # There it is the environment of the programs that are tried.
+        if not {"sandbox", "fix", "bench"} & set(file.parts):
+            read |= set(re.findall(r'environ(?:\.get\(|\[)"([A-Z_]+)"', file.read_text(encoding="utf-8")))
+            read |= set(re.findall(r'"((?:XDG|HF)_[A-Z_]+)"', file.read_text(encoding="utf-8")))
+    read.discard("CHATHPC_BASE_URL")  # one of the settings
+    assert len(read) > 15
+    assert not {name for name in read if f"`{name}" not in page}
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:
