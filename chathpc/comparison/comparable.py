@@ -21,6 +21,8 @@ _CLOCKS = {Clock.WALL: "a wall clock", Clock.CPU: "a CPU clock", None: "a clock 
 
 #: What was read and written.
 _MOVED = ("io.read.bytes", "io.write.bytes")
+#: What is only measured of a GPU, and what taking samples of its program counter leaves.
+_GPU_TIMES, _PC_SAMPLES = ("gpu.time", "gpu.kernel.time"), ("gpu.samples", "gpu.stall.")
 #: So many characters of the arguments of a program are told.
 _LONGEST = 60
 
@@ -104,6 +106,13 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
             f"{_all(before, tool_of)} measured before, {_all(after, tool_of)} after: what the tools themselves cost, and how they "
             "name functions, is part of the difference."
         )
+    (timed, mine), (others, theirs) = (
+        [_has(side, each) for each in (_GPU_TIMES, _PC_SAMPLES)] for side in (before, after)
+    )
+    if timed and others and mine != theirs:
+        notes.append(
+            f"PC samples of the GPU were only taken {'before' if mine else 'after'}: what that costs is part of the difference."
+        )
     if _differ(before, after, lambda profile: profile.program):
         first, second = (" and ".join(sorted({clean(each.program) for each in side})) for side in (before, after))
         notes.append(f"The programs have different names: {first} before, {second} after.")
@@ -143,6 +152,12 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
     if metrics and metrics[0].unit == Unit.PERCENT:
         notes.append("Only percentages were recorded: parts of the run are compared, not its length.")
     return notes
+
+
+def _has(profiles: Sequence[Profile], names: tuple[str, ...]) -> bool:
+    """Whether a metric whose name begins so was measured."""
+    found = (metric for profile in profiles for metric in profile.metrics.values() if metric.id.startswith(names))
+    return any(metric.has_values for metric in found)
 
 
 def _arguments(profile: Profile) -> str | None:

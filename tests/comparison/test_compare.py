@@ -372,6 +372,16 @@ def test_other_programs_and_tools_are_recognised() -> None:
     assert "CPU y and x" in notes
 
 
+def test_samples_of_a_gpu_on_one_side_alone_are_told() -> None:
+    plain = build(main(time=1.0, values={"gpu.time": 2.0}))
+    sampled = build(main(time=1.0, values={"gpu.time": 2.0, "gpu.stall.memory": 9.0}))
+    host = build(main(time=1.0))
+    assert "PC samples of the GPU were only taken after" in " ".join(compared(plain, sampled).notes)
+    assert "PC samples of the GPU were only taken before" in " ".join(compared(sampled, plain).notes)
+    for sides in ((sampled, sampled), (plain, plain), (host, sampled)):
+        assert "PC samples" not in " ".join(compared(*sides).notes)
+
+
 def test_what_the_numbers_stand_for_is_said() -> None:
     shares = build(main(values={"cpu.share": 100.0}))
     percent = replace(shares, metrics={"cpu.share": replace(shares.metrics["cpu.share"], unit=Unit.PERCENT)})
