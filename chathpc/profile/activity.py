@@ -191,7 +191,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     ),
     (
         Activity.COPY,
-        r"(rep_)?mem(p?cpy|move|set|ccpy)|wmem(cpy|set)|bzero|bcopy|str(n?cpy|n?dup|cat)|stpcpy|libc_mem|std::(__)?copy|process_vm_(readv|writev)|copy_file_range",
+        r"(intel_\w+_|rep_)?mem(p?cpy|move|set|ccpy)|wmem(cpy|set)|bzero|bcopy|str(n?cpy|n?dup|cat)|stpcpy|libc_mem|std::(__)?copy|process_vm_(readv|writev)|copy_file_range",
     ),
     (
         Activity.GPU_LAUNCH,

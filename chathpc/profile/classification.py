@@ -205,7 +205,7 @@ def _first_of_call(tree: CallTree, call: IntArray, marked: BoolArray) -> IntArra
 
 
 def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArray) -> None:
-    """Tell, in place, that what the kernel and the runtime of a GPU call is none of the program, whatever it is called; a function with
+    """Tell, in place, that what the kernel, the runtime of a GPU and MPI call is none of the program, whatever it is called; a function with
     source lines may be one that the runtime was given to call back.
     """
     device = is_one_of(tree.kind, _DEVICE)
@@ -217,6 +217,8 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
         (frame == Activity.PAGE_FAULT, frame == _USER),
         # Rust compiles its locks, and the atomics in them, into the program.
         (frame == Activity.LOCK, (frame == _USER) & package),
+        # Compilers link their own copies of what the C library has into the program, and MPI calls those; a reduction is the program's.
+        (np.isin(frame, _MPI_FAMILY), (frame == _USER) & ~_has_file(tree) & of_c),
         (
             is_one_of(frame, (*_GPU_FAMILY, Activity.GPU_LAUNCH)),
             (frame == _USER) & ~_has_file(tree) & (tree.nearest(device) < 0),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.fact import Fact, Form, composition, statistics, topic
 from chathpc.diagnosis.phrasing import as_clause, gain_sentence, meaning
-from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.prompts.untrusted import quote
 from chathpc.reading.wording import Amount, content_words, number_words, unprintable
 from chathpc.report import StatementRecord
@@ -195,7 +195,8 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Told]:
     first, *others = diagnosis.findings
     entry = cause(first.cause)
     told = [Told(first.summary, first.evidence)]
-    if audience == "expert" and first.origin != "source":  # else the summary says what its source does
+    # Else the summary says what its source does, or the title what the cause is here.
+    if audience == "expert" and first.origin != "source" and _is_as_known(first):
         told.append(Told(meaning(first.cause)))
     elif audience == "newcomer":
         told += [Told(" ".join(text.split())) for text in (entry.what, entry.why)]
@@ -211,6 +212,11 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Told]:
     for at, other in enumerate([one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]):
         told.append(Told(f"{'And' if at else 'Besides that'}: {as_clause(other.summary)}", other.evidence))
     return told
+
+
+def _is_as_known(finding: Finding) -> bool:
+    """True if what a finding is called is what the catalogue calls its cause, which may say "most of"."""
+    return finding.title.replace(" much of ", " most of ") == cause(finding.cause).title
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Told]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import chathpc
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Finding
 from chathpc.diagnosis.rules import mpi as rule
@@ -266,6 +267,37 @@ def test_time_that_moves_data_is_communication() -> None:
     )
 
 
+def test_ranks_that_hardly_do_anything_else_are_not_late_but_communicate() -> None:
+    """Whoever waits for a late rank waits while that one works: four ranks that work 80 ms each can delay the other three 960 ms in all."""
+    ends = mpi("MPI_Finalize", time=(5.0,) * 4)
+    for work, cause in ((0.08, "mpi-communication-bound"), (1.0, "mpi-collective-wait")):
+        told = exchange(
+            "MPI_Allgather", call("__intel_avx_rep_memcpy", module="/opt/app", time=(0.5,) * 4), time=(2.5,) * 4
+        )
+        diagnosis = diagnosed(build(main(compute("fill", (work,) * 4), told, ends), locations=ranks(4)))
+        assert [found.cause for found in diagnosis.findings if found.cause.startswith("mpi")] == [cause]
+        assert any(
+            text.startswith("Copying and sending data takes 2.00 s of the 12.0 s")
+            for text in statements(diagnosis, cause)
+        )
+    moving = next(
+        text
+        for text in statements(
+            diagnosed(build(main(compute("fill", (0.08,) * 4), told), locations=ranks(4))), "mpi-communication-bound"
+        )
+        if "late" in text
+    )
+    assert moving.startswith("Waiting for a late rank takes at most 960 ms of the 12.0 s of MPI time (8.00 %)")
+
+
+def test_one_rank_that_is_in_mpi_less_than_the_others_is_not_told_to_communicate() -> None:
+    """What it does instead, no clock of the processor sees."""
+    told = exchange("MPI_Bcast", time=(0.5, 3.0, 3.0, 3.0))
+    assert finding(
+        diagnosed(build(main(compute("fill", (0.08,) * 4), told), locations=ranks(4))), "mpi-collective-wait"
+    )
+
+
 def test_several_calls_are_named_and_none_where_all_are_small() -> None:
     both = function("both", line("app.c:80", mpi("MPI_Recv", time=(3.0, 3.0)), mpi("MPI_Send", time=(1.0, 1.0))))
     diagnosis = diagnosed(pair(both))
@@ -356,3 +388,21 @@ def test_ranks_are_said_to_compute_about_the_same_only_where_they_do(least: floa
     found = diagnosed(profile).findings[0]
     assert found.cause == "mpi-collective-wait"
     assert ("though each computes about the same" in found.summary) is alike
+
+
+def test_the_words_say_of_no_rank_that_it_is_late_where_all_compute_alike() -> None:
+    alike, late = (
+        pair(equal("MPI_Allreduce")),
+        build(
+            main(
+                compute("stage", (2.0, 2.0)),
+                exchange("MPI_Allreduce", time=(1.0, 3.0)),
+                compute("check", (2.0, 0.0), at=40),
+            ),
+            locations=ranks(2),
+        ),
+    )
+    for profile, said in ((alike, False), (late, True)):
+        report = chathpc.explain(profile, llm="none")
+        assert report.findings[0].cause == "mpi-collective-wait"
+        assert ("one or a few ranks arrive late" in report.explanation.text) is said

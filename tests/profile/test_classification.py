@@ -112,6 +112,15 @@ def test_all_below_a_call_belongs_to_it_and_to_the_line_that_makes_it() -> None:
     assert found.of(A.IO).tolist() == [False, False, False, True, True]
 
 
+@pytest.mark.parametrize("name", ["__intel_ssse3_rep_memcpy", "__libirc_get_feature"])
+def test_what_a_compiler_links_into_the_program_is_mpis_below_mpi(name: str) -> None:
+    tree = program(call("PMPI_Allgather", call("MPIR_Localcopy", own(name, at=""), module=MPI), module=MPI))
+    found = classify(tree)
+    assert (found.kind[at(tree, name)], found.call[at(tree, name)]) == (A.MPI, at(tree, "PMPI_Allgather"))
+    reduction = program(call("PMPI_Allreduce", own("add_all", own(name, at=""), at=""), module=MPI))
+    assert kind_of(reduction, "add_all") == A.COMPUTE
+
+
 def test_a_library_without_a_meaning_of_its_own_takes_that_of_what_it_calls() -> None:
     tree = program(call("qsort_r", call("malloc", module=LIBC), module=LIBC))
     found = classify(tree)

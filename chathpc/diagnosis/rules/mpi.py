@@ -11,7 +11,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import Cause, cause, common
 from chathpc.diagnosis.cores import doubt, of_others, without_core
 from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, spread_parts, time_fact
-from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
+from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.records import Place
@@ -28,7 +28,7 @@ _COLLECTIVE = re.compile(
 _POINT_TO_POINT = re.compile(r"p?mpi_([ibsr]*send|i?m?recv|sendrecv|wait|test|m?probe|iprobe|start)", re.IGNORECASE)
 #: Frames below an MPI call that move data instead of waiting for it.
 _TRANSFER = re.compile(
-    r"mem(p?cpy|move)|process_vm_(readv|writev)|writev?$|readv?$|send(msg|to)?$|recv(msg|from)?$|opal_datatype|opal_convertor|opal_(un)?pack|ompi_op|copy_(content|function)"
+    r"(\w+_)?mem(p?cpy|move)|process_vm_(readv|writev)|writev?$|readv?$|send(msg|to)?$|recv(msg|from)?$|opal_datatype|opal_convertor|opal_(un)?pack|ompi_op|copy_(content|function)"
 )
 
 
@@ -335,9 +335,14 @@ def _equal_work(
     collective: float,
     for_a_core: float,
 ) -> Iterable[Draft]:
-    moving = transfer / spent
     bound = cause("mpi-communication-bound")
-    is_moving = moving >= bound.threshold("min_transfer_part")
+    # Whoever waits for a late rank waits while that one is outside MPI; where the clock stands still there, it is in MPI less than others.
+    outside = facts.total - sum(facts.spent(kind) for kind in (Activity.MPI, Activity.MPI_SETUP, Activity.HELPER))
+    late = (len(times.ids) - 1) * outside
+    in_mpi = times.call.sum(axis=1)
+    is_alike = bool(in_mpi.min() >= bound.threshold("min_common_part") * in_mpi.mean())
+    is_alone = is_alike and late <= common()["worth_a_line"].value * spent
+    is_moving = is_alone or transfer / spent >= bound.threshold("min_transfer_part")
     if is_moving:
         entry, place = bound, _call_place(facts)
     elif collective >= cause("mpi-collective-wait").threshold("min_collective_part"):
@@ -364,11 +369,26 @@ def _equal_work(
         against += (
             "The profile ends at the calls of MPI: waiting inside them cannot be distinguished from moving data.",
         )
+    if is_alone:
+        evidence.append(
+            replace(
+                time_fact(
+                    facts,
+                    late,
+                    "waiting for a late rank",
+                    "time outside MPI × (ranks − 1): whoever waits for a rank waits while it is outside MPI",
+                    of=part_of(facts, spent, "MPI time"),
+                    error=0.0,
+                ),
+                bound=Bound.AT_MOST,
+            )
+        )
+    how = "hardly work between the calls" if is_alone else "much of it moves data"
     where = f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"
     most, differ = float(times.compute.max()), float(times.compute.max() - times.compute.mean())
     alike = ", though each computes about the same" if differ <= common()["healthy_imbalance"].value * most else ""
     summary = {
-        "mpi-communication-bound": f"The ranks spend {numbers.percent(share)} of their time communicating, and much of it moves data: {where}.",
+        "mpi-communication-bound": f"The ranks spend {numbers.percent(share)} of their time communicating, and {how}: {where}.",
         "mpi-collective-wait": f"The ranks wait {numbers.percent(share)} of their time in collective operations called from {where}"
         f"{alike}.",
         "mpi-late-sender": f"The ranks spend {numbers.percent(share)} of their time in point-to-point calls from {where}, mostly waiting "
