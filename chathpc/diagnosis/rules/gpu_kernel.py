@@ -19,15 +19,12 @@ from chathpc.diagnosis.sampled_code import in_program
 from chathpc.diagnosis.stall_samples import drawn, hot_part
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
-from chathpc.profile.stalls import sampled, samples_of
+from chathpc.profile.stalls import samples_of
 
 #: cause → stall metrics that count for it, and what the warps wait for in words.
 _STALLS = {
     "gpu-memory-latency": (samples_of("memory"), "memory"),
-    "gpu-dependency-stall": (
-        (*samples_of("dependency"), *sampled("math-pipe-throttle")),
-        "the result of an earlier instruction",
-    ),
+    "gpu-dependency-stall": (samples_of("dependency"), "the result of an earlier instruction"),
     "gpu-barrier-stall": (samples_of("barrier"), "other warps at a barrier"),
     "gpu-instruction-fetch": (samples_of("fetch"), "their next instruction"),
 }
