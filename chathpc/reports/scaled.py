@@ -129,8 +129,10 @@ def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]
         yield f"At {target_words(each)}:", told or _prediction(record, each, ranked)
     if record.next_run is not None and record.next_run.question and not measured[0]:
         yield "Next run:", next_run(record, record.next_run)
-    if record.crossing is not None and not record.crossing.refusal:
-        yield "Waiting", _crossing(record, record.crossing)
+    crossing = record.crossing
+    # Where it may be within the interval, nobody knows whether there is one.
+    if crossing is not None and not crossing.refusal and (crossing.value is not None or crossing.low is None):
+        yield "Waiting", _crossing(record, crossing)
 
 
 def outlook_sentences(record: Scaling, ranked: int = _RANKED) -> list[str]:

@@ -67,7 +67,6 @@ def job(series: Series, value: float, count: int, seconds: float, target: float)
         threaded,
         f"folder={shlex.quote(str(folder / point))}",
         'mkdir -p "$folder"',
-        *(["# <-- the program's command at this scale; its values differ between the measured runs"] if command is None else []),
         "repetition=1",
         f"for run in $(seq {count}); do",
         "    # mkdir takes the next number that no other run has, also of a job that runs beside this one.",
@@ -75,11 +74,15 @@ def job(series: Series, value: float, count: int, seconds: float, target: float)
         '        [ -e "$folder/rep$repetition" ] || { echo "Cannot write to $folder." >&2; exit 1; }',
         "        repetition=$((repetition + 1))",
         "    done",
-        f'    chathpc measure --no-overhead{tool} -o "$folder/rep$repetition" -- {command or "COMMAND"}',
+        f'    chathpc measure --no-overhead{tool} -o "$folder/rep$repetition" -- {command or _COMMAND}',
         "done",
         f"# Add the new runs to the file with the parameters, then: {again}" if series.source == AS_GIVEN else again,
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+#: What stands where the command is unknown.
+_COMMAND = "COMMAND  # <-- the program's command at this scale; its values differ between the measured runs"
 
 
 def spelled(value: float) -> str:

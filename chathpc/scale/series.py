@@ -408,7 +408,7 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     if typical <= threshold("strong_growth"):
         return Kind.STRONG, f"the computing time of all {workers} together stays about the same"
     if typical >= threshold("weak_growth"):
-        return Kind.WEAK, f"the computing time of each of the {workers} stays about the same"
+        return Kind.WEAK, f"the computing time of all {workers} together grows with their number"
     return Kind.UNKNOWN, "all workers' computing neither stays nor grows in proportion"
 
 

@@ -183,7 +183,7 @@ def test_where_the_value_stands_in_the_command(
     text = job(runs((2, 4), parameter, command, where=tmp_path), 8.0, 1, 1.0, 16.0)
     found = " ".join(commands(text, tmp_path))
     assert found == (expected or "COMMAND")
-    assert ("<-- the program's command" in text) == (expected is None)
+    assert ("-- COMMAND  # <-- the program's command" in text) == (expected is None)
 
 
 def test_the_series_is_read_again_as_it_was(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from chathpc.reports.scaled import outlook_sentences
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
 from chathpc.scale.outlook import Candidate, advise, costs_most, keeps, needed
+from chathpc.scale.record import CrossingRecord
 from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Kind, Run, Series, series_of
 from tests.scale.made import alone, even, profile, repeated, series, strong
@@ -109,6 +110,14 @@ def test_what_was_measured_is_told_instead_of_a_prediction() -> None:
     (sentence,) = (told for told in outlook_sentences(scaling_of(found, [{"ranks": 4.0}])) if "overtake" not in told)
     # 2 s of computing and 0.25 s of messages.
     assert sentence == "At 4 ranks: 2.25 s, global efficiency 88.9 %, from these runs."
+
+
+def test_nothing_is_said_of_waiting_that_may_overtake_computing_or_not() -> None:
+    found = series("ranks", {count: profile(count, {"solve": even(8.0)}, each_of(0.25)) for count in (1, 2, 4, 8)})
+    scaling = scaling_of(found, [{"ranks": 4.0}])
+    for low, said in ((None, True), (2.4, False)):
+        none = scaling.model_copy(update={"crossing": CrossingRecord(value=None, low=low, high=None, refusal="")})
+        assert any("does not overtake" in told for told in outlook_sentences(none)) is said
 
 
 def test_what_the_places_named_do_not_hold_is_told() -> None:
