@@ -397,8 +397,10 @@ class _Body:
         if node.type == "for_range_loop":
             element = next(declared(node, index), None)
             container = expression(field_of("right"))
-            name = element.name if element is not None else ""
-            loop = replace(loop, variable=name, container=container, element=element, updated=frozenset({name} - {""}))
+            names = [element.name] if element is not None else _bound(field_of("declarator"))
+            loop = replace(
+                loop, variable=next(iter(names), ""), container=container, element=element, updated=frozenset(names)
+            )
             if element is not None:
                 self.declarations.append(element)
         else:
@@ -433,6 +435,15 @@ class _Body:
             if loop.variable == "" or (loop.condition is not None and target.text in loop.condition.names()):
                 loop = replace(loop, variable=target.text, start=starts.get(target.text), step=step)
         return replace(loop, updated=updated, updates=tuple(steps))
+
+
+def _bound(node: Node | None) -> list[str]:
+    """The names of a structured binding: `auto& [key, value]`."""
+    while node is not None and node.type == "reference_declarator":
+        node = next(iter(node.named_children), None)
+    if node is None or node.type != "structured_binding_declarator":
+        return []
+    return [text_of(each) for each in node.named_children if each.type == "identifier"]
 
 
 def _lines(node: Node | None) -> tuple[int, int] | None:

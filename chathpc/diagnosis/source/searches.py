@@ -92,7 +92,7 @@ def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
 def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> Expr | None:
     """The comparison of an item with a key that the loop does not change."""
     moving = _elements(function, loop, inside)
-    items = {loop.variable} if loop.container is not None else set()
+    items = set(loop.updated) if loop.container is not None else set()
     items |= {
         one.parts[0].text
         for one in expressions(inside)

@@ -22,6 +22,29 @@ void f(const std::vector<int>& v, std::atomic<long>& sum) { // in threads of omp
   for (int i = 0; i < 9000; i++)
     sum += v[i]; // HOT
 }"""),
+    case("a search by a part of a structured binding", QUADRATIC, """
+void count(const std::vector<std::string>& words, std::vector<std::pair<std::string, int>>& counts) {
+  for (const auto& word : words) {
+    bool found = false;
+    for (auto& [known, n] : counts) {
+      if (known == word) { // HOT
+        n++;
+        found = true;
+        break;
+      }
+    }
+    if (!found)
+      counts.emplace_back(word, 1);
+  }
+}"""),
+    case("a search for what a structured binding has itself", "", """
+const int* odd(const std::vector<std::vector<std::pair<int, int>>>& rows) {
+  for (const auto& row : rows)
+    for (auto& [a, b] : row)
+      if (a != b) // HOT
+        return &a;
+  return nullptr;
+}"""),
     case("vectors of vectors in the wrong order", STRIDED, """
 void f(std::vector<std::vector<double>>& a, int n) {
   for (int j = 0; j < n; ++j)
