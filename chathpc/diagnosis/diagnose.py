@@ -356,7 +356,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
                 (
                     *(each for suspect in suspects for each in _catalogue(facts, draft, cause(suspect))),
                     *draft.advice,
-                    *([] if draft.own_advice else _catalogue(facts, draft, entry)),
+                    *([] if draft.own_advice else _fitting(draft, _catalogue(facts, draft, entry))),
                 )
             )
         ),
@@ -429,6 +429,11 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
         advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)
     return advice
+
+
+def _fitting(draft: Draft, advice: tuple[str, ...]) -> tuple[str, ...]:
+    """What of the catalogue's advice is for what was seen; all where none is."""
+    return tuple(each for each in advice if re.search(draft.fits, each, re.IGNORECASE)) or advice
 
 
 def _on_all_threads(facts: Facts, draft: Draft) -> bool:

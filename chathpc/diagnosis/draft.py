@@ -43,7 +43,8 @@ class Draft:
     `signs` counts the independent signs that agree; `threshold` is the share that the rule asks for where that is not the
     cause's `min_share`, for the confidence.
     `impact` replaces share × headroom in the ranking where the cost is not time (a leak). `advice` comes before that of
-    the catalogue, which `own_advice` leaves out: where the very remedy is known, others would contradict it.
+    the catalogue, which `own_advice` leaves out: where the very remedy is known, others would contradict it. Where some
+    of the catalogue's matches `fits`, the rest is left out.
     `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples
     behind
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
@@ -76,6 +77,7 @@ class Draft:
     removable: float | None = None
     title: str = ""
     own_advice: bool = False
+    fits: str = ""
 
     @property
     def asked(self) -> float:

@@ -241,7 +241,7 @@ def test_without_launch_facts_occupancy_is_one_sign_only() -> None:
 @pytest.mark.parametrize(
     ("stalls", "cause", "words"),
     [
-        ({"memory": 30.0, "memory_throttle": 5.0, "constant": 5.0}, "gpu-memory-latency", "memory"),
+        ({"memory": 30.0, "memory_throttle": 5.0}, "gpu-memory-latency", "memory"),
         ({"dependency": 35.0, "pipe_busy": 15.0}, "gpu-dependency-stall", "the result of an earlier instruction"),
         ({"barrier": 35.0}, "gpu-barrier-stall", "other warps at a barrier"),
         ({"instruction_fetch": 35.0}, "gpu-instruction-fetch", "their next instruction"),

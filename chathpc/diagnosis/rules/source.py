@@ -639,6 +639,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
         advice=advice,
         own_advice=bool(advice),
         next_measurement=COUNT_CALLS if in_python else None,
+        fits=sign.fits,
     )
 
 

@@ -9,6 +9,8 @@ from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
 #: Functions that compare two texts or records.
 COMPARING = frozenset({"strcmp", "strncmp", "strcasecmp", "memcmp", "compare", "equals", "strcoll"})
+#: What advice against them says: for items that are looked for, and for those whose distance is.
+_LOOKED_UP, _NEIGHBOURS = r"look (items )?up|binary search|set or dict", "all pairs"
 _OPERATORS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 #: What makes a container longer.
 _GROWING = frozenset({"push_back", "emplace_back", "push_front", "append", "insert", "emplace"})
@@ -39,7 +41,7 @@ def linear_search(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         text + (f", and {function.name} adds to {container}" if grows else ""),
         "searches one item after the other",
         (*(() if grows else ("The number of items may be small and fixed.",)), *_waits(loop, inside)),
-        calls=True,
+        calls=True, fits=_LOOKED_UP,
     )  # fmt: skip
 
 
@@ -295,14 +297,14 @@ def library_search(function: Function, unit: Unit, loop: Loop | None, line: int)
                         "quadratic-algorithm", line, line, line,
                         f"steps from node to node in {call.short} {around}: iterators of a set, map or list cannot jump",
                         f"steps through nodes one by one in {call.short}",
-                        calls=True,
+                        calls=True, fits=_LOOKED_UP,
                     )  # fmt: skip
             if hit and (loop is None or call.names() & moving):
                 return Sign(
                     "quadratic-algorithm", line, line, line,
                     f"searches a whole list with {call.short} {around}",
                     f"searches a list with {call.short} {'in a loop' if loop is not None else 'in each call'}",
-                    ("The list may be short.",), calls=True,
+                    ("The list may be short.",), calls=True, fits=_LOOKED_UP,
                 )  # fmt: skip
     return None
 
@@ -337,19 +339,25 @@ def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         one.does in (Does.EVALUATE, Does.OTHER) and one.branch == 0 for one in inside
     ):
         return None
-    for one in inside:
-        for expr in one.expr.walk() if one.does == Does.CONDITION and one.expr is not None else ():
-            equal = expr.kind == Kind.BINARY and expr.text == "=="
-            sides = expr.parts if equal else ()
-            if expr.kind == Kind.CALL and expr.short in COMPARING:
-                sides = expr.parts[:2]
-            if len(sides) == 2 and (_apart(sides[0], sides[1], loop, outer) or _apart(sides[1], sides[0], loop, outer)):
-                return Sign(
-                    "quadratic-algorithm", one.line, loop.first, loop.last,
-                    f"compares every item with every other: {shown(function, expr)}",
-                    "compares every item with every other",
-                    ("All pairs may be needed, or the number of items small.",), calls=True,
-                )  # fmt: skip
+    asked = [
+        (one, part)
+        for one in inside
+        if one.does == Does.CONDITION and one.expr is not None and one.expr is not loop.condition
+        for part in one.expr.walk()
+    ]
+    near = any(part.kind == Kind.BINARY and part.text in ("<", "<=", ">", ">=") for _, part in asked)
+    for one, expr in asked:
+        equal = expr.kind == Kind.BINARY and expr.text == "=="
+        sides = expr.parts if equal else ()
+        if expr.kind == Kind.CALL and expr.short in COMPARING:
+            sides = expr.parts[:2]
+        if len(sides) == 2 and (_apart(sides[0], sides[1], loop, outer) or _apart(sides[1], sides[0], loop, outer)):
+            return Sign(
+                "quadratic-algorithm", one.line, loop.first, loop.last,
+                f"compares every item with every other: {shown(function, expr)}",
+                "compares every item with every other",
+                ("All pairs may be needed, or the number of items small.",), calls=True, fits=_NEIGHBOURS if near else _LOOKED_UP,
+            )  # fmt: skip
     return None
 
 

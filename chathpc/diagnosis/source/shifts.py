@@ -10,6 +10,8 @@ from chathpc.diagnosis.source.layout import declaration_of, trips
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions, root
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
+#: What advice against moving items says.
+_MOVED = "first item|from the front"
 _SUMMARY = "moves or walks through all items for each one"
 #: Containers whose items lie side by side, so that all behind an item move when it goes.
 _SIDE_BY_SIDE = ("vector", "string")
@@ -30,7 +32,9 @@ def shifting(function: Function, unit: Unit, line: int, *, in_loop: bool) -> Sig
         for expr in one.expr.walk():
             what = _of_call(expr, function, unit, in_loop=in_loop) if expr.kind == Kind.CALL else _of_section(expr)
             if what and (expr.kind == Kind.CALL or _is_whole(expr) or _is_resized(function, expr.names())):
-                return Sign("quadratic-algorithm", line, line, line, what, _SUMMARY, calls=True)
+                return Sign(
+                    "quadratic-algorithm", line, line, line, what, _SUMMARY, calls=True, fits=_MOVED if "moves" in what else ""
+                )  # fmt: skip
     return None
 
 
@@ -171,7 +175,7 @@ def shift_loop(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         return None
     return Sign(
         "quadratic-algorithm", loop.first, loop.first, loop.last,
-        f"moves all items of {target.base} behind one by a place each time", _SUMMARY,
+        f"moves all items of {target.base} behind one by a place each time", _SUMMARY, fits=_MOVED,
     )  # fmt: skip
 
 

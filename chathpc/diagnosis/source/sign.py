@@ -21,7 +21,8 @@ class Sign:
     any can go. `memory` names the array, or the pointer to the items, whose size decides. `kernel` is True where the cost is what the
     kernel does meanwhile, not the lines, and `waits` where it is what the lines spend in MPI. `bounded` is False where a repair makes other
     lines cheaper, too, so that it can give more than the cost. `interpreted` is True for what costs Python's own steps: where others have most of
-    the time it is no explanation. `title` is said instead of the cause's, `advice` instead of the catalogue's.
+    the time it is no explanation. `title` is said instead of the cause's, `advice` instead of the catalogue's, of which else that
+    is for it which matches `fits`.
     """
 
     cause: str
@@ -43,6 +44,7 @@ class Sign:
     interpreted: bool = False
     title: str = ""
     advice: tuple[str, ...] = ()
+    fits: str = ""
 
     @property
     def of_function(self) -> bool:

@@ -566,3 +566,35 @@ def test_copies_take_the_allocations_that_they_make() -> None:
     text = next(one.text for one in CASES if one.name == "a vector by value").replace("// HOT", "// HOT malloc")
     causes = [one.cause for one in diagnosis_of(text, "a.cpp").findings]
     assert causes == ["redundant-copies"]
+
+
+@pytest.mark.parametrize(
+    ("file", "inside", "words", "others"),
+    [
+        ("a.c", "if (i == j || type[i] == type[j]) continue;\n      if (fabs(x[i] - x[j]) < rc) c++;", "cell list", ("qsort", "ring buffer")),
+        ("a.cpp", "if (id[i] == id[j]) c++;", "std::unordered_map", ("pop_front", "cell list")),
+        ("a.c", "if (id[i] == id[j]) c++;", "qsort", ("ring buffer", "cell list")),
+    ],
+)  # fmt: skip
+def test_advice_for_pairs_is_for_what_is_looked_for_among_them(
+    file: str, inside: str, words: str, others: tuple[str, ...]
+) -> None:
+    text = f"""int f(const int *id, const int *type, const double *x, int n, double rc) {{
+  int c = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {{
+      {inside} // HOT
+    }}
+  return c;
+}}
+"""
+    found = diagnosis_of(text, file).findings[0]
+    assert found.cause == QUADRATIC
+    assert words in found.advice[0]
+    assert not any(other in each for other in others for each in found.advice)
+
+
+def test_advice_for_items_that_move_is_about_moving() -> None:
+    text = "void f(std::vector<int>& v) {\n  while (!v.empty())\n    v.erase(v.begin()); // HOT\n}\n"
+    (advice,) = diagnosis_of(text, "a.cpp").findings[0].advice
+    assert "pop_front" in advice
