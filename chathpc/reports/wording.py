@@ -83,7 +83,9 @@ def gain(finding: FindingRecord) -> str:
     if finding.seconds is not None:
         cost = f"{numbers.seconds(finding.seconds)}, {cost}"
     won = _won(finding)
-    return f"{won or 'unknown'}; the cost is {cost}{'' if won else _with_calls(finding)}"
+    # Both come from the same share, and without a word the bound looks like a wrong 1 / (1 − cost).
+    around = " (one standard error; the bound has two)" if finding.speedup_bound is not None and "±" in cost else ""
+    return f"{won or 'unknown'}; the cost is {cost}{around}{'' if won else _with_calls(finding)}"
 
 
 def measured(found: GainRecord) -> str:
