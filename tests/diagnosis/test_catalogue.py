@@ -104,7 +104,7 @@ DETECTED = {
     "mpi-collective-wait": {
         "min_share": 0.05,
         "min_exclusive_part": 0.7,
-        "max_others_ratio": 0.1,
+        "max_others_ratio": 0.02,
         "min_collective_part": 0.5,
         "min_function_share": 0.001,
     },
