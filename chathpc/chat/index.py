@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -42,18 +43,13 @@ class NameIndex:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(dict.fromkeys(names))
         self._exact = set(self.names)
-        self._folded: dict[str, list[str]] = {}
-        self._short: dict[str, list[str]] = {}
+        self._folded, self._short, self._public, self._clones = (defaultdict[str, list[str]](list) for _ in range(4))
         for name in self.names:
-            self._folded.setdefault(name.casefold(), []).append(name)
-            self._short.setdefault(short_name(name).casefold(), []).append(name)
-        self._public: dict[str, list[str]] = {}
-        for name in self.names:
-            self._public.setdefault(public_name(name).casefold(), []).append(name)
-        self._clones: dict[str, list[str]] = {}
-        for name in self.names:
+            self._folded[name.casefold()].append(name)
+            self._short[short_name(name).casefold()].append(name)
+            self._public[public_name(name).casefold()].append(name)
             if (readable := readable_function(name)) != name:
-                self._clones.setdefault(readable, []).append(name)
+                self._clones[readable].append(name)
         self._text = "\n".join(self._folded)
 
     def find(self, text: str) -> list[str]:

@@ -180,12 +180,7 @@ def _places(found: Named, session: Session) -> None:
         base = text.strip(_EDGES).rsplit("/", 1)[-1]
         return base if base.casefold() in session.files else ""
 
-    for match in _PLACE.finditer(found.text):
-        if name := file_of(match[1]):
-            found.file, found.line = name, int(match[2])
-            found.text = found.text.replace(match[0], "@line", 1)
-            return
-    for pattern, file, line in ((_LINE_OF, 2, 1), (_OF_LINE, 1, 2)):
+    for pattern, file, line in ((_PLACE, 1, 2), (_LINE_OF, 2, 1), (_OF_LINE, 1, 2)):
         for match in pattern.finditer(found.text):
             if name := file_of(match[file]):
                 found.file, found.line = name, int(match[line])
