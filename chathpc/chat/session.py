@@ -281,7 +281,8 @@ class Session:
         return frozenset([*names, *(name.split(".", 1)[0] for name in names)]) - {""}
 
     @cached_property
-    def _is_head(self) -> BoolArray:
+    def is_head(self) -> BoolArray:
+        """For each node whether a function or region begins at it."""
         tree = self.measured.tree
         return np.asarray(tree.function == np.arange(len(tree)))
 
@@ -292,12 +293,7 @@ class Session:
         wanted = [number[name] for name in names if name in number]
         chosen = np.zeros(len(texts), dtype=bool)
         chosen[wanted] = True
-        return np.flatnonzero(self._is_head & chosen[labels]).astype(np.int32)
-
-    def named(self, number: int) -> Target:
-        """All nodes of functions and regions with the name of that number in the tree's labels."""
-        labels, texts = self.measured.tree.function_labels
-        return Target(quote(texts[number]), np.flatnonzero(self._is_head & (labels == number)).astype(np.int32))
+        return np.flatnonzero(self.is_head & chosen[labels]).astype(np.int32)
 
     @cached_property
     def _number_of_name(self) -> dict[str, int]:
@@ -412,7 +408,7 @@ class Session:
         own = self.measured.exclusive(metric.id)
         member = np.zeros(len(tree) + 1, dtype=bool)
         member[target.nodes] = True
-        of_functions = bool(np.all(self._is_head[target.nodes]))  # else a file or line: what stands in it in the source
+        of_functions = bool(np.all(self.is_head[target.nodes]))  # else a file or line: what stands in it in the source
         mine = member[tree.function[own.nodes] if of_functions else own.nodes]
         values = self.measured.inclusive(metric.id)
         position = np.searchsorted(values.nodes, outer)

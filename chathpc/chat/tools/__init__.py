@@ -57,7 +57,7 @@ _ALL = (
     Tool("tree", "Show the calling context tree, or the part of it below a place.", tree.TreeArguments, tree.tree),
     Tool("callers", "List who calls a function, with its time below each caller.", calls.CallArguments, calls.callers),
     Tool("callees", "List what a function calls, with the time of each.", calls.CallArguments, calls.callees),
-    Tool("loops", "Say in which loops a function is called.", calls.LoopArguments, calls.loops),
+    Tool("loops", "Say in which loops a function is called.", calls.CallArguments, calls.loops),
     Tool("source", "Show the source lines of a function, file or line with their time.", lines.SourceArguments, lines.source),
     Tool("why", "Say why a place is slow: its time, findings, callers, and lines or calls.", why.WhyArguments, why.why, to_models=False),
     Tool("locations", "Show how time is spread over ranks and threads; or compare one with the others.", locations.LocationArguments, locations.locations),

@@ -20,7 +20,7 @@ ENTRY = "(entry point)"
 
 
 class CallArguments(Arguments):
-    """Who calls a function, or whom it calls."""
+    """Who calls a function, whom it calls, or in which loops."""
 
     name: str = Field(min_length=1, max_length=2_000, description="A function.")
     metric: str = METRIC
@@ -49,8 +49,7 @@ def callees(session: Session, asked: CallArguments) -> Result:
     labels, texts = tree.function_labels
     member = np.zeros(len(tree) + 1, dtype=bool)
     member[np.unique(tree.function[target.nodes])] = True
-    is_head = tree.function == np.arange(len(tree))
-    called = is_head & (tree.parent >= 0)
+    called = session.is_head & (tree.parent >= 0)
     called[called] = member[tree.function[tree.parent[called]]]
     heads = np.flatnonzero(called).astype(np.int32)
     group = labels[heads]
@@ -110,15 +109,7 @@ def _calls(
 _LONGEST = 160
 
 
-class LoopArguments(Arguments):
-    """A function that may be called in a loop."""
-
-    name: str = Field(min_length=1, max_length=2_000, description="A function.")
-    metric: str = METRIC
-    limit: int = limit()
-
-
-def loops(session: Session, asked: LoopArguments) -> Result:
+def loops(session: Session, asked: CallArguments) -> Result:
     """The loops on the call paths to a function, the closest one of each path, with the time of the function below it."""
     target = session.find(asked.name)
     metric = session.metric_at(asked.metric, target)

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from chathpc.chat.session import Session
+from chathpc.chat.session import Session, Target
 from chathpc.chat.tools.record import (
     SHARE,
     Arguments,
@@ -15,6 +15,7 @@ from chathpc.chat.tools.record import (
     Column,
     FactList,
     Result,
+    facts_on,
     limit,
     share_of,
     source_of,
@@ -68,11 +69,12 @@ def _logged(session: Session, asked: FileArguments) -> Result:
     profile, tree = session.measured, session.measured.tree
     label, names = tree.function_labels
     counted = np.unique(label[profile.exclusive("io.files").nodes])
+    places = [Target(names[one], session.nodes_named([names[one]])) for one in counted]
+    metrics = {by: (session.metric(id), title) for by, (id, title) in _LOGGED.items() if id in session.additive}
     known = {
-        by: (session.metric(id), title, np.array([session.value_at(session.named(int(one)), session.metric(id))[1] for one in counted]))
-        for by, (id, title) in _LOGGED.items()
-        if id in session.additive
-    }  # fmt: skip
+        by: (metric, title, np.array([session.value_at(place, metric)[1] for place in places]))
+        for by, (metric, title) in metrics.items()
+    }
     orders = {by: values for by, (_, _, values) in known.items()}
     orders["size"] = np.asarray(sum(orders.get(by, np.zeros(len(counted))) for by in ("read", "written")))
     if asked.by not in orders or not (orders[asked.by] > 0).any():
@@ -110,9 +112,7 @@ def _of_source(session: Session, most: int) -> Result:
     if not order:
         raise UsageError("The profile has no source files.", hint=session.asker.see("missing", "what would show them"))
     total = session.total(metric)
-    facts = FactList(
-        source_of(session, metric, "added up by source file"), metric, Quantity(total, metric.unit.value, metric.id)
-    )
+    facts = facts_on(session, metric, "added up by source file")
     rows: list[tuple[Cell, ...]] = []
     for at in order[:most]:
         name, value = quote(tree.files[at].rsplit("/", 1)[-1]), float(sums[at])

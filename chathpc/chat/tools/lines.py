@@ -43,7 +43,7 @@ def source(session: Session, asked: SourceArguments) -> Result:
     own = session.measured.exclusive(metric.id)
     member = np.zeros(len(tree), dtype=bool)
     member[target.nodes] = True
-    of_function = bool((tree.function[target.nodes] == target.nodes).all()) and not split_place(asked.place)[1]
+    of_function = bool(session.is_head[target.nodes].all()) and not split_place(asked.place)[1]
     chosen = member[tree.function[own.nodes]] if of_function else member[own.nodes]
     nodes, values = own.nodes[chosen], own.values[chosen]
     placed = (tree.file[nodes] >= 0) & (tree.line[nodes] > 0)
