@@ -91,25 +91,22 @@ def measured(session: Session, asked: MeasuredArguments) -> Result:
 
 def in_short(session: Session, words: str) -> str:
     """What was measured of a quantity in the run, in a sentence or two; empty for words that name none."""
-    try:
-        return measured(session, MeasuredArguments(metric=words)).text if named(session, words) else ""
-    except UsageError:
-        return ""
+    return _told(session, words).text if named(session, words) else ""
 
 
 def readings(session: Session, metrics: Sequence[str]) -> Result:
     """What was measured of a few metrics, in a sentence each; an empty answer where none was."""
-    found = [call for id in metrics if (call := _reading(session, id)) is not None]
-    return Result(" ".join(one.text for one in found), facts=tuple(fact for one in found for fact in one.facts))
+    found = [_told(session, id) for id in metrics if id in session.measured.metrics or id in session.ratios]
+    text = " ".join(one.text for one in found if one.text)
+    return Result(text, facts=tuple(fact for one in found for fact in one.facts))
 
 
-def _reading(session: Session, id: str) -> Result | None:
-    if id not in session.measured.metrics and id not in session.ratios:
-        return None
+def _told(session: Session, metric: str) -> Result:
+    """What was measured of a metric; an empty answer where nothing was."""
     try:
-        return measured(session, MeasuredArguments(metric=id))
+        return measured(session, MeasuredArguments(metric=metric))
     except UsageError:
-        return None
+        return Result()
 
 
 def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Values:
