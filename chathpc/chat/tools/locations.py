@@ -139,14 +139,13 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     if of_host and len(values) > 1:
         text += _significance(session, figures["largest"], figures["smallest"], unit, facts)
     outliers = _outliers(values)
-    if len(values) >= _FEWEST:
-        said = [
-            f"{label(int(used[at]))} with {numbers.quantity(float(values[at]), unit)}" for at in outliers[: asked.limit]
-        ]
-        more = f" and {len(outliers) - len(said)} more" if len(outliers) > len(said) else ""
-        text += f" Outliers: {', '.join(said)}{more}." if said else ""
-        for at in outliers[: asked.limit]:
-            facts.value(f"{what} of {label(int(used[at]))}, which stands out,", float(values[at]))
+    said = [
+        f"{label(int(used[at]))} with {numbers.quantity(float(values[at]), unit)}" for at in outliers[: asked.limit]
+    ]
+    more = f" and {len(outliers) - len(said)} more" if len(outliers) > len(said) else ""
+    text += f" Outliers: {', '.join(said)}{more}." if said else ""
+    for at in outliers[: asked.limit]:
+        facts.value(f"{what} of {label(int(used[at]))}, which stands out,", float(values[at]))
     order = np.argsort(-values, kind="stable")[: asked.limit]
     rows = tuple((label(int(used[at])), float(values[at])) for at in order.tolist())
     for who, value in rows:
