@@ -9,11 +9,23 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result, escaped, limit, share_of, source_of
+from chathpc.chat.tools.record import (
+    SHARE,
+    Arguments,
+    Column,
+    FactList,
+    Result,
+    escaped,
+    facts_of_trace,
+    limit,
+    prose,
+    share_of,
+    source_of,
+)
 from chathpc.diagnosis import draft
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import of_total, time_text
-from chathpc.diagnosis.fact import Form, Quantity
+from chathpc.diagnosis.fact import Form
 from chathpc.diagnosis.fact import Kind as FactKind
 from chathpc.diagnosis.facts import Facts
 from chathpc.errors import UsageError
@@ -82,7 +94,6 @@ _BEYOND, _LITTLE = "(threads of libraries)", 0.005
 _MUCH = 0.1
 #: Calls that are told by name, if named ones have this part of the time at least.
 _CALLS, _MOST = 3, 0.5
-_LONGEST = 600
 
 
 class ActivityArguments(Arguments):
@@ -132,15 +143,15 @@ def _traced(session: Session, kind: str, most: int) -> Result | None:
         return None
     tree, name = session.measured.tree, _KINDS[kind][0]
     start, end, node = (np.concatenate([getattr(lane, part) for lane in lanes]) for part in ("start", "end", "node"))
-    busy, whole = intervals.length(recorded.joined(lanes)) * 1e-9, Quantity(recorded.seconds, "s", "the recording")
-    told = FactList(quote("trace: union of intervals, so that what overlaps is counted once"))
-    told.add(FactKind.AMOUNT, f"time {name}", busy, "s", form=Form.ONE, whole=whole)
+    busy = intervals.length(recorded.joined(lanes)) * 1e-9
+    told = facts_of_trace(recorded)
+    told.amount(f"time {name}", busy, form=Form.ONE)
     share = numbers.percent(share_of(busy, recorded.seconds))
     text = f"The run spends {numbers.seconds(busy)} of the {numbers.seconds(recorded.seconds)} of the recording ({share}) {name}."
     beside = intervals.length(intervals.union(start, end)) * 1e-9 - busy
     if beside > _LITTLE * busy:
         text += f" Another {numbers.seconds(beside)} lie before or after it."
-        told.add(FactKind.VALUE, f"time {name} before or after the recording", beside, "s", form=Form.ONE)
+        told.value(f"time {name} before or after the recording", beside, form=Form.ONE)
     labels = np.array([quote(tree.label(each)) for each in node.tolist()], dtype=object)
     calls = [
         (each, intervals.length(intervals.union(start[labels == each], end[labels == each])) * 1e-9)
@@ -148,7 +159,7 @@ def _traced(session: Session, kind: str, most: int) -> Result | None:
     ]
     rows = tuple(sorted(calls, key=lambda call: -call[1]))
     for call, part in rows[:most]:
-        told.add(FactKind.VALUE, f"all calls of {call}", part, "s", form=Form.MANY)
+        told.value(f"all calls of {call}", part, form=Form.MANY)
     return Result(
         text, (Column("call"), Column("time in all", "s")), rows[:most], told.all(), omitted=max(len(rows) - most, 0)
     )
@@ -160,7 +171,7 @@ def _logged(session: Session, kind: str) -> Result | None:
     if metric is None or not metric.has_values or session.facts.has_host_time:
         return None
     known = [one for one in session.diagnosis.evidence if one.metric == metric.id and one.kind == FactKind.AMOUNT]
-    text = " ".join(quote(one.statement) for one in known) or quote(session.diagnosis.headline, longest=_LONGEST)
+    text = " ".join(quote(one.statement) for one in known) or prose(session.diagnosis.headline)
     return Result(text, facts=tuple(map(escaped, known)), complete=True)
 
 

@@ -20,6 +20,7 @@ from chathpc.prompts.untrusted import quote
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.catalogue.entry import Cause
+    from chathpc.diagnosis.records import Finding
 
 _LONGEST = 1_000
 _GLOSSARY = Path(__file__).parents[1] / "glossary.yaml"
@@ -53,7 +54,7 @@ def glossary() -> Mapping[str, Mapping[str, Any]]:
 def topics(session: Session) -> tuple[str, ...]:
     """What a question can be about: terms of the glossary, ids and titles of the catalogue, and keywords of what concerns the profile."""
     found: dict[str, None] = dict.fromkeys(glossary())
-    for cause in _known(session):
+    for cause in known(session):
         plain = cause.id.replace("-", " ")
         short = plain.partition(" ")[2] if plain.partition(" ")[0] in _FAMILIES else plain
         bears = concerns(session, cause)  # a histogram on the host has no atomics of a GPU
@@ -66,26 +67,26 @@ def is_problem(session: Session, words: str) -> bool:
     """Whether the catalogue has a problem of that name."""
     from chathpc.diagnosis.catalogue.search import about
 
-    return bool(about(words, _known(session)))
+    return bool(about(words, known(session)))
 
 
 def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     """What a performance problem is, how it is recognised and what is done about it; or what a term means."""
     from chathpc.diagnosis.catalogue.search import about, search
 
-    known = _known(session)
+    causes = known(session)
     wanted = " ".join(asked.words.casefold().replace("-", " ").split())
     names = {name.replace("-", " "): told for name, told in glossary().items()}
     term = names.get(wanted) or names.get(wanted.removesuffix("s"))
-    exact = [one for one in known if wanted in (one.id.replace("-", " "), one.title.casefold().replace("-", " "))]
-    meant = about(wanted, known, keywords=False) or about(wanted, known)
+    exact = [one for one in causes if wanted in (one.id.replace("-", " "), one.title.casefold().replace("-", " "))]
+    meant = about(wanted, causes, keywords=False) or about(wanted, causes)
     if not any(concerns(session, one) for one in meant):
-        meant = tuple(one for one in about(wanted, known) if concerns(session, one)) or meant
+        meant = tuple(one for one in about(wanted, causes) if concerns(session, one)) or meant
     near = exact or _nearest_first(session, meant)
     if near and asked.part == "advice":
         return _advice(session, near[0])
     if term is not None and not exact:
-        titled = [one for one in about(wanted, known, keywords=False) if concerns(session, one)][:2]
+        titled = [one for one in about(wanted, causes, keywords=False) if concerns(session, one)][:2]
         also = f" In the catalogue: {', '.join(f'{one.title} ({one.id})' for one in titled)}." if titled else ""
         here = in_short(session, wanted) or _to_measure(session, term)
         name = f"{term['term'][:1].upper()}{term['term'][1:]}"
@@ -93,7 +94,7 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     if near:
         others = [f"{one.title} ({one.id})" for one in near[1 : asked.limit] if concerns(session, one)]
         return _entry(session, near[0], others)
-    hits = search([asked.words], known)
+    hits = search([asked.words], causes)
     if not hits:
         raise UsageError(
             f"Neither catalogue nor glossary has anything about '{quote(asked.words)}'.", hint="Use other words."
@@ -119,11 +120,18 @@ def _to_measure(session: Session, term: Mapping[str, Any]) -> str:
     return f"Not measured in this run; to measure it: {_flat(how)}."
 
 
-def _known(session: Session) -> tuple[Cause, ...]:
+def known(session: Session) -> tuple[Cause, ...]:
+    """The problems of the catalogue, and the user's own."""
     from chathpc.diagnosis.catalogue import causes, extended
 
     with extended(session.patterns):
         return tuple(causes())
+
+
+def _found(session: Session, cause: Cause) -> tuple[int, Finding | None]:
+    """The first finding of a problem, with its number; none if it was not found."""
+    numbered = enumerate(session.diagnosis.findings, 1)
+    return next(((number, one) for number, one in numbered if one.cause == cause.id), (0, None))
 
 
 def _nearest_first(session: Session, meant: tuple[Cause, ...]) -> list[Cause]:
@@ -147,22 +155,25 @@ def concerns(session: Session, cause: Cause) -> bool:
 
 def _entry(session: Session, cause: Cause, others: list[str]) -> Result:
     """What was found of a problem in this run, and then what it is."""
-    found = [(at, one) for at, one in enumerate(session.diagnosis.findings, 1) if one.cause == cause.id]
-    here = "".join(f"Found here, as finding {at}: {_flat(one.summary)} " for at, one in found[:1])
-    text = f"{here}{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
-    shown = Result() if found else readings(session, cause.metrics)  # a finding has its own evidence
-    text = f"{shown.text} {text}{_not_here(session, cause)}".lstrip() if not found else text
+    number, found = _found(session, cause)
+    text = f"{cause.title} ({cause.id}): {_flat(cause.what)} {_flat(cause.why)} {_flat(cause.gain)}"
+    shown = Result()  # a finding has its own evidence
+    if found is not None:
+        text = f"Found here, as finding {number}: {_flat(found.summary)} {text}"
+    else:
+        shown = readings(session, cause.metrics)
+        text = f"{shown.text} {text}{_not_here(session, cause)}".lstrip()
     text += f" Related: {', '.join(others)}." if others else ""
     lines = [f"Do: {_flat(one)}" for one in _to_do(session, cause)]
-    lines += [f"Against it: {_flat(one)}" for one in (found[0][1].against if found else cause.speaks_against)]
+    lines += [f"Against it: {_flat(one)}" for one in (cause.speaks_against if found is None else found.against)]
     lines.append(f"Next: {to_check(session, cause)}")
     return Result(text, facts=shown.facts, lines=tuple(lines))
 
 
 def _advice(session: Session, cause: Cause) -> Result:
     """What to do about a problem, and whether this run has it."""
-    found = next((number for number, one in enumerate(session.diagnosis.findings, 1) if one.cause == cause.id), 0)
-    here = f" This run has it: finding {found}." if found else _not_here(session, cause)
+    number, found = _found(session, cause)
+    here = f" This run has it: finding {number}." if found is not None else _not_here(session, cause)
     lines = [f"Do: {_flat(one)}" for one in _to_do(session, cause)]
     lines.append(f"To check: {_flat(cause.next_measurement.command)} ({_flat(cause.next_measurement.tells)})")
     return Result(f"{cause.title} ({cause.id}): {_flat(cause.what)}{here}", lines=tuple(lines))
@@ -176,7 +187,7 @@ def _to_do(session: Session, cause: Cause) -> tuple[str, ...]:
     """What the finding of a problem advises, else the catalogue for programs of this language and kind, else all that it does."""
     from chathpc.diagnosis.diagnose import models_of
 
-    found = next((one for one in session.diagnosis.findings if one.cause == cause.id), None)
+    found = _found(session, cause)[1]
     if found is not None:
         return found.advice
     return cause.advice_for(*models_of(session.facts)) or tuple(one.do for one in cause.advice)
@@ -186,7 +197,7 @@ def to_check(session: Session, cause: Cause) -> str:
     """What to measure for a problem, with the program of the profile, and what that tells."""
     from chathpc.diagnosis.gpu_tools import fitted
 
-    found = next((one for one in session.diagnosis.findings if one.cause == cause.id), None)
+    found = _found(session, cause)[1]
     told = found and found.next_measurement
     return _flat(told or filled(session.measured, fitted(session.measured, cause.next_measurement)))
 

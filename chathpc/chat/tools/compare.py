@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.record import Arguments, Column, FactList, Result, limit
+from chathpc.chat.tools.record import Arguments, Column, FactList, Result, limit, prose
 from chathpc.comparison.words import STATUS
 from chathpc.diagnosis.fact import Kind, Part, Quantity
 from chathpc.errors import UsageError
@@ -47,13 +47,13 @@ def compare(session: Session, asked: CompareArguments) -> Result:
         rows.append((name, one.before, one.after, one.change, "" if one.beyond_noise else "within noise"))
     columns = (Column("function"), Column("before", unit), Column("after", unit), Column("change", unit), Column(""))
     lines = [
-        f"{STATUS[one.status]} (in the run {'before' if one.status == 'gone' else 'after'}): {quote(one.summary, longest=600)}"
+        f"{STATUS[one.status]} (in the run {'before' if one.status == 'gone' else 'after'}): {prose(one.summary)}"
         for one in found.findings[: asked.limit]
         if one.status != "same"
     ]
-    lines += [quote(note, longest=600) for note in found.notes[: asked.limit]]
+    lines += [prose(note) for note in found.notes[: asked.limit]]
     return Result(
-        quote(found.headline, longest=600),
+        prose(found.headline),
         columns if rows else (),
         tuple(rows),
         facts.all(),

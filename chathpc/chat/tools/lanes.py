@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
 from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
-from chathpc.chat.tools.record import MOST_ROWS, SHARE, Column, FactList, NoArguments, Result
+from chathpc.chat.tools.record import MOST_ROWS, SHARE, Column, FactList, NoArguments, Result, facts_of_trace
 from chathpc.diagnosis import gpu_tools
 from chathpc.diagnosis.command import filled
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
+from chathpc.diagnosis.timeline_words import counted
 from chathpc.errors import UsageError
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, LaneKind, Timeline
@@ -23,6 +23,9 @@ _DEVICES = 4
 #: Units of times in a recording, in nanoseconds: the smallest of which there are fewer than are written in full.
 _CLOCKS, _EXACT = ((1e3, "µs"), (1e6, "ms"), (1e9, "s")), 1e6
 
+#: A lane, its time, that as a part of the recording, and how many events.
+_Row = tuple[str, float, float, int]
+
 
 def timeline(session: Session, asked: NoArguments) -> Result:
     """How long devices and kinds of calls were busy during the recording, and how long each GPU was idle."""
@@ -31,25 +34,22 @@ def timeline(session: Session, asked: NoArguments) -> Result:
         profile = session.measured
         how = gpu_tools.timeline(profile) if gpu_tools.vendor_of(profile) else "hpcrun -e REALTIME -t ./app"
         raise UsageError("No timeline was recorded.", hint=f"Record a trace: {filled(profile, how)}")
-    facts = FactList(quote("trace: union of intervals, so that what overlaps is counted once"))
-    whole = numbers.seconds(recorded.seconds)
-    facts.add(Kind.VALUE, "the length of the recording", recorded.seconds, "s", form=Form.ONE)
-    recording = Quantity(recorded.seconds, "s", "the recording")
-    rows: list[tuple[str, float, float, int]] = []
+    facts = facts_of_trace(recorded)
+    facts.value("the length of the recording", recorded.seconds, form=Form.ONE)
+    rows: list[_Row] = []
     for device in recorded.devices:
         busy = intervals.length(recorded.busy(*DEVICE_LANES, device=device)) * 1e-9
         for what, value in (("busy", busy), ("idle", recorded.seconds - busy)):
-            share = value / recorded.seconds
-            facts.add(Kind.AMOUNT, f"{what} time of GPU {device}", value, "s", form=Form.ONE, whole=recording)
-            rows.append((f"GPU {device} {what}", value, share, 0))
-    counts = Counter((lane.kind, lane.device) for lane in recorded.intervals for _ in range(1))
-    for kind, device in sorted(counts, key=lambda key: (key[1], key[0].value)):
+            facts.amount(f"{what} time of GPU {device}", value, form=Form.ONE)
+            rows.append((f"GPU {device} {what}", value, value / recorded.seconds, 0))
+    lanes = {(lane.kind, lane.device) for lane in recorded.intervals}
+    for kind, device in sorted(lanes, key=lambda lane: (lane[1], lane[0].value)):
         rows.append(_lane(recorded, kind, device, facts))
     rows += _sampled(session, recorded, facts)
     columns = (Column("lane"), Column("time", "s"), Column("share", SHARE), Column("events", "count"))
     gpus = len(recorded.devices)
-    with_gpus = f", with {gpus} GPU{'s' if gpus != 1 else ''}" if gpus else ""
-    text = [f"The recording is {whole} long{with_gpus}."]
+    with_gpus = f", with {counted(gpus, 'GPU')}" if gpus else ""
+    text = [f"The recording is {numbers.seconds(recorded.seconds)} long{with_gpus}."]
     for device in recorded.devices[:_DEVICES]:
         text += [*_longest_idle(session, recorded, device, facts), *_overlap(recorded, device, facts)]
     return Result(
@@ -69,29 +69,23 @@ def _longest_idle(session: Session, recorded: Timeline, device: int, facts: Fact
     at = int((end - start).argmax())
     stretch = (start[at : at + 1], end[at : at + 1])
     length = int(end[at] - start[at]) * 1e-9
-    facts.add(Kind.VALUE, f"the longest idle time of GPU {device}", length, "s", form=Form.ONE)
+    facts.value(f"the longest idle time of GPU {device}", length, form=Form.ONE)
     size, unit = next((each for each in _CLOCKS if end[at] - recorded.begin < _EXACT * each[0]), _CLOCKS[-1])
     since, until = (round(int(time - recorded.begin) / size) for time in (start[at], end[at]))
     for what, value in (("begin", since), ("end", until)):
-        facts.add(Kind.VALUE, f"the {what} of the longest idle time of GPU {device}", value, unit, form=Form.ONE)
+        facts.value(f"the {what} of the longest idle time of GPU {device}", value, unit, form=Form.ONE)
     tree, lanes = session.measured.tree, recorded.of(*DEVICE_LANES, device=device)
-    before = [
-        (int(lane.end[one]), int(lane.node[one])) for lane in lanes for one in np.flatnonzero(lane.end == start[at])[:1]
-    ]
-    after = [
-        (int(lane.start[one]), int(lane.node[one]))
-        for lane in lanes
-        for one in np.flatnonzero(lane.start == end[at])[:1]
-    ]
-    where = [f"after {quote(short_name(tree.label(node)))}" for _, node in before[:1]]
-    where += [f"before {quote(short_name(tree.label(node)))}" for _, node in after[:1]]
+    ended = [node for lane in lanes for node in lane.node[lane.end == start[at]].tolist()]
+    begun = [node for lane in lanes for node in lane.node[lane.start == end[at]].tolist()]
+    where = [f"after {quote(short_name(tree.label(node)))}" for node in ended[:1]]
+    where += [f"before {quote(short_name(tree.label(node)))}" for node in begun[:1]]
     place = f", {' and '.join(where)}" if where else ""
     when = f"from {numbers.count(since)} {unit} to {numbers.count(until)} {unit} of the recording"
     yield f"GPU {device} is idle longest for {numbers.seconds(length)}, {when}{place}."
     timeline = session.facts.timeline
     host = [] if timeline is None else timeline.host_in(stretch, most=1)
     for part in host:
-        facts.add(Kind.VALUE, f"{part.short} in the longest idle time of GPU {device}", part.seconds, "s")
+        facts.value(f"{part.short} in the longest idle time of GPU {device}", part.seconds)
         yield f"The host spends {numbers.seconds(part.seconds)} of that in {quote(part.short)}."
 
 
@@ -108,18 +102,15 @@ def _overlap(recorded: Timeline, device: int, facts: FactList) -> Iterator[str]:
     yield f"Of the {numbers.seconds(spent)} of copies kernels run beside {numbers.seconds(beside)} ({numbers.percent(beside / spent)})."
 
 
-def _lane(recorded: Timeline, kind: LaneKind, device: int, facts: FactList) -> tuple[str, float, float, int]:
-    lanes = [lane for lane in recorded.of(kind) if lane.device == device]
-    busy = intervals.length(recorded.joined(lanes)) * 1e-9
-    events = sum(map(len, lanes))
+def _lane(recorded: Timeline, kind: LaneKind, device: int, facts: FactList) -> _Row:
+    busy = intervals.length(recorded.busy(kind, device=device)) * 1e-9
+    events = sum(map(len, recorded.of(kind, device=device)))
     name = f"{kind.value}, GPU {device}" if device >= 0 else kind.value
-    share = busy / recorded.seconds
-    whole = Quantity(recorded.seconds, "s", "the recording")
-    facts.add(Kind.AMOUNT, name, busy, "s", whole=whole, parts=(Part("", events, "events"),))
-    return name, busy, share, events
+    facts.amount(name, busy, parts=(Part("", events, "events"),))
+    return name, busy, busy / recorded.seconds, events
 
 
-def _sampled(session: Session, recorded: Timeline, facts: FactList) -> list[tuple[str, float, float, int]]:
+def _sampled(session: Session, recorded: Timeline, facts: FactList) -> list[_Row]:
     """Lanes of a sampled trace: how long each location was in some context and not idle."""
     rows = []
     for lane in recorded.lanes[:MOST_ROWS]:
@@ -127,8 +118,6 @@ def _sampled(session: Session, recorded: Timeline, facts: FactList) -> list[tupl
         span = np.diff(np.append(start, recorded.end))
         busy = float(span[lane.node >= 0].clip(min=0).sum()) * 1e-9
         name = session.measured.where.label(lane.location)
-        share = busy / recorded.seconds
-        whole = Quantity(recorded.seconds, "s", "the recording")
-        facts.add(Kind.AMOUNT, f"active time of {name}", busy, "s", form=Form.ONE, whole=whole)
-        rows.append((name, busy, share, len(start)))
+        facts.amount(f"active time of {name}", busy, form=Form.ONE)
+        rows.append((name, busy, busy / recorded.seconds, len(start)))
     return rows

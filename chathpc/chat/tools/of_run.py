@@ -7,23 +7,22 @@ import shlex
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.record import MOST_ROWS, Arguments, FactList, NoArguments, Result, escaped
+from chathpc.chat.tools.record import MOST_ROWS, Arguments, FactList, NoArguments, Result, escaped, origin, prose
 from chathpc.diagnosis.command import APP, program_of
 from chathpc.diagnosis.fact import Form, Kind, Quantity
+from chathpc.diagnosis.timeline_words import counted
 from chathpc.profile import numbers
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.profile import COMMAND
 from chathpc.profile.run import RunFacts, run_facts
 from chathpc.prompts.untrusted import quote
 
-_LONGEST = 600
-
 
 def of_run(session: Session, about: str) -> Result:
     """How many ranks and threads a run has (size), how long it took (time), or what it was measured with (tool)."""
     profile = session.measured
     run = run_facts(profile, session.facts.samples if session.facts.has_host_time else None)
-    facts = FactList(quote(profile.sources[0].path.name if profile.sources else profile.format))
+    facts = FactList(quote(origin(profile)))
     if about == "size":
         return Result(_size(session, run, facts), facts=facts.all())
     if about == "time":
@@ -99,7 +98,7 @@ def examined(session: Session, asked: NoArguments) -> Result:
     facts.add(Kind.COUNT, "the diagnosis", len(found.run), "checks", form=Form.ONE)
     count = len(session.diagnosis.findings)
     facts.add(Kind.COUNT, "the diagnosis", count, "findings", form=Form.ONE)
-    text = f"{_checks(len(found.run))} ran; {count} finding{'s' if count != 1 else ''} resulted."
+    text = f"{counted(len(found.run), 'check')} ran; {counted(count, 'finding')} resulted."
     names = dict.fromkeys(quote(name).replace("-", " ") for name in found.run)
     lines = [f"Examined: {', '.join(names)}."] if names else []
     problems = {cause.id for cause in causes()}
@@ -107,14 +106,10 @@ def examined(session: Session, asked: NoArguments) -> Result:
         # What the source shows of a problem is examined beside what was measured of it.
         where = " in the source" if problems.issuperset(each.checks) else ""
         skipped = ", ".join(quote(name).replace("-", " ") for name in each.checks)
-        lines.append(f"Not examined{where} ({skipped}): {quote(each.reason, longest=_LONGEST)}.")
-        lines.append(f"    {quote(each.remedy, longest=_LONGEST)}")
-    lines += [f"Bear in mind: {quote(caveat, longest=_LONGEST)}" for caveat in session.caveats[:MOST_ROWS]]
+        lines.append(f"Not examined{where} ({skipped}): {prose(each.reason)}.")
+        lines.append(f"    {prose(each.remedy)}")
+    lines += [f"Bear in mind: {prose(caveat)}" for caveat in session.caveats[:MOST_ROWS]]
     return Result(text, facts=facts.all(), lines=tuple(lines))
-
-
-def _checks(count: int) -> str:
-    return f"{numbers.count(count)} check{'s' if count != 1 else ''}"
 
 
 class ScalingArguments(Arguments):
@@ -155,7 +150,7 @@ def _to_measure(session: Session, run: RunFacts) -> list[str]:
     if program.words[0] == APP:
         return [f"Measure the same problem {numbered} as this run was measured, and compare:", again]
     tool = "hpcrun -e REALTIME -t" if profile.format.startswith("HPCToolkit") else "chathpc measure --"
-    words = quote(shlex.join(program.words), longest=_LONGEST)
+    words = prose(shlex.join(program.words))
     known = COMMAND in profile.run
     launchers = [
         [str(many) if word == str(count) else word for word in program.launcher] for many in (count, 2 * count)
@@ -202,9 +197,8 @@ def at_scale(session: Session, asked: ScalingArguments) -> Result:
         for place in each.ranked:
             where = Place(function=place.name)
             facts.add(Kind.VALUE, f"its cost predicted for {at}", place.cost.value, found.unit, where=where)
-    said = [quote(sentence, longest=_LONGEST) for sentence in outlook_sentences(found)]
+    said = [prose(sentence) for sentence in outlook_sentences(found)]
     lost = [
-        f"{share.strip()} in {quote(finding.name)}: {quote(sentence, longest=_LONGEST)}"
-        for finding, share, sentence in findings(found)
+        f"{share.strip()} in {quote(finding.name)}: {prose(sentence)}" for finding, share, sentence in findings(found)
     ]
-    return Result(quote(found.headline, longest=_LONGEST), facts=facts.all(), lines=(*said, *lost), complete=True)
+    return Result(prose(found.headline), facts=facts.all(), lines=(*said, *lost), complete=True)

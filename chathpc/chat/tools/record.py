@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isclose, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,17 +15,14 @@ from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity, sentence
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
+from chathpc.profile.profile import Profile
+from chathpc.profile.timeline import Timeline
 from chathpc.prompts.untrusted import quote
-
-if TYPE_CHECKING:
-    from chathpc.chat.session import Session
-    from chathpc.profile.metric import Metric
-
 
 #: Unit of a column whose values are parts of the whole (0..1).
 SHARE = "share"
 
-_LONGEST_STATEMENT = 2_000
+_LONGEST_STATEMENT, _LONGEST_SENTENCE = 2_000, 600
 #: Times of which the profile knows what they are a part of.
 WHOLES = {"io.time": "run.time"}
 
@@ -161,17 +158,17 @@ def function(name: str, description: str, arguments: type[Arguments]) -> dict[st
 
 def refused(error: str, hint: str = "") -> Result:
     """The answer to a question that cannot be answered."""
-    return Result(error=quote(error, longest=400), hint=quote(hint, longest=600))
+    return Result(error=quote(error, longest=400), hint=prose(hint))
 
 
 class FactList:
-    """Collects the facts of an answer and numbers them F1, F2, …; those of a `metric` are parts of its `whole`."""
+    """Collects the facts of an answer and numbers them F1, F2, …; amounts, of a `metric` or of time, are parts of the `whole`."""
 
     def __init__(self, source: str, metric: Metric | None = None, whole: Quantity | None = None) -> None:
         self.items: list[Fact] = []
         self._source, self._whole = source, whole
         self._metric = None if metric is None else metric.id
-        self._unit = "" if metric is None else metric.unit.value
+        self._unit = metric.unit.value if metric is not None else whole.unit if whole is not None else ""
 
     def amount(
         self,
@@ -226,6 +223,11 @@ class FactList:
     def all(self) -> tuple[Fact, ...]:
         """The facts, in order."""
         return tuple(self.items)
+
+
+def prose(text: str) -> str:
+    """A sentence of the diagnosis, or that a user wrote, as it stands in an answer."""
+    return quote(text, longest=_LONGEST_SENTENCE)
 
 
 def escaped(item: Fact) -> Fact:
@@ -304,10 +306,14 @@ def of_what(session: Session) -> str:
     return " Shares are of what was profiled; the rest of the run is not in the profile."
 
 
+def origin(profile: Profile) -> str:
+    """The name of what a profile was read from."""
+    return profile.sources[0].path.name if profile.sources else profile.format
+
+
 def source_of(session: Session, metric: Metric, how: str) -> str:
     """Where a number comes from: file, metric, computation."""
-    path = session.measured.sources[0].path.name if session.measured.sources else session.measured.format
-    return quote(f"{path}: {metric.source_name or metric.id}, {how}")
+    return quote(f"{origin(session.measured)}: {metric.source_name or metric.id}, {how}")
 
 
 def held(own: float, inclusive: float, metric: Metric, *, first: str = "itself") -> tuple[Part, ...]:
@@ -323,6 +329,12 @@ def facts_on(session: Session, metric: Metric, how: str) -> FactList:
     return FactList(
         source_of(session, metric, how), metric, Quantity(session.total(metric), metric.unit.value, metric.id)
     )
+
+
+def facts_of_trace(recorded: Timeline) -> FactList:
+    """Facts about a recorded trace, whose times are parts of the recording."""
+    source = quote("trace: union of intervals, so that what overlaps is counted once")
+    return FactList(source, whole=Quantity(recorded.seconds, "s", "the recording"))
 
 
 def has(name: str, own: float, inclusive: float, total: float, metric: Metric, *, first: str = "itself") -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.catalogue import concerns, to_check
+from chathpc.chat.tools.catalogue import concerns, known, to_check
 from chathpc.chat.tools.measured import readings
 from chathpc.chat.tools.of_run import of_run
 from chathpc.chat.tools.record import (
@@ -24,12 +24,15 @@ from chathpc.chat.tools.record import (
     Result,
     escaped,
     limit,
+    origin,
+    prose,
     source_of,
 )
 from chathpc.diagnosis.command import needs_counters
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
+from chathpc.diagnosis.timeline_words import counted
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.languages import Language, language_of
@@ -37,7 +40,6 @@ from chathpc.profile.metric import Metric
 from chathpc.profile.run import NO_COUNTERS, run_facts, run_words
 from chathpc.prompts.untrusted import quote
 
-_LONGEST = 600
 #: How an answer begins that a problem was not found.
 ABSENT = "No finding of"
 
@@ -59,7 +61,7 @@ def summary(session: Session, asked: SummaryArguments) -> Result:
     run = run_facts(profile, session.facts.samples if session.facts.has_host_time else None)
     words = "; ".join(run_words(run))
     text = f"{title}: {quote(profile.format)}; {words}; {numbers.count(len(profile.tree))} contexts."
-    facts = FactList(quote(profile.sources[0].path.name if profile.sources else profile.format))
+    facts = FactList(quote(origin(profile)))
     facts.add(Kind.COUNT, title, len(profile.tree), "contexts")
     if profile.time is not None:
         unit, own = profile.time.unit.value, session.total(profile.time)
@@ -83,7 +85,7 @@ def summary(session: Session, asked: SummaryArguments) -> Result:
                 form=Form.ONE,
                 metric=time,
             )
-    headline = quote(session.diagnosis.headline, longest=_LONGEST)
+    headline = prose(session.diagnosis.headline)
     evidence = of_findings(session, session.diagnosis.findings[:1])
     return Result(f"{text} {headline}", facts=(*facts.all(), *evidence))
 
@@ -112,7 +114,7 @@ class FindingArguments(Arguments):
 def findings(session: Session, asked: FindingArguments) -> Result:
     """What costs time and why: the diagnosis' findings, the most worthwhile first, with advice."""
     found = session.diagnosis.findings
-    headline = quote(session.diagnosis.headline, longest=_LONGEST)
+    headline = prose(session.diagnosis.headline)
     if not found and not asked.words and asked.number <= 1:  # whoever asks for the fix asks what there is
         return Result(headline)
     if asked.number > len(found):
@@ -144,11 +146,10 @@ def findings(session: Session, asked: FindingArguments) -> Result:
 
 def _whether(session: Session, words: str) -> Result:
     """Whether a problem was found; if not, what is near to it or else was found, and what would show that problem."""
-    from chathpc.diagnosis.catalogue import causes, extended
     from chathpc.diagnosis.catalogue.search import about
 
-    with extended(session.patterns):
-        near, named = about(words, causes()), about(words, causes(), keywords=False)
+    causes = known(session)
+    near, named = about(words, causes), about(words, causes, keywords=False)
     if not near:
         raise UsageError(
             f"The catalogue has no problem '{quote(words)}'.", hint=session.asker.see("findings", "what was found")
@@ -176,17 +177,13 @@ def _whether(session: Session, words: str) -> Result:
     text += "".join(f" Its signs in the source were not examined ({quote(each.reason)})." for each in in_source)
     beside = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in near}]
     told = beside or numbered[:1]
-    text += (
-        f" Related: {_line(*beside[0])}"
-        if beside
-        else f" Found instead: {quote(session.diagnosis.headline, longest=_LONGEST)}"
-    )
+    text += f" Related: {_line(*beside[0])}" if beside else f" Found instead: {prose(session.diagnosis.headline)}"
     lines = dict.fromkeys(f"To check: {to_check(session, one)}" for one in meant[:_NAMED])
     counted = NO_COUNTERS not in session.measured.run or any(
         needs_counters(one.next_measurement.command) for one in meant[:_NAMED]
     )
     lacking = [
-        f"Not collected: {quote(what)}: {quote(how, longest=_LONGEST)}"
+        f"Not collected: {quote(what)}: {prose(how)}"
         for what, how in list(session.diagnosis.not_collected.items())[:_NAMED]
         if counted or not needs_counters(how)  # what this machine cannot count is told where the problem needs it
     ]
@@ -196,7 +193,7 @@ def _whether(session: Session, words: str) -> Result:
 
 
 def _line(number: int, one: Finding) -> str:
-    return f"{number}. {quote(one.title)}: {quote(one.summary, longest=_LONGEST)}"
+    return f"{number}. {quote(one.title)}: {prose(one.summary)}"
 
 
 #: Problems that are named where words mean several.
@@ -208,14 +205,12 @@ def _in_full(session: Session, number: int, one: Finding) -> Result:
     won = gain_sentence(one)
     if won is not None:
         parts.append(won)
-    parts += [f"Against it: {quote(text, longest=_LONGEST)}" for text in one.against]
-    parts.append(
-        f"Confidence {numbers.percent(one.confidence)}: {quote(one.confidence_reason, longest=_LONGEST).rstrip('.')}."
-    )
-    lines = [f"Do: {quote(text, longest=_LONGEST)}" for text in one.advice]
+    parts += [f"Against it: {prose(text)}" for text in one.against]
+    parts.append(f"Confidence {numbers.percent(one.confidence)}: {prose(one.confidence_reason).rstrip('.')}.")
+    lines = [f"Do: {prose(text)}" for text in one.advice]
     if one.next_measurement:
-        lines.append(f"Next: {quote(one.next_measurement, longest=_LONGEST)}")
-    return Result(" ".join(parts), facts=of_findings(session, [one]), lines=tuple(lines))
+        lines.append(f"Next: {prose(one.next_measurement)}")
+    return Result(" ".join(parts), lines=tuple(lines))
 
 
 def fix(session: Session, number: int, one: Finding) -> Result:
@@ -225,9 +220,9 @@ def fix(session: Session, number: int, one: Finding) -> Result:
     text = f"{number}. {quote(one.title)}{f', in {place}' if place else ''}."
     text += f" {won}" if won else ""
     excerpt = session.measured.read_source(where.file, where.line, 0) if where.file and where.line else None
-    code = [f"Code: {quote(line.strip(), longest=_LONGEST)}" for line in (excerpt.lines if excerpt else ())]
-    changes = [f"{'Change' if not at else 'or'}: {quote(text, longest=_LONGEST)}" for at, text in enumerate(one.advice)]
-    to_try = [f"To check: {quote(one.next_measurement, longest=_LONGEST)}"] if one.next_measurement else []
+    code = [f"Code: {prose(line.strip())}" for line in (excerpt.lines if excerpt else ())]
+    changes = [f"{'Change' if not at else 'or'}: {prose(text)}" for at, text in enumerate(one.advice)]
+    to_try = [f"To check: {prose(one.next_measurement)}"] if one.next_measurement else []
     shell = (
         "Or let chathpc try: chathpc fix FOLDER    (the source folder; changes are built, checked and timed in a copy)"
     )
@@ -243,13 +238,13 @@ def confidence(session: Session, number: int, one: Finding) -> Result:
         else "measured"
     )
     text = f"Finding {number}, {quote(one.title)}: {numbers.percent(one.confidence)} confidence ({how})."
-    reason = quote(one.confidence_reason, longest=_LONGEST).rstrip(".")
+    reason = prose(one.confidence_reason).rstrip(".")
     text += f" Based on {reason}." if reason else ""
-    against = [quote(each, longest=_LONGEST) for each in one.against]
+    against = [prose(each) for each in one.against]
     text += f" Against it: {' '.join(against)}" if against else " Nothing was found that contradicts it."
     lines = [f"{item.id}: {item.statement}" for item in of_findings(session, [one])]
     if one.next_measurement:
-        lines.append(f"To confirm: {quote(one.next_measurement, longest=_LONGEST)}")
+        lines.append(f"To confirm: {prose(one.next_measurement)}")
     return Result(text, lines=tuple(lines))
 
 
@@ -268,28 +263,28 @@ class EvidenceArguments(Arguments):
 
 def evidence(session: Session, asked: EvidenceArguments) -> Result:
     """Measured facts behind the findings: statement, value, and how it was computed."""
-    known = session.diagnosis.evidence
+    items = session.diagnosis.evidence
     if not asked.id:
-        rows = tuple((item.id, quote(item.statement, longest=_LONGEST)) for item in known[: asked.limit])
-        text = f"{len(known)} facts." if known else "The diagnosis found nothing, so there are no facts."
+        rows = tuple((item.id, prose(item.statement)) for item in items[: asked.limit])
+        text = f"{len(items)} facts." if items else "The diagnosis found nothing, so there are no facts."
         return Result(
             text,
             (Column("id"), Column("fact", prose=True)),
             rows,
-            tuple(map(escaped, known[: asked.limit])),
-            omitted=len(known) - len(rows),
+            tuple(map(escaped, items[: asked.limit])),
+            omitted=len(items) - len(rows),
         )
     wanted = asked.id.strip().strip("[]").upper()
-    item = next((one for one in known if one.id == wanted), None)
+    item = next((one for one in items if one.id == wanted), None)
     if item is None:
-        near = get_close_matches(wanted, [one.id for one in known], n=3, cutoff=0.3)
+        near = get_close_matches(wanted, [one.id for one in items], n=3, cutoff=0.3)
         raise UsageError(
             f"There is no evidence {quote(asked.id)}.", hint=f"Nearest: {', '.join(near)}." if near else ""
         )
     error = "" if item.error is None else f" ± {numbers.quantity(item.error, item.unit)}"
-    text = f"{item.id}: {quote(item.statement, longest=_LONGEST)} Value: {numbers.quantity(item.value, item.unit)}{error}. "
+    text = f"{item.id}: {prose(item.statement)} Value: {numbers.quantity(item.value, item.unit)}{error}. "
     place = "" if item.where is None or not item.where.short else f" Place: {quote(item.where.short)}."
-    return Result(f"{text}Source: {quote(item.source, longest=_LONGEST)}.{place}", facts=(escaped(item),))
+    return Result(f"{text}Source: {prose(item.source)}.{place}", facts=(escaped(item),))
 
 
 def missing(session: Session, asked: NoArguments) -> Result:
@@ -297,8 +292,8 @@ def missing(session: Session, asked: NoArguments) -> Result:
     lacking = session.diagnosis.not_collected
     lines = []
     for what, how in list(lacking.items())[:MOST_ROWS]:
-        lines += [f"{quote(what)}:", f"    {quote(how, longest=_LONGEST)}"]
-    lines += [f"Bear in mind: {quote(text, longest=_LONGEST)}" for text in session.caveats[:MOST_ROWS]]
+        lines += [f"{quote(what)}:", f"    {prose(how)}"]
+    lines += [f"Bear in mind: {prose(text)}" for text in session.caveats[:MOST_ROWS]]
     text = "Not collected, and what would show it." if lacking else "Nothing is known to be missing."
     return Result(text, lines=tuple(lines))
 
@@ -348,9 +343,8 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
         Column("total"),
         Column("meaning", prose=True),
     )
-    count = numbers.count(len(chosen))
     return Result(
-        f"{count} metric{'s' if len(chosen) != 1 else ''}.",
+        f"{counted(len(chosen), 'metric')}.",
         columns,
         tuple(rows),
         tuple(facts),

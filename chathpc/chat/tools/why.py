@@ -10,13 +10,12 @@ from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
 from chathpc.chat.tools.calls import ENTRY, CallArguments, callees, callers
 from chathpc.chat.tools.lines import SourceArguments, source
-from chathpc.chat.tools.record import NAME, Arguments, Result, facts_on, has, of_what
+from chathpc.chat.tools.record import NAME, Arguments, Result, facts_on, has, of_what, prose
 from chathpc.chat.tools.summary import of_findings
 from chathpc.prompts.untrusted import quote
 
 #: Callers and findings that are told.
 _TOLD = 3
-_LONGEST = 600
 
 
 class WhyArguments(Arguments):
@@ -46,7 +45,7 @@ def why(session: Session, asked: WhyArguments) -> Result:
     facts.amount(target.title, own)
     facts.amount(f"{target.title} with all that it calls", below)
     time = has(target.title, own, below, session.total(metric), metric)
-    text = [f"Finding {number} ({quote(one.title)}): {quote(one.summary, longest=_LONGEST)}" for number, one in found]
+    text = [f"Finding {number} ({quote(one.title)}): {prose(one.summary)}" for number, one in found]
     text += [time, detail.text.removeprefix(f"{time} ")]  # where there are no lines it begins with the time, too
     text += _called(session, asked.place)
     text += [] if found else [f"No finding is in {short_name(target.title)}."]
