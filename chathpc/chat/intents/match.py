@@ -67,21 +67,13 @@ _PRONOUN = re.compile(
     r"\b(?:(?:this|that) (?:one|function|routine|loop|line|rank|thread|kernel|place|finding|problem)|it|its|this|that|them|there)\b(?!')",
     re.IGNORECASE,
 )
-_ORDINAL = re.compile(r"\b(first|second|third|fourth|fifth|1st|2nd|3rd|4th|5th|last|top) (?:one|row)\b", re.IGNORECASE)
-_ORDINALS = {
-    "first": 0,
-    "1st": 0,
-    "top": 0,
-    "second": 1,
-    "2nd": 1,
-    "third": 2,
-    "3rd": 2,
-    "fourth": 3,
-    "4th": 3,
-    "fifth": 4,
-    "5th": 4,
-    "last": -1,
+#: Which of the rows that were just listed is meant.
+_ORDINALS = {"last": -1} | {
+    word: row
+    for row, alike in enumerate(("first 1st top", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"))
+    for word in alike.split()
 }
+_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) (?:one|row)\b", re.IGNORECASE)
 #: Words of a question that says nothing of what it is about.
 _ELLIPSIS = 4
 #: The tool of examples that ask for the last one again, for something else; and of those that nothing answers.
