@@ -404,19 +404,16 @@ class Session:
     def value_at(self, target: Target, metric: Metric) -> tuple[float, float]:
         """Exclusive and inclusive value of a place: the functions' own lines and loops, and all below; recursion counted once."""
         tree = self.measured.tree
-        outer = tree.outermost(target.nodes)
         own = self.measured.exclusive(metric.id)
-        member = np.zeros(len(tree) + 1, dtype=bool)
+        member, topmost = np.zeros((2, len(tree) + 1), dtype=bool)
         member[target.nodes] = True
+        topmost[tree.outermost(target.nodes)] = True
         of_functions = bool(np.all(self.is_head[target.nodes]))  # else a file or line: what stands in it in the source
         mine = member[tree.function[own.nodes] if of_functions else own.nodes]
         values = self.measured.inclusive(metric.id)
-        position = np.searchsorted(values.nodes, outer)
-        inside = position < len(values.nodes)
-        hit = np.zeros(len(outer), dtype=bool)
-        hit[inside] = values.nodes[position[inside]] == outer[inside]
-        inclusive = float(values.values[position[hit]].sum())
-        return float(own.values[mine].sum()), max(inclusive, float(own.values[mine].sum()))
+        inclusive = float(values.values[topmost[values.nodes]].sum())
+        itself = float(own.values[mine].sum())
+        return itself, max(inclusive, itself)
 
     def is_whole(self, target: Target, metric: Metric) -> bool:
         """Whether a place is the program itself: all of the time lies below it, in what it calls."""
