@@ -16,7 +16,6 @@ from chathpc.chat.session import Session, split_place
 from chathpc.chat.tools import Result, call
 from chathpc.chat.tools.summary import ABSENT
 from chathpc.chat.wording import OnSentence, Worded, converse, numbered, word
-from chathpc.diagnosis.fact import Fact
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
@@ -175,20 +174,13 @@ class Conversation:
                 return self._answer(question, steps, note=str(error), lack=_lack(error))
             if isinstance(error, BudgetSpentError):  # it did not even read what tools there are
                 self._calls_none = backend
-            return self._by_intent(
-                question, None, tell, None, note=f"The model did not answer: {error}", lack=_lack(error)
-            )
-        if steps or found.holds:
-            return self._answer(question, steps, found=found)
-        self._calls_none = backend
-        return self._by_intent(
-            question,
-            None,
-            tell,
-            None,
-            note="The model looked nothing up, and none of its statements could be verified.",
-            lack="unsupported",
-        )
+            note, lack = f"The model did not answer: {error}", _lack(error)
+        else:
+            if steps or found.holds:
+                return self._answer(question, steps, found=found)
+            self._calls_none = backend
+            note, lack = "The model looked nothing up, and none of its statements could be verified.", "unsupported"
+        return self._by_intent(question, None, tell, None, note, lack)
 
     # -- records -------------------------------------------------------------------------------------------
 
@@ -202,10 +194,8 @@ class Conversation:
         lack: Lack | None = None,
         suggestions: Sequence[str] = (),
     ) -> Answer:
-        said = " ".join(
-            step.result.error or step.result.text for step in steps if step.result.error or step.result.text
-        )
-        facts: list[Fact] = [fact for step in steps for fact in step.result.facts]
+        said = " ".join(filter(None, (step.result.error or step.result.text for step in steps)))
+        facts = [fact for step in steps for fact in step.result.facts]
         model = None if found is None or self.backend is None else self.backend.label
         if found is not None and not found.holds:
             note = f"{note} No statement by {model} can be printed.".strip()
