@@ -117,10 +117,6 @@ def restore(path: Path) -> Chat:
         raise UsageError(f"{path} is too large for a conversation.", hint="Name a file that /save wrote.")
     try:
         return Chat.model_validate(json.loads(data))
-    except ValidationError as error:
-        what = validation.words(error)
+    except (ValueError, RecursionError) as error:
+        what = validation.words(error) if isinstance(error, ValidationError) else "not JSON"
         raise UsageError(f"{path} is not a saved conversation: {what}.", hint="Name a file that /save wrote.") from None
-    except (ValueError, RecursionError):
-        raise UsageError(
-            f"{path} is not a saved conversation: not JSON.", hint="Name a file that /save wrote."
-        ) from None

@@ -125,8 +125,7 @@ def _metrics(begun: str, session: Session) -> list[str]:
 
 
 def _of_top(begun: str, session: Session) -> list[str]:
-    kinds = get_args(TOOLS["top"].arguments.model_fields["by"].annotation)
-    return [kind for kind in kinds if kind.startswith(begun.casefold())] + _metrics(begun, session)
+    return [*_values("top", "by", begun.casefold(), session), *_metrics(begun, session)]
 
 
 def _problems(begun: str, session: Session) -> list[str]:
