@@ -113,13 +113,12 @@ def answer(profiles: OpenProfiles, name: str, arguments: Mapping[str, object] | 
             result = _result(profiles, name, arguments)
         except ChathpcError as error:
             result = refused(error.message, error.hint)
-    if result.error:
-        return Answer(result.as_text(), None, is_error=True)
-    text, values = result.as_text(), result.as_dict()
-    if max(len(text), len(json.dumps(values, ensure_ascii=False))) > LARGEST:
-        refusal = refused("The answer is too large.", "Ask for fewer rows (limit), or about one place.")
-        return Answer(refusal.as_text(), None, is_error=True)
-    return Answer(text, values)
+    if not result.error:
+        text, values = result.as_text(), result.as_dict()
+        if max(len(text), len(json.dumps(values, ensure_ascii=False))) <= LARGEST:
+            return Answer(text, values)
+        result = refused("The answer is too large.", "Ask for fewer rows (limit), or about one place.")
+    return Answer(result.as_text(), None, is_error=True)
 
 
 def _result(profiles: OpenProfiles, name: str, arguments: Mapping[str, object] | None) -> Result:
