@@ -188,11 +188,10 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
         text += f" In MPI it was for {of_total(facts, in_mpi)}." if in_mpi > 0 else ""
     elif in_mpi > 0:
         text = f"{text} That excludes waiting in MPI, which is {of_total(facts, in_mpi)} in total."
+    told.amount(f"time {name}", value, form=Form.ONE)
     setup = facts.spent(_A.MPI_SETUP) if kind == "mpi" else 0.0
     if setup > _MUCH * value:  # the diagnosis leaves it out
         text += f" Of that, starting and ending MPI takes {time_text(facts, setup)}, all else {of_total(facts, value - setup)}."
-    told.amount(f"time {name}", value, form=Form.ONE)
-    if setup > _MUCH * value:
         for what, part in (("starting and ending MPI", setup), ("MPI between its start and end", value - setup)):
             told.amount(what, part)
     if in_mpi > 0:

@@ -11,7 +11,7 @@ from chathpc.chat.session import Session, Target
 from chathpc.chat.tools.record import METRIC, SHARE, Arguments, Column, Result, amount, facts_on, limit, share_of, whole
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
-from chathpc.profile import numbers
+from chathpc.diagnosis.timeline_words import counted
 from chathpc.profile.metric import Metric
 from chathpc.profile.tree import IntArray, NodeKind, outermost_spans
 from chathpc.prompts.untrusted import quote
@@ -87,12 +87,7 @@ def _calls(
     if not rows:
         text = f"No call from {target.title} was seen." if called else f"No caller of {target.title} was seen."
         return Result(text)
-    what = "functions" if len(order) != 1 else "function"
-    relation = (
-        f"{target.title} calls {numbers.count(len(order))} {what}"
-        if called
-        else f"{target.title} is called by {numbers.count(len(order))} {what}"
-    )
+    relation = f"{target.title} {'calls' if called else 'is called by'} {counted(len(order), 'function')}"
     which = "each as called from there" if called else f"{target.title} below each caller"
     text = f"{relation}. {metric.id} is that of {which}."
     facts.add(Kind.COUNT, target.title, len(order), "called functions" if called else "callers")

@@ -8,9 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target, split_place
-from chathpc.chat.tools.record import METRIC, NAME, SHARE, Arguments, Column, Result, facts_on, has, held, share_of
+from chathpc.chat.tools.record import METRIC, PLACE, SHARE, Arguments, Column, Result, facts_on, has, held, share_of
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.timeline_words import counted
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
 from chathpc.profile.tree import NodeKind
@@ -26,7 +27,7 @@ _HOT = 10
 class SourceArguments(Arguments):
     """Source at a place."""
 
-    place: str = Field(min_length=1, max_length=2_000, description=NAME)
+    place: str = PLACE
     metric: str = METRIC
     context: int = Field(default=6, ge=0, le=_MOST_CONTEXT, description="Lines on either side of the hottest one.")
 
@@ -76,8 +77,7 @@ def source(session: Session, asked: SourceArguments) -> Result:
             text = text.replace("with all it calls", "with the loop that begins there")
         facts.amount(target.title, itself, parts=held(itself, below, metric))
     else:
-        several = len(hot) != 1
-        text = f"{numbers.count(len(hot))} line{'s' if several else ''} of {target.title} {'have' if several else 'has'} {metric.id}."
+        text = f"{counted(len(hot), 'line')} of {target.title} {'has' if len(hot) == 1 else 'have'} {metric.id}."
         facts.add(Kind.COUNT, target.title, len(hot), "lines", metric=metric.id)
     if not measured:
         text += f" At line {wanted} nothing was measured."

@@ -23,11 +23,8 @@ def of_run(session: Session, about: str) -> Result:
     profile = session.measured
     run = run_facts(profile, session.facts.samples if session.facts.has_host_time else None)
     facts = FactList(quote(origin(profile)))
-    if about == "size":
-        return Result(_size(session, run, facts), facts=facts.all())
-    if about == "time":
-        return Result(_time(session, run, facts), facts=facts.all())
-    return Result(_tool(session, run, facts), facts=facts.all())
+    tell = {"size": _size, "time": _time, "tool": _tool}[about]
+    return Result(tell(session, run, facts), facts=facts.all())
 
 
 def _size(session: Session, run: RunFacts, facts: FactList) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from chathpc.chat.session import Session
-from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity, sentence
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
@@ -201,24 +201,13 @@ class FactList:
         parts: tuple[Part, ...] = (),
         metric: str | None = None,
         where: Place | None = None,
-    ) -> str:
-        """One fact, and its sentence. A value that was not measured is no fact."""
-        told = Fact(
-            f"F{len(self.items) + 1}",
-            kind,
-            subject,
-            float(value),
-            unit,
-            self._source,
-            whole,
-            parts,
-            form=form,
-            metric=metric,
-            where=where,
-        )
+    ) -> None:
+        """One fact. A value that was not measured is none."""
+        id, source = f"F{len(self.items) + 1}", self._source
         if isfinite(value):
-            self.items.append(told)
-        return sentence(told)
+            self.items.append(
+                Fact(id, kind, subject, float(value), unit, source, whole, parts, form=form, metric=metric, where=where)
+            )
 
     def all(self) -> tuple[Fact, ...]:
         """The facts, in order."""
@@ -273,6 +262,7 @@ MOST_ROWS = 100
 
 METRIC = Field(default="", max_length=200, description="Id of a metric; empty: the time of the host.")
 NAME = "A function (solve), call path (main > solve), file or line (heat.c:12)."
+PLACE = Field(min_length=1, max_length=2_000, description=NAME)
 
 
 def limit(default: int = ROWS) -> int:

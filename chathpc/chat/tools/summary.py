@@ -323,8 +323,8 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
     for metric in chosen[: asked.limit]:
         total = session.measured.total(metric.id) if metric.has_values and metric.id in session.additive else None
         if total is not None:
-            one = FactList(source_of(session, metric, "total of the run"))
-            one.add(Kind.VALUE, f"{metric.id} of the run", total, metric.unit.value, metric=metric.id)
+            one = FactList(source_of(session, metric, "total of the run"), metric)
+            one.value(f"{metric.id} of the run", total)
             facts += one.items
         written = (
             "no values"

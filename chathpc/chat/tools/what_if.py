@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.record import NAME, WHOLES, Arguments, FactList, Result, amount, share_of, source_of, whole
+from chathpc.chat.tools.record import PLACE, WHOLES, Arguments, FactList, Result, amount, share_of, source_of, whole
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.fact import Form, Quantity
 from chathpc.errors import UsageError
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 class WhatIfArguments(Arguments):
     """A place that is made faster."""
 
-    place: str = Field(min_length=1, max_length=2_000, description=NAME)
+    place: str = PLACE
     factor: float = Field(default=2.0, gt=0, le=1e9, description="So many times as fast; 0.5 is twice as slow.")
     itself: bool = Field(default=False, description="Only the place itself, without what it calls.")
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pydantic import Field
-
 from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
 from chathpc.chat.tools.calls import ENTRY, CallArguments, callees, callers
 from chathpc.chat.tools.lines import SourceArguments, source
-from chathpc.chat.tools.record import NAME, Arguments, Result, facts_on, has, of_what, prose
+from chathpc.chat.tools.record import PLACE, Arguments, Result, facts_on, has, of_what, prose
 from chathpc.chat.tools.summary import of_findings
 from chathpc.prompts.untrusted import quote
 
@@ -21,7 +19,7 @@ _TOLD = 3
 class WhyArguments(Arguments):
     """A place."""
 
-    place: str = Field(min_length=1, max_length=2_000, description=NAME)
+    place: str = PLACE
 
 
 def why(session: Session, asked: WhyArguments) -> Result:
