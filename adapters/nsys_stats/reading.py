@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from chathpc.adapters.content import read_text
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsys_stats.reports import Report, Table, holds_report, tables_of
-from chathpc.adapters.traced.aggregates import Row, What, build
+from chathpc.adapters.traced.aggregates import Row, What, profile_of
 from chathpc.adapters.traced.assemble import Assembled
 from chathpc.adapters.traced.operations import copy_lane, kernel_lane
 from chathpc.adapters.traced.recording import Facts, Recording, Role, amount, integer, nanoseconds
 from chathpc.errors import AdapterError
-from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.remark import Device
 from chathpc.profile.text import clean
@@ -157,29 +157,17 @@ def read(path: Path) -> Profile:
     reports = {table.report for table in tables}
     if Report.GPU_TRACE in reports or reports == {Report.CALL_TRACE}:
         return read_traces(path, tables)
-    rows = list(_rows(tables))
-    tree, metrics, values = build(rows)
-    has_kernels = "gpu.kernel.time" in metrics
-    return Profile(
-        format="nsys stats CSV",
-        title="CUDA program",
-        tree=tree,
-        metrics=metrics,
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, "nsys stats"),),
-        caveats=(
-            "These are sums over the whole run: when each operation ran, what overlapped and who called it is unknown.",
-            *(() if has_kernels else ("The reports do not cover kernels.",)),
-        ),
-        not_collected={
-            "timeline": TRACE,
-            **(
-                {} if has_kernels else {"kernels": "nsys stats --report cuda_gpu_kern_sum --format csv report.nsys-rep"}
-            ),
-        },
-        timed=True,
-        insufficient="" if metrics else "The reports contain no row with a time.",
+    profile = profile_of(
+        _rows(tables), path, format="nsys stats CSV", title="CUDA program", tool="nsys stats", what="reports",
+        timeline=TRACE,
+    )  # fmt: skip
+    if "gpu.kernel.time" in profile.metrics:
+        return profile
+    kernels = "nsys stats --report cuda_gpu_kern_sum --format csv report.nsys-rep"
+    return replace(
+        profile,
+        caveats=(*profile.caveats, "The reports do not cover kernels."),
+        not_collected={**profile.not_collected, "kernels": kernels},
     )
 
 

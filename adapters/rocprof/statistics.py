@@ -10,11 +10,10 @@ from pathlib import Path
 
 from chathpc.adapters.content import DAMAGED, read_text
 from chathpc.adapters.rocprof.intake import SYSTEM_TRACE, kernel_name
-from chathpc.adapters.traced.aggregates import Row, What, build
+from chathpc.adapters.traced.aggregates import Row, What, profile_of
 from chathpc.adapters.traced.recording import amount
 from chathpc.errors import AdapterError
-from chathpc.profile.location import Locations
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import Profile
 
 _CALL = re.compile(r"(?:__)?hip[A-Z]|hsa_|nccl[A-Z]|roctx|rocDec|rocJpeg|omp_")
 _COPY = re.compile(r"MEMORY_COPY_|Memcpy|hipMemcpy", re.I)
@@ -27,22 +26,10 @@ _DOMAINS = re.compile(
 def read(path: Path, files: Iterable[Path]) -> Profile:
     """A profile of sums only: no call tree, no timeline."""
     rows = [row for file in files for row in _rows(file)]
-    tree, metrics, values = build(rows)
-    return Profile(
-        format="rocprofv3 statistics",
-        title="HIP program",
-        tree=tree,
-        metrics=metrics,
-        values=values,
-        where=Locations.single(),
-        sources=(Source(path, "rocprofv3"),),
-        caveats=(
-            "These are sums over the whole run: when each operation ran, what overlapped and who called it is unknown.",
-        ),
-        not_collected={"timeline": SYSTEM_TRACE},
-        timed=True,
-        insufficient="" if metrics else "The statistics contain no row with a time.",
-    )
+    return profile_of(
+        rows, path, format="rocprofv3 statistics", title="HIP program", tool="rocprofv3", what="statistics",
+        timeline=SYSTEM_TRACE,
+    )  # fmt: skip
 
 
 def _rows(path: Path) -> list[Row]:

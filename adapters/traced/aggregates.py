@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 from chathpc.adapters.traced.assemble import metric_of
 from chathpc.adapters.traced.operations import copy_lane, is_synchronisation, kernel_lane
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.gpu_counters import counter
+from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric, Unit
+from chathpc.profile.profile import Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.text import clean
 from chathpc.profile.timeline import LaneKind
@@ -43,7 +46,29 @@ class Row:
     threads: float | None = None
 
 
-def build(rows: Iterable[Row]) -> tuple[CallTree, dict[str, Metric], SparseValues]:
+def profile_of(
+    rows: Iterable[Row], path: Path, *, format: str, title: str, tool: str, what: str, timeline: str
+) -> Profile:
+    """The profile of sums in what `tool` wrote (its `what`, in words): no call tree, and no timeline, which `timeline` would collect."""
+    tree, metrics, values = _build(rows)
+    return Profile(
+        format=format,
+        title=title,
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=Locations.single(),
+        sources=(Source(path, tool),),
+        caveats=(
+            "These are sums over the whole run: when each operation ran, what overlapped and who called it is unknown.",
+        ),
+        not_collected={"timeline": timeline},
+        timed=True,
+        insufficient="" if metrics else f"The {what} contain no row with a time.",
+    )
+
+
+def _build(rows: Iterable[Row]) -> tuple[CallTree, dict[str, Metric], SparseValues]:
     """Tree, metrics and values of rows of statistics: an entry for each kind of row, the names below."""
     builder = TreeBuilder()
     used: dict[str, Metric] = {}
