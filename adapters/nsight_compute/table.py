@@ -114,9 +114,13 @@ def header_of(line: str) -> Header | None:
     if "Kernel Name" not in line or len(line) > _LINE:
         return None
     try:
-        cells = [cell.strip().lstrip("\ufeff") for cell in next(csv.reader([line]), [])]
+        return _header(next(csv.reader([line]), []))
     except csv.Error:
         return None
+
+
+def _header(cells: list[str]) -> Header | None:
+    cells = [cell.strip().lstrip("\ufeff") for cell in cells]
     columns = {name: index for index, name in reversed(list(enumerate(cells))) if name and name not in PRIVATE}
     if "Kernel Name" not in columns or not columns.keys() & {"ID", "Invocations"}:
         return None
@@ -140,7 +144,7 @@ def rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Header, list[s
             if cells is None:
                 return
             if "Kernel Name" in cells:
-                found = header_of(_joined(cells))
+                found = _header(cells)
                 if found is not None:
                     header, count = found, count + 1
                     continue
@@ -148,10 +152,6 @@ def rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Header, list[s
                 yield count, header, cells
     finally:
         csv.field_size_limit(before)
-
-
-def _joined(cells: list[str]) -> str:
-    return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
 
 
 def _of_tables(lines: Iterable[str]) -> Iterator[str]:
