@@ -248,10 +248,6 @@ def _is_integrated(launch: Launch) -> bool:
     return bool(launch.value(_INTEGRATED))
 
 
-def _pcie_rate(launch: Launch) -> float | None:
-    return _sum(launch, *_PCIE)
-
-
 _SECTORS, _HITS = "lts__t_sectors_srcunit_tex.sum", "lts__t_sectors_srcunit_tex_lookup_hit.sum"
 _PCIE = ("pcie__read_bytes.sum.per_second", "pcie__write_bytes.sum.per_second")
 _INTEGRATED = "device__attribute_integrated"
@@ -315,7 +311,7 @@ COMPUTED: dict[str, tuple[Computed, str]] = {
     "gpu.kernel.host-misses": (_host_misses, f"{HOST_MISSES} / {MISSES}"),
     "gpu.kernel.host-sectors": (_host_sectors, f"{HOST_MISSES} / {_SECTORS}"),
     "gpu.kernel.host-bytes": (_host_bytes, f"{_SECTOR:.0f} x {HOST_MISSES}"),
-    "gpu.kernel.pcie-rate": (_pcie_rate, " + ".join(_PCIE)),
+    "gpu.kernel.pcie-rate": (lambda launch: _sum(launch, *_PCIE), " + ".join(_PCIE)),
     "gpu.kernel.dram-rate": (dram_rate, "dram__bytes.sum.per_second"),
     "gpu.kernel.peak-dram-rate": (
         peak_dram_rate,

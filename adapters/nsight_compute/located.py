@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from chathpc.adapters.nsight_compute.facts import SECTORS, WAVEFRONTS
 from chathpc.adapters.nsight_compute.launch import Launch
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.stalls import STALLS, names_in_samples, sampled
@@ -24,14 +25,8 @@ _COUNTS: dict[str, tuple[tuple[str, ...], str]] = {
         ("thread_inst_executed_true", "thread_inst_executed"),
         "instructions executed by threads that were not predicated off",
     ),
-    "gpu.l2.sectors": (
-        ("memory_l2_theoretical_sectors_global", "memory_l2_sectors_global"),
-        "L2 sectors that global accesses touch",
-    ),
-    "gpu.shared.wavefronts": (
-        ("memory_l1_wavefronts_shared", "memory_l1_sectors_shared"),
-        "wavefronts of shared memory accesses",
-    ),
+    "gpu.l2.sectors": (SECTORS, "L2 sectors that global accesses touch"),
+    "gpu.shared.wavefronts": (WAVEFRONTS, "wavefronts of shared memory accesses"),
 }  # fmt: skip
 #: id → (names of the excess; all of; ideal; description).
 _EXCESS = {
