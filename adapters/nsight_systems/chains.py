@@ -80,12 +80,9 @@ def read_chains(database: Database, table: str, paths: Paths, *, below: str = ""
     found = rows(database, table, ("id", "symbol", "module", "stackDepth"))
     if found is None or found.count == 0:
         return None
-    chain, frame, inward = _sorted(found)
+    frame, begin, group = _sorted(found)
+    inward = np.arange(len(frame)) - begin[group]
     frames = _frames(database, found, paths, below=below)
-    first = np.ones(len(chain), dtype=bool)
-    first[1:] = chain[1:] != chain[:-1]
-    begin = np.flatnonzero(first)
-    group = np.cumsum(first) - 1
     # The outermost frame of the profiler, and all that it called.
     outermost = np.full(len(begin), -1, dtype=np.int64)
     own = frames.own[frame]
@@ -97,22 +94,22 @@ def read_chains(database: Database, table: str, paths: Paths, *, below: str = ""
     leading = inside & (kept == kept[begin][group])
     keep = ~(gone | leading | frames.wrapper[frame]) & (inward < outermost[group] + DEEPEST)
     used = frame[keep]
-    made = _trie(chain[begin], outermost >= 0, group[keep].astype(np.int32), frames.name[used], frames.module[used])
+    made = _trie(
+        found["id"][frame[begin]], outermost >= 0, group[keep].astype(np.int32), frames.name[used], frames.module[used]
+    )
     calls = np.flatnonzero(frames.call[frame] >= 0)[::-1]  # so that the innermost of each stack is set last
     made.call[group[calls]] = frames.call[frame][calls]
     return made
 
 
-def _sorted(found: Rows) -> tuple[Int64Array, Int32Array, Int64Array]:
-    """Stack, number of the frame's (symbol, module) pair, and place from the inner end, by stack from the inner end on."""
+def _sorted(found: Rows) -> tuple[Int32Array, NDArray[np.intp], NDArray[np.intp]]:
+    """The rows by stack from the inner end on, where each stack begins among them, and the number of each one's stack."""
     chain, depth = found["id"], found["stackDepth"]
     order = np.lexsort((depth, chain))
     chain = chain[order]
     first = np.ones(len(chain), dtype=bool)
     first[1:] = chain[1:] != chain[:-1]
-    begin = np.flatnonzero(first)
-    inward = np.arange(len(chain)) - begin[np.cumsum(first) - 1]
-    return chain, order.astype(np.int32), inward
+    return order.astype(np.int32), np.flatnonzero(first), np.cumsum(first) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
