@@ -19,6 +19,11 @@ from chathpc.profile.text import clean
 LARGEST = 4 << 30
 
 
+def damaged(path: Path, what: str) -> AdapterError:
+    """The error for a file with damage."""
+    return AdapterError(what, path=path, hint=DAMAGED)
+
+
 def same_bytes(one: Path, other: Path) -> bool:
     """True for two files with the same bytes, and for two folders whose own files have the same names and bytes; what lies in folders
     below, such as copies of source, does not count. False for what cannot be read.

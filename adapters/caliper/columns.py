@@ -344,8 +344,7 @@ def meaning(attribute: Attribute) -> Meaning:
     """What the column `attribute` holds."""
     *operators, base = attribute.parts
     statistics = [one for one in operators if one in _STATISTICS]
-    known = _ALIASES.get(attribute.alias.lower().strip() or base.lower()) if not operators else None
-    known = known or (_ALIASES.get(base.lower()) if not operators else None)
+    known = None if operators else _ALIASES.get(attribute.alias.lower().strip()) or _ALIASES.get(base.lower())
     if known is not None:
         what, statistic, inclusive = known
         return Meaning(attribute, what, statistic, statistic != "sum", inclusive, _scale(attribute, base, operators))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chathpc.adapters.content import DAMAGED, read_json, read_text
+from chathpc.adapters.content import damaged, read_json, read_text
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
@@ -174,7 +174,7 @@ class _Reader:
         self.most = _REGIONS + _REGIONS_PER_LINE * lines
 
     def damage(self, what: str) -> AdapterError:
-        return AdapterError(f"line {self.number} {what}", path=self.path, hint=DAMAGED)
+        return damaged(self.path, f"line {self.number} {what}")
 
     def line(self, line: str) -> None:
         fields = fields_of(line)
@@ -321,13 +321,13 @@ def read_split(path: Path) -> Table:
     """All rows of a json-split file; AdapterError for anything else."""
     document = read_json(path)
     if not isinstance(document, Mapping):
-        raise _damage(path, "is not a Caliper table")
+        raise damaged(path, "is not a Caliper table")
     columns, data = document.get("columns"), document.get("data")
     nodes = document.get("nodes", [])
     if columns is None or not _texts(columns) or not isinstance(data, list) or not isinstance(nodes, list):
-        raise _damage(path, "has no columns, data and nodes as json-split has")
+        raise damaged(path, "has no columns, data and nodes as json-split has")
     if len(columns) > MOST_ATTRIBUTES:
-        raise _damage(path, f"has more than {MOST_ATTRIBUTES:,} columns")
+        raise damaged(path, f"has more than {MOST_ATTRIBUTES:,} columns")
     table = Table()
     described = _described(document.get("column_metadata"), len(columns))
     names = [clean(column) for column in columns]
@@ -340,7 +340,7 @@ def read_split(path: Path) -> Table:
     nested = _path_column(names, is_value)
     for row in data:
         if not isinstance(row, list):
-            raise _damage(path, "has a row that is not a list")
+            raise damaged(path, "has a row that is not a list")
         table.rows.append(_row(row, names, is_value, nested, places, labels, path))
     table.facts = {
         str(key): value if isinstance(value, str) else str(value)
@@ -375,7 +375,7 @@ def _row(
                 beside[name] = clean(str(cell))[:1000]
             continue
         if not isinstance(cell, int) or isinstance(cell, bool) or not 0 <= cell < len(labels):
-            raise _damage(path, f"refers to node {clean(str(cell))[:20]}, which does not exist")
+            raise damaged(path, f"refers to node {clean(str(cell))[:20]}, which does not exist")
         if name == nested:
             place = places[cell]
         else:
@@ -388,11 +388,11 @@ def _regions(table: Table, nodes: Sequence[Any], path: Path) -> list[int]:
     parents = []
     for node in nodes:
         if not isinstance(node, Mapping):
-            raise _damage(path, "has a node that is not an object")
+            raise damaged(path, "has a node that is not an object")
         parent = node.get("parent", -1)
         parent = -1 if parent is None else parent
         if not isinstance(parent, int) or isinstance(parent, bool) or not -1 <= parent < len(nodes):
-            raise _damage(path, "has a node below one that does not exist")
+            raise damaged(path, "has a node below one that does not exist")
         parents.append(parent)
     places, depth = [-2] * len(nodes), list[int]()
     index: dict[Region, int] = {}
@@ -404,7 +404,7 @@ def _regions(table: Table, nodes: Sequence[Any], path: Path) -> list[int]:
             places[at] = -3  # on the way: to meet it again is a circle
             at = parents[at]
         if at >= 0 and places[at] == -3:
-            raise _damage(path, "has nodes below themselves")
+            raise damaged(path, "has nodes below themselves")
         above = places[at] if at >= 0 else -1
         for one in reversed(pending):
             name = clean(str(nodes[one].get("label", "")))
@@ -414,7 +414,7 @@ def _regions(table: Table, nodes: Sequence[Any], path: Path) -> list[int]:
                 table.regions.append((above, kind, name))
                 depth.append(1 + (depth[above] if above >= 0 else 0))
                 if depth[-1] > DEEPEST:
-                    raise _damage(path, f"has regions more than {DEEPEST:,} deep")
+                    raise damaged(path, f"has regions more than {DEEPEST:,} deep")
             places[one] = above = found
     return places
 
@@ -459,7 +459,3 @@ def _number(cell: object) -> float | None:
 
 def _texts(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
-
-
-def _damage(path: Path, what: str) -> AdapterError:
-    return AdapterError(what, path=path, hint=DAMAGED)

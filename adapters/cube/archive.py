@@ -20,7 +20,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.adapters.content import DAMAGED, read_bytes
+from chathpc.adapters.content import DAMAGED, damaged, read_bytes
 from chathpc.adapters.packed import UNPACKED, UNPACKED_PER_BYTE, unpack
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
@@ -396,4 +396,4 @@ def _inflated(data: memoryview, metric: CubeMetric, archive: Archive, order: str
 
 
 def _damage(archive: Archive, metric: CubeMetric, what: str) -> AdapterError:
-    return AdapterError(f"metric {metric.name or metric.number}: {what}", path=archive.path, hint=DAMAGED)
+    return damaged(archive.path, f"metric {metric.name or metric.number}: {what}")

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from chathpc.adapters.content import DAMAGED, read_json
+from chathpc.adapters.content import damaged, read_json
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug
+from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug, unused
 from chathpc.profile.profile import RANKS, THREADS_ADDED, Profile, Source
 from chathpc.profile.sparse import SparseValues, own_values
 from chathpc.profile.text import clean
@@ -60,9 +60,9 @@ def read_components(path: Path) -> list[Component]:
     document = read_json(path)
     inside = document.get("timemory") if isinstance(document, Mapping) else None
     if not isinstance(inside, Mapping):
-        raise _damage(path, "has no object 'timemory'")
+        raise damaged(path, "has no object 'timemory'")
     if len(inside) > MOST_COMPONENTS:
-        raise _damage(path, f"has more than {MOST_COMPONENTS:,} components")
+        raise damaged(path, f"has more than {MOST_COMPONENTS:,} components")
     return [_component(str(name), given, path) for name, given in inside.items() if isinstance(given, Mapping)]
 
 
@@ -118,7 +118,7 @@ def _tree(roots: Sequence[Any], rank: int, first: int, path: Path) -> Iterator[t
         node = given.get("node") if isinstance(given, Mapping) else None
         children = given.get("children", []) if isinstance(given, Mapping) else None
         if not isinstance(node, Mapping) or not isinstance(children, list):
-            raise _damage(path, "has an entry that is not a node")
+            raise damaged(path, "has an entry that is not a node")
         name = clean(str(node.get("prefix", "")))
         inclusive = node.get("inclusive")
         entry = inclusive.get("entry") if isinstance(inclusive, Mapping) else None
@@ -137,7 +137,7 @@ def _flat(entries: Sequence[Any], rank: int, first: int, path: Path) -> Iterator
     above: list[tuple[int, int]] = []
     for number, given in enumerate(entries, start=first):
         if not isinstance(given, Mapping):
-            raise _damage(path, "has an entry that is not an object")
+            raise damaged(path, "has an entry that is not an object")
         depth = _whole(given.get("depth"), 0)
         while above and above[-1][0] >= depth:
             above.pop()
@@ -148,7 +148,7 @@ def _flat(entries: Sequence[Any], rank: int, first: int, path: Path) -> Iterator
 
 def _entry(given: object, parent: int, rank: int, thread: int, name: str, path: Path) -> Entry:
     if not isinstance(given, Mapping):
-        raise _damage(path, f"{name[:60] or 'a node'} has no values")
+        raise damaged(path, f"{name[:60] or 'a node'} has no values")
     data = given.get("repr_data", given.get("accum", given.get("value")))
     values = tuple(_number(one) for one in data.values()) if isinstance(data, Mapping) else ()
     values = (
@@ -180,10 +180,6 @@ def _whole(value: object, default: int) -> int:
 def _thread(value: object) -> int:
     """The thread if there is just one."""
     return _whole(value[0], -1) if isinstance(value, list) and len(value) == 1 else -1
-
-
-def _damage(path: Path, what: str) -> AdapterError:
-    return AdapterError(what, path=path, hint=DAMAGED)
 
 
 MOST_FILES = 1_000
@@ -333,7 +329,4 @@ def _metric(component: Component, label: str, unit_word: str, words: str, taken:
         identifier, unit, words = counter.id, counter.unit, counter.description.replace(" (sampled)", "")
     else:
         identifier = "other." + slug(name)
-    first, copies = identifier, 2
-    while identifier in taken:
-        identifier, copies = f"{first}.{copies}", copies + 1
-    return Metric(identifier, unit, words or name, name, unit_word, scale, aggregation, clock)
+    return Metric(unused(identifier, taken), unit, words or name, name, unit_word, scale, aggregation, clock)
