@@ -11,6 +11,11 @@ from chathpc.adapters.glance import Glance
 FILES = ("trace.cubex", "scout.cubex", "profile.cubex", "summary.cubex")
 _MEMBER = re.compile(rb"(\./)?(anchor\.xml|\d{1,9}\.(data|index)|remapping\.spec|[a-z_]+\.(cal|spec|txt))\0")
 
+#: What profiles and traces of Score-P say alike: a caveat, and how to collect what they lack.
+FLUSHED = "The trace buffer was flushed during the run, which distorts its times: raise SCOREP_TOTAL_MEMORY."
+FOR_WAITING = "scan -t ./app (the same as scalasca -analyze -t; then square)"
+FOR_FUNCTIONS = "scorep mpicc -c app.c (build all files with scorep, without --nocompiler)"
+
 
 def recognises(glance: Glance) -> bool:
     """True for a tar archive whose first file is one of CUBE4's, and a folder with such an archive."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.content import DAMAGED
-from chathpc.adapters.cube import FILES
+from chathpc.adapters.cube import FILES, FLUSHED, FOR_FUNCTIONS, FOR_WAITING
 from chathpc.adapters.cube.archive import Anchor, Archive, CubeMetric, Region, read_anchor, stored
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.errors import AdapterError
@@ -217,18 +217,16 @@ def _caveats(metrics: Mapping[str, Metric], lacking: Sequence[str], anchor: Anch
     if any(
         "TRACE BUFFER FLUSH" in region.name for number, region in anchor.regions.items() if number in anchor.callees
     ):
-        yield "The trace buffer was flushed during the run, which distorts its times: raise SCOREP_TOTAL_MEMORY."
+        yield FLUSHED
 
 
 def _not_collected(metrics: Mapping[str, Metric], ranks: int, anchor: Anchor) -> dict[str, str]:
     missing = {}
     if not any(name.startswith("other.mpi-late") or "wait" in name for name in metrics) and ranks > 1:
-        missing["waiting times and their causes"] = "scan -t ./app (the same as scalasca -analyze -t; then square)"
+        missing["waiting times and their causes"] = FOR_WAITING
     if not any(name in metrics for name in ("cpu.cycles", "cpu.instructions")):
         missing["hardware counters"] = "SCOREP_METRIC_PAPI=PAPI_TOT_CYC,PAPI_TOT_INS ./app"
     own = [anchor.regions[callee] for callee in anchor.callees if anchor.regions[callee].paradigm.lower() in _OWN]
     if not [region for region in own if region.role != "artificial"]:
-        missing["functions of the program"] = (
-            "scorep mpicc -c app.c (build all files with scorep, without --nocompiler)"
-        )
+        missing["functions of the program"] = FOR_FUNCTIONS
     return missing

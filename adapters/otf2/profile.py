@@ -13,6 +13,7 @@ import numpy as np
 
 from chathpc.adapters import native
 from chathpc.adapters.content import DAMAGED
+from chathpc.adapters.cube import FLUSHED, FOR_FUNCTIONS, FOR_WAITING
 from chathpc.adapters.otf2 import ANCHOR, needs
 from chathpc.adapters.otf2.child import COLUMNS
 from chathpc.errors import AdapterError
@@ -323,18 +324,14 @@ def _caveats(answer: Mapping[str, Any]) -> list[str]:
     if answer["lost"]:
         caveats.append(f"{answer['lost']} regions end in the trace without a beginning.")
     if any(name == "TRACE BUFFER FLUSH" for _, name, *_ in answer["nodes"]):
-        caveats.append(
-            "The trace buffer was flushed during the run, which distorts its times: raise SCOREP_TOTAL_MEMORY."
-        )
+        caveats.append(FLUSHED)
     return caveats
 
 
 def _not_collected(answer: Mapping[str, Any], ranks: int, *, has_partners: bool) -> dict[str, str]:
     missing = {}
     if ranks > 1 and not has_partners:
-        missing["waiting times and their causes"] = "scan -t ./app (the same as scalasca -analyze -t; then square)"
+        missing["waiting times and their causes"] = FOR_WAITING
     if not [name for _, name, _, _, paradigm in answer["nodes"] if paradigm.upper() in ("USER", "COMPILER")]:
-        missing["functions of the program"] = (
-            "scorep mpicc -c app.c (build all files with scorep, without --nocompiler)"
-        )
+        missing["functions of the program"] = FOR_FUNCTIONS
     return missing
