@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +71,7 @@ class DatabaseValues:
     derived: Mapping[str, DerivedMetric] = field(default_factory=dict)
     _columns: dict[tuple[str, bool], Column] = field(default_factory=dict)
     _function_scope: dict[str, Column] = field(default_factory=dict)
+    _propagates: dict[int, BoolArray] = field(default_factory=dict)
 
     # -- sums over all locations ---------------------------------------------------------------------------
 
@@ -130,11 +130,7 @@ class DatabaseValues:
                 if metric not in sums:
                     sums[metric] = np.zeros(n)
                 sums[metric][column.nodes] += column.values
-        columns = {}
-        for metric, dense in sums.items():
-            nodes = np.flatnonzero(dense).astype(np.int32)
-            columns[metric] = Column(nodes, dense[nodes])
-        return columns
+        return {metric: column_of(dense) for metric, dense in sums.items()}
 
     def _own(self, function: Column, bit: int) -> Column:
         """Values of nodes themselves: function-scope values without those of children that propagate into them."""
@@ -152,10 +148,6 @@ class DatabaseValues:
         if bit not in self._propagates:
             self._propagates[bit] = ((self.propagation >> bit) & 1).astype(bool) & (self.tree.parent >= 0)
         return self._propagates[bit]
-
-    @cached_property
-    def _propagates(self) -> dict[int, BoolArray]:
-        return {}
 
     def exclusive(self, metric: str) -> Column:
         return self._column(metric, inclusive=False)

@@ -59,11 +59,11 @@ class ThreadFile:
         """The error to raise for damage `at` bytes after the beginning."""
         return AdapterError(what, path=self.path, offset=self.offset + at, hint=DAMAGED)
 
-    def preamble(self, magic: bytes, extra: int) -> tuple[bytes, bytes]:
-        """Version and the `extra` bytes after the preamble; AdapterError for a file of another kind or byte order."""
+    def preamble(self, magic: bytes) -> tuple[bytes, bytes]:
+        """Version and the eight bytes after the preamble; AdapterError for a file of another kind or byte order."""
         with open_regular(self.path) as file:
             file.seek(self.offset)
-            head = file.read(PREAMBLE + extra)
+            head = file.read(PREAMBLE + 8)
         if len(head) < PREAMBLE:
             raise self.damaged("ends inside its header")
         if head[: len(magic)] != magic:
@@ -163,7 +163,7 @@ class MetricFiles:
 
 def _shape(file: ThreadFile) -> tuple[int, int]:
     """Numbers of records and of metrics; AdapterError unless the file is as long as they say."""
-    _, counts = file.preamble(METRIC_MAGIC, 8)
+    _, counts = file.preamble(METRIC_MAGIC)
     if len(counts) < 8:
         raise file.damaged("ends inside its header", PREAMBLE)
     records, metrics = int.from_bytes(counts[:4], "big"), int.from_bytes(counts[4:], "big")
@@ -231,7 +231,7 @@ def read_timeline(
 
 
 def _samples(file: ThreadFile, ticks: int, nodes: TraceNodes) -> tuple[NDArray[np.uint64], IntArray]:
-    version, flag_bytes = file.preamble(TRACE_MAGIC, 8)
+    version, flag_bytes = file.preamble(TRACE_MAGIC)
     # Version 1.00 has no flags.
     size, flags = (PREAMBLE, 0) if version == b"01.00" else (PREAMBLE + 8, int.from_bytes(flag_bytes, "big"))
     if flags & ~(DATA_CENTRIC | LEAST_COMMON_ANCESTOR) or file.end - file.offset < size:
