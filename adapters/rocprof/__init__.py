@@ -132,7 +132,7 @@ def _of_folder(glance: Glance, depth: int = 2) -> Kind | None:
         if table_of(columns_of(glance.inside(name).text)) is not None:
             return Kind.TRACES
     if depth:
-        for name in islice((name for name in glance.names if "." not in name or name.count(".") < 8), _FOLDERS):
+        for name in islice((name for name in glance.names if name.count(".") < 8), _FOLDERS):
             inner = glance.inside(name)
             if inner.is_folder and not inner.path.is_symlink() and (found := _of_folder(inner, depth - 1)) is not None:
                 return found if found is not Kind.COMPUTE or depth == 2 else None

@@ -18,8 +18,8 @@ from chathpc.profile.tree import FloatArray
 
 _WAVE, _MATRIX = 64.0, 512.0
 _L2_LINE, _L1_LINE = 128.0, 64.0
-_PRECISIONS = {"fp16": ("F16",), "fp32": ("F32",), "fp64": ("F64",)}
-_MATRIX_OF = {"fp16": ("F16", "BF16"), "fp32": ("F32",), "fp64": ("F64",)}
+#: How a precision is called in the names of counters: of the vector units, of the matrix units.
+_PRECISIONS = {"fp16": ("F16", ("F16", "BF16")), "fp32": ("F32", ("F32",)), "fp64": ("F64", ("F64",))}
 SOURCE = "AMD hardware counters"
 
 
@@ -75,13 +75,11 @@ def put_facts(parts: Assembled, system: System) -> None:
 def _operations(c: _Counters, seconds: FloatArray) -> dict[str, FloatArray]:
     """Floating point operations per second by precision, and instructions."""
     found = {"gpu.kernel.instructions": c("SQ_INSTS")}
-    for precision, ends in _PRECISIONS.items():
-        vector = c.nothing
-        for end in ends:
-            prefix = "SQ_INSTS_VALU_"
-            once = c.sum_of(f"{prefix}ADD_{end}", f"{prefix}MUL_{end}", f"{prefix}TRANS_{end}")
-            vector = _WAVE * (once + 2 * c(f"{prefix}FMA_{end}"))
-        matrix = _MATRIX * np.nansum([c(f"SQ_INSTS_VALU_MFMA_MOPS_{end}") for end in _MATRIX_OF[precision]], axis=0)
+    for precision, (end, of_matrix) in _PRECISIONS.items():
+        prefix = "SQ_INSTS_VALU_"
+        once = c.sum_of(f"{prefix}ADD_{end}", f"{prefix}MUL_{end}", f"{prefix}TRANS_{end}")
+        vector = _WAVE * (once + 2 * c(f"{prefix}FMA_{end}"))
+        matrix = _MATRIX * np.nansum([c(f"{prefix}MFMA_MOPS_{kind}") for kind in of_matrix], axis=0)
         found[f"gpu.kernel.flops.{precision}"] = (vector + matrix) / seconds
     return found
 

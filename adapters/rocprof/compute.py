@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from chathpc.adapters.content import LARGEST
 from chathpc.adapters.rocprof import WORKLOAD
 from chathpc.adapters.rocprof.csv_traces import number, rows_of
 from chathpc.adapters.rocprof.intake import Intake, facts_of
@@ -23,6 +22,8 @@ _NO_COUNTERS = re.compile(
     r"|completens|correlation_id|xcc_index|wave_size(?:_\d+)?|obj(?:_\d+)?|sig(?:_\d+)?|counter_name|counter_value)",
     re.I,
 )
+#: Bytes of sysinfo.csv and roofline.csv at most: each has a few rows.
+_SMALL = 1 << 20
 #: One channel of a counter: `TCC_HIT[3]`.
 _CHANNEL = re.compile(r"(.+)\[\d+\]")
 
@@ -69,7 +70,7 @@ def _row(path: Path, wanted: tuple[str, str] | None = None) -> dict[str, object]
     """The first row of a small table, or the one whose column has the wanted value, by names of columns as they stand there; empty
     where it is missing or damaged.
     """
-    if not path.is_file() or path.stat().st_size > min(LARGEST, 1 << 20):
+    if not path.is_file() or path.stat().st_size > _SMALL:
         return {}
     try:
         rows: list[dict[str, str]] = list(islice(rows_of(path, lower=False), 256))
