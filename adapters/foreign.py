@@ -99,11 +99,7 @@ def foreign(glance: Glance) -> tuple[str, str] | None:
     content = glance.content
     if not content:
         return ("an empty file", _NO_PROFILE) if not glance.head else None
-    for found in (_by_bytes, _by_text, _by_table):
-        answer = found(content, glance)
-        if answer is not None:
-            return answer
-    return None
+    return _by_bytes(content, glance) or _by_text(glance) or _by_table(glance)
 
 
 def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
@@ -136,7 +132,7 @@ def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
     return None
 
 
-def _by_text(content: bytes, glance: Glance) -> tuple[str, str] | None:
+def _by_text(glance: Glance) -> tuple[str, str] | None:
     text = glance.text[:_SEARCHED]
     if "\0" in text:
         return None
@@ -146,7 +142,7 @@ def _by_text(content: bytes, glance: Glance) -> tuple[str, str] | None:
     return None
 
 
-def _by_table(content: bytes, glance: Glance) -> tuple[str, str] | None:
+def _by_table(glance: Glance) -> tuple[str, str] | None:
     """Tables and JSON of no known tool, plain text, and bytes that say nothing."""
     text = glance.text[:_SEARCHED]
     if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) / 50:

@@ -442,8 +442,6 @@ class Paths:
             pending.add(name)
             above = self._caller(name)
         at = self._starts.get(name, -1)
-        if not chain:
-            return at
         for one in reversed(chain):
             above = self.callers[one]
             if above is None or (at >= 0 and self._depth[at] + len(above) > DEEPEST):

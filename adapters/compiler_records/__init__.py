@@ -14,8 +14,7 @@ from chathpc.adapters.adapter import Adapter, reader
 from chathpc.adapters.glance import Glance
 
 _DOCUMENT = re.compile(r"\A\ufeff?\s*--- !(?:Missed|Passed|Analysis\w{0,30}|Failure)\s*\r?\nPass:")
-_RECORDS = re.compile(r'\A\s*\[\s*\{\s*"(?:format|generator)"\s*:(?s:.{0,2000}?)"generator"')
-_GENERATOR = re.compile(r'\A\s*\[\s*\{\s*"generator"\s*:')
+_RECORDS = re.compile(r'\A\s*\[\s*\{\s*(?:"format"\s*:(?s:.{0,2000}?)"generator"|"generator"\s*:)')
 #: Lines by which the log of a compiler is known.
 _LINE = re.compile(
     r"^[^\s:][^:\n]{0,400}:\d{1,10}:\d{1,10}: (?:(?:optimized|missed): |remark: [^\n]{1,2000} \[-Rpass|note: (?:not |loop )vectorized)"
@@ -77,7 +76,7 @@ def _by_depth(files: list[Path]) -> list[Path]:
 
 
 def _is_records(text: str) -> bool:
-    return bool(_DOCUMENT.match(text) or _RECORDS.match(text) or _GENERATOR.match(text))
+    return bool(_DOCUMENT.match(text) or _RECORDS.match(text))
 
 
 def _is_log(text: str) -> bool:

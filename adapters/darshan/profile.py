@@ -238,7 +238,7 @@ def read(path: Path) -> Profile:
     )
     tree, values, _ = builder.finish(METRICS, locations=len(where))
     metrics = {one.id: one for one in METRICS if len(values.exclusive(one.id))}
-    profile = Profile(
+    return Profile(
         format=f"Darshan {log.version}".strip(),
         title=path.name.removesuffix(".darshan"),
         tree=tree,
@@ -255,7 +255,6 @@ def read(path: Path) -> Profile:
         | ({"partial": "yes"} if log.partial else {}),
         timed=True,
     )
-    return profile
 
 
 #: Metrics of the two ranks on a shared file that are known by themselves, and the counters that name them.

@@ -112,10 +112,8 @@ def _run(
                     return f"it takes longer than {limit:g} s"
                 if output.stat().st_size > largest:
                     return f"it writes more than {largest:,} bytes"
-                try:
+                with suppress(subprocess.TimeoutExpired):
                     process.wait(_STEP)
-                except subprocess.TimeoutExpired:
-                    continue
         finally:
             if process.poll() is None:
                 process.kill()

@@ -70,9 +70,8 @@ class Event:
 
     def samples(self) -> Metric:
         """The metric of the event's samples, where what each stands for was not recorded."""
-        known = _EVENTS.get(self.name, (f"other.{slug(self.name, longest=_LONGEST_SLUG)}",))[0]
         return Metric(
-            id="cpu.samples" if self.name in _TIME_LIKE else f"{known}.samples",
+            id="cpu.samples" if self.name in _TIME_LIKE else f"{self.metric(sampled=True).id}.samples",
             unit=Unit.SAMPLES,
             description=f"samples of {self.source or 'the processor'}",
             source_name=f"samples of {self.source}" if self.source else "samples",

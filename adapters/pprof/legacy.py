@@ -139,8 +139,7 @@ _LONGEST_PERIOD = 3_600_000_000
 def layout(data: bytes) -> str | None:
     """The type of the file's words (`<u8`, `<u4`, `>u8`, `>u4`) if its header is one of a CPU profile, else None."""
     for words in ("<u8", "<u4", ">u8", ">u4"):
-        size = 8 if words.endswith("8") else 4
-        if len(data) < 8 * size:
+        if len(data) < 8 * np.dtype(words).itemsize:
             continue
         zero, length, version, period, padding = np.frombuffer(data, dtype=words, count=5).tolist()
         if zero == 0 and length == 3 and version in (0, 1) and 0 < period <= _LONGEST_PERIOD and padding == 0:
@@ -151,7 +150,7 @@ def layout(data: bytes) -> str | None:
 def cpu_profile_of(data: bytes, path: Path) -> Profile:
     """The profile in the bytes of such a file; AdapterError where a record goes beyond the end."""
     words = layout(data) or "<u8"
-    size = 8 if words.endswith("8") else 4
+    size = np.dtype(words).itemsize
     numbers: list[int] = np.frombuffer(data, dtype=words, count=len(data) // size).tolist()
     period, at = numbers[3], 5
     records: list[tuple[int, int, int]] = []
