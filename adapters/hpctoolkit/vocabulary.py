@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug
+from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug, unused
 
 #: unit suffix in the name → unit, factor to that unit
 _UNITS: dict[str, tuple[Unit, float]] = {
@@ -211,12 +211,9 @@ def metrics_for(source_names: Iterable[str]) -> list[Metric]:
         identifier = metric.id
         if identifier in taken and metric.clock == Clock.WALL:
             identifier = "cpu.time.wall"
-        base = identifier
         if identifier in taken:
-            base = identifier = f"{base}.{slug(split_name(metric.source_name)[0])}"
-        number = 2
-        while identifier in taken:
-            identifier, number = f"{base}.{number}", number + 1
+            identifier = f"{identifier}.{slug(split_name(metric.source_name)[0])}"
+        identifier = unused(identifier, taken)
         taken.add(identifier)
         metrics[index] = replace(metric, id=identifier)
     return metrics
