@@ -20,10 +20,10 @@ _SYNC = re.compile(
 
 _DIRECTIONS = (
     (LaneKind.UNIFIED, re.compile(r"unified memory|migrat", re.I)),
-    (LaneKind.H2D, re.compile(r"H(?:ost)?[ _-]?(?:to|2)[ _-]?D|HOST_TO_DEVICE", re.I)),
-    (LaneKind.D2H, re.compile(r"D(?:evice)?[ _-]?(?:to|2)[ _-]?H|DEVICE_TO_HOST", re.I)),
+    (LaneKind.H2D, re.compile(r"H(?:ost)?[ _-]?(?:to|2)[ _-]?D", re.I)),
+    (LaneKind.D2H, re.compile(r"D(?:evice)?[ _-]?(?:to|2)[ _-]?H", re.I)),
     (LaneKind.P2P, re.compile(r"P(?:eer)?[ _-]?(?:to|2)[ _-]?P|peer", re.I)),
-    (LaneKind.D2D, re.compile(r"D(?:evice)?[ _-]?(?:to|2)[ _-]?D|DEVICE_TO_DEVICE|A[ _-]?to[ _-]?D|D[ _-]?to[ _-]?A", re.I)),
+    (LaneKind.D2D, re.compile(r"D(?:evice)?[ _-]?(?:to|2)[ _-]?D|A[ _-]?to[ _-]?D|D[ _-]?to[ _-]?A", re.I)),
 )  # fmt: skip
 
 
