@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 from chathpc.chat.session import Session
 from chathpc.diagnosis.catalogue.search import root
@@ -142,4 +143,4 @@ def _near(wanted: frozenset[str], one: Names) -> float:
 
 
 def _weight(words: frozenset[str]) -> float:
-    return sum(_LITTLE if word in _COMMON else 1.0 for word in words)
+    return fsum(_LITTLE if word in _COMMON else 1.0 for word in words)  # the same whatever the order
