@@ -106,10 +106,13 @@ def _opposes(session: Session, metric: Metric, said: Sequence[str]) -> bool:
 
 
 def _with(session: Session, wanted: frozenset[str], lowest: float = _LEAST) -> list[Metric]:
-    """The metrics with all of these words in their names, the nearest first, without those that are much farther."""
+    """The metrics with all of these words in their names, the nearest first, without those that are much farther; those that a profiler
+    hides only where no other one is meant.
+    """
     if wanted <= _COMMON:
         return []
     found = [(_near(wanted, one), one.metric) for one in _known(session) if wanted <= one.all]
+    found = [each for each in found if not each[1].hidden] or found
     found.sort(key=lambda pair: -pair[0])
     least = max(lowest, _ALSO * found[0][0]) if found else 0.0
     return [metric for near, metric in found if near >= least]
@@ -118,7 +121,7 @@ def _with(session: Session, wanted: frozenset[str], lowest: float = _LEAST) -> l
 def _known(session: Session) -> Sequence[Names]:
     def make() -> list[Names]:
         metrics = (*session.measured.metrics.values(), *(one.metric for one in session.ratios.values()))
-        return [_names(one) for one in metrics if one.has_values and not one.hidden]
+        return [_names(one) for one in metrics if one.has_values]
 
     return session.once("names of metrics", make)
 

@@ -354,3 +354,23 @@ def test_functions_without_lines_are_no_lines() -> None:
 
 def test_american_spelling_names_the_same_problem() -> None:
     assert about("vectorized", causes(), keywords=False) == about("vectorised", causes(), keywords=False) != ()
+
+
+@pytest.mark.parametrize("question", ["how much data is copied?", "how many bytes are copied to the device?"])
+def test_a_metric_that_the_profiler_hides_is_told_where_no_other_one_is_meant(question: str) -> None:
+    """HPCToolkit hides the bytes of copies; without them the nearest was the static memory of kernels."""
+    values = {"gpu.copy.count": 3.0, "gpu.copy.h2d.bytes": 2.88e9, "gpu.kernel.static-memory": 16.0}
+    plain = build(function("main", time=1.0, values=values))
+    metrics = {name: replace(one, hidden=name.startswith("gpu.copy.h2d")) for name, one in plain.metrics.items()}
+    one = Session(replace(plain, metrics=metrics))
+    assert "2.88 GB" in ask(one, question)
+    assert "gpu.copy.h2d.bytes" in call(one, "metrics", {"search": "copy"}).text + str(
+        call(one, "metrics", {"search": "copy"}).rows
+    )
+
+
+def test_the_time_of_what_is_counted_as_well_is_told_where_time_is_asked_for() -> None:
+    values = {"gpu.copy.count": 3.0, "gpu.copy.time": 0.25}
+    assert "250 ms" in ask(
+        Session(build(function("main", time=1.0, values=values))), "how much time is spent in copies?"
+    )

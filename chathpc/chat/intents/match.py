@@ -315,9 +315,12 @@ def _with_metric(found: Named, session: Session) -> Iterator[Named]:
     for begin, end, quantity in spans(session, said):
         if begin and said[begin - 1][0] != "@" and said[begin - 1] not in _plain():
             continue  # calls of a kind that no metric counts
-        metric = metrics_named(session, quantity)[0]
-        if metric.unit != Unit.SECONDS and not _TIMES.isdisjoint(said):
-            continue  # how long calls take is not how many they are
+        metrics = metrics_named(session, quantity)
+        # How long calls take is not how many they are.
+        timed = not _TIMES.isdisjoint(said)
+        metric = next((each for each in metrics if not timed or each.unit == Unit.SECONDS), None)
+        if metric is None:
+            continue
         yield replace(
             found, text=" ".join([*said[:begin], "@metric", *said[end:]]), metric=metric.id, quantity=quantity
         )

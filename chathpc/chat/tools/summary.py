@@ -36,7 +36,7 @@ from chathpc.diagnosis.timeline_words import counted
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.languages import Language, language_of
-from chathpc.profile.metric import Metric
+from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.run import NO_COUNTERS, run_facts, run_words
 from chathpc.prompts.untrusted import quote
 
@@ -311,7 +311,8 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
     chosen = [
         metric
         for metric in session.measured.metrics.values()
-        if not metric.hidden and (wanted in metric.id.casefold() or wanted in metric.source_name.casefold())
+        if (not metric.hidden or (wanted and metric.has_values))
+        and (wanted in metric.id.casefold() or wanted in metric.source_name.casefold())
     ]
     if not chosen:
         near = get_close_matches(wanted, session.measured.metrics, n=3, cutoff=0.3)
@@ -321,7 +322,8 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
     facts = []
     rows = []
     for metric in chosen[: asked.limit]:
-        total = session.measured.total(metric.id) if metric.has_values and metric.id in session.additive else None
+        adds_up = metric.has_values and metric.aggregation != Aggregation.DERIVED
+        total = session.measured.total(metric.id) if adds_up else None
         if total is not None:
             one = FactList(source_of(session, metric, "total of the run"), metric)
             one.value(f"{metric.id} of the run", total)
