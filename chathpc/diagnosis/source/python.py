@@ -585,7 +585,9 @@ def _copied(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
     stores = [each for each in held if dotted(each.value) == name and not isinstance(each.slice, ast.Slice | ast.Tuple)]
     if not stores or any(len(script.loops(each)) > inner for each in stores):
         return None
-    return _sign("copied", statement, f"copies a whole list to change single elements of it ({_shown(statement)})")
+    return _sign(
+        "copied", statement, f"copies a whole list to change single elements of it ({_shown(statement)})", bounded=False
+    )
 
 
 def _called(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
@@ -604,7 +606,10 @@ def _called(script: Script, statement: ast.stmt, repeated: bool) -> Sign | None:
                 return _sign("unbuffered", statement, f"goes to a file that has no buffer each time ({_shown(node)})")
         if name == "copy.deepcopy":
             return _sign(
-                "deep", statement, f"copies all that an object holds, piece by piece, each time ({_shown(node)})"
+                "deep",
+                statement,
+                f"copies all that an object holds, piece by piece, each time ({_shown(node)})",
+                bounded=False,
             )
     return None
 
