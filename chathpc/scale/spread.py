@@ -38,6 +38,8 @@ QUANTILES = (0.1, 0.5, 0.9)
 _SEEN = 0.01
 #: Nodes by whose places locations are grouped; places and locations that are named.
 _FEATURES, _LISTED = 32, 20
+#: Nodes of a place: a recursion has as many as it is deep.
+_NODES = 100
 #: Groups at most, locations that are grouped at once (of more, evenly chosen ones), and rounds.
 _GROUPS, _GROUPED, _ROUNDS = 6, 4096, 50
 #: A group has at least this part of all locations, and two; how often what has fewer is left aside.
@@ -246,10 +248,10 @@ def _told(
         return list(dict.fromkeys(place[np.sort(np.argsort(-table[:, column], kind="stable")[:count])].tolist()))
 
     def nodes_at(number: int) -> IntArray:
-        """Those of a place that have values, the one with most in all first; one where none has."""
+        """Those of a place that have values, the one with most in all first, of many the first ones; one where none has."""
         nodes = np.flatnonzero(place == number).astype(np.int32)
         nodes = nodes[np.lexsort((-table[nodes, 1], table[nodes, 0] == 0))]
-        return nodes[: max(np.count_nonzero(table[nodes, 0]), 1)]
+        return nodes[: min(max(np.count_nonzero(table[nodes, 0]), 1), _NODES)]
 
     # The places whose values differ most between locations; being started is none of the program's.
     heavy = [nodes_at(number) for number in most(2, _FEATURES)]

@@ -227,6 +227,22 @@ def test_ways_that_one_thread_goes_both_are_two_rows() -> None:
     assert [(each.total, each.path[0]) for each in found.places] == [(3.0, "main"), (3.0, "main")]
 
 
+def test_of_a_deep_recursion_few_nodes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of as many nodes as the recursion is deep, compared in pairs, would take minutes."""
+    below = call("walk", time=(1.0, 1.0))
+    for _ in range(3000):
+        below = call("walk", below, time=(1.0, 1.0))
+    looked: list[int] = []
+    ways = module._ways
+    monkeypatch.setattr(
+        module, "_ways", lambda vectors, nodes, count: looked.append(len(nodes)) or ways(vectors, nodes, count)
+    )
+    found = spread_of(build(entry("main", below)), "cpu.time")
+    assert len(found.places) == module._LISTED
+    assert {each.total for each in found.places} == {2.0}
+    assert 1 < max(looked) <= 100
+
+
 def test_runs_are_not_taken_for_the_ranks_of_one(database: Path, tmp_path: Path) -> None:
     other = shutil.copytree(database, tmp_path / "other")
     with pytest.raises(UsageError, match="several runs"):
