@@ -143,7 +143,7 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
         commands = _SAMPLED.sub(_MEASURED, commands)  # by whatever profiler there is
     if NO_COUNTERS in profile.run and needs_counters(commands):
         gap, words = " (", f"{words.removesuffix(')')} {_ELSEWHERE})".lstrip()
-    if program.chosen and program.option < 0 and (_VARIED in commands or f"{_THREADS}=" in commands):
+    if program.chosen and (_VARIED in commands or f"{_THREADS}=" in commands):
         gap, words = (
             " (",
             f"{words.removesuffix(')')} The number of threads is set at {program.chosen}: change it there.)".lstrip(),
@@ -177,7 +177,8 @@ def program_of(profile: Profile) -> Program:
     words = words or _by_name(profile)
     counts, option, chosen = profile.counts, -1, ""
     if _is_openmp(profile) and counts.threads > 1:
-        option, chosen = _option(words, str(counts.threads)), _chosen(profile)
+        option = _option(words, str(counts.threads))
+        chosen = _chosen(profile) if option < 0 else ""
         if option < 0 and not chosen:
             environment.setdefault(_THREADS, f"{_THREADS}={counts.threads}")
     if not launcher:

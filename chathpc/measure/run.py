@@ -100,9 +100,9 @@ def measure(
     run = _Run(request, runner, shown or runner, progress, rate is None and repeat, plain is None)
     plan = Plan(start, program, facts, folder, work, env, 0, kernel, launches)
     try:
-        candidates = _candidates(tool, plan, uses_gpu)
-        if all(lacks := [each.lacks(env) for each in candidates]):
-            raise _unmeasured(lacks, run.remarks)
+        candidates = [(each, each.lacks(env)) for each in _candidates(tool, plan, uses_gpu)]
+        if all(lack for _, lack in candidates):
+            raise _unmeasured([lack for _, lack in candidates], run.remarks)
         if plain is None and overhead:
             progress("running the program alone")
             plain = run.program("plain run", (*start, *program), runner)
@@ -192,10 +192,12 @@ def _candidates(tool: Tool, plan: Plan, gpu: bool) -> list[Profiler]:
     return [one for one in every if special.get(one.name, True)]
 
 
-def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: Completed | None) -> Measured:
+def _first_that_works(
+    candidates: Sequence[tuple[Profiler, str]], plan: Plan, run: _Run, plain: Completed | None
+) -> Measured:
+    """By the first profiler, each with what it lacks, under which the program gives a profile."""
     reasons, code = [], 0
-    for profiler in candidates:
-        lack = profiler.lacks(plan.environment)
+    for profiler, lack in candidates:
         if lack:
             reasons.append(lack)
             continue

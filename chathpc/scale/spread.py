@@ -256,14 +256,12 @@ def _told(
     # The places whose values differ most between locations; being started is none of the program's.
     heavy = [nodes_at(number) for number in most(2, _FEATURES)]
     heavy = [nodes for nodes in heavy if path_of(int(nodes[0]))[-1].partition(" ")[0] not in STARTERS] or heavy
-    differing = [np.sum([each for _, each in _ways(vectors, nodes, len(node))], axis=0) for nodes in heavy]
+    differing = [vectors(nodes).sum(axis=1) for nodes in heavy]
     members = Members(
         np.array(differing).reshape(len(heavy), len(node)).T, [path_of(int(nodes[0]))[-1] for nodes in heavy], label,
         node if len(np.unique(node)) > 1 else np.full_like(node, -1),
     )  # fmt: skip
-    ways = [
-        way for number in most(1, _LISTED) for way in _ways(vectors, nodes_at(number), len(node)) if way[1].sum() > 0
-    ]
+    ways = [way for number in most(1, _LISTED) for way in _ways(vectors, nodes_at(number)) if way[1].sum() > 0]
     ways = sorted(ways, key=lambda way: (-float(way[1].sum()), way[0]))[:_LISTED]
     rows = _statistics(np.array([column for _, column in ways]).reshape(len(ways), len(node)).T).tolist()
     places = [
@@ -281,18 +279,17 @@ def _told(
     )  # fmt: skip
 
 
-def _ways(vectors: Callable[[IntArray], FloatArray], nodes: IntArray, locations: int) -> list[tuple[int, FloatArray]]:
+def _ways(vectors: Callable[[IntArray], FloatArray], nodes: IntArray) -> list[tuple[int, FloatArray]]:
     """The ways to a place, each with the values of all locations and the first of its nodes: nodes that no location has two of are one way,
     such as those of a thread that was started and of the one that started it.
     """
     found: list[tuple[int, FloatArray]] = []
-    for part in np.array_split(nodes, len(nodes) * locations // _BLOCK + 1):
-        for node, column in zip(part.tolist(), vectors(part).T, strict=True):
-            own = next((each for _, each in found if not ((each != 0) & (column != 0)).any()), None)
-            if own is None:
-                found.append((node, column.copy()))
-            else:
-                own += column
+    for node, column in zip(nodes.tolist(), vectors(nodes).T, strict=True):
+        own = next((each for _, each in found if not ((each != 0) & (column != 0)).any()), None)
+        if own is None:
+            found.append((node, column.copy()))
+        else:
+            own += column
     return found
 
 

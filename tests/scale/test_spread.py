@@ -234,9 +234,7 @@ def test_of_a_deep_recursion_few_nodes_are_compared(monkeypatch: pytest.MonkeyPa
         below = call("walk", below, time=(1.0, 1.0))
     looked: list[int] = []
     ways = module._ways
-    monkeypatch.setattr(
-        module, "_ways", lambda vectors, nodes, count: looked.append(len(nodes)) or ways(vectors, nodes, count)
-    )
+    monkeypatch.setattr(module, "_ways", lambda vectors, nodes: looked.append(len(nodes)) or ways(vectors, nodes))
     found = spread_of(build(entry("main", below)), "cpu.time")
     assert len(found.places) == module._LISTED
     assert {each.total for each in found.places} == {2.0}

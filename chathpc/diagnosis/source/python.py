@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +178,7 @@ def script_of(profile: Profile, name: str) -> Script | None:
     return parsed("\n".join(excerpt.lines))
 
 
+@lru_cache(maxsize=8)
 def parsed(text: str) -> Script | None:
     """The text; None where Python cannot parse it."""
     try:
@@ -383,20 +384,21 @@ def _invariant(script: Script, statement: ast.stmt, repeated: bool) -> Sign | No
     calls = [node for node in parts(statement) if isinstance(node, ast.Call)]
     function = script.holder(statement)
     for call in calls:
-        name, loops = script.resolved(call.func), script.loops(call)
-        alone = repeated and not loops and bool(call.args or call.keywords) and _is_costly(script, call)
+        name, loops, costly = script.resolved(call.func), script.loops(call), _is_costly(script, call)
+        factorises = name in _named("factorising") and len(call.args) > 1
+        alone = repeated and not loops and bool(call.args or call.keywords) and costly
         if function is not None and alone and _Same(script, function).holds(call):
             says = f"computes {_shown(call)} in each call, though nothing in it changes after the object was made"
             return _sign("same", statement, says, against=(_ONE_OBJECT,))
-        for loop in reversed(loops):
+        for loop in reversed(loops if costly or factorises else []):
             same = _Same(script, loop)
             of = f" over {_shown(loop.target)}" if isinstance(loop, _FOR) else ""
-            if same.holds(call) and _is_costly(script, call):
+            if costly and same.holds(call):
                 others = (each for each in calls if each not in ast.walk(call) and _is_costly(script, each))
                 mixed = any(not same.holds(each) for each in others)
                 says = f"computes {_shown(call)} each time, though nothing in it changes in the loop{of}"
                 return _sign("same", statement, says, against=(_MIXED,) if mixed else ())
-            if name in _named("factorising") and len(call.args) > 1 and same.holds(call.args[0]):
+            if factorises and same.holds(call.args[0]):
                 matrix = _shown(call.args[0])
                 return _sign("factorised", statement, f"factorises {matrix} each time ({name}), though it does not change in the loop{of}")  # fmt: skip
     return None

@@ -23,11 +23,7 @@ def redundant(function: Function, file: SourceFile) -> Sign | None:
     if function.returns is None:
         return None
     parameters = [one.name for one in function.parameters]
-    calls = [
-        one
-        for one in expressions(function.statements)
-        if one.kind == Kind.CALL and one.short == function.name and one.base is None
-    ]
+    calls = [one for one in _own_calls(function) if one.base is None]
     different = {str(call): call for call in calls}
     if len(calls) < 2 or any(len(call.parts) != len(parameters) for call in calls):
         return None
@@ -70,11 +66,7 @@ def chained(function: Function, file: SourceFile) -> Sign | None:
 
     No such function remembers anything, looks anything up by its number, or only divides it (digits, powers of two).
     """
-    calls = [
-        each
-        for each in expressions(function.statements)
-        if each.kind == Kind.CALL and each.short == function.name and each.base is None
-    ]
+    calls = [one for one in _own_calls(function) if one.base is None]
     names = [one.name for one in function.parameters]
     if function.returns is None or not calls or any(len(call.parts) != len(names) for call in calls):
         return None
