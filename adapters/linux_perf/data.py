@@ -27,7 +27,7 @@ LIMIT, LIMIT_OF_LINES = 300.0, 60.0
 LARGEST = 8 << 30
 _STEP = 0.1
 #: All that is read of a recording. With inlined functions perf keeps the program that finds lines running: without, each line starts one.
-FULL = ("--header", "-F", "+pid,+srcline", "--show-switch-events")
+FULL = ("--header", "-F", "+pid,+srcline", "--show-switch-events", "--show-lost-events")
 #: Without lines all fields by their names: to those that it chooses itself perf adds none for the scheduler's events but at the price of their stacks.
 _FIELDS = "comm,pid,tid,time,period,event,trace,ip,sym,dso"
 #: Before this version perf hands names that lie in the file to a shell when it looks for lines (tools/perf/util/srcline.c).

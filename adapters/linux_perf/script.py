@@ -19,6 +19,7 @@ from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
+from chathpc.profile import numbers
 from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS, THREAD_STARTERS
 from chathpc.profile.launcher import recorded, split
 from chathpc.profile.location import Locations
@@ -33,11 +34,19 @@ _LONGEST = 1 << 20
 _DEEPEST = 1_000_000
 #: Lines of perf annotate that are kept.
 _MOST_CODE = 50_000
-_HOW = "Give perf.data itself, or its samples as text: perf script -F +pid,+srcline --show-switch-events > samples.txt"
+_HOW = (
+    "Give perf.data itself, or its samples as text: "
+    "perf script -F +pid,+srcline --show-switch-events --show-lost-events > samples.txt"
+)
+_KEEP = "A lower rate (perf record -F, chathpc measure --rate) or a larger buffer (perf record -m) keeps more."
 #: Comments that chathpc measure puts before the samples of each rank: ids of processes, and times, are those of its node.
 _MARKS = ("rank", "node")
 #: By so much the ids of a rank's processes are moved: beyond all that kernels have (PID_MAX_LIMIT is 2^22).
 _OF_RANK = 1 << 32
+#: Where a larger part of the samples was lost perf itself warns (tools/perf/util/session.c). Switches, of which it may lose some, are
+#: short: it is samples for which there is no room.
+_MOST_LOST = 0.05
+_LOST = re.compile(r"PERF_RECORD_(?P<kind>LOST|LOST_SAMPLES) lost (?P<count>\d{1,15})\s*")
 #: Libraries that a caveat names.
 _NAMED = 3
 #: Facts about the machine in the header that are kept; host name, command line and paths are not.
@@ -66,6 +75,10 @@ class _Reading:
     idle: int = 0
     chains: int = 0
     invalid: int = 0
+    written: int = 0  #: samples of any kind
+    lost: Counter[str] = field(
+        default_factory=Counter
+    )  #: those that perf could not write, as two kinds of records count them
     without_period: int = 0
     seconds: tuple[float, float] | None = None
     ends: tuple[str, str] = ("", "")  #: the times of the first and the last sample as they were written
@@ -106,6 +119,8 @@ def profile_of(text: Iterable[str], path: Path) -> Profile:
     if not reading.events:
         if reading.idle:
             raise AdapterError("all samples are of idle processors", path=path, hint="Record while the program runs.")
+        if reading.lost:
+            raise AdapterError("perf lost all samples", path=path, hint=_KEEP)
         raise AdapterError("contains no sample of perf script", path=path, hint=_HOW)
     return _profile(reading)
 
@@ -157,7 +172,10 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
         if match["rest"].startswith("PERF_RECORD_") or (match["event"] or "").startswith("PERF_RECORD_"):
             if match["time"] and match["rest"].startswith(("PERF_RECORD_SWITCH", EXIT)):  # others may stand at time 0
                 reading.clock.record(match["rest"], _thread(reading, match), _time(reading, match))
+            elif (lost := _LOST.match(match["rest"])) is not None:
+                reading.lost[lost["kind"]] += int(lost["count"])
             continue
+        reading.written += 1
         begun = match
         if match["rest"]:
             found = _frame(reading, match["rest"])
@@ -407,7 +425,15 @@ _RANK = {"cpu.time": 0, "cpu.cycles": 1, "cpu.samples": 2, "cpu.instructions": 3
 
 
 def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
-    found = []
+    found, recording = [], []
+    lost = max(reading.lost.values(), default=0)
+    if lost > _MOST_LOST * (lost + reading.written):
+        part = numbers.percent(lost / (lost + reading.written))
+        recording.append(f"perf lost {part} of its samples: times are less sure than their errors say. {_KEEP}")
+    if reading.windows is not None:
+        recording.append(reading.windows.said)
+    if recording:  # what all values rest on stands first, as the first screen has room for few
+        found.append(" ".join(recording))
     if not main.with_period and main.metric.id == "cpu.samples":
         found.append(
             "The samples do not say how much time each represents, so shares are known but seconds are not; "
@@ -436,8 +462,6 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
             f"Where no sample was taken, time is counted after the thread's last one: {BLOCKED} while it waited, {KERNEL} while it ran "
             "in the kernel. What the program was doing there is near that sample, not necessarily at it."
         )
-    if reading.windows is not None:
-        found.append(reading.windows.said)
     if reading.without_period:
         found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were skipped.")
     return tuple(found)

@@ -150,7 +150,13 @@ class Perf(Profiler):
             **_QUIET,
             **addr2line.placed(fresh_folder(plan.work / "lines"), plan.environment.get("PATH", os.defpath)),
         }
-        for how in (("-F", FIELDS), ("--no-inline", "-F", FIELDS.removesuffix(",srcline")), ("--no-inline",), ()):
+        lost = "--show-lost-events"  # not before perf 4.16
+        for how in (
+            (lost, "-F", FIELDS),
+            (lost, "--no-inline", "-F", FIELDS.removesuffix(",srcline")),
+            ("--no-inline",),
+            (),
+        ):
             put(text, header.encode())
             for file, mark in marks.items():
                 with text.open("ab") as more:

@@ -31,7 +31,7 @@ TOOLS = {
     "perf lock contention": Tool(_PERF.format("lock"), "", "-a -b"),
     "perf report": Tool(_PERF.format("report"), "--symbol-filter", "--no-children", "files"),
     "perf annotate": Tool(_PERF.format("annotate"), "-s", "--stdio", "files"),
-    "perf script": Tool(_PERF.format("script"), "-F -i", "--header --show-switch-events", "files"),
+    "perf script": Tool(_PERF.format("script"), "-F -i", "--header --show-switch-events --show-lost-events", "files"),
     "valgrind": Tool("Valgrind User Manual 3.19, 2.6, 4.3 and 6.4", "--tool --leak-check --cache-sim", ""),
     "strace": Tool("strace(1) 6.1", "-e", "-c -f -w"),
     "readelf": Tool("readelf(1) of binutils 2.40", "--debug-dump --dwarf-depth", "", "files"),

@@ -98,6 +98,7 @@ def perf(words: list[str]) -> int:
     options.add_argument("-F", dest="fields")
     options.add_argument("--no-inline", action="store_true")
     options.add_argument("--show-switch-events", action="store_true")
+    options.add_argument("--show-lost-events", action="store_true")
     options.add_argument("--header", action="store_true")
     options.add_argument("--header-only", action="store_true")
     options.add_argument("--show-task-events", action="store_true")
@@ -127,6 +128,8 @@ def perf(words: list[str]) -> int:
         samples = 0
         print(f"{Path(recorded['program']).name[:15]} 7/7 10.000000: PERF_RECORD_SWITCH OUT        ")
     comm, pid = Path(recorded["program"]).name[:15], recorded["pid"]
+    if asked.show_lost_events and (dropped := os.environ.get("STAND_IN_DROPS")):
+        print(f"{comm} {pid}/{pid} 10.000000: PERF_RECORD_LOST lost {dropped}")
     for number in range(samples):
         for event in recorded["events"]:
             event = re.sub(r"(.*)/period=\d+,name=\1/", r"\1", event)

@@ -99,6 +99,12 @@ def test_perf_leaves_a_profile_that_is_read_and_shown_with_its_source(bench: Ben
     assert (measured.folder / "stderr.txt").read_text() == "warned\n"
 
 
+def test_samples_that_perf_lost_are_told_of_what_was_measured_here(bench: Bench) -> None:
+    bench.environment["STAND_IN_DROPS"] = "250"
+    profile = chathpc.load(bench.tools("perf").measure(overhead=False).path)
+    assert profile.caveats[0].startswith("perf lost 50.0 % of its samples")
+
+
 def test_a_run_that_leaves_few_samples_is_measured_once_more_and_more_often(bench: Bench) -> None:
     bench.environment["STAND_IN_RARE"] = "1"
     measured = bench.tools("perf").measure(overhead=False)

@@ -43,7 +43,7 @@ def test_what_perf_writes_is_the_profile(recorded: Path, tmp_path: Path, monkeyp
     stand_in(
         tmp_path,
         monkeypatch,
-        f'case $* in "script "*+srcline*--show-switch-events*) cat {tmp_path}/text;; *) exit 1;; esac',
+        f'case $* in "script "*+srcline*--show-switch-events*--show-lost-events*) cat {tmp_path}/text;; *) exit 1;; esac',
     )
     profile = opened(ADAPTER, recorded)
     assert profile.total("cpu.time") == pytest.approx(0.4)
@@ -134,7 +134,8 @@ def test_without_perf_the_error_has_the_exact_command(
     with pytest.raises(AdapterError) as caught:
         opened(ADAPTER, recorded)
     assert (
-        f"perf script --header -F +pid,+srcline --show-switch-events -i {recorded} > samples.txt" in caught.value.hint
+        f"perf script --header -F +pid,+srcline --show-switch-events --show-lost-events -i {recorded} > samples.txt"
+        in caught.value.hint
     )
     assert "perf" in ADAPTER.needs()
 

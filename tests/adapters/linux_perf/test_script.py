@@ -478,3 +478,30 @@ def test_what_lies_above_the_beginning_of_a_thread_called_nothing() -> None:
     text = "app 7/8 1.000000: 1000000 cpu-clock: \n" + "".join(f"\t{frame}\n" for frame in frames) + "\n"
     tree = parsed(text).tree
     assert [tree.label(node) for node in range(len(tree))] == ["app", "clone3", "start_thread", "work"]
+
+
+def with_lost(*counts: int, kind: str = "LOST") -> str:
+    """Samples with records of how many perf lost between them, in perf's own layout."""
+    return write(heat(), Fields(pid=True)) + "".join(
+        f"heat 4000/4000 {200 + at}.000000: PERF_RECORD_{kind} lost {count}\n" for at, count in enumerate(counts)
+    )
+
+
+def test_samples_that_perf_lost_are_told_where_perf_itself_warns() -> None:
+    """perf's own number is lost / (samples + lost), and it warns above 5 % (perf_session__warn_about_errors)."""
+    few, many = parsed(with_lost(20, 1)), parsed(with_lost(20, 2))  # of 400 samples: 4.99 and 5.21 %
+    assert not any("lost" in caveat for caveat in few.caveats)
+    assert many.caveats[0].startswith("perf lost 5.21 % of its samples: ")
+    assert stacks(many, "cpu.time") == stacks(few, "cpu.time")
+
+
+def test_lost_samples_that_two_kinds_of_records_count_are_counted_once() -> None:
+    """From Linux 6.1 on perf writes at the end how many records of each event were lost in all."""
+    both = parsed(with_lost(60, 40) + "heat 4000/4000 300.000000: PERF_RECORD_LOST_SAMPLES lost 100\n")
+    assert both.caveats[0].startswith("perf lost 20.0 % of its samples: ")
+    assert parsed(with_lost(100, kind="LOST_SAMPLES")).caveats == both.caveats
+
+
+def test_a_recording_of_which_perf_lost_everything_says_so() -> None:
+    with pytest.raises(AdapterError, match="perf lost all samples"):
+        parsed("heat 4000/4000 200.000000: PERF_RECORD_LOST lost 500\n")
