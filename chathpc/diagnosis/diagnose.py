@@ -499,6 +499,7 @@ _BY_NAMES = (
     ("python", re.compile(r"<module>$|_PyEval_")),
     ("fortran", re.compile(r"__\w+_MOD_|MAIN__$|_gfortran_")),
     ("rust", re.compile(r"(core|alloc|std::rt|rayon)::|.*::h[0-9a-f]{16}$")),
+    (OTHER, re.compile(r"runtime\.(goexit|main|mallocgc|mcall)$|Java(Main|Calls::)|L?java[/.](lang|util)[/.]")),
     ("c++", re.compile(r"_ZN?K?\d|_ZS[a-z]|std::")),
     (OTHER, re.compile(r".*\.(go|java|scala|kt|js|ts|cs|rb|lua|pl|r|m)$", re.IGNORECASE)),
 )

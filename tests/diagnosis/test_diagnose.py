@@ -246,6 +246,8 @@ def test_advice_fits_the_language_of_the_place(file: str, language: list[str]) -
         ("app::grow::h0123456789abcdef", "rust"),
         ("_Z4growi", "c++"),
         ("_ZNK4Grid4growEv", "c++"),
+        ("runtime.mallocgc", OTHER),
+        ("java/util/HashMap.get", OTHER),
         ("_Zero", None),
         ("grow", None),
     ],

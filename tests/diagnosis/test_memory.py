@@ -43,6 +43,26 @@ def test_outside_of_loops_it_may_happen_once() -> None:
     assert found.confidence == sure(1, against=1)
 
 
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("malloc", "app.c"),
+        ("malloc", "app.f90"),
+        ("malloc", "app.py"),
+        ("malloc", "app.rs"),
+        ("runtime.mallocgc", "app.go"),
+    ],
+)
+def test_another_allocator_is_for_programs_that_call_malloc(name: str, file: str) -> None:
+    """Go's runtime asks the kernel for memory itself (runtime/malloc.go), so that no preloaded allocator is ever called."""
+    allocator = libc(name, time=5.0) if name == "malloc" else call(name, time=5.0)
+    grow = function("main.grow", line(f"{file}:11", allocator), at=f"{file}:9")
+    found = finding(diagnosed(build(main(grow))), "allocation-churn")
+    told = " ".join((*found.advice, found.next_measurement or ""))
+    assert ("jemalloc" in told) == (name == "malloc")
+    assert ("GODEBUG=gctrace=1" in told) == (name != "malloc")
+
+
 def test_less_than_a_tenth_is_no_finding() -> None:
     assert causes(build(main(churning(libc("malloc", time=0.5)), REST))) == ["hot-compute"]
 

@@ -24,9 +24,17 @@ _PAGE = 4096
 _NOT_MEASURED = "The cost of a fault is a conservative estimate, not measured here; chathpc measure measures it."
 
 
+#: Go's runtime does not call malloc.
+_GO, _IN_GO = (
+    "runtime.mallocgc",
+    "GODEBUG=gctrace=1 ./app (How often the garbage collector runs, and its share of the time.)",
+)
+
+
 def allocation(facts: Facts) -> Iterable[Draft]:
     """Time in malloc, free and their kin."""
-    yield from _library_time(
+    following = _IN_GO if _GO in facts.profile.tree.names else None
+    found = _library_time(
         facts,
         "allocation-churn",
         Activity.ALLOCATION,
@@ -34,6 +42,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         "time in allocation functions",
         "allocates and releases memory",
     )
+    yield from (replace(draft, next_measurement=following) for draft in found)
 
 
 def copies(facts: Facts) -> Iterable[Draft]:
