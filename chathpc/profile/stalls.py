@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -62,3 +62,9 @@ def sampled(*reasons: str) -> tuple[str, ...]:
 def samples_of(kind: str) -> tuple[str, ...]:
     """The metrics of samples that are evidence of a kind of waiting; tools that do not tell global memory apart count all of memory."""
     return (*sampled(*WAITING[kind]), *(("gpu.stall.any-memory",) if kind == "memory" else ()))
+
+
+def of_samples(metrics: Iterable[str]) -> tuple[str, ...]:
+    """What a reader has to know of reasons that were sampled, if some of these metrics are; as a caveat."""
+    sampled = any(name.startswith("gpu.stall.") for name in metrics)
+    return ("Stall samples come from PC sampling: their shares are not shares of a kernel's time.",) if sampled else ()

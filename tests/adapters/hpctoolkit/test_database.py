@@ -46,6 +46,12 @@ def test_optional_files_may_be_missing_and_the_numbers_do_not_change(tmp_path: P
     assert len(profile.caveats) == 1  # that values per location take longer
 
 
+def test_where_kernels_were_sampled_it_is_said_once(tmp_path: Path) -> None:
+    said = [caveat for caveat in read(write(tmp_path / "gpu", programs.gpu()).path).caveats if "PC sampling" in caveat]
+    assert len(said) == 1
+    assert not any("PC sampling" in each for each in read(write(tmp_path / "cpu", programs.small()).path).caveats)
+
+
 def test_a_damaged_description_of_metrics_is_a_caveat(tmp_path: Path) -> None:
     write(tmp_path, programs.small())
     (tmp_path / "metrics" / "default.yaml").write_text("roots: {")

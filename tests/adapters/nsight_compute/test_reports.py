@@ -63,6 +63,7 @@ def test_launches_of_one_kernel_and_configuration_are_averaged_with_their_time_a
     assert profile.total("gpu.time") == pytest.approx(0.01)
     assert profile.total("gpu.kernel.count") == 3
     assert any("time-weighted" in caveat for caveat in profile.caveats)
+    assert not any("PC sampling" in caveat for caveat in profile.caveats)
 
 
 def test_another_grid_block_or_shared_memory_is_another_entry_of_the_same_name(reads: Reads) -> None:
@@ -126,6 +127,7 @@ def test_samples_stalls_and_excess_add_up_over_instructions(reads: Reads) -> Non
     assert profile.total("gpu.stall.any") == 2 * (100 - 15)
     assert profile.total("gpu.stall.memory") == 2 * 60
     assert at(profile, "gpu.stall.memory", load) == 100
+    assert sum("PC sampling" in caveat for caveat in profile.caveats) == 1
     assert profile.total("gpu.stall.dependency") == 2 * 25
     assert profile.total("gpu.l2.sectors.excessive") == 2 * 2800
     assert profile.total("gpu.instructions.executed") == 800
