@@ -7,7 +7,6 @@ are left, they are followed one record at a time, because a numpy call costs as 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +19,7 @@ from chathpc.adapters.hpctoolkit.structures import (
     CONTEXT_SIZE_WORD,
     CONTEXT_WORDS,
 )
+from chathpc.profile.build import preorder
 
 Int64Array = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -185,7 +185,7 @@ def walk(file: DatabaseFile, section: int, pointers: Words, sizes: Words) -> Rec
 def _preorder(word: Int64Array, parent: Int64Array, entries: int) -> Records:
     """From breadth-first order (parents first, siblings side by side) to preorder."""
     n = len(word)
-    size, position = _sizes_and_positions(parent)
+    position, size = preorder(parent)
     in_order = np.empty(n, dtype=np.int64)
     in_order[position] = word
     above, end = np.empty((2, n), dtype=np.int32)
@@ -194,43 +194,3 @@ def _preorder(word: Int64Array, parent: Int64Array, entries: int) -> Records:
     entry = np.full(n, -1, dtype=np.int32)
     entry[position[:entries]] = np.arange(entries)
     return Records(in_order, above, end, entry)
-
-
-def _sizes_and_positions(parent: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Subtree size and preorder index of each node of a tree in breadth-first order."""
-    n = len(parent)
-    starts = _level_starts(parent)
-    levels = list(zip(starts, starts[1:], starts[2:], strict=False))  # (level above, level, level below)
-    by_node = n < 64 * len(starts)  # deep and narrow: cheaper node by node than level by level
-    size = np.ones(n, dtype=np.int64)
-    if by_node:
-        sizes, above = size.tolist(), parent.tolist()
-        for node in range(n - 1, starts[1] - 1, -1):
-            sizes[above[node]] += sizes[node]
-        size = np.array(sizes, dtype=np.int64)
-    else:
-        for up, begin, end in reversed(levels):
-            below = np.bincount(parent[begin:end] - up, weights=size[begin:end], minlength=begin - up)
-            size[up:begin] += below.astype(np.int64)
-    running = np.cumsum(size) - size
-    first = np.ones(n, dtype=bool)
-    first[1:] = parent[1:] != parent[:-1]
-    before = running - np.maximum.accumulate(np.where(first, running, 0))
-    # Position = position of the parent + 1 + what earlier siblings hold, summed along the path from the root.
-    if by_node:
-        offsets, above = before.tolist(), parent.tolist()
-        for node in range(starts[1], n):
-            offsets[node] += offsets[above[node]] + 1
-        return size, np.array(offsets, dtype=np.int64)
-    for _, begin, end in levels:
-        before[begin:end] += before[parent[begin:end]] + 1
-    return size, before
-
-
-def _level_starts(parent: Int64Array) -> list[int]:
-    """First node of each level and, last, the number of nodes; parents are non-decreasing in breadth-first order."""
-    n, numbers = len(parent), parent.data  # of which a number costs a third of what one of the array does
-    starts = [0, bisect_left(numbers, 0)]  # roots have −1 and stand first
-    while starts[-1] < n:
-        starts.append(bisect_left(numbers, starts[-1], starts[-1]))
-    return starts

@@ -20,7 +20,7 @@ import numpy as np
 from chathpc.adapters.linux_perf.events import event_of
 from chathpc.adapters.linux_perf.frames import EXIT, SWITCH
 from chathpc.adapters.stacks import Stacks
-from chathpc.profile.activity import BLOCKED, KERNEL, Activity, activity_of
+from chathpc.profile.activity import BLOCKED, KERNEL, MAY_BLOCK, Activity, activity_of
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit
 from chathpc.profile.timeline import WITHOUT_CORE, Lane, Timeline
 from chathpc.profile.tree import NodeKind
@@ -53,10 +53,7 @@ _LONGER = 10.0
 _FEWEST_SEEN = 3
 #: What runs without waiting, by the name of the function or its library; the program's own functions have to call something to wait.
 _COMPUTES = (None, Activity.COMPUTE, Activity.MATH, Activity.COPY, Activity.ALLOCATION)
-_WAITS = (
-    Activity.IO, Activity.SLEEP, Activity.BLOCKED, Activity.LOCK, Activity.JOIN,
-    Activity.MPI, Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD,
-)  # fmt: skip
+_WAITS = (*MAY_BLOCK, Activity.BLOCKED)
 #: Processes with less than this part of the samples of the largest, and blocked for more than that of their time, only wait for it: shells,
 #: launchers. What a program starts to work for it, such as gzip, may have few samples but is seldom blocked.
 _LEAST_PART, _MOST_BLOCKED = 0.05, 0.5

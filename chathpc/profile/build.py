@@ -22,27 +22,55 @@ _LAST_LINE = 2**31 - 1
 Frame = tuple[int, str, str, int, str, int, int]
 
 
-def preorder(parent: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Position in preorder and size of the subtree of each node of a forest; siblings keep their order.
+#: A tree with fewer nodes for each of its levels is gone through node by node (measured: 0.3 µs a node against 20 µs a level).
+_NARROW = 64
 
-    A node's position is that of its parent, plus one, plus the sizes of its earlier siblings. Each round doubles the distance that is
-    covered, so trees may be as deep as they like. ValueError if the parents (−1 of roots) do not stand before their children.
+
+def preorder(parent: IntArray | NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Position in preorder and size of the subtree of each node of a forest, which may be as deep as it likes; siblings keep their order.
+
+    ValueError if the parents (−1 of roots) do not stand before their children.
     """
     n = len(parent)
     if n and not bool(np.all((parent >= -1) & (parent < np.arange(n)))):
         raise ValueError("a parent does not stand before its child")
-    size = np.ones(n, dtype=np.int64)
-    for inner, above in _doubled(parent):
-        size += np.bincount(above, weights=size[inner], minlength=n).astype(np.int64)
-    order = np.argsort(parent, kind="stable")
-    before = np.cumsum(size[order]) - size[order]
-    starts = np.ones(n, dtype=bool)
-    starts[1:] = parent[order[1:]] != parent[order[:-1]]
-    family = np.cumsum(starts) - 1
-    step = np.empty(n, dtype=np.int64)
-    step[order] = before - before[starts][family]
-    step += parent >= 0
-    return sum_along_path(parent, step.astype(np.uint64)).astype(np.int64), size
+    # Below node 0 are the roots; the others are moved by one.
+    above = np.concatenate(([0], parent.astype(np.int64) + 1))
+    children = np.bincount(above[1:], minlength=n + 1)
+    families, first = 1 + np.argsort(parent, kind="stable"), np.cumsum(children) - children
+    levels: list[
+        tuple[NDArray[np.int64], ...]
+    ] = []  # its nodes; their numbers of children; where those end in the next; the next
+    nodes = np.zeros(1, dtype=np.int64)
+    while len(nodes):
+        if len(levels) > n // _NARROW + 1:
+            return _one_by_one(above.tolist())
+        own = children[nodes]
+        last = np.cumsum(own)
+        following = families[np.repeat(first[nodes] - (last - own), own) + np.arange(last[-1])]
+        levels.append((nodes, own, last, following))
+        nodes = following
+    place, size = np.full(n + 1, -1, dtype=np.int64), np.ones(n + 1, dtype=np.int64)
+    for nodes, own, last, following in reversed(levels):
+        held = np.concatenate(([0], np.cumsum(size[following])))
+        size[nodes] += held[last] - held[last - own]
+    for nodes, own, last, following in levels:
+        before = np.cumsum(size[following]) - size[following]
+        held = np.append(before, 0)
+        place[following] = before + np.repeat(place[nodes] + 1 - held[last - own], own)
+    return place[1:], size[1:]
+
+
+def _one_by_one(above: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`preorder`, node by node."""
+    size, place, free = [1] * len(above), [-1] * len(above), [0] * len(above)
+    for node in range(len(above) - 1, 0, -1):
+        size[above[node]] += size[node]
+    for node in range(1, len(above)):
+        place[node] = free[above[node]]
+        free[above[node]] += size[node]
+        free[node] = place[node] + 1
+    return np.array(place[1:], dtype=np.int64), np.array(size[1:], dtype=np.int64)
 
 
 def _doubled(parent: IntArray) -> Iterator[tuple[NDArray[np.intp], IntArray]]:

@@ -19,6 +19,7 @@ from chathpc.profile.activity import (
     BLOCKED,
     DIRECTIVE,
     KERNEL,
+    MAY_BLOCK,
     STARTERS,
     THREAD_STARTERS,
     Activity,
@@ -45,17 +46,6 @@ Frames = NDArray[np.uint8]
 _OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
 _MPI_FAMILY = (Activity.MPI, Activity.MPI_SETUP)
 _GPU_FAMILY = (Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
-#: What a thread may be blocked for; others compute until something else stops them.
-_MAY_BLOCK = (
-    *_OMP_FAMILY,
-    *_MPI_FAMILY,
-    *_GPU_FAMILY,
-    Activity.IO,
-    Activity.LOCK,
-    Activity.SLEEP,
-    Activity.JOIN,
-    Activity.HELPER,
-)
 #: What threads without any code of the program do for the library that started them.
 _OF_HELPERS = (
     Activity.MPI,
@@ -464,8 +454,8 @@ def _refine_behind(tree: CallTree, found: Activities) -> None:
     nowhere = (caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0)
     binding = tree.where_name(is_binding)[np.maximum(call, 0)] & (call >= 0)
     alone = np.where(nowhere | binding, Activity.HELPER, Activity.BLOCKED)
-    kind[blocked] = np.where(is_one_of(around, _MAY_BLOCK), around, alone)[blocked]
-    kind[kernel] = np.where(is_one_of(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
+    kind[blocked] = np.where(is_one_of(around, MAY_BLOCK), around, alone)[blocked]
+    kind[kernel] = np.where(is_one_of(around, (*MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
     bodies = tree.where_name(is_outlined) | found.called_by_openmp(tree)
     region = bodies[np.maximum(caller, 0)] & (caller >= 0)
     kind[blocked & (kind == Activity.BLOCKED) & region] = Activity.OMP_WAIT

@@ -42,8 +42,10 @@ def paths_of(parent):
     return paths
 
 
-@given(parents)
-def test_preorder_is_that_of_a_depth_first_walk(parent):
+@given(parents, st.integers(0, 500))
+def test_preorder_is_that_of_a_depth_first_walk(parent, wide):
+    # With many nodes for each of its levels it is gone through by levels.
+    parent += [(7919 * at) % (len(parent) + 1) - 1 for at in range(wide)]
     position, size = preorder(np.array(parent, dtype=np.int32))
     assert np.argsort(position).tolist() == visited(parent)
     sizes = [1] * len(parent)

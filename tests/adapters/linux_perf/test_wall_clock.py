@@ -146,14 +146,14 @@ def test_a_thread_that_has_ended_does_not_wait_until_another_one_has_its_number(
     assert not [path for path in found if path.endswith("<blocked>")]
 
 
-def polling(seen: int) -> Recording:
-    """A loop that computes a sine for 1 ms and sleeps for 9: of 200 sleeps `seen` begin with a sample of usleep, the others with one of the sine."""
+def polling(seen: int, call: str = "usleep (/lib/libc.so.6)") -> Recording:
+    """A loop that computes a sine for 1 ms and waits for 9: of 200 waits `seen` begin with a sample of the call, the others with one of the sine."""
     recording = Recording().back(0)
     for turn in range(200):
         begin = 10_000 * turn
         recording.sample(begin + 1000, MAIN, "sin (/lib/libm.so.6)")
         if turn < seen:
-            recording.sample(begin + 1001, MAIN, "usleep (/lib/libc.so.6)")
+            recording.sample(begin + 1001, MAIN, call)
         recording.out(begin + 1001).back(begin + 10_000)
     return recording
 
@@ -165,6 +165,8 @@ def test_calls_that_wait_tell_where_a_thread_blocked_after_it_computed() -> None
     (first, *_) = diagnose(polling(3).profile()).findings
     assert (first.cause, first.where.function) == ("blocking-wait", "main")
     assert "waits in usleep" in first.summary
+    device = spent(polling(3, "cudaDeviceSynchronize (/usr/lib/libcudart.so.12)").profile())
+    assert device["app/main/cudaDeviceSynchronize/<blocked>"] == 200 * 8999
 
 
 def test_a_few_calls_tell_nothing_of_the_others_and_nobody_waits_in_a_sine() -> None:
