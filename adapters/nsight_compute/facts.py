@@ -69,6 +69,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "gpu.kernel.limit.warps": ("launch__occupancy_limit_warps",),
     "gpu.kernel.limit.blocks": ("launch__occupancy_limit_blocks",),
     "gpu.kernel.limit.barriers": ("launch__occupancy_limit_barriers",),
+    "gpu.kernel.ipc": ("sm__inst_executed.avg.per_cycle_active",),
     "gpu.kernel.eligible-warps": ("smsp__warps_eligible.avg.per_cycle_active",),
     "gpu.kernel.threads-per-instruction": (
         "smsp__thread_inst_executed_per_inst_executed.ratio",

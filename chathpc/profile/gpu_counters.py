@@ -46,6 +46,7 @@ _COUNT = {
     "gpu.kernel.limit.warps": "blocks on a multiprocessor that its warps allow",
     "gpu.kernel.limit.blocks": "blocks that a multiprocessor can hold at most",
     "gpu.kernel.limit.barriers": "blocks on a multiprocessor that barriers allow",
+    "gpu.kernel.ipc": "instructions per active cycle of a multiprocessor (IPC)",
     "gpu.kernel.eligible-warps": "warps of a scheduler that could issue, mean per active cycle",
     "gpu.kernel.threads-per-instruction": "threads of a warp that execute an instruction, mean (of 32)",
     "gpu.kernel.sectors-per-request.global-load": "32-byte sectors of a global load of a warp (4: coalesced 4-byte words)",

@@ -456,6 +456,7 @@ _SECTORS, _FILL = "lts__t_sectors_srcunit_tex.sum", "lts__d_sectors_fill_{}.avg.
     ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 3, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 4},
      "bank-conflicts", 7.0),
     ({"smsp__issue_active.avg.per_cycle_active": 0.25}, "issue-active", 25.0),
+    ({"sm__inst_executed.avg.per_cycle_active": 2.09}, "ipc", 2.09),
     ({"smsp__issue_inst0.avg.pct_of_peak_sustained_active": 80}, "issue-active", 20.0),
     ({"smsp__warp_issue_stalled_barrier_per_warp_active.pct": 50, "smsp__average_warp_latency_per_inst_issued.ratio": 30},
      "stall.barrier", 15.0),
