@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.chat import slash
+from chathpc.chat.conversation import Conversation
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result, call
 from chathpc.diagnosis.fact import Kind
@@ -155,6 +156,14 @@ def test_a_trace_tells_when_a_gpu_is_idle_longest_and_what_copies_overlap() -> N
         in result.text
     )
     assert "Of the 3.00 s of copies kernels run beside 1.00 s (33.3 %)." in result.text
+    # Idle 5 of 10 s; who asks for one of both is told no more.
+    assert "GPU 0 is busy for 5.00 s (50.0 %) and idle for 5.00 s (50.0 %). GPU 0 is idle longest" in (
+        used := Conversation(Session(recorded)).ask("how long is the GPU idle?").text
+    )
+    assert "copies" not in used
+    overlap = Conversation(Session(recorded)).ask("do copies overlap with compute?").text
+    assert "beside 1.00 s (33.3 %)" in overlap
+    assert "idle" not in overlap
     values = {fact.subject: fact.value for fact in result.facts}
     assert values["the begin of the longest idle time of GPU 0"] == 6000
     assert values["copies of GPU 0 beside kernels"] == pytest.approx(1.0)

@@ -68,7 +68,7 @@ _ALL = (
     Tool("missing", "Say what the profile cannot show and which command would measure it.", NoArguments, summary.missing),
     Tool("examined", "Say which checks the diagnosis ran, which it could not run, and the caveats.", NoArguments, of_run.examined),
     Tool("scaling", "Say what one run shows about more ranks or threads, and what to measure.", NoArguments, of_run.scaling),
-    Tool("timeline", "Show how long GPUs and calls were busy or idle in a recorded trace.", NoArguments, lanes.timeline),
+    Tool("timeline", "Show how long GPUs and calls were busy or idle in a recorded trace.", lanes.TimelineArguments, lanes.timeline),
     Tool("files", "List the files with most time, bytes or opens.", files.FileArguments, files.files, to_models=False),
     Tool("devices", "Say which GPUs the run used.", NoArguments, devices.devices, to_models=False),
     Tool("catalogue", "Look up a performance problem (signs, what to do) or a term (roofline).", catalogue.CatalogueArguments, catalogue.catalogue),

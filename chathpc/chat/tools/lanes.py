@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
-from chathpc.chat.tools.record import MOST_ROWS, SHARE, Column, FactList, NoArguments, Result, facts_of_trace
+from chathpc.chat.tools.record import MOST_ROWS, SHARE, Arguments, Column, FactList, Result, facts_of_trace
 from chathpc.diagnosis import gpu_tools
 from chathpc.diagnosis.command import filled
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
@@ -27,7 +30,15 @@ _CLOCKS, _EXACT = ((1e3, "µs"), (1e6, "ms"), (1e9, "s")), 1e6
 _Row = tuple[str, float, float, int]
 
 
-def timeline(session: Session, asked: NoArguments) -> Result:
+class TimelineArguments(Arguments):
+    """What of the recording."""
+
+    about: SkipJsonSchema[Literal["all", "use", "overlap"]] = Field(
+        default="all", description="use: how long GPUs are busy and idle; overlap: of copies and kernels."
+    )
+
+
+def timeline(session: Session, asked: TimelineArguments) -> Result:
     """How long devices and kinds of calls were busy during the recording, and how long each GPU was idle."""
     recorded = session.measured.timeline
     if recorded is None or recorded.end <= recorded.begin or not (recorded.intervals or recorded.lanes):
@@ -51,7 +62,10 @@ def timeline(session: Session, asked: NoArguments) -> Result:
     with_gpus = f", with {counted(gpus, 'GPU')}" if gpus else ""
     text = [f"The recording is {numbers.seconds(recorded.seconds)} long{with_gpus}."]
     for device in recorded.devices[:_DEVICES]:
-        text += [*_longest_idle(session, recorded, device, facts), *_overlap(recorded, device, facts)]
+        text += _used(recorded, device) if asked.about == "use" else []
+        text += _longest_idle(session, recorded, device, facts) if asked.about != "overlap" else []
+        text += _overlap(recorded, device, facts) if asked.about != "use" else []
+    text += ["It has no copies."] if asked.about == "overlap" and len(text) == 1 and gpus else []
     return Result(
         " ".join(text),
         columns,
@@ -59,6 +73,16 @@ def timeline(session: Session, asked: NoArguments) -> Result:
         facts.all(),
         omitted=max(0, len(rows) - MOST_ROWS),
     )
+
+
+def _used(recorded: Timeline, device: int) -> Iterator[str]:
+    """How long a GPU was busy and idle; the facts of it are those of the table."""
+    busy = intervals.length(recorded.busy(*DEVICE_LANES, device=device)) * 1e-9
+    parts = [
+        f"{what} for {numbers.seconds(value)} ({numbers.percent(value / recorded.seconds)})"
+        for what, value in (("busy", busy), ("idle", recorded.seconds - busy))
+    ]
+    yield f"GPU {device} is {' and '.join(parts)}."
 
 
 def _longest_idle(session: Session, recorded: Timeline, device: int, facts: FactList) -> Iterator[str]:
