@@ -123,7 +123,7 @@ _STALLS: dict[str, tuple[str, str]] = {
 _BYTES_BY_KIND: dict[str, tuple[str, str]] = {
     "GXCOPY": ("gpu.copy", "explicitly copied"),
     "GICOPY": ("gpu.implicit-copy", "implicitly copied"),
-    "GMEM": ("gpu.alloc", "allocated or released"),
+    "GMEM": ("gpu.alloc", "of GPU memory allocated or released"),
     "GMSET": ("gpu.memset", "set"),
     "GGMEM": ("gpu.global-memory", "global memory traffic"),
     "GLMEM": ("gpu.local-memory", "local memory traffic"),

@@ -30,6 +30,8 @@ def short_name(name: str) -> str:
         text, count = _BRACKETS.subn("", text)
         if not count:
             break
+    if len(name) > _LONGEST:  # cut off within its template arguments
+        text = text.partition("<")[0]
     text = text.split(" const")[0].strip()
     text = text.rsplit("::", 1)[-1]
     if text != name and "(" in name:  # with parameters comes a return type

@@ -10,7 +10,7 @@ from math import fsum
 
 from chathpc.chat.session import Session
 from chathpc.diagnosis.catalogue.search import root
-from chathpc.profile.metric import Metric
+from chathpc.profile.metric import Metric, Unit
 
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -23,17 +23,17 @@ _BETWEEN = frozenset(
 #: Roots of words that say where or how something is measured, not what: alone they name no metric, beside others they count so much.
 _COMMON = frozenset(
     _WORD.findall(
-        "tim count numb total cpu gpu host device io i o mpi kernel run rank thread function process sampl second valu mean"
+        "tim count numb total cpu gpu host device io i o mpi kernel run rank thread function process sampl second valu mean memor limit cor"
     )
 )
 _LITTLE = 0.3
 #: What people call a quantity, and how metrics are called.
 _CALLED = {
     "data": "bytes", "transferred": "copied", "transfers": "copies", "written": "writes", "wrote": "writes", "sent": "sends",
-    "metadata": "meta", "average": "mean", "avg": "mean", "throughput": "bandwidth",
+    "metadata": "meta", "allocation": "allocated", "allocations": "allocated", "average": "mean", "avg": "mean", "throughput": "bandwidth",
 }  # fmt: skip
 _PHRASES = {
-    "i/o": "io", "bytes per second": "bandwidth", "block size": "threads per block",
+    "i/o": "io", "bytes per second": "bandwidth", "goes over pcie": "copied", "block size": "threads per block",
     "fp64": "double precision", "fp32": "single precision",
 }  # fmt: skip
 #: How near (0..1) words must be to one of a metric's names; where each word names one of its own; and for further metrics, as a part of
@@ -113,8 +113,9 @@ def _with(session: Session, wanted: frozenset[str], lowest: float = _LEAST) -> l
         return []
     found = [(_near(wanted, one), one.metric) for one in _known(session) if wanted <= one.all]
     found = [each for each in found if not each[1].hidden] or found
-    found.sort(key=lambda pair: -pair[0])
-    least = max(lowest, _ALSO * found[0][0]) if found else 0.0
+    least = max(lowest, _ALSO * max((near for near, _ in found), default=0.0))
+    # Of memory one asks how many bytes, not how often or how long.
+    found.sort(key=lambda pair: ("memor" in wanted and pair[1].unit != Unit.BYTES, -pair[0]))
     return [metric for near, metric in found if near >= least]
 
 

@@ -57,6 +57,27 @@ def test_each_way_to_ask_has_many_phrasings() -> None:
     assert min(ways.values()) >= 15, {way: count for way, count in ways.items() if count < 15}
 
 
+@pytest.mark.parametrize(
+    ("question", "tool"),
+    [("which file is read most?", "files"), ("which file was read most", "files"), ("is read slow?", "why"), ("how hot is read?", "measured")],
+)  # fmt: skip
+def test_a_participle_is_no_function_of_that_name(question: str, tool: str) -> None:
+    found = match(question, Session(calls(("main", "solve", "dot", "read"))))
+    assert (found.tool == "files") == (tool == "files")
+    assert found.arguments.get("by", found.arguments.get("place")) == {"files": "read"}.get(tool, "read")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what would I gain from fixing the imbalance?", "what would I gain from fixing the biggest problem?", "what would I gain from fixing finding 1?"],
+)  # fmt: skip
+def test_what_a_repair_would_gain_is_told_as_the_finding_has_it(question: str) -> None:
+    about = profile_of("mpi")
+    bound = about.diagnosis.findings[0].speedup_bound
+    assert bound is not None
+    assert f"the run could be at most {bound:.2f}x as fast" in Conversation(about).ask(question).text
+
+
 def test_texts_are_as_alike_as_the_groups_of_letters_that_they_share() -> None:
     index = Nearest(["who calls @function", "hottest lines"])
     assert index.likeness("who calls @function") == pytest.approx([1.0, 0.0])

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from chathpc.adapters.darshan import profile as darshan_log
+from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.chat.conversation import Conversation
+from chathpc.chat.index import short_name
 from chathpc.chat.intents import match
 from chathpc.chat.quantities import named
 from chathpc.chat.render import written
@@ -148,6 +150,11 @@ def test_a_short_name_means_all_that_have_it() -> None:
     assert len(Session(profile).find(str(intent.arguments["place"])).nodes) == 2
 
 
+def test_a_name_that_is_too_long_to_be_read_is_short_without_its_template_arguments() -> None:
+    parts = ", ".join(f"lib::Part<lib::Shape<(int){size}, (int)64>, lib::TensorOp>" for size in range(100))
+    assert short_name(f"void lib::Gemm<lib::Tile<{parts}>>(T1::Params)") == "Gemm"
+
+
 def test_a_term_that_was_measured_is_told_with_its_value_before_its_definition(session: Session) -> None:
     told = ask(counted(), "what is occupancy?")
     assert told.startswith("Theoretical occupancy of dot: 48.0 % (gpu.kernel.occupancy). Occupancy: Active warps")
@@ -252,6 +259,9 @@ def test_instructions_per_cycle_are_told_or_what_would_count_them() -> None:
     )
     text = ask(Session(build(function("f", time=1.0))), "what is the ipc?")
     assert text.startswith("Not measured in this run; to measure it: perf stat -e cycles,instructions ./app")
+    of_kernels = {"gpu.time": 1.0, "gpu.kernel.time": 1.0}  # which perf cannot count
+    text = ask(Session(build(kernel("k", values=of_kernels))), "what is the ipc?")
+    assert text.startswith("Not measured in this run; to measure it: ncu --set full ./app")
     assert "Instructions that a core completes per clock cycle" in text
     assert "Not measured" not in ask(Session(calls()), "what is a cache line?")
 
@@ -367,6 +377,58 @@ def test_a_metric_that_the_profiler_hides_is_told_where_no_other_one_is_meant(qu
     assert "gpu.copy.h2d.bytes" in call(one, "metrics", {"search": "copy"}).text + str(
         call(one, "metrics", {"search": "copy"}).rows
     )
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("question", ["how much memory is allocated?", "how much GPU memory was allocated?"])
+def test_memory_that_is_allocated_on_a_gpu_is_told_in_bytes(question: str, hidden: bool) -> None:
+    """Memory sets were told, whose name has `memory`, too."""
+    values = {"gpu.alloc.time": 0.25, "gpu.alloc.count": 6.0, "gpu.alloc.dev.bytes": 3e9, "gpu.memset.count": 9.0}
+    plain = build(function("main", time=1.0, values=values))
+    named_so = ["GMEM (sec)", "GMEM:COUNT", "GMEM:DEV (B)", "GMSET:COUNT"]
+    metrics = {one.id: replace(one, hidden=hidden and one.unit == Unit.BYTES) for one in map(metric_for, named_so)}
+    text = ask(Session(replace(plain, metrics={**plain.metrics, **metrics})), question)
+    assert "memory sets" not in text
+    if hidden:  # what a profiler shows is told before what it hides
+        assert text.startswith("GPU memory allocations and releases: 6 (gpu.alloc.count)")
+        alone = {id: one for id, one in metrics.items() if not id.startswith("gpu.alloc.") or one.hidden}
+        text = ask(Session(replace(plain, metrics={"cpu.time": plain.metrics["cpu.time"], **alone})), question)
+    assert text.startswith("Bytes of GPU memory allocated or released: 3.00 GB (gpu.alloc.dev.bytes)")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["are tensor cores used?", "do the kernels use the tensor cores?", "how well are the tensor cores used?"],
+)
+def test_whether_tensor_cores_are_used_is_told_as_it_was_measured(question: str) -> None:
+    values = {"gpu.time": 1.0, "gpu.kernel.time": 1.0}
+    for id, value, words, unit, told in (
+        ("gpu.kernel.pipe.tensor", 12.5, "busy part of the tensor pipe", Unit.PERCENT, "12.5 %"),
+        ("gpu.kernel.flops.tensor", 5e12, "operations of tensor instructions per second", Unit.COUNT, "5.00 T"),
+    ):
+        plain = build(kernel("gemm<TensorOp>", values={**values, id: value}))
+        metrics = {**plain.metrics, id: Metric(id, unit, words, id, aggregation=Aggregation.DERIVED)}
+        assert told in ask(Session(replace(plain, metrics=metrics)), question)
+    steps = Conversation(Session(build(kernel("k", values=values)))).ask(question).steps
+    assert any("ncu --section ComputeWorkloadAnalysis" in line for step in steps for line in step.lines)
+
+
+def test_of_limits_the_lowest_is_told_first() -> None:
+    limits = {"gpu.kernel.limit.blocks": 32.0, "gpu.kernel.limit.warps": 16.0, "gpu.kernel.limit.registers": 2.0}
+    plain = build(kernel("k", values={"gpu.kernel.time": 1.0, **limits}))
+    metrics = {
+        id: Metric(id, Unit.COUNT, id, id.replace("gpu.kernel.", "launch__occupancy_"), aggregation=Aggregation.DERIVED)
+        for id in limits
+    }
+    asked = Session(replace(plain, metrics={**plain.metrics, **metrics}))
+    assert ask(asked, "what limits the occupancy?").index("registers") < 30
+    assert match("what limits the kernel?", asked).tool == "findings"
+
+
+def test_a_metric_that_was_not_collected_is_told_with_what_would() -> None:
+    found = call(example("omp"), "metrics", {"search": "cache"})
+    assert found.error == "No metric has 'cache' in its name."
+    assert found.hint.startswith("Not collected: hardware counters (cache misses")
 
 
 def test_the_time_of_what_is_counted_as_well_is_told_where_time_is_asked_for() -> None:

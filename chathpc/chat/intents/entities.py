@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
@@ -55,6 +55,8 @@ _SURELY_CODE = re.compile(
     r"[\w.~:]*(?:\w_\w|\w::\w|\w\(\)$|\w\.(?:c|cc|cpp|cxx|cu|f|f90|h|hpp|hip|py)$)[\w.~:]*(?:\(\))?", re.IGNORECASE
 )
 _VERBS = ("calls", "invokes", "launches")
+#: Slots behind which a word of English can also be a participle: a file that is read.
+_PASSIVE = frozenset({"is", "was"})
 _EDGES = "?!,;:'\"`"
 
 
@@ -116,6 +118,7 @@ class Named:
     scale: float | None = None
     limit: int | None = None
     manner: dict[str, str | int] = field(default_factory=dict)  #: arguments that say how, not what
+    participles: bool = False  #: whether words of English behind `is` were taken for words
     corrected: str = ""  #: what the question had instead of the name that was taken
 
     @property
@@ -131,13 +134,13 @@ class Named:
         return bool(self.place or self.who or self.number or self.evidence)
 
 
-def read(question: str, session: Session, plain: frozenset[str] = frozenset()) -> Named:
+def read(question: str, session: Session, plain: frozenset[str] = frozenset(), *, participles: bool = False) -> Named:
     """Find what `question` names; names of the profile in any case and without their scopes and parameters.
 
-    Words that are `plain` are no slips of the pen for a name.
+    Words that are `plain` are no slips of the pen for a name. With `participles` words of English are no names behind `is`.
     """
-    known = words()
-    found = Named(" ".join(question[:LONGEST_QUESTION].replace("’", "'").split()))
+    known = replace(words(), slots=words().slots - _PASSIVE) if participles else words()
+    found = Named(" ".join(question[:LONGEST_QUESTION].replace("’", "'").split()), participles=participles)
     if locations := [location[0].casefold() for location in _LOCATION.finditer(found.text)]:
         found.who = AGAINST.join(location.removeprefix("mpi ") for location in locations[:2])
         found.text = _LOCATION.sub("@rank", found.text)
@@ -236,7 +239,7 @@ def _of_finding(found: Named, out: list[str], session: Session, plain: frozenset
             continue
         for number, one in enumerate(session.diagnosis.findings, 1):
             name = one.where.function or ""
-            words_of = re.findall(r"[a-z]+", _CAMEL.sub(" ", name).casefold())
+            words_of = re.findall(r"[a-z]+", _CAMEL.sub(" ", name.partition("<")[0]).casefold())
             if name in session.index.names and get_close_matches(bare, words_of, n=1, cutoff=_VERY_ALIKE):
                 found.functions.append(name)
                 out[at] = "@function"

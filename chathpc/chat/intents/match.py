@@ -187,9 +187,10 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
             for what, marked, term in (
                 *((one, one.text, "") for one in _with_metric(named, session)),  # what was measured comes first
                 *((named, *each) for each in _with_topic(named.text, session, alike)),
+                *_as_words(text, named, session),
             ):
                 scores = _index().likeness(marked) * fitting(what, marked, last) * (_MEANT if term else 1.0)
-                least = max(LEAST if best else lowest, best - bonus + _EQUAL)
+                least = max(LEAST if best else lowest, best - bonus + _EQUAL, _NAMES if what.participles else 0.0)
                 at, sure = nearest(scores) if scores.max() >= least else (0, 0.0)
                 if scores[at] < least or sure < SURE or (term and _other(marked, float(scores[at]), examples()[at])):
                     continue
@@ -201,6 +202,12 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
         if intent.tool:
             return intent
     return repeated
+
+
+def _as_words(text: str, named: Named, session: Session) -> Iterator[tuple[Named, str, str]]:
+    """A question in which a word behind `is` names a function, as it reads if that is but a word: `which file is read most`."""
+    if named.functions and (other := read(text, session, _plain(), participles=True)).text != named.text:
+        yield other, other.text, ""
 
 
 def nearest(scores: FloatArray) -> tuple[int, float]:

@@ -64,7 +64,8 @@ def measured(session: Session, asked: MeasuredArguments) -> Result:
         raise UsageError(f"{metrics[0].id}{of} was not measured.", hint=session.asker.see("metrics", "what was"))
     alike = len({_unit(session, metric) for metric, _ in found}) == 1
     if len(found) > _FEW and alike:
-        found.sort(key=lambda each: -each[1][0][1])
+        # What most are told of comes first; of limits the lowest is the one that holds.
+        found.sort(key=lambda each: each[1][0][1] if ".limit." in each[0].id else -each[1][0][1])
     said = []
     for metric, values in found[: asked.limit]:
         label, value = values[0]

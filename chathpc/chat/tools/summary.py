@@ -316,9 +316,11 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
     ]
     if not chosen:
         near = get_close_matches(wanted, session.measured.metrics, n=3, cutoff=0.3)
-        raise UsageError(
-            f"No metric has '{quote(asked.search)}' in its name.", hint=f"Nearest: {', '.join(near)}." if near else ""
-        )
+        lacking = [
+            f"{what}: {how}" for what, how in session.diagnosis.not_collected.items() if wanted in what.casefold()
+        ]
+        hint = f"Not collected: {lacking[0]}" if lacking else f"Nearest: {', '.join(near)}." if near else ""
+        raise UsageError(f"No metric has '{quote(asked.search)}' in its name.", hint=hint)
     facts = []
     rows = []
     for metric in chosen[: asked.limit]:
