@@ -17,23 +17,24 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: What stands between words of a name and is none of it; nor does it tell one metric from another.
 _BETWEEN = frozenset(
     _WORD.findall(
-        "a an the of is are was were be been being do does did per in into on to from at by for and or with that it its there this each every"
+        "a an the of is are was were be been being do does did per in into on to from at by for and or with that it its there this each every "
+        "go goes went reason reasons"
     )
 )
 #: Roots of words that say where or how something is measured, not what: alone they name no metric, beside others they count so much.
 _COMMON = frozenset(
     _WORD.findall(
-        "tim count numb total cpu gpu host device io i o mpi kernel run rank thread function process sampl second valu mean memor limit cor"
+        "tim count numb total cpu gpu host devic io i o mpi kernel run rank thread function proces sampl second valu mean memor limit cor"
     )
 )
 _LITTLE = 0.3
 #: What people call a quantity, and how metrics are called.
 _CALLED = {
-    "data": "bytes", "transferred": "copied", "transfers": "copies", "written": "writes", "wrote": "writes", "sent": "sends",
+    "data": "bytes", "transferred": "copied", "transfers": "copies", "transfer": "copy", "written": "writes", "wrote": "writes", "sent": "sends",
     "metadata": "meta", "allocation": "allocated", "allocations": "allocated", "average": "mean", "avg": "mean", "throughput": "bandwidth",
 }  # fmt: skip
 _PHRASES = {
-    "i/o": "io", "bytes per second": "bandwidth", "goes over pcie": "copied", "block size": "threads per block",
+    "i/o": "io", "bytes per second": "bandwidth", "over pcie": "copied", "block size": "threads per block",
     "fp64": "double precision", "fp32": "single precision",
 }  # fmt: skip
 #: How near (0..1) words must be to one of a metric's names; where each word names one of its own; and for further metrics, as a part of

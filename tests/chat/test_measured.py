@@ -263,6 +263,8 @@ def test_instructions_per_cycle_are_told_or_what_would_count_them() -> None:
     text = ask(Session(build(kernel("k", values=of_kernels))), "what is the ipc?")
     assert text.startswith("Not measured in this run; to measure it: ncu --set full ./app")
     assert "Instructions that a core completes per clock cycle" in text
+    text = ask(Session(build(kernel("k", values=of_kernels))), "how much memory does it use?")
+    assert "ncu" not in text  # which measures no memory of the process
     assert "Not measured" not in ask(Session(calls()), "what is a cache line?")
 
 
@@ -411,6 +413,37 @@ def test_whether_tensor_cores_are_used_is_told_as_it_was_measured(question: str)
         assert told in ask(Session(replace(plain, metrics=metrics)), question)
     steps = Conversation(Session(build(kernel("k", values=values)))).ask(question).steps
     assert any("ncu --section ComputeWorkloadAnalysis" in line for step in steps for line in step.lines)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("how many bytes go from host to device?", "2.62 G"),
+        ("how much data goes over PCIe?", "2.62 G"),
+        ("what is the main stall reason?", "GPU stalls, waiting for a barrier: 9"),
+        ("which transfer bandwidth is achieved?", "per second"),
+        ("do we have bank conflicts?", "No finding of 'Bank conflicts in shared memory'"),
+    ],
+)
+def test_a_quantity_is_found_by_the_words_that_people_use(question: str, told: str) -> None:
+    described = {
+        "gpu.copy.h2d.bytes": ("bytes copied from host to device", 2.62e9),
+        "gpu.copy.h2d.time": ("time of copies from host to device", 0.25),
+        "gpu.stall.other": ("GPU stalls: waiting for other reasons", 3.0),
+        "gpu.stall.barrier": ("GPU stalls: waiting for a barrier", 9.0),
+        "gpu.kernel.bank-conflicts": ("additional wavefronts through bank conflicts", 0.0),
+    }
+    values = {"gpu.time": 1.0, "gpu.kernel.time": 1.0} | {id: value for id, (_, value) in described.items()}
+    plain = build(kernel("k", values=values))
+    metrics = {id: replace(plain.metrics[id], description=words) for id, (words, _) in described.items()}
+    assert told in ask(Session(replace(plain, metrics={**plain.metrics, **metrics})), question)
+
+
+def test_whether_a_host_computes_is_not_looked_for_in_kernels() -> None:
+    answer = Conversation(example("omp")).ask("is it compute bound?")
+    assert "'Limited by arithmetic throughput'. This profile cannot show it." in answer.text  # which is of GPUs
+    assert not any("ncu" in line for line in answer.steps[0].lines)
+    assert any("-e instructions" in line for line in answer.steps[0].lines)
 
 
 def test_of_limits_the_lowest_is_told_first() -> None:

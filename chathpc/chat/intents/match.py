@@ -379,6 +379,7 @@ def _arguments(tool: Tool, named: Named, topic: str) -> dict[str, object]:
         "words": topic,
         "who": named.who,
         "metric": (named.quantity if tool.name == "measured" else "") or named.metric,
+        "search": named.metric,
         "factor": named.factor,
         "parameter": named.parameter,
         "at": named.scale,

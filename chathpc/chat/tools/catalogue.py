@@ -12,7 +12,7 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.measured import in_short, readings
 from chathpc.chat.tools.record import Arguments, Column, Result, limit
-from chathpc.diagnosis.command import filled, program_of
+from chathpc.diagnosis.command import filled, needs_counters, program_of
 from chathpc.diagnosis.gpu_tools import counters
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -117,11 +117,9 @@ def _to_measure(session: Session, term: Mapping[str, Any]) -> str:
         return f"A process held {numbers.size(held)} at most."
     # Counters count an interpreter too, where `filled` would name a tool for its lines.
     program = program_of(session.measured)
-    how = (
-        counters(session.measured)
-        if session.of_devices
-        else how or (program.put(term["by"]) if program.script else filled(session.measured, term["by"]))
-    )
+    if session.of_devices and needs_counters(term["by"]):  # perf counts no kernels
+        how = filled(session.measured, counters(session.measured))
+    how = how or (program.put(term["by"]) if program.script else filled(session.measured, term["by"]))
     return f"Not measured in this run; to measure it: {_flat(how)}."
 
 

@@ -154,8 +154,8 @@ def _whether(session: Session, words: str) -> Result:
         raise UsageError(
             f"The catalogue has no problem '{quote(words)}'.", hint=session.asker.see("findings", "what was found")
         )
-    meant = named or near
-    meant = tuple(one for one in meant if concerns(session, one)) or meant
+    here = [tuple(one for one in group if concerns(session, one)) for group in (named, near)]
+    meant = here[0] or here[1] or named or near
     numbered = list(enumerate(session.diagnosis.findings, 1))
     found = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in meant}]
     if found:
@@ -166,6 +166,7 @@ def _whether(session: Session, words: str) -> Result:
     titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
     shown = readings(session, [id for one in meant for id in one.metrics])
     text = f"{shown.text} {ABSENT} {' or '.join(list(titles)[:_NAMED])}.".lstrip()
+    text += "" if any(here) else " This profile cannot show it."
     # A check is named by the first words of its cause.
     unseen = [
         each
@@ -178,7 +179,7 @@ def _whether(session: Session, words: str) -> Result:
     beside = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in near}]
     told = beside or numbered[:1]
     text += f" Related: {_line(*beside[0])}" if beside else f" Found instead: {prose(session.diagnosis.headline)}"
-    lines = dict.fromkeys(f"To check: {to_check(session, one)}" for one in meant[:_NAMED])
+    lines = dict.fromkeys(f"To check: {to_check(session, one)}" for one in meant[:_NAMED] if any(here))
     counted = NO_COUNTERS not in session.measured.run or any(
         needs_counters(one.next_measurement.command) for one in meant[:_NAMED]
     )
