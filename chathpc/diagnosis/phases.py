@@ -17,8 +17,9 @@ from chathpc.diagnosis.critical_path import Work
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, traced_lanes, work_of
+from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
 from chathpc.diagnosis.timeline_facts import COMPUTING, TimelineFacts
+from chathpc.profile.activity import Activity
 from chathpc.profile.intervals import Times
 from chathpc.profile.timeline import Lane
 from chathpc.profile.tree import IntArray
@@ -122,7 +123,17 @@ def _of_thread(facts: Facts) -> Iterator[Fact]:
     if found is not None and found[1].start_up >= common()["min_start_up"].value:
         lane, phases = found
         different = readable_function(facts.label_names[phases.different]) if phases.different >= 0 else "other code"
+        if _starts_mpi(facts, lane, phases):
+            different = f"starting MPI in {different}"
         yield _start_up(facts, phases, f"{facts.profile.where.label(lane.location)} is", different)
+
+
+def _starts_mpi(facts: Facts, lane: Lane, phases: Phases) -> bool:
+    """True if most of the start-up is MPI's own, which says more than who calls for it."""
+    (start, end), node = spans(lane, np.ones(len(facts.profile.tree), dtype=bool))
+    spent = np.where(start < phases.begin, np.minimum(end, phases.begin) - start, 0)
+    of_mpi = facts.activities.of(Activity.MPI_SETUP)[node]
+    return float(spent[of_mpi].sum()) >= common()["most"].value * (phases.begin - phases.first)
 
 
 def thread_phases(facts: Facts) -> tuple[Lane, Phases] | None:

@@ -15,7 +15,7 @@ from chathpc.diagnosis.phases import BINS, iterations, phase_facts, steady_state
 from tests.diagnosis.parts import diagnosed, function, hot_loop, main
 from tests.diagnosis.test_arrivals import sampled
 from tests.diagnosis.timelines import api, every, kernel, recorded
-from tests.profile.build import build
+from tests.profile.build import build, call, line
 
 
 def samples(*parts: tuple[int, int]) -> Work:
@@ -138,6 +138,14 @@ def test_the_start_up_of_a_thread_is_told_with_its_function() -> None:
     assert told.statement == ("Start-up takes 500 ms of the 2.00 s of the trace (25.0 %), mostly read_mesh.")
     assert told.value == pytest.approx(0.5)
     assert any(item.subject == "start-up" for item in diagnosed(program(100, 300)).evidence)
+
+
+def test_the_start_of_mpi_is_not_told_as_the_program_that_calls_for_it() -> None:
+    begun = function("begin", line("app.c:3", call("PMPI_Init", line("mpi.c:4", time=2.0))), at="app.c:2")
+    profile = build(main(begun, function("step", hot_loop(8.0, "app.c:12"), at="app.c:11")))
+    states = [(5 * i, "mpi.c:4" if i < 100 else "app.c:13") for i in range(400)]
+    (told,) = phase_facts(Facts(sampled(profile, [[*states, (2000, "")]])))
+    assert told.statement == "Start-up takes 500 ms of the 2.00 s of the trace (25.0 %), mostly starting MPI in begin."
 
 
 def test_without_a_start_up_and_with_few_samples_nothing_is_said() -> None:
