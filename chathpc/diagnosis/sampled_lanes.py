@@ -10,7 +10,7 @@ from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.profile.intervals import Intervals
 from chathpc.profile.profile import no_timeline
 from chathpc.profile.timeline import Lane
-from chathpc.profile.tree import BoolArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 #: Samples or intervals of a trace from which on it is not looked at: reading and sorting them takes half a second.
 MOST_RECORDED = 500_000
@@ -42,3 +42,18 @@ def work_of(lane: Lane, label: IntArray, chosen: BoolArray) -> Work:
     (start, end), node = spans(lane, chosen)
     real = end > start
     return Work(start[real], end[real], label[node[real]])
+
+
+def over_time(facts: Facts, member: IntArray, chosen: BoolArray, parts: int) -> FloatArray | None:
+    """Nanoseconds at the chosen nodes by member (`member[row]` of a location, −1 for none) and equal part of the trace, members × parts; None without
+    a trace of each member.
+    """
+    lanes = [lane for lane in traced_lanes(facts) if member[lane.location] >= 0]
+    if not lanes or len({int(member[lane.location]) for lane in lanes}) < member.max() + 1:
+        return None
+    ends = np.linspace(min(int(lane.start[0]) for lane in lanes), max(int(lane.start[-1]) for lane in lanes), parts + 1)
+    spent = np.zeros((int(member.max()) + 1, parts))
+    for lane in lanes:
+        done = work_of(lane, np.zeros(len(chosen), dtype=np.int32), chosen).before(ends.astype(np.int64))
+        spent[member[lane.location]] += np.diff(done)
+    return spent

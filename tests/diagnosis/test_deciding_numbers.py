@@ -147,7 +147,7 @@ ALLOWED = {
         "targets": HALF,
     },
     "diagnosis/rules/memory.py": {"_PAGE": UNIT},
-    "diagnosis/rules/mpi.py": {"ranks": TWO},
+    "diagnosis/rules/mpi.py": {"ranks": TWO, "_PARTS": TOLD},
     "diagnosis/rules/threads.py": {"small_tasks": TWO, "barriers": TWO},
     "diagnosis/rules/openmp.py": {"team": TWO, "_NANO": UNIT, "_LISTED": TOLD},
     "diagnosis/sass/flow.py": {"_BLOCKS": WORK, "_STEPS": WORK, "loads_behind": WORK},

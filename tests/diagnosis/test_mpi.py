@@ -11,6 +11,7 @@ from chathpc.diagnosis.records import Finding
 from chathpc.diagnosis.rules import mpi as rule
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Unit
+from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import (
     barrier,
     causes,
@@ -23,7 +24,9 @@ from tests.diagnosis.parts import (
     ranks,
     statements,
     thread,
+    wall,
 )
+from tests.diagnosis.test_arrivals import sampled
 from tests.profile.build import Node, build, call, entry, line, loop
 
 Seconds = tuple[float | None, ...]
@@ -81,6 +84,38 @@ def test_ranks_with_less_work_wait_for_the_busiest() -> None:
         "Waiting for the busiest rank takes 6.00 s of the 6.00 s of MPI time (100 %).",
         "forces on rank 0 takes 6.00 s, the other ranks on average 3.00 s (2.00 times as much).",
     ]
+
+
+def over_time(*busy: tuple[int, int]) -> Profile:
+    """Two ranks of which each computes so long (ms) of each 100 ms, and then waits for the other."""
+    work = tuple(sum(part) / 1000 for part in zip(*busy, strict=True))
+    wait = tuple(len(busy) / 10 - each for each in work)
+    profile = wall(build(main(compute("forces", work), exchange("MPI_Allreduce", time=wait)), locations=ranks(2)))
+    inside = "PMPI_Allreduce [libmpi.so.40.30.4]"
+    states = [
+        [state for at, part in enumerate(busy) for state in ((100 * at, "app.c:22"), (100 * at + part[rank], inside))]
+        for rank in (0, 1)
+    ]
+    return sampled(profile, [[*each, (100 * len(busy), "")] for each in states])
+
+
+@pytest.mark.parametrize(
+    ("busy", "when"),
+    [
+        ([(100, 50)] * 10, "in each tenth of the run"),
+        ([(100, 30)] * 9 + [(80, 100)], "in 9 tenths of the run"),
+        ([(100, 30)] * 18 + [(20, 100)] * 2, "in 9 tenths of the run"),
+    ],
+)
+def test_a_trace_tells_whether_the_same_rank_is_busiest_throughout(busy: list[tuple[int, int]], when: str) -> None:
+    diagnosis = diagnosed(over_time(*busy))
+    assert f", most on rank 0, {when}." in statements(diagnosis, "mpi-load-imbalance")[1]
+    assert "executes more instructions" in str(diagnosis.findings[0].next_measurement)
+
+
+def test_without_a_trace_it_is_what_is_to_be_measured() -> None:
+    profile = build(main(compute("forces", (8.0, 4.0)), exchange("MPI_Allreduce", time=(0.0, 4.0))), locations=ranks(2))
+    assert "busiest over the whole run" in str(finding(diagnosed(profile), "mpi-load-imbalance").next_measurement)
 
 
 def test_one_ranks_private_work_keeps_the_others_in_a_collective() -> None:

@@ -16,6 +16,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi_trace import late_ranks, moving, traced
+from chathpc.diagnosis.sampled_lanes import over_time
 from chathpc.diagnosis.wait_states import Pattern
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
@@ -61,6 +62,7 @@ class Ranks:
     function_names: IntArray
     work: FloatArray  #: computing of each rank by function of the program
     coreless: FloatArray  #: time beside these in which it could compute and had no core, as far as it was measured
+    computing: BoolArray  #: by node
 
     @property
     def lost(self) -> float:
@@ -130,6 +132,7 @@ def ranks(facts: Facts) -> Ranks | None:
         function_names=function_names,
         work=table[:, len(calls) : other],
         coreless=coreless,
+        computing=computing,
     )
 
 
@@ -267,6 +270,7 @@ def _unequal_work(
     rank = int(times.ids[busiest])
     mean = float(times.compute.mean())
     calls = _call_place(facts)
+    leads = _leads(facts, times, busiest)
     evidence = [
         *shared,
         fact(
@@ -275,7 +279,7 @@ def _unequal_work(
             float(times.compute[busiest]),
             subject="computing of a rank",
             whole=Quantity(len(times.ids), "ranks"),
-            parts=(*spread_parts(facts, times.compute), Part(f"most on rank {rank}")),
+            parts=(*spread_parts(facts, times.compute), Part(f"most on rank {rank}"), *_tenths(leads)),
             how="time outside MPI per rank",
         ),
         time_fact(
@@ -323,7 +327,33 @@ def _unequal_work(
         signs=3,
         against=_doubts(facts),
         spread=Spread(len(times.ids), "ranks"),
+        # A trace has told already what the catalogue asks for: whether one rank has too much throughout.
+        next_measurement=None if leads is None or is_private else _INSTRUCTIONS,
     )
+
+
+#: Equal parts of the run in which the busiest rank is looked for, tenths in words.
+_PARTS = 10
+_INSTRUCTIONS = (
+    "mpirun -np 4 hpcrun -e cycles -e instructions ./app (Whether the busiest rank executes more instructions or runs the same number more "
+    "slowly.)"
+)
+
+
+def _tenths(leads: int | None) -> list[Part]:
+    if leads is None:
+        return []
+    return [Part("in each tenth of the run") if leads == _PARTS else Part("in", leads, "tenths of the run")]
+
+
+def _leads(facts: Facts, times: Ranks, busiest: int) -> int | None:
+    """In how many equal parts of the run the rank that computes most in all does so too; None without a trace of each rank."""
+    member = np.full(len(facts.profile.where), -1, dtype=np.int32)
+    at = np.searchsorted(times.ids, facts.ranks)
+    known = (at < len(times.ids)) & (times.ids[np.minimum(at, len(times.ids) - 1)] == facts.ranks)
+    member[facts.locations[known]] = at[known]
+    spent = over_time(facts, member, times.computing, _PARTS)
+    return None if spent is None else int((spent.argmax(axis=0) == busiest).sum())
 
 
 def _equal_work(
