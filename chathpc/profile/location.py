@@ -27,12 +27,16 @@ class LocationCounts:
     rank: str = "rank"  #: what a rank is called: a process, where nothing says that MPI or the like numbered them
 
     def words(self, *, thread: str = "thread", gpus: int = 0) -> str:
-        """`4 ranks × 8 threads × 1 GPU on 2 nodes`; one node, and one thread a rank, go without saying, as do streams of known GPUs."""
-        devices = (gpus, "GPU", 1) if gpus else (self.streams, "GPU stream", 1)
-        counted = ((self.ranks, self.rank, 1), (self.threads, thread, 2 if self.ranks else 1), devices)
-        product = " × ".join(_counted(number, word) for number, word, least in counted if number >= least)
-        where = [_counted(self.nodes, "node")] if self.nodes > 1 else []
-        return " on ".join([product, *where] if product else where)
+        """`4 ranks × 8 threads with 2 GPUs on 2 nodes`; one node, and one thread a rank, go without saying, as do streams of known GPUs.
+
+        Devices are those of all ranks, so that they are a factor beside a single one only.
+        """
+        number, word = (gpus, "GPU") if gpus else (self.streams, "GPU stream")
+        counted = ((self.ranks, self.rank, 1), (self.threads, thread, 2 if self.ranks else 1))
+        workers = " × ".join(_counted(each, name) for each, name, least in counted if each >= least)
+        devices = _counted(number, word) if number else ""
+        told = (" with " if self.ranks > 1 else " × ").join(filter(None, (workers, devices)))
+        return " on ".join(filter(None, (told, _counted(self.nodes, "node") if self.nodes > 1 else "")))
 
 
 def _counted(number: int, word: str) -> str:

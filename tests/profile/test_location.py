@@ -44,5 +44,8 @@ def test_ranks_of_one_number_on_two_nodes_are_two():
 def test_gpu_streams_are_counted_apart_from_threads():
     where = columns(node=[1, 1, 1], thread=[0, -1, -1], gpu_context=[-1, 0, 0], stream=[-1, 0, 1])
     assert where.counts().words() == "1 thread × 2 GPU streams"
+    assert where.counts().words(gpus=2) == "1 thread × 2 GPUs"
+    of_ranks = columns(rank=[0, 1, 0, 1], thread=[0, 0, -1, -1], gpu_context=[-1, -1, 0, 1], stream=[-1, -1, 0, 0])
+    assert of_ranks.counts().words(gpus=2) == "2 ranks with 2 GPUs"  # one each
     only_gpu = columns(gpu_context=[0], stream=[0])
     assert only_gpu.counts().words() == "1 GPU stream"
