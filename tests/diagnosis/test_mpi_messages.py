@@ -9,8 +9,9 @@ import pytest
 
 from chathpc.adapters.tau import read
 from chathpc.diagnosis.diagnose import diagnose
+from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import causes, diagnosed, function, main, mpi, ranks, source, statements
-from tests.profile.build import build, line
+from tests.profile.build import Node, build, line
 from tests.synthetic.tau import Tree, write_run
 
 
@@ -143,3 +144,44 @@ def test_calls_of_instrumentation_do_not_show_what_is_inside_them(tmp_path: Path
     first = diagnose(profile).findings[0]
     assert first.cause == "mpi-late-sender"
     assert any("cannot be distinguished from moving data" in doubt for doubt in first.against)
+
+
+TOTALS = """\
+static double total(double mine) {
+  double all;
+  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+void deposit(const double *local, double *rho, int bins) {
+  for (int b = 0; b < bins; b++)
+    rho[b] = total(local[b]);
+}
+void solve(double *part, double *norm, int steps) {
+  for (int k = 0; k < steps; k++) {
+    MPI_Allreduce(&part[k], &norm[k], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    part[k + 1] = advance(norm[k]);
+  }
+}
+"""
+
+
+def reducing(caller: str, begin: int, *inside: Node) -> Profile:
+    work = function("work", line("app.c:30", time=(6.0, 6.0)), at="app.c:29")
+    tree = main(function(caller, *inside, at=f"app.c:{begin}"), work)
+    return replace(build(tree, locations=ranks(2)), read_source=source({"app.c": TOTALS}))
+
+
+def test_an_array_that_is_reduced_element_by_element_can_be_reduced_at_once() -> None:
+    call = line("app.c:3", mpi("MPI_Allreduce", time=(4.0, 4.0)))
+    first = diagnosed(reducing("deposit", 6, line("app.c:8", function("total", call, at="app.c:1")))).findings[0]
+    assert (first.cause, first.where.function, first.title) == (
+        "mpi-small-messages",
+        "deposit",
+        "Many small collective calls",
+    )
+    assert [each.split()[0] for each in first.advice] == ["Merge"]
+
+
+def test_a_result_that_the_next_iteration_needs_cannot_be_reduced_with_it() -> None:
+    profile = reducing("solve", 10, line("app.c:12", mpi("MPI_Allreduce", time=(4.0, 4.0))))
+    assert causes(profile)[0] == "mpi-collective-wait"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -326,19 +327,25 @@ def changed(statements: tuple[Statement, ...]) -> frozenset[str]:
     """Names that the statements may change: targets of assignments, what is read from a stream or handed on by its address.
 
     A member counts by its own name, and its record by a name with a dot (`c->flux[k] = 0` → `flux`, `c.`), see `Expr.reads`.
-    Arguments of a Fortran subroutine count as changed.
+    Arguments of a Fortran subroutine count as changed; what MPI sends does not.
     """
     names: set[str] = set()
-    for one in expressions(statements):
+    found = list(expressions(statements))
+    sent = {id(one.parts[0]) for one in found if one.kind == Kind.CALL and one.parts and _SENDS.match(one.short)}
+    for one in found:
         if one.kind == Kind.ASSIGN:
             names.update(target_names(one.parts[0]))
-        elif one.kind == Kind.UNARY and one.text == "&":
+        elif one.kind == Kind.UNARY and one.text == "&" and id(one) not in sent:
             names.update(name for part in one.parts for name in target_names(part))
         elif one.kind == Kind.BINARY and one.text == ">>":
             names.update(target_names(one.parts[1]))
         elif one.kind == Kind.CALL and one.text.startswith(("call ", "read")):
-            names.update(one.names())
+            names.update(name for part in one.parts if id(part) not in sent for name in part.names())
     return frozenset(names)
+
+
+#: Calls that only read what their first argument is or points to (MPI 4.0, A.3).
+_SENDS = re.compile(r"(call )?mpi_(i?[bsr]?send|i?(all)?reduce|i?(ex)?scan)$", re.IGNORECASE)
 
 
 def target_names(target: Expr) -> tuple[str, ...]:

@@ -92,34 +92,46 @@ def region_in_loop(function: Function, line: int) -> Sign | None:
     return None
 
 
-#: Of each call by which messages are sent or received (in small letters, as Fortran has them): which argument counts the elements; the
-#: one before it is the buffer.
+#: Of each call by which messages are sent or received (in small letters, as Fortran has them): which argument counts the elements; those
+#: before it are buffers.
 _COUNT = {
     f"mpi_{name}": 1
     for name in ("send", "ssend", "bsend", "rsend", "isend", "issend", "ibsend", "irsend", "recv", "irecv", "sendrecv", "bcast")
-}  # fmt: skip
+} | {f"mpi_{name}": 2 for name in ("reduce", "allreduce", "ireduce", "iallreduce", "scan", "exscan")}  # fmt: skip
 
 
 def by_element(function: Function, unit: Unit, own: Loop, line: int) -> Sign | None:
-    """A message at the line with so few elements that a loop around it sends an array piece by piece: its buffer moves with the loop."""
+    """A message or reduction at the line with so few elements that a loop around it hands an array over piece by piece: its buffer moves with
+    the loop, which does not read the results.
+    """
     for call in function.calls_at(line):
-        at = _COUNT.get(call.short.removeprefix("call ").lower())
+        name = call.short.removeprefix("call ")
+        at = _COUNT.get(name.lower())
         if at is None or len(call.parts) <= at:
             continue
-        count, buffer = value(call.parts[at], unit.constants), call.parts[at - 1]
-        loop = next((one for one in function.chain(own.index) if one.variable in buffer.names()), None)
+        count, buffers = value(call.parts[at], unit.constants), call.parts[:at]
+        loop = next((one for one in function.chain(own.index) if one.variable in buffers[0].names()), None)
         if loop is None or count is None or not 0 < count <= UNROLLED:
             continue
+        reduces = at > 1
+        if reduces and not root(buffers[-1]).names().isdisjoint(_read_beside(function, loop, line)):
+            continue
         size = "one element" if count == 1 else f"{count} elements"
-        name = call.short.removeprefix("call ")
         here = line if loop.first <= line <= loop.last else loop.first  # else in a function that the loop calls
         return Sign(
             "mpi-small-messages", here, loop.first, loop.last,
             f"calls {name} with {size} in each iteration of the loop over {loop.variable}",
-            f"sends or receives {size} a message in a loop over {loop.variable}",
-            ("How many messages there were was not counted.",), calls=True, waits=True,
+            f"{'reduces' if reduces else 'sends or receives'} {size} a {'call' if reduces else 'message'} in a loop over {loop.variable}",
+            (f"How many {'calls' if reduces else 'messages'} there were was not counted.",), calls=True, waits=True,
+            fits="MPI_Allreduce" if reduces else "", title="Many small collective calls" if reduces else "",
         )  # fmt: skip
     return None
+
+
+def _read_beside(function: Function, loop: Loop, line: int) -> frozenset[str]:
+    """Names that the loop has in other lines than this one."""
+    others = (one for one in function.statements if loop.first <= one.line <= loop.last and one.line != line)
+    return frozenset(name for one in others if one.expr is not None for name in one.expr.names())
 
 
 #: What is done with an old value in sums, products and extremes, whose parts threads can compute and combine.
