@@ -17,9 +17,8 @@ def export(profile: Profile, metric: str | None) -> str:
     frame = profile.graphframe()
     default = frame.default_metric if metric is None else profile.metric(metric).id
     # The file does not say which metric is the default one: whoever reads it takes this column.
-    for suffix in ("", INCLUSIVE):
-        if default + suffix in frame.dataframe:
-            frame.dataframe[_DEFAULT + suffix] = frame.dataframe[default + suffix]
+    known = [suffix for suffix in ("", INCLUSIVE) if default + suffix in frame.dataframe]
+    frame.dataframe = frame.dataframe.assign(**{_DEFAULT + each: frame.dataframe[default + each] for each in known})
     # Our own metadata holds records that JSON does not know; a reader of another tool has no use for them.
     frame.metadata = {"title": profile.title, "format": profile.format}
     text: str = frame.to_json()

@@ -163,7 +163,10 @@ def _followed(one: Mapping[str, Any], words: Sequence[_Word], l2_bytes: int) -> 
             requested[word.request] += threads * word.width
             sectors_of[word.request] += passes if word.request.startswith("shared") else sectors
             passes_of[word.request] += passes
-    spread = WHOLE if exact else _CUT if cut else SAMPLED
+    launched = float(blocks * -(-(launch.threads // blocks) // 32))
+    # Where no warp that was seen is longer than their average, the others are as long.
+    alike = float(one["longest"]) * launched <= WHOLE * all_warps
+    spread = WHOLE if exact else _CUT if cut else WHOLE if alike else SAMPLED
     stored = sectors_of["global store"] + sectors_of["global atomic"]
     traffic = _traffic(one, all_warps, stored, l2_bytes, exact)
     read = traffic[0] + _LAUNCH_BYTES + _INSTRUCTION_BYTES * len(by_instruction)
@@ -186,7 +189,7 @@ def _followed(one: Mapping[str, Any], words: Sequence[_Word], l2_bytes: int) -> 
         dram_read=about(read, over, least_read),
         dram_written=about(traffic[1], over, least_written - l2_bytes),
         longest=float(one["longest"]), emulated=1.0 if exact else sampled / blocks,
-        warps=float(blocks * -(-(launch.threads // blocks) // 32)),
+        warps=launched,
         most_atomics=_most(one["meetings"], passes_of["global atomic"], min(begun + sampled, blocks)),
         passes=dict(passes_of), instructions=dict(instructions), assumptions=_assumptions(one, blocks, sampled),
     )  # fmt: skip

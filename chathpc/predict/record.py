@@ -28,13 +28,15 @@ LIMITS = {
 #: What shortens a limit, where its name does not say it.
 _LESS = {
     "l2": "It would take less time with fewer sectors: neighbouring threads at neighbouring addresses, tiles in shared memory.",
-    "issue": "It would take less time with fewer instructions: wider loads and stores, less arithmetic for addresses.",
+    "issue": "It would take less time with fewer instructions.",
     "latency": "It would take less time with more to do while it waits: more warps, or several independent elements a thread.",
     "fp64": "It would take less time in single precision, where that is exact enough.",
     "atomic": "It would take less time with fewer atomics at the same addresses: combine in registers or shared memory first (a private copy a block).",
 }
 #: By how many times the average a warp is long for itself, and passes are more than what is asked for needs.
 _LONE = 2.0
+#: A part of the instructions that it pays to make fewer.
+_MUCH = 0.1
 _SECTOR = 32.0
 
 
@@ -219,6 +221,8 @@ def _less(found: Prediction) -> str:
     used = asked / (_SECTOR * touched or 1.0)
     if limiter in ("memory", "l2") and 0 < used < 1 / _LONE:
         return f"It would take less time if more than {numbers.percent(used)} of the sectors were used: neighbouring threads at neighbouring addresses."
+    if limiter == "issue" and counts.issued.get("memory", 0.0) >= _MUCH * sum(counts.issued.values()):
+        return f"{_LESS[limiter][:-1]}: wider loads and stores, less arithmetic for addresses."
     near = {name: value for name, value in counts.passes.items() if name != "global atomic"}
     if limiter != "l1" or not near:
         return _LESS.get(limiter, "")

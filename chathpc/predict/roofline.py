@@ -31,6 +31,8 @@ _LEAST_OPERATIONS, _LEAST_BYTES = 0.1, 0.3
 _OPEN = 60.0
 #: Smallest traffic that is taken: one sector.
 _LEAST_TRAFFIC = 32.0
+#: Factors beyond this one nobody changes.
+_FAR = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +97,16 @@ def classify(counts: Counts, device: Device, kinds: Collection[str] = _CLASSES) 
 
 
 def change(found: Roofline) -> str:
-    """What would change the class; empty where it has no arithmetic that counts."""
+    """What would change the class; empty where it has no arithmetic that counts, and where nothing near would."""
     if not found.roofs:
         return ""
     first = found.roofs[0]
+    if found.bound == "compute" and found.traffic.value <= _LEAST_TRAFFIC:
+        return "It would be bandwidth-bound with more data than the caches hold: nothing comes from memory."
+    if found.margin > _FAR:
+        return ""
     if found.bound == "bandwidth":
         return f"It would be compute-bound with {_number(found.margin)}x fewer bytes, or as many times more {_WORDS[first.kind]} operations."
-    if found.traffic.value <= _LEAST_TRAFFIC:
-        return "It would be bandwidth-bound with more data than the caches hold: nothing comes from memory."
     above = [roof for roof in found.roofs if roof.ratio >= 1]
     each = " and ".join(f"{_number(roof.ratio)}x fewer {_WORDS[roof.kind]} operations" for roof in above)
     return f"It would be bandwidth-bound with {each}, or {_number(first.ratio)}x more bytes."

@@ -138,7 +138,7 @@ def _kernel(page: Blocks, kernel: KernelRecord) -> None:
 
 def _hottest(page: Page, kernel: KernelRecord) -> None:
     for number, hot in enumerate(kernel.lines[:_LINES]):
-        first = Text(" " * INDENT + ("Lines" if number == 0 else "").ljust(LABEL), style="bold")
+        first = Text(" " * INDENT + ("Executed" if number == 0 else "").ljust(LABEL), style="bold")
         where = f"{numbers.percent_cell(hot.share):>7} {hot.file}:{hot.line}"
         room = page.style.width - first.cell_len - len(where) - 2
         source = page.style.name(hot.text)

@@ -46,7 +46,7 @@ to 15.0 µs), most of it for L1 and shared memory; compute-bound by the roofline
               memory 8.00 µs · waiting (latency) 4.00 µs
    Occupancy  100 %: 6 blocks (48 warps) on a multiprocessor, limited by warps;
               0.157 waves
-   Lines       75.4 % gemm.cu:21  for (int j = 0; j < tile; j++) sum += left[y]…
+   Executed    75.4 % gemm.cu:21  for (int j = 0; j < tile; j++) sum += left[y]…
                 6.8 % gemm.cu:18  left[y][x] = a[row * n + k + x];
    Changes    It would take less time with fewer passes, most of which are for
               shared loads: keep values in registers and use each several times.

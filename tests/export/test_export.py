@@ -80,6 +80,14 @@ def test_speedscope_leaves_out_what_does_not_add_up_and_what_is_hidden():
     assert [one["unit"] for one in document["profiles"]] == ["seconds", "bytes"]
 
 
+def test_nodes_that_hatchet_orders_otherwise_keep_their_time():
+    import hatchet
+
+    profile = build(call("main", call("z", time=2.0), call("a", time=1.0), time=0.5))
+    frame = hatchet.GraphFrame.from_json(exporter("hatchet-json")(profile, None))
+    assert dict(zip(frame.dataframe["name"], frame.dataframe["time"], strict=True)) == {"main": 0.5, "z": 2, "a": 1}
+
+
 def test_hatchet_reads_its_json_back_with_the_same_values():
     import hatchet
 

@@ -64,3 +64,11 @@ def test_distinct_bytes_are_read_in_any_case(tmp_path: Path) -> None:
         "memory": [[5e5, 3e5, 0, 2.5e5, 0, 0, 0, 3e5, 0]],
     }
     assert counts(tmp_path, 40 * MIB, **followed).dram_read.low == 2.5e5 * 32
+
+
+def test_counts_of_blocks_that_are_alike_are_surer_than_of_those_that_differ(tmp_path: Path) -> None:
+    """A warp has 128 + 1 + 100 instructions on average."""
+    alike, uneven = (counts(tmp_path, 40 * MIB, longest=longest).operations["fp32"] for longest in (229, 400))
+    assert alike.value == uneven.value
+    assert alike.high / alike.value == pytest.approx(1.05)
+    assert uneven.high / uneven.value == pytest.approx(1.25)

@@ -49,6 +49,12 @@ def test_what_would_change_the_class_is_said_in_factors() -> None:
     assert change(found) == "It would be compute-bound with 5x fewer bytes, or as many times more integer operations."
 
 
+def test_what_nothing_near_changes_is_not_told_as_a_change() -> None:
+    assert change(classify(counts(1e9, fp32=99 * 32.97056e9), device("rtx3080"))).endswith("99x more bytes.")
+    assert not change(classify(counts(1e9, fp32=101 * 32.97056e9), device("rtx3080")))
+    assert not change(classify(counts(1e9, fp32=32.97056e9 / 101), device("rtx3080")))
+
+
 def test_probability_is_that_of_drawing_the_errors() -> None:
     draw = random.Random(1)
     made = counts(Range(1e9, 0.6e9, 1e9 / 0.6), fp32=Range(25e9, 12.5e9, 50e9), integer=Range(12e9, 8e9, 18e9))
