@@ -248,6 +248,8 @@ def _run_record(profile: Profile, run: Run | None, took: float | None) -> RunRec
         elapsed=took,
         samples=None if run is None else run.samples,
         contexts=len(profile.tree),
+        ranks=None if run is None else run.ranks,
+        threads=None if run is None else run.threads,
     )
 
 

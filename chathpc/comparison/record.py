@@ -100,14 +100,18 @@ class RunRecord(Record):
     )
     samples: float | None = Field(description="Samples behind the total; null where nothing was sampled.")
     contexts: int
+    ranks: int | None = Field(
+        default=None, description="0 where they are not known; null where nothing is compared, and in older files."
+    )
+    threads: int | None = None
 
 
 class SideRecord(Record):
     """One side of the comparison."""
 
     runs: list[RunRecord]
-    ranks: int
-    threads: int
+    ranks: int = Field(description="Of the first run.")
+    threads: int = Field(description="Of the first run.")
     verdict: VerdictName
     headline: str
 

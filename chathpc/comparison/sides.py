@@ -119,11 +119,13 @@ class Sides:
         noise = replace(self.noise, kind=kind, total=values, variation=0.0, prior=0.0)
         judged = noise.judge(values[:, None])
         ratio = noise.ratio(values)
-        # One quantity, looked at by itself: its own interval decides.
-        beyond = abs(float(judged.change[0])) > float(judged.error[0])
+        # One quantity, looked at by itself: its own interval decides, that of the ratio where it is told.
+        error = float(judged.error[0])
+        change = float(judged.change[0])
+        within = -error <= change <= error if ratio is None else ratio[1] <= 1 <= ratio[2]
         return TotalRecord(
             **figures(judged, 0),
-            beyond_noise=beyond,
+            beyond_noise=change != 0 and not within,
             ratio=None if ratio is None else ratio[0],
             ratio_low=None if ratio is None else ratio[1],
             ratio_high=None if ratio is None else ratio[2],

@@ -92,14 +92,28 @@ def relative(total: TotalRecord) -> str:
     return f"{change}, {round(threshold('confidence') * 100)} % interval {low} to {high}"
 
 
-def shape(side: SideRecord) -> str:
-    """`4 ranks and 8 threads`, `1 thread`; empty where neither is known."""
+def shape(side: SideRecord, *runs: RunRecord) -> str:
+    """`4 ranks and 8 threads`, `1 thread`, of several runs `1 to 2 ranks`; empty where neither is known. By default of all runs."""
+    counted = [_shape(side, run) for run in runs or side.runs]
     words = []
-    if side.ranks > 1 or (side.ranks and side.threads):
-        words.append(f"{side.ranks:,} rank{'s' if side.ranks != 1 else ''}")
-    if side.threads and side.threads != side.ranks:
-        words.append(f"{side.threads:,} thread{'s' if side.threads != 1 else ''}")
+    if any(ranks > 1 or (ranks and threads) for ranks, threads in counted):
+        words.append(_counted([ranks for ranks, _ in counted], "rank"))
+    if any(threads not in (0, ranks) for ranks, threads in counted):
+        words.append(_counted([threads for _, threads in counted], "thread"))
     return " and ".join(words)
+
+
+def _shape(side: SideRecord, run: RunRecord) -> tuple[int, int]:
+    """Ranks and threads of a run; a file of an older version tells those of the side alone."""
+    return (
+        side.ranks if run.ranks is None else run.ranks,
+        side.threads if run.threads is None else run.threads,
+    )
+
+
+def _counted(values: Sequence[int], what: str) -> str:
+    low, high = min(values), max(values)
+    return f"{low:,}{f' to {high:,}' if high > low else ''} {what}{'s' if high != 1 else ''}"
 
 
 def wall(run: RunRecord, diff: Diff) -> str:
@@ -319,9 +333,11 @@ def different_shapes(before: SideRecord, after: SideRecord, timed: bool) -> str:
     clock = (
         "The verdict is about how long the runs took." if timed else "This metric does not show how long the runs took."
     )
+    mixed = any(len({_shape(side, run) for run in side.runs}) > 1 for side in (before, after))
+    uneven = " Runs of one side that differ in that are no repetitions." if mixed else ""
     return (
-        f"Before, the program ran with {shape(before)}, after with {shape(after)}. The time of all threads together is what a run "
-        f"costs, not how long it takes. {clock}"
+        f"Before, the program ran with {shape(before)}, after with {shape(after)}.{uneven} The time of all threads together is what "
+        f"a run costs, not how long it takes. {clock}"
     )
 
 

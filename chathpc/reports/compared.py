@@ -77,7 +77,7 @@ def _side(name: str, side: SideRecord, run: RunRecord, diff: Diff) -> tuple[str,
         "" if run.total is None else numbers.quantity(run.total, diff.unit or ""),
         words.wall(run, diff),
         "" if run.samples is None else numbers.count(round(run.samples)),
-        words.shape(side),
+        words.shape(side, run),
         run.paths[0] if run.paths else "",
     )
 

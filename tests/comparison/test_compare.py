@@ -229,6 +229,25 @@ def test_more_threads_are_recognised_and_the_longest_decides() -> None:
         chathpc.diff(*cpu, fail_on_regression=0.1)
 
 
+def test_runs_of_one_side_that_ran_otherwise_are_told_run_by_run() -> None:
+    one = wall(build(main(time=8.0)))
+    two, four = (
+        wall(build(main(time=(8.0 / count,) * count), *[thread(function("f", time=(0.0,) * count))] * (count - 1)))
+        for count in (2, 4)
+    )
+    found = chathpc.diff([one, two], [two, four])
+    assert [[run.threads for run in side.runs] for side in (found.before, found.after)] == [[1, 2], [2, 4]]
+    (note,) = (note for note in found.notes if "ran with" in note)
+    assert "with 1 to 2 threads, after with 2 to 4 threads. Runs of one side that differ in that are no rep" in note
+    assert [words.shape(found.after, run) for run in found.after.runs] == ["2 threads", "4 threads"]
+    alike = chathpc.diff([one, one], [two, two])
+    assert not any("no repetitions" in note for note in alike.notes)
+    saved = found.after.model_copy(
+        update={"runs": [run.model_copy(update={"ranks": None, "threads": None}) for run in found.after.runs]}
+    )
+    assert words.shape(saved) == "2 threads"  # a file of an older version
+
+
 def test_how_long_a_run_took_is_told_by_its_longest_thread() -> None:
     def program(first: float, second: float) -> Profile:
         return wall(build(main(time=(first, 0.0)), thread(function("f", time=(0.0, second)))))
@@ -423,6 +442,16 @@ def test_runs_that_agree_show_a_small_difference() -> None:
     assert found.verdict == "slower"
     assert [(each.function, each.change) for each in found.shares] == [("f", pytest.approx(0.1))]
     assert len(found.before.runs) == 3
+
+
+def test_the_verdict_is_that_of_the_interval_that_is_told() -> None:
+    """Two runs a side: standard errors of 0.1 s and 0.005 s, so that the side before alone decides, with one degree of freedom (t = 12.7)."""
+    found = chathpc.diff(runs(2.9, 3.1), runs(1.735, 1.745))
+    assert found.total is not None
+    # The ratio is known to exp(12.706 × √((0.1/4)² + (0.005/2.74)²)) = 1.374, and 4 / 2.74 is more than that; the difference of 1.26 s only to 1.27 s.
+    assert found.total.ratio_high == pytest.approx(2.74 / 4 * 1.374, rel=1e-3)
+    assert found.total.error == pytest.approx(12.706 * np.hypot(0.1, 0.005), rel=1e-3)
+    assert (found.verdict, found.total.beyond_noise) == ("faster", True)
 
 
 def test_what_is_told_for_the_caller_names_where_most_of_it_is() -> None:
