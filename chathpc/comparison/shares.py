@@ -61,7 +61,11 @@ def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair], tol
     only: Literal["before", "after"] | None = None
     if float(judged.after[0]) == 0 or float(judged.before[0]) == 0:
         only = "before" if float(judged.after[0]) == 0 else "after"
-    about = (pair for pair in pairs if pair.status != "same" and _is_about(pair, loose_key(function), activity))
+    about = (
+        pair
+        for pair in pairs
+        if (pair.status != "same" or pair.is_moved) and _is_about(pair, loose_key(function), activity)
+    )
     return ShareRecord(
         **figures(judged, 0),
         beyond_noise=True,

@@ -158,8 +158,13 @@ def _moved(finding: FindingChange) -> bool:
 
 
 def fate(finding: FindingChange) -> str:
-    """What became of a finding: `Gone`, `Costs less`, `Moved`."""
-    return "Moved" if finding.status != "same" and _moved(finding) else STATUS[finding.status]
+    """What became of a finding: `Gone`, `Costs less`, `Moved`, though it may cost as much as before; but not where only noise chose the place."""
+    return "Moved" if finding.beyond_noise and _moved(finding) else STATUS[finding.status]
+
+
+def stays(finding: FindingChange) -> bool:
+    """Whether a finding is as it was."""
+    return fate(finding) == STATUS["same"]
 
 
 def whole(sides: Sides) -> str:

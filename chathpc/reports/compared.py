@@ -25,6 +25,8 @@ VERDICTS = {
     "not-comparable": ("NOT COMPARABLE", "bold yellow"),
 }
 _GATES = {"passed": "bold green", "failed": "bold red", "undecided": "bold yellow"}
+#: Colours of findings that cost less, or as much elsewhere.
+_FATES = {"gone": "green", "shrunk": "green", "same": "bold"}
 #: Shares and rows that a page shows; with -v all.
 _SHARES, _ROWS = 10, 12
 #: Rows of a table where they can be scrolled; characters of a name there.
@@ -205,8 +207,8 @@ def _sign(text: str, change: float) -> str:
 
 
 def _findings(page: Blocks, findings: Sequence[FindingChange]) -> None:
-    told = [finding for finding in findings if finding.status != "same"]
-    same = [finding for finding in findings if finding.status == "same"]
+    told = [finding for finding in findings if not words.stays(finding)]
+    same = [finding for finding in findings if words.stays(finding)]
     if not findings:
         return
     page.heading("Findings", "what 'chathpc explain' says of each side")
@@ -219,7 +221,7 @@ def _findings(page: Blocks, findings: Sequence[FindingChange]) -> None:
             continue
         head = Text.assemble(
             (" " * INDENT),
-            (status.ljust(widest), "green" if finding.status in ("gone", "shrunk") else "red"),
+            (status.ljust(widest), _FATES.get(finding.status, "red")),
             (page.style.prose(finding.title), "bold"),
         )
         name, spot = map(page.style.name, where)

@@ -697,3 +697,8 @@ def test_a_finding_is_at_the_place_where_it_costs_more_and_says_that_it_moved() 
     assert [(words.fate(one), line_of(one)) for one in (away, near)] == [("Moved", 1), ("Moved", 2)]
     assert words.cost(away).endswith("of the run after (at g).")
     assert "of the run before (at f); 3.00 s" in words.cost(near)
+    dear = changed("f", "g", 3.0, 3.0).model_copy(update={"status": "same"})
+    assert (words.fate(dear), words.stays(dear)) == ("Moved", False)  # a reader who looks at f finds nothing there
+    assert words.cost(dear).startswith("Cost 3.00 s, 50.0 % of the run before (at f); 3.00 s")
+    chance = dear.model_copy(update={"beyond_noise": False})
+    assert (words.fate(chance), words.stays(chance)) == ("As before", True)

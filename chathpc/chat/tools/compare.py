@@ -8,7 +8,7 @@ from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result, limit, prose
-from chathpc.comparison.words import STATUS
+from chathpc.comparison.words import fate, stays
 from chathpc.diagnosis.fact import Kind, Part, Quantity
 from chathpc.errors import UsageError
 from chathpc.prompts.untrusted import quote
@@ -47,9 +47,9 @@ def compare(session: Session, asked: CompareArguments) -> Result:
         rows.append((name, one.before, one.after, one.change, "" if one.beyond_noise else "within noise"))
     columns = (Column("function"), Column("before", unit), Column("after", unit), Column("change", unit), Column(""))
     lines = [
-        f"{STATUS[one.status]} (in the run {'before' if one.status == 'gone' else 'after'}): {prose(one.summary)}"
+        f"{fate(one)} (in the run {'before' if one.status == 'gone' else 'after'}): {prose(one.summary)}"
         for one in found.findings[: asked.limit]
-        if one.status != "same"
+        if not stays(one)
     ]
     lines += [prose(note) for note in found.notes[: asked.limit]]
     return Result(
