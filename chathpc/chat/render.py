@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Columns on the screen that sentences in a table get at least.
 _LEAST_PROSE = 24
+#: Significant digits that a number in a table has.
+_DIGITS = 2
 #: Characters from which a command stands above what it does.
 _LONG_USAGE = 36
 NO_QUESTION = "I did not understand the question."
@@ -89,14 +91,7 @@ def written(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[l
         if column.unit in (None, SHARE) or len(figures) < len(cells):
             found.append([column.written(cell) for cell in cells])
         else:
-            shown = aligned(figures, max(figures, key=abs), str(column.unit))
-            # What would read as nothing beside the largest (49 s in hours) stands in a unit of its own.
-            found.append(
-                [
-                    each if any("1" <= digit <= "9" for digit in each) else column.written(value)
-                    for each, value in zip(shown, figures, strict=True)
-                ]
-            )
+            found.append(aligned(figures, max(figures, key=abs), str(column.unit), digits=_DIGITS))
     return [list(row) for row in zip(*found, strict=True)]
 
 

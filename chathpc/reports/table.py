@@ -18,6 +18,8 @@ _WORTH = (*(10.0**exponent for exponent in range(-12, 19, 3)), 3600.0)
 _GAP = 2
 _PATH = re.compile(r"\w*/[^/\s]")
 _NARROWEST = 8
+#: What is no significant digit of a number.
+_NO_DIGIT = re.compile(r"^[^1-9]+|\D")
 
 
 def table_lines(
@@ -60,8 +62,11 @@ def _widths(cells: Sequence[Sequence[str]], width: int, figures: Set[int]) -> li
     return widths
 
 
-def column(values: Iterable[float], top: float, unit: str) -> list[str]:
-    """Each of `values` in the unit and with the decimals of `top`, the largest: `9.01 s`, `0.13 s`, not `130 ms`."""
+def column(values: Iterable[float], top: float, unit: str, *, digits: int = 1) -> list[str]:
+    """Each of `values` in the unit and with the decimals of `top`, the largest: `9.01 s`, `0.13 s`, not `130 ms`.
+
+    What would have fewer significant digits than `digits` there, so that it could read as nothing, has a unit of its own: `400 µs`.
+    """
     head, _, suffix = numbers.quantity(top, unit).partition(" ")
     try:
         shown = float(head.replace(",", ""))
@@ -71,4 +76,9 @@ def column(values: Iterable[float], top: float, unit: str) -> list[str]:
         return [numbers.quantity(value, unit) for value in values]
     worth = min(_WORTH, key=lambda candidate: abs(math.log(top / shown / candidate)))
     decimals = len(head.partition(".")[2])
-    return [f"{value / worth:,.{decimals}f} {suffix}".rstrip() for value in values]
+    cells = [(value, f"{value / worth:,.{decimals}f}") for value in values]
+    told = (
+        f"{text} {suffix}".rstrip() if len(_NO_DIGIT.sub("", text)) >= digits else numbers.quantity(value, unit)
+        for value, text in cells
+    )
+    return list(told)

@@ -165,7 +165,7 @@ def test_a_comparison_shows_what_changed() -> None:
     for expected in ("FASTER", diff.headline, "everything else", "total", "release", "Gone"):
         assert expected in shown
     nothing = {each: [] for each in ("shares", "findings", "functions", "activities", "notes")}
-    unknown = {"paths": [], "total": None, "elapsed": None, "samples": None}
+    unknown = {"paths": [], "total": None, "elapsed": None, "samples": None, "ranks": None, "threads": None}
     sides = {
         name: side.model_copy(update={"runs": [side.runs[0].model_copy(update=unknown)], "ranks": 0, "threads": 0})
         for name, side in (("before", diff.before), ("after", diff.after))

@@ -91,12 +91,15 @@ def test_a_metric_that_does_not_add_up_has_no_tree() -> None:
 
 
 def test_numbers_in_a_column_share_the_unit_of_the_largest() -> None:
-    assert column([9.01, 0.13, 0.0004], 9.01, "s") == ["9.01 s", "0.13 s", "0.00 s"]
+    assert column([9.01, 0.13, 0.0004], 9.01, "s") == ["9.01 s", "0.13 s", "400 µs"]
     assert column([0.0451, 0.0009], 0.0451, "s") == ["45.1 ms", "0.9 ms"]
     assert column([7200.0, 36000.0], 36000.0, "s") == ["2.0 h", "10.0 h"]
     assert column([1e9, 2.5e8], 1e9, "bytes") == ["1.00 GB", "0.25 GB"]
     assert column([5.0, 45000.0], 45000.0, "samples") == ["5 samples", "45,000 samples"]
     assert column([0.0], 0.0, "s") == ["0 s"]
+    assert column([9.01, 0.0, -0.0004], 9.01, "s") == ["9.01 s", "0 s", "-400 µs"]
+    assert column([0.5, 0.00123, 0.0123], 0.5, "s", digits=2) == ["500 ms", "1.23 ms", "12 ms"]
+    assert column([450.0, 5.0, 1.0], 450.0, "samples", digits=2) == ["450 samples", "5 samples", "1 sample"]
     assert column([1.0], float("nan"), "s") == ["1.00 s"]
 
 
