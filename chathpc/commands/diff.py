@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, output_options, style_for, view_option
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for, view_option
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.share import Share
@@ -50,7 +50,7 @@ class RepeatedSides(click.Command):
 )
 @output_options(FORMATS)
 @view_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Show every part and row.")
 def command(
     paths: tuple[Path, ...],

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import all_threads_option, answer, check_output, output_options, style_for
+from chathpc.commands.output import all_threads_option, answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
+from chathpc.commands.progress import Progress
 
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
@@ -21,21 +22,22 @@ if TYPE_CHECKING:
 @click.argument("path", type=PROFILE)
 @all_threads_option
 @output_options(("text", "json"))
-def command(path: Path, all_threads: bool, form: str, output: str | None) -> None:
+@quiet_option
+def command(path: Path, all_threads: bool, form: str, output: str | None, quiet: bool) -> None:
     """List what was measured, and where.
 
     For example: chathpc metrics hpctoolkit-app-database
     """
     check_output(output, [path])
-    keep_freed_memory([path])
-    import chathpc
+    with Progress(quiet=quiet) as progress:
+        progress("reading the profile")
+        keep_freed_memory([path])
+        import chathpc
 
-    profile = chathpc.load(path)
-    profile = profile.everything if all_threads else profile
-    if form == "json":
-        answer(_json(profile), output)
-    else:
-        answer(_text(profile, style_for(output)), output)
+        profile = chathpc.load(path)
+        profile = profile.everything if all_threads else profile
+        text = _json(profile) if form == "json" else _text(profile, style_for(output))
+    answer(text, output)
 
 
 def _spread(profile: Profile) -> dict[str, float] | None:

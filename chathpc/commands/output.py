@@ -58,6 +58,8 @@ all_threads_option = click.option(
     help="Also count helper threads of libraries (MPI progress, GPU monitors), and waits for threads to end.",
 )
 
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+
 
 def chosen_format(form: str | None, output: str | None, formats: Collection[str]) -> str:
     """The format that was asked for: by option, else by the ending of the file's name, else text.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.profile.text import clean
@@ -25,7 +25,7 @@ from chathpc.reports import RANKS_FORMATS
     help="processes; mpi, under mpirun or srun with python -m mpi4py.futures -m chathpc; dask, or dask:ADDRESS.",
 )  # fmt: skip
 @output_options(RANKS_FORMATS)
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="More places, and more that stand out.")
 def command(
     paths: tuple[Path, ...], metric: str | None, workers: int | None, engine: str, form: str, output: str | None, quiet: bool, verbose: bool

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import all_threads_option, answer, check_output, output_options, style_for
+from chathpc.commands.output import all_threads_option, answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
+from chathpc.commands.progress import Progress
 from chathpc.commands.share import Share
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _LEVELS = ("function", "loop", "line")
 @click.option("--depth", metavar="N", type=click.IntRange(min=1), help="At most N levels.")
 @all_threads_option
 @output_options(("text", "json"))
+@quiet_option
 def command(
     path: Path,
     metric: str | None,
@@ -45,19 +47,22 @@ def command(
     all_threads: bool,
     form: str,
     output: str | None,
+    quiet: bool,
 ) -> None:
     """Show the calling context tree of a profile.
 
     For example: chathpc tree hpctoolkit-app-database --by loop --min-share 5%
     """
     check_output(output, [path])
-    keep_freed_memory([path])
-    import chathpc
-    from chathpc.reports.rows import tree_record
+    with Progress(quiet=quiet) as progress:
+        progress("reading the profile")
+        keep_freed_memory([path])
+        import chathpc
+        from chathpc.reports.rows import tree_record
 
-    profile = chathpc.load(path)
-    profile = profile.everything if all_threads else profile
-    record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth)
+        profile = chathpc.load(path)
+        profile = profile.everything if all_threads else profile
+        record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth)
     if form == "json":
         answer(json.dumps({"schema": "chathpc-tree/1"} | record.model_dump(), indent=2) + "\n", output)
     else:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
+from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
 from chathpc.profile.text import clean
 from chathpc.reports import FORMATS, renderers
@@ -33,8 +34,9 @@ _HINT = "Write one with: chathpc explain PATH --view -o report.json"
 @click.command("view")
 @click.argument("file", metavar="REPORT", type=PROFILE)
 @output_options(FORMATS)
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Show everything.")
-def command(file: Path, form: str, output: str | None, verbose: bool) -> None:
+def command(file: Path, form: str, output: str | None, quiet: bool, verbose: bool) -> None:
     """Render a JSON report again, as a page or as text.
 
     REPORT is what explain, diff, fix or scale wrote with --format json. A page of it has trees, tables, threads and source if --view was
@@ -47,8 +49,11 @@ def command(file: Path, form: str, output: str | None, verbose: bool) -> None:
     check_output(output, [file])
     if output not in (None, "-") and Path(str(output)).exists() and file.exists() and Path(str(output)).samefile(file):
         raise click.UsageError("The report would overwrite itself.")
-    record, kind = _read(file)
-    answer(renderers(kind)[form](record, style_for(output, verbose=verbose)), output)
+    with Progress(quiet=quiet) as progress:
+        progress("reading the report")
+        record, kind = _read(file)
+        text = renderers(kind)[form](record, style_for(output, verbose=verbose))
+    answer(text, output)
 
 
 def _read(file: Path) -> tuple[Record, str]:

@@ -379,6 +379,19 @@ def test_progress_is_silent_when_piped_and_when_quiet() -> None:
         assert stream.getvalue() == ""
 
 
+@pytest.mark.parametrize(
+    "name", ["explain", "diff", "tree", "metrics", "view", "export", "ranks", "scale", "ask", "chat"]
+)
+def test_every_command_that_reads_a_profile_can_be_quiet(name: str) -> None:
+    import click
+
+    from chathpc.commands.main import cli
+
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert [each.opts for each in command.params if "--quiet" in each.opts] == [["-q", "--quiet"]]
+
+
 def test_progress_is_silent_while_the_work_is_short() -> None:
     stream = Terminal()
     with Progress(stream=stream, delay=3600) as progress:
