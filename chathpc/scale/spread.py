@@ -254,14 +254,21 @@ def _told(
         return nodes[: min(max(np.count_nonzero(table[nodes, 0]), 1), _NODES)]
 
     # The places whose values differ most between locations; being started is none of the program's.
-    heavy = [nodes_at(number) for number in most(2, _FEATURES)]
-    heavy = [nodes for nodes in heavy if path_of(int(nodes[0]))[-1].partition(" ")[0] not in STARTERS] or heavy
-    differing = [vectors(nodes).sum(axis=1) for nodes in heavy]
+    names = {number: path_of(int(nodes_at(number)[0]))[-1] for number in most(2, _FEATURES)}
+    names = {number: name for number, name in names.items() if name.partition(" ")[0] not in STARTERS} or names
+    differing: list[FloatArray] = []
+    ways: list[tuple[int, FloatArray]] = []
+    listed = most(1, _LISTED)
+    for number in dict.fromkeys((*names, *listed)):  # reading values is what takes time: once a place
+        nodes = nodes_at(number)
+        values = vectors(nodes)
+        differing += [values.sum(axis=1)] if number in names else []
+        ways += _ways(values, nodes) if number in listed else []
     members = Members(
-        np.array(differing).reshape(len(heavy), len(node)).T, [path_of(int(nodes[0]))[-1] for nodes in heavy], label,
+        np.array(differing).reshape(len(names), len(node)).T, list(names.values()), label,
         node if len(np.unique(node)) > 1 else np.full_like(node, -1),
     )  # fmt: skip
-    ways = [way for number in most(1, _LISTED) for way in _ways(vectors, nodes_at(number)) if way[1].sum() > 0]
+    ways = [way for way in ways if way[1].sum() > 0]
     ways = sorted(ways, key=lambda way: (-float(way[1].sum()), way[0]))[:_LISTED]
     rows = _statistics(np.array([column for _, column in ways]).reshape(len(ways), len(node)).T).tolist()
     places = [
@@ -279,12 +286,12 @@ def _told(
     )  # fmt: skip
 
 
-def _ways(vectors: Callable[[IntArray], FloatArray], nodes: IntArray) -> list[tuple[int, FloatArray]]:
-    """The ways to a place, each with the values of all locations and the first of its nodes: nodes that no location has two of are one way,
+def _ways(values: FloatArray, nodes: IntArray) -> list[tuple[int, FloatArray]]:
+    """The ways to a place, each with its `values` at all locations and the first of its nodes: nodes that no location has two of are one way,
     such as those of a thread that was started and of the one that started it.
     """
     found: list[tuple[int, FloatArray]] = []
-    for node, column in zip(nodes.tolist(), vectors(nodes).T, strict=True):
+    for node, column in zip(nodes.tolist(), values.T, strict=True):
         own = next((each for _, each in found if not ((each != 0) & (column != 0)).any()), None)
         if own is None:
             found.append((node, column.copy()))

@@ -13,6 +13,8 @@ from chathpc.adapters.load import load
 from chathpc.errors import UsageError
 from chathpc.profile.classification import classify
 from chathpc.profile.location import Locations
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import FloatArray, IntArray
 from chathpc.reports import ranks_renderers
 from chathpc.reports.style import Style
 from chathpc.scale import spread as module
@@ -239,6 +241,21 @@ def test_of_a_deep_recursion_few_nodes_are_compared(monkeypatch: pytest.MonkeyPa
     assert len(found.places) == module._LISTED
     assert {each.total for each in found.places} == {2.0}
     assert 1 < max(looked) <= 100
+
+
+def test_a_place_is_read_once_though_it_is_both_large_and_uneven(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+    values = module.call_values
+
+    def counted(profile: Profile, metric: str, nodes: IntArray) -> FloatArray:
+        read.append(np.sort(nodes).tobytes())
+        return values(profile, metric, nodes)
+
+    monkeypatch.setattr(module, "call_values", counted)
+    spread([database])
+    assert len(read) == len(set(read)) > module._FEATURES
 
 
 def test_runs_are_not_taken_for_the_ranks_of_one(database: Path, tmp_path: Path) -> None:
