@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
+from os.path import commonprefix
 
 #: Characters that may follow the word `operator` in C++ and must not be taken for brackets, longest first.
 _OPERATORS = ("<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "<", ">")
 #: Bracketed words that are names, not argument lists.
-_NAMES_IN_BRACKETS = ("(anonymous namespace)", "(anonymous)", "(unnamed)")
+_NAMES_IN_BRACKETS = ("(anonymous namespace)", "(anonymous)", "(unnamed)", "<unnamed>")
 _CLOSING = {"<": ">", "(": ")", "{": "}"}
 _WORD_END = re.compile(r"\w$")
 #: What compilers add behind a name: ` const`, ` [clone ._omp_fn.0]`, `._omp_fn.0`; and gfortran before that of a module's procedure.
@@ -60,7 +62,8 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
         name = _MODULE.sub("", name)
     if len(name) <= width:
         return name
-    if name.startswith("<") or "+0x" in name:  # a placeholder or what has an address for a name, no C++
+    # A placeholder, or what has an address for a name, is no C++.
+    if (name.startswith("<") and not _plain_at(name, 0)) or "+0x" in name:
         return middle(name.replace("<unknown procedure>", "<unknown>"), width, ellipsis=ellipsis)
     if len(name) > _LONGEST:
         return middle(name, width, ellipsis=ellipsis)
@@ -73,7 +76,8 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
         if len(name) <= width:
             return name
     scopes = scopes_of(name)
-    scopes[0] = _without_return_type(scopes[0])
+    if "::" in name or re.search(r"\S[<(]", name):  # else words, as in `memory allocation`, `Memcpy HtoD (Pinned)`
+        scopes[0] = _without_return_type(scopes[0])
     while len(scopes) > 1:
         short = "::".join(scopes)
         if len(short) <= width:
@@ -85,20 +89,40 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
 
 
 def shorten_apart(names: Sequence[str], width: int, *, ellipsis: str = "…") -> list[str]:
-    """Each name as `shorten` has it; of those that are then alike what differs is told: `gemvx::kernel<…(int)7…>`."""
+    """Each name as `shorten` has it; of those that are then alike what differs is told: `gemvx::kernel<…(int)7…>`, `split…warp_per_row`."""
     short = [shorten(name, width, ellipsis=ellipsis) for name in names]
-    alike = {text: {name for name, each in zip(names, short, strict=True) if each == text} for text in set(short)}
-    for at, name in enumerate(names):
-        others = sorted(alike[short[at]])
-        if len(others) > 1:
-            letters = enumerate(zip(others[0], others[-1], strict=False))
-            same = next((n for n, (one, other) in letters if one != other), len(others[0]))
-            begin = max(name.rfind(each, 0, same) for each in " ,<") + 1
-            differs = middle(re.split(r"[,>]", name[begin:], maxsplit=1)[0], width // 2, ellipsis=ellipsis)
-            own = shorten(name, width - len(differs) - 1, ellipsis=ellipsis)
-            head, inside, tail = own.rpartition(f"{ellipsis}>")
-            short[at] = f"{head}{ellipsis}{differs}{ellipsis}>{tail}" if inside else f"{own} {differs}"
-    return short
+    alike: dict[str, set[str]] = {}
+    for name, text in zip(names, short, strict=True):
+        alike.setdefault(text, set()).add(name)
+    told: dict[str, str] = {}
+    for each in filter(lambda each: len(each) > 1, map(sorted, alike.values())):
+        # Where a name parts from those next to it in the alphabet it parts from all.
+        shared = [0, *(len(commonprefix(pair)) for pair in pairwise(each)), 0]  # noqa: RUF071 (of letters, no paths)
+        for at, name in enumerate(each):
+            apart = _told_apart(name, max(shared[at : at + 2]), width, ellipsis)
+            told |= {name: apart} if len(apart) <= width else {}
+    return [told.get(name, text) for name, text in zip(names, short, strict=True)]
+
+
+def _told_apart(name: str, same: int, width: int, ellipsis: str) -> str:
+    """`name` in at most `width` characters with the word in which it differs from others, the first of its letters that do being `same`."""
+    if "<" not in name[:same] and "(" not in name[:same]:  # the function's own name, or a scope of it
+        word = next((at for at in range(same, 0, -1) if _between_words(name, at)), 0)
+        room, tail = width - width // 3, _elide(name[word:], "<({", ellipsis)
+        tail = tail if len(tail) <= room else tail[: room - len(ellipsis)] + ellipsis
+        own = scopes_of(name[:word])[-1].rpartition(" ")[2]
+        return (
+            f"{own[: max(width - len(tail) - len(ellipsis), 0)]}{ellipsis}{tail}"
+            if word
+            else shorten(name, width, ellipsis=ellipsis)
+        )
+    begin = max(name.rfind(each, 0, same) for each in " ,<:") + 1
+    if (space := _plain_at(name, begin)) in _NAMES_IN_BRACKETS:
+        begin += len(space) + 2
+    differs = middle(re.split(r"(?<=.)[,<>(]", name[begin:], maxsplit=1)[0], width // 2, ellipsis=ellipsis)
+    own = shorten(name, width - len(differs) - 1, ellipsis=ellipsis)
+    head, inside, tail = own.rpartition(f"{ellipsis}>")
+    return f"{head}{ellipsis}{differs}{ellipsis}>{tail}" if inside else f"{own} {differs}"
 
 
 def shorten_path(path: str, width: int, *, ellipsis: str = "…") -> str:
@@ -115,14 +139,26 @@ def shorten_path(path: str, width: int, *, ellipsis: str = "…") -> str:
 
 
 def middle(text: str, width: int, *, ellipsis: str = "…") -> str:
-    """`text` in at most `width` characters, the middle left out."""
+    """`text` in at most `width` characters, the middle left out, between words where such places are near."""
     if len(text) <= width:
         return text
     keep = width - len(ellipsis)
     if keep < 2:
         return text[: max(width, 0)]
-    head = (keep + 1) // 2
-    return text[:head] + ellipsis + text[len(text) - (keep - head) :]
+    head, reach = (keep + 1) // 2, keep // 4
+    heads = [at for at in range(head - reach, head + reach + 1) if _between_words(text, at)]
+    tails = [at for at in range(keep - head - reach, keep - head + reach + 1) if _between_words(text, len(text) - at)]
+    pairs = [(one, other) for one in heads for other in tails if keep - reach <= one + other <= keep]
+    # Else at one end alone, best at that by which names are told apart.
+    alone = [(keep - each, each) for each in tails] or [(each, keep - each) for each in heads] or [(head, keep - head)]
+    head, tail = max(pairs or alone, key=lambda pair: (sum(pair), -abs(pair[0] - pair[1])))
+    return text[:head] + ellipsis + text[len(text) - tail :]
+
+
+def _between_words(text: str, at: int) -> bool:
+    """Whether a word begins or ends at a place: `send|Receive`, `std|::|vector`."""
+    before, after = text[at - 1 : at], text[at : at + 1]
+    return before.isalnum() != after.isalnum() or (before.islower() and after.isupper())
 
 
 def _elide(name: str, brackets: str, ellipsis: str) -> str:
@@ -151,7 +187,9 @@ def _elide(name: str, brackets: str, ellipsis: str) -> str:
         elif not expected:
             out.append(character)
         position += 1
-    return name if expected else "".join(out)  # unbalanced: no C++ name, leave it
+    if expected and not name.endswith("…"):
+        return name  # unbalanced: no C++ name, leave it
+    return "".join(out + expected[:1])  # what was cut at its end before is closed
 
 
 def _plain_at(name: str, position: int) -> str:

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.profile import numbers
+from chathpc.profile.names import shorten_apart
 from chathpc.reports.blocks import columns
 from chathpc.reports.style import Style
 
@@ -32,11 +33,11 @@ def table_lines(
     cells = [[style.name(cell) for cell in row] for row in (header, *rows)]
     figures = columns(header, right)
     widths = _widths(cells, style.width, figures)
+    told = [_shortened(cells, width, style) for cells, width in zip(zip(*cells, strict=True), widths, strict=True)]
     lines = []
-    for number, row in enumerate(cells):
+    for number, row in enumerate(zip(*told, strict=True)):
         line = Text(style="bold" if number == 0 else "")
-        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            short = shortened(cell, width, style)
+        for at, (short, width) in enumerate(zip(row, widths, strict=True)):
             padding = " " * (width - cell_len(short))
             line.append(padding + short if at in figures else short + padding)
             line.append(" " * _GAP)
@@ -48,6 +49,13 @@ def table_lines(
 def shortened(text: str, width: int, style: Style) -> str:
     """A name or a path that is safe to print, in at most `width` columns."""
     return style.shorten_path(text, width) if _PATH.match(text) else style.shorten(text, width)
+
+
+def _shortened(cells: Sequence[str], width: int, style: Style) -> list[str]:
+    """The cells of a column; of names that would be alike what differs is told."""
+    apart = shorten_apart(cells, width, ellipsis=style.fit("…"))
+    pairs = zip(cells, apart, strict=True)
+    return [shortened(cell if _PATH.match(cell) else short, width, style) for cell, short in pairs]
 
 
 def _widths(cells: Sequence[Sequence[str]], width: int, figures: Set[int]) -> list[int]:

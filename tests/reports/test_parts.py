@@ -184,7 +184,7 @@ def test_wide_characters_do_not_shift_the_places_of_a_tree() -> None:
     [
         ("__GI___libc_write [libc.so.6]", 29, "__GI___libc_write [libc.so.6]"),
         ("__GI___libc_write [libc.so.6]", 20, "__GI___libc_write"),
-        ("__GI___libc_write [libc.so.6]", 10, "__GI_…rite"),
+        ("__GI___libc_write [libc.so.6]", 10, "__GI…write"),
         ("    hpcrun_write [libhpcrun.so]", 18, "    hpcrun_write"),
         ("[libhpcrun.so]", 10, "[libh….so]"),
         ("<unknown procedure> 0x1e2d0 [libgomp.so.1.0.0]", 36, "<unknown> 0x1e2d0 [libgomp.so.1.0.0]"),
@@ -192,7 +192,16 @@ def test_wide_characters_do_not_shift_the_places_of_a_tree() -> None:
         ("__work_MOD_smooth._omp_fn.0", 26, "__work_MOD_smooth"),
         ("__work_MOD_smooth._omp_fn.0", 16, "smooth"),
         # What was shortened before keeps its own name.
-        ("…::elementwise_grid_stride_kernel<…>", 18, "elementwi…ernel<…>"),
+        ("…::elementwise_grid_stride_kernel<…>", 18, "elementw…kernel<…>"),
+        # Words are kept whole where that costs little, at `_`, `::`, blanks and capitals.
+        ("starting_the_communicator_MPI", 18, "starting_the_…_MPI"),
+        ("sendReceiveParallelHaloExchange", 26, "sendReceive…HaloExchange"),
+        ("starting and ending MPI", 20, "starting …ending MPI"),
+        ("memory allocation", 16, "memor…allocation"),
+        ("Memcpy HtoD (Pinned -> Device)", 20, "Memcpy HtoD (…)"),
+        ("void saxpy<float>(int, float*)", 12, "saxpy<…>(…)"),
+        ("<unnamed>::fused_g0(<unnamed>::Tensor<int>)", 20, "…::fused_g0(…)"),
+        ("void at::apply_kernel<float, at::Functor<c10::H…", 24, "void at::apply_kernel<…>"),
     ],
 )
 def test_of_a_name_that_is_too_long_the_load_module_goes_first(name: str, width: int, short: str) -> None:
@@ -208,8 +217,33 @@ def test_names_that_are_alike_when_short_are_told_apart_by_what_differs() -> Non
         "f",
         "…::kernel<…(int)6…>(…)",
     ]
+    pair = [f"scale_backward_rowwise_adagrad_kernel_{each}_per_row<c10::Half, 2>" for each in ("cta", "warp")]
+    assert shorten_apart(pair, 24) == ["scale_bac…cta_per_row<…>", "scale_ba…warp_per_row<…>"]
+    functors = [
+        f"void at::vectorized_kernel<(int)4, at::{each}<c10::Half>>(int, T2)" for each in ("Abs", "Fill", "Not")
+    ]
+    assert shorten_apart(functors, 30) == [
+        "…::vectorized_kernel<…Abs…>(…)",
+        "vectorized_kernel<…Fill…>(…)",
+        "…::vectorized_kernel<…Not…>(…)",
+    ]
     assert shorten_apart([one, one], 24) == ["…::kernel<…>(…)"] * 2
     assert shorten_apart(["a" * 60 + "1", "a" * 60 + "2"], 20) == ["aaaaaaaaaa…aaaaaaaa1", "aaaaaaaaaa…aaaaaaaa2"]
+
+
+@given(
+    st.lists(st.text("ab_A<>():, …", max_size=60), max_size=5, unique=True),
+    st.integers(0, 50),
+    st.sampled_from(["…", "..."]),
+)
+def test_names_that_are_told_apart_fit(names: list[str], width: int, ellipsis: str) -> None:
+    assert all(len(short) <= width for short in shorten_apart(names, width, ellipsis=ellipsis))
+
+
+def test_a_table_tells_names_apart_that_would_be_alike() -> None:
+    rows = [(f"spread_over_all_the_ranks_and_threads_{each}_of_the_run", "1 s") for each in ("evenly", "unevenly")]
+    lines = [line.plain for line in table_lines(("name", "total"), rows, Style(width=40), right="total")]
+    assert ["evenly_of_the_run" in lines[1], "unevenly_of_the_run" in lines[2]] == [True, True]
 
 
 def test_a_table_shortens_its_widest_column() -> None:
