@@ -32,7 +32,7 @@ class Attribution:
     rest: FloatArray
 
 
-def attribute(joint: Joint, noise: Noise, level: float, steady: BoolArray) -> Attribution:
+def attribute(joint: Joint, noise: Noise, level: float, steady: BoolArray, *, callers: bool = True) -> Attribution:
     """Split the difference of the totals into shares.
 
     From the leaves up: what a context has that no deeper one was told for is told there if it changed by more than noise
@@ -41,11 +41,12 @@ def attribute(joint: Joint, noise: Noise, level: float, steady: BoolArray) -> At
 
     A function that one side alone has is weighed with its caller where the two changed in opposite directions: it was
     inlined, outlined or renamed. A context that one side alone has, of a function that as a whole did not change (`steady`, by
-    number of name), was moved, and is weighed with its caller as well. What several threads do in one function is one share:
+    number of name), was moved, and is weighed with its caller as well, unless tools differ in
+    whom they tell as `callers`. What several threads do in one function is one share:
     work that another thread does now has not changed.
     """
     weights = _weights(noise, len(joint.own))
-    found, least = _deepest(joint, noise, weights, level, steady)
+    found, least = _deepest(joint, noise, weights, level, steady, callers)
     groups: dict[tuple[int, int], list[Share]] = {}
     for share in found:
         groups.setdefault(_subject(joint, share.nodes[0]), []).append(share)
@@ -75,7 +76,7 @@ def _subject(joint: Joint, node: int) -> tuple[int, int]:
 
 
 def _deepest(
-    joint: Joint, noise: Noise, weights: FloatArray, level: float, steady: BoolArray
+    joint: Joint, noise: Noise, weights: FloatArray, level: float, steady: BoolArray, callers: bool
 ) -> tuple[list[Share], float]:
     """The shares context by context, and the smallest change that is told."""
     within = inclusive(joint)
@@ -113,7 +114,7 @@ def _deepest(
         if at == 0:
             break
         if moved[at] or not _told(pending[at], noise, weights, level, least):
-            pending[parents[at]] += pending[at]
+            pending[parents[at] if callers or not moved[at] else 0] += pending[at]
         else:
             shares.append(Share((int(nodes[at]),), pending[at].copy(), tuple(int(nodes[other]) for other in merged)))
     return shares, least

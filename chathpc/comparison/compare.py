@@ -103,7 +103,9 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     doubted = large & ~changed & (np.abs(judged.change) > judged.error)
     tell("attributing the difference")
     pairs = _pairs(sides, diagnoses, functions, changed)
-    shares, rest = share_records(sides, joint, attribute(joint, sides.noise, level, ~changed), pairs, level)
+    alike = len({run.profile.format for run in sides.runs}) == 1
+    found = attribute(joint, sides.noise, level, ~changed, callers=alike)
+    shares, rest = share_records(sides, joint, found, pairs, level)
     function_rows, functions_rest = tables.function_rows(sides, functions, judged, changed)
     before, after = (
         _side(sides.runs[part], sides.took[part], diagnosis)

@@ -49,6 +49,8 @@ THE_RUN = "the run"
 STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
 #: A headline names not more shares of the difference than this.
 _MOST = 2
+#: Units of values that have fractions, and the mean of counts from which on it has none that matters.
+_FRACTIONS, _WHOLE = ("s", "ratio", "percent"), 100
 #: Smaller parts are written with fewer digits.
 _SMALL = 0.001
 #: Steps of a path that are shown, and characters of each.
@@ -68,9 +70,14 @@ def verdict(decisive: TotalRecord | None, unit: Unit) -> Verdict:
     return "less" if decisive.change < 0 else "more"
 
 
+def amount(value: float, unit: str) -> str:
+    """A value in its unit; a large mean of counts without a fraction, as in the tables: `1,185 samples`."""
+    return numbers.quantity(round(value) if unit not in _FRACTIONS and abs(value) >= _WHOLE else value, unit)
+
+
 def signed(value: float, unit: str) -> str:
     """`+1.2 s`, `−340 ms`, `0 s`."""
-    text = numbers.quantity(abs(value), unit)
+    text = amount(abs(value), unit)
     return text if value == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
@@ -214,16 +221,18 @@ def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair])
             f"The sides ran with different numbers of threads or ranks, and {why}; the cost of all threads together is compared "
             "below."
         )
-    before, after = numbers.quantity(decisive.before, unit), numbers.quantity(decisive.after, unit)
+    before, after = amount(decisive.before, unit), amount(decisive.after, unit)
     what, run = whole(sides), sides.elapsed is not None
     part = relative(decisive)
     part = f" ({part})" if part else ""
     if outcome == "unchanged":
+        # More ranks or threads have more seconds of anything: no place has changed for that.
+        inside = f"{_together(sides)}{_inside(shares, unit) if sides.same_shape else ''}"
         if decisive.change == 0:
             has = "has" if run else "is"
-            return f"No difference: {what} {has} {before} on both sides.{_together(sides)}{_inside(shares, unit)}"
+            return f"No difference: {what} {has} {before} on both sides.{inside}"
         about = "" if run else f" in {what}"
-        return f"No difference beyond noise{about}: {before} before, {after} after{part}.{_inside(shares, unit)}"
+        return f"No difference beyond noise{about}: {before} before, {after} after{part}.{inside}"
     if decisive.ratio is None:
         lead = f"{what} changed: {before} became {after}"
     elif run:
@@ -379,24 +388,29 @@ def comparison(diff: Diff) -> list[str]:
     return [word for word in words if word]
 
 
-def aside(share: ShareRecord) -> str:
-    """What else there is to say of a share: the way there, what only one side has, what was weighed with it."""
+def aside(share: ShareRecord) -> list[str | tuple[str, Literal["name"]]]:
+    """What else there is to say of a share, as pieces with its names: the way there, what only one side has, what was weighed with it."""
     callers = share.contexts[0][: -2 if share.call is not None else -1]
     said = []
     if callers:
-        shown = [shorten(name, _NAME) for name in callers[-_STEPS:]]
-        said.append(f"below {' > '.join(shown if len(callers) <= _STEPS else ['…', *shown])}")
+        shown = _named(callers[-_STEPS:], " > ")
+        said.append(["below ", *([] if len(callers) <= _STEPS else ["… > "]), *shown])
     if share.mostly_in is not None:
-        said.append(f"with what it calls, most in {shorten(share.mostly_in, _NAME)}")
+        said.append(["with what it calls, most in ", *_named([share.mostly_in])])
     if len(share.contexts) > 1:
-        said.append(f"and {len(share.contexts) - 1} more path{'s' if len(share.contexts) > 2 else ''}")
+        said.append([f"and {len(share.contexts) - 1} more path{'s' if len(share.contexts) > 2 else ''}"])
     if share.only is not None:
-        said.append(f"{share.only} only")
+        said.append([f"{share.only} only"])
     for side, merged in (("before", share.merged_before), ("after", share.merged_after)):
         if merged:
             more = "" if len(merged) <= _NAMES else f" and {len(merged) - _NAMES} more"
-            said.append(f"with {', '.join(shorten(name, _NAME) for name in merged[:_NAMES])}{more} {side}")
-    return " · ".join(said)
+            said.append(["with ", *_named(merged[:_NAMES]), f"{more} {side}"])
+    return [piece for part in said for piece in (" · ", *part)][1:]
+
+
+def _named(names: Sequence[str], separator: str = ", ") -> list[str | tuple[str, Literal["name"]]]:
+    pieces = [((separator if at else ""), (shorten(name, _NAME), "name")) for at, name in enumerate(names)]
+    return [each for pair in pieces for each in pair if each]  # type: ignore[misc]
 
 
 def cost(finding: FindingChange) -> str:

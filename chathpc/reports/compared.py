@@ -12,7 +12,7 @@ from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, RunReco
 from chathpc.profile import numbers
 from chathpc.profile.names import middle, shorten
 from chathpc.reports import wording
-from chathpc.reports.blocks import INDENT, Blocks, Piece, Said, named, plain
+from chathpc.reports.blocks import INDENT, Blocks, Piece, Said, between, named, plain
 from chathpc.reports.page import Page
 from chathpc.reports.table import column
 
@@ -50,9 +50,13 @@ def build(page: Blocks, diff: Diff) -> None:
     _sides(page, diff)
     _shares(page, diff)
     _findings(page, diff.findings)
-    _table(page, "By kind of work", "", diff.activities, diff.unit, None)
+    if len(diff.activities) > 1:  # one kind of work is the total again
+        _table(page, "By kind of work", "", diff.activities, diff.unit, None)
     _table(page, "By function", "exclusive, without callees", diff.functions, diff.unit, diff.functions_rest)
-    _table(page, "By GPU kernel", "", diff.kernels, "s", None)
+    if not {*map(_figures, diff.kernels)} <= {
+        *map(_figures, diff.functions)
+    }:  # of a device's time they are the functions
+        _table(page, "By GPU kernel", "", diff.kernels, "s", None)
     _measurements(page, diff)
     page.section("Bear in mind", diff.notes, fold=True)
     if diff.noise is not None:
@@ -69,7 +73,9 @@ def _sides(page: Blocks, diff: Diff) -> None:
         return
     cells = [(*row[:-1], named(row[-1])) for row in rows]
     page.table(
-        [header[at] for at in kept], [[row[at] for at in kept] for row in cells], right="total wall time samples"
+        [header[at] for at in kept],
+        [[row[at] for at in kept] for row in cells],
+        right=("total", "wall time", "samples"),
     )
 
 
@@ -95,9 +101,12 @@ def _shares(page: Blocks, diff: Diff) -> None:
     hidden = diff.shares[len(shown) :]
     counted = f"in {diff.unit}; " if diff.unit in _COUNTS else ""
     page.heading("Where it changed", f"{counted}each part is counted once: the lines add up to the total")
-    lines = [*shown, *([_sum(hidden)] if hidden else []), diff.rest, diff.total]
+    left = [diff.rest] if diff.rest.before or diff.rest.after else []
+    lines = [*shown, *([_sum(hidden)] if hidden else []), *left, diff.total]
     rest = "everything else" + ("" if diff.rest.beyond_noise else ", no change beyond noise")
-    names: list[Said] = [*([f"{len(hidden)} smaller changes"] if hidden else []), rest, [("total", "strong")]]
+    names: list[Said] = [
+        *([f"{len(hidden)} smaller changes"] if hidden else []), *([rest] if left else []), [("total", "strong")]
+    ]  # fmt: skip
     unit, top = diff.unit or "", largest  # as many decimals as its number has, so that the changes add up
     changes = [
         _sign(text, line.change)
@@ -109,7 +118,7 @@ def _shares(page: Blocks, diff: Diff) -> None:
     if isinstance(page, Page):
         _bars(page, largest, lines, names, (changes, old, new))
         return
-    told = [[*_subject(share), *([", ", named(aside)[0]] if (aside := words.aside(share)) else [])] for share in shown]
+    told = [[*_subject(share), *([", ", *aside] if (aside := words.aside(share)) else [])] for share in shown]
     places = [named(wording.spot(words.spot(share))[1]) for share in shown]
     rows = zip(changes, errors, old, new, [*told, *names], [*places, *[""] * len(names)], strict=True)
     page.table(("change", "±", "before", "after", "what", "where"), list(rows), right="change ± before after")
@@ -148,6 +157,8 @@ def _bars(
 
 def _cells(values: Sequence[float], top: float, unit: str) -> list[str]:
     """Numbers below each other; the unit of counts stands elsewhere."""
+    if unit == "s" and "." not in numbers.quantity(top, unit):
+        top /= 10  # one decimal beside 182 ms: of 4 ms more is known
     cells = column(values, top, unit)
     return [cell.removesuffix(f" {unit}") for cell in cells] if unit in _COUNTS else cells
 
@@ -229,20 +240,20 @@ def _findings(page: Blocks, findings: Sequence[FindingChange]) -> None:
         page.ends(head, Text.assemble((short, "bold"), "  " if name and spot else "", (spot, "blue")))
         page.paragraph(words.cost(finding), indent=INDENT + widest)
     if same:
-        titles = "; ".join(f"{finding.title}{_in(finding)}" for finding in same)
-        page.paragraph(f"As before: {titles}.")
+        titles = between(([finding.title, *_in(finding)] for finding in same), "; ")
+        page.paragraph(["As before: ", *titles, "."])
 
 
-def _in(finding: FindingChange) -> str:
-    name, _ = wording.spot(words.found_at(finding))
-    return f" ({name})" if name else ""
+def _in(finding: FindingChange) -> list[Piece]:
+    name = shorten(wording.spot(words.found_at(finding))[0], _NAME // 2)
+    return [" (", *named(name), ")"] if name else []
 
 
 def _table(
     page: Blocks, title: str, detail: str, rows: Sequence[ChangeRecord], unit: str | None, rest: ChangeRecord | None
 ) -> None:
     changed = [row for row in rows if row.beyond_noise]
-    if not changed or (len(rows) == 1 and rest is None):  # one kind of work is the total again
+    if not changed:
         return
     shown = list(rows) if page.style.verbose else changed[: _MOST if page.whole else _ROWS]
     page.heading(title, detail)
@@ -268,6 +279,10 @@ def _table(
     ]
     if others:
         page.paragraph(f"{'; '.join(others)}.", indent=0, style="dim")
+
+
+def _figures(row: ChangeRecord) -> tuple[str, str]:
+    return f"{row.before:.5g}", f"{row.after:.5g}"
 
 
 def _rest_words(rest: ChangeRecord | None, unit: str) -> str:

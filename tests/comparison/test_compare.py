@@ -127,6 +127,8 @@ def test_a_function_that_is_called_from_elsewhere_has_not_changed() -> None:
     found = compared(build(main(function("a", function("f", time=4.0), time=1.0), function("b", time=1.0))), moved)
     assert set(told(found)) == {"a", "main"}
     assert all(not row.beyond_noise for row in found.functions)
+    other = compared(before, replace(after, format="gprof"))  # tools tell callers in their own ways
+    assert (told(other), other.headline.count("Inside")) == ({}, 0)
 
 
 def test_work_that_another_thread_does_now_has_not_changed() -> None:
@@ -309,6 +311,13 @@ def test_sums_over_different_numbers_of_ranks_are_no_time_of_the_run() -> None:
     found = compared(before, after, fail_on_regression=0.05)
     assert found.elapsed is not None
     assert (found.elapsed.before, found.elapsed.after) == (pytest.approx(55.0), pytest.approx(43.0))
+    for took, more in (
+        (55.0, "+3,520 s"),
+        (54.0, "+3,390 s"),
+    ):  # 128 × 54 − 64 × 55 = 3392, and no place has changed for that
+        assert compared(wall(summed(64, 55.0)), wall(summed(128, took))).headline.endswith(
+            f"All ranks together: {more}."
+        )
     assert (found.verdict, found.gate.outcome if found.gate else "") == ("faster", "passed")
     assert "All ranks together: +5,770 s." in found.headline  # 216 × 43 − 64 × 55 = 5768
     assert "with 64 ranks, after with 216 ranks" in " ".join(found.notes)

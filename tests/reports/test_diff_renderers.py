@@ -14,10 +14,11 @@ from rich.text import Text
 import chathpc
 from chathpc.comparison.record import Diff
 from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind, Relation
 from chathpc.reports import FORMATS, diff_renderers
 from chathpc.reports.style import Style
 from tests.diagnosis.parts import barrier, function, libc, libm, main, thread, wall
-from tests.profile.build import build, line
+from tests.profile.build import build, line, node
 from tests.reports.test_hostile import HOSTILE
 
 
@@ -126,6 +127,29 @@ def test_markdown_has_tables_with_whole_rows() -> None:
             tables[-1].append(cells)
     assert [set(rows) for rows in tables] == [{4}, {6}, {6}, {6}]
     assert "**Slower.**" in text
+
+
+def test_the_way_to_a_change_is_prose_with_its_names_as_code_and_small_times_have_digits() -> None:
+    """170 ms before and 8.26 ms after beside each other, in one unit: a decimal is left for the smaller."""
+    one, other = (
+        build(main(function("<gpu copyin>", function("f", time=each)), time=0.01)) for each in (0.17, 0.00826)
+    )
+    found = chathpc.diff(wall(one), wall(other))
+    text = diff_renderers()["markdown"](found, Style())
+    assert "| 170.0 ms | 8.3 ms | `f`, below `<program root>` \\> `main` \\> `<gpu copyin>` |" in text
+    assert "below <program root> > main" in text_of(found)
+
+
+def test_kernels_have_no_table_where_they_are_the_functions() -> None:
+    def device(seconds: float, of_host: dict[str, float]) -> Profile:
+        values = {"gpu.time": seconds, "gpu.kernel.time": seconds}
+        kernel = node(NodeKind.GPU_KERNEL, Relation.CALL, "step", values=values)
+        return replace(build(main(kernel, values=of_host)), timed=True)
+
+    for of_host, count in (({}, 0), ({"cpu.time": 1.0}, 1)):
+        found = chathpc.diff(device(1.0, of_host), device(3.0, of_host))
+        assert len(found.kernels) == 1
+        assert text_of(found).count("By GPU kernel") == count
 
 
 def test_what_is_not_comparable_has_findings_and_no_numbers() -> None:
