@@ -49,8 +49,8 @@ THE_RUN = "the run"
 STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
 #: A headline names not more shares of the difference than this.
 _MOST = 2
-#: Units of values that have fractions, and the mean of counts from which on it has none that matters.
-_FRACTIONS, _WHOLE = ("s", "ratio", "percent"), 100
+#: Units of values that have fractions.
+_FRACTIONS = ("s", "ratio", "percent")
 #: Smaller parts are written with fewer digits.
 _SMALL = 0.001
 #: Steps of a path that are shown, and characters of each.
@@ -72,7 +72,8 @@ def verdict(decisive: TotalRecord | None, unit: Unit) -> Verdict:
 
 def amount(value: float, unit: str) -> str:
     """A value in its unit; a large mean of counts without a fraction, as in the tables: `1,185 samples`."""
-    return numbers.quantity(round(value) if unit not in _FRACTIONS and abs(value) >= _WHOLE else value, unit)
+    whole = unit not in _FRACTIONS and float(numbers.rounded(value)).is_integer()
+    return numbers.quantity(round(value) if whole else value, unit)
 
 
 def signed(value: float, unit: str) -> str:

@@ -676,6 +676,12 @@ def test_small_parts_keep_their_sign() -> None:
     ]  # fmt: skip
 
 
+def test_means_of_counts_are_told_as_the_tables_tell_them() -> None:
+    told = [words.amount(value, "samples") for value in (3554 / 3, 13 / 3, 1.0, float("nan"))]
+    assert told == ["1,185 samples", "4.33 samples", "1 sample", "not measured"]
+    assert words.amount(1184.67, "s") == "1,180 s"
+
+
 def test_paths_of_deep_recursion_are_told_by_their_ends() -> None:
     def program(seconds: float) -> Profile:
         inner = function("leaf", time=seconds)
