@@ -103,7 +103,7 @@ def timeline_table(profile: Profile, metric: str | None) -> str:
             writer.writerow([spans.kind.value, device, where, start, end, label(node), size])
     for lane in timeline.lanes:
         begin = (lane.start.astype(np.int64) - timeline.begin).tolist()
-        ends = [*begin[1:], timeline.end - timeline.begin]
+        ends = [*begin[1:], timeline.end - timeline.begin][: len(begin)]
         where = profile.where.label(lane.location)
         for start, end, node in zip(begin, ends, lane.node.tolist(), strict=True):
             if node >= 0:

@@ -148,6 +148,14 @@ def test_the_timeline_as_a_table_has_every_interval_from_the_beginning():
     ]
 
 
+@pytest.mark.parametrize("target", ["perfetto", "timeline-csv"])
+def test_a_lane_without_samples_has_no_stays(target):
+    nothing = Lane(0, np.array([], dtype=np.uint64), np.array([], dtype=np.int32))
+    some = Lane(0, np.array([1000], dtype=np.uint64), np.array([1], dtype=np.int32))
+    profile = replace(SMALL, read_timeline=lambda: Timeline(1000, 2000, (nothing, some)))
+    assert exporter(target)(profile, None).count("main") == 1
+
+
 def test_perfetto_gets_a_track_for_each_lane_and_a_process_for_each_device():
     document = json.loads(exporter("perfetto")(traced(), None))
     events = document["traceEvents"]

@@ -143,5 +143,5 @@ def _sampled(session: Session, recorded: Timeline, facts: FactList) -> list[_Row
         busy = float(span[lane.node >= 0].clip(min=0).sum()) * 1e-9
         name = session.measured.where.label(lane.location)
         facts.amount(f"active time of {name}", busy, form=Form.ONE)
-        rows.append((name, busy, busy / recorded.seconds, len(start)))
+        rows.append((name, busy, busy / recorded.seconds, int((lane.node >= 0).sum())))
     return rows
