@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import HOST_TIME
-from chathpc.diagnosis.device import device_time
+from chathpc.diagnosis.device import device_time, samples_metric
 from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.statistics import is_above, standard_error
-from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
+from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds, timeline_facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import Activities, classify
+from chathpc.profile.intervals import Intervals
 from chathpc.profile.kernel_names import demangled
 from chathpc.profile.metric import Unit
 from chathpc.profile.names import scopes_of
@@ -186,12 +187,26 @@ class Facts:
         return None if self.profile.build is None else Compiled(self, self.profile.build)
 
     @cached_property
+    def device_work(self) -> Intervals | None:
+        """When any device worked, by a sampled trace; None where no such trace tells it."""
+        from chathpc.diagnosis.sampled_lanes import device_work
+
+        return device_work(self.profile) if self.timeline is None else None
+
+    @cached_property
+    def device_seconds(self) -> float:
+        """Seconds in which devices worked: as long as any did, where that is known, else the time of all their operations."""
+        work = self.device_work
+        return device_time(self.profile) if work is None else seconds(work)
+
+    @cached_property
     def device_part(self) -> float:
-        """How much of the run's wall-clock time devices work at most (0..1), where only their time in all is known; 1 where nothing tells
-        how long the run was.
+        """How much of the run's wall-clock time devices work (0..1), at most where only their time in all is known; 1 where nothing tells
+        how long the run was, or that of devices alone was stretched by sampling inside their kernels.
         """
         wall = wall_seconds(self.profile)
-        return min(device_time(self.profile) / wall, 1.0) if wall and self.timeline is None else 1.0
+        stretched = not self.has_host_time and samples_metric(self.profile) is not None
+        return min(self.device_seconds / wall, 1.0) if wall and self.timeline is None and not stretched else 1.0
 
     # -- by activity ---------------------------------------------------------------------------------------
 

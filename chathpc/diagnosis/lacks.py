@@ -9,6 +9,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import not_collected
+from chathpc.diagnosis.device import samples_metric
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
@@ -123,7 +124,11 @@ def timeline(facts: Facts) -> Lack | None:
     """It is not known when devices worked."""
     if facts.timeline is not None and facts.timeline.lack is None:
         return None
-    return Lack("no device timeline", _command(facts, "timeline", timeline_command(facts.profile)))
+    reason = "no device timeline"
+    if facts.device_work is not None:
+        sampled = samples_metric(facts.profile) is not None
+        reason = f"{reason} without PC sampling" if sampled else "no timeline of the host's calls"
+    return Lack(reason, _command(facts, "timeline", timeline_command(facts.profile)))
 
 
 def kernel_counters(facts: Facts) -> Lack | None:
@@ -143,8 +148,6 @@ def _command(facts: Facts, what: str, otherwise: str) -> str:
 
 def stalls(facts: Facts) -> Lack | None:
     """Neither samples of what warps wait for nor counters, which tell it too."""
-    from chathpc.diagnosis.device import samples_metric
-
     return None if samples_metric(facts.profile) is not None else kernel_counters(facts)
 
 

@@ -7,8 +7,9 @@ import numpy as np
 from chathpc.diagnosis.critical_path import Work
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.timeline_facts import is_traced
+from chathpc.profile import intervals
 from chathpc.profile.intervals import Intervals
-from chathpc.profile.profile import no_timeline
+from chathpc.profile.profile import Profile, no_timeline
 from chathpc.profile.timeline import Lane
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
@@ -18,12 +19,23 @@ MOST_RECORDED = 500_000
 
 def traced_lanes(facts: Facts) -> list[Lane]:
     """The lanes of the program's own threads in a trace; none without one, and for one that is too large."""
-    profile = facts.profile
+    return _lanes(facts.profile, facts.locations)
+
+
+def device_work(profile: Profile) -> Intervals | None:
+    """When any device worked, by its lanes in a sampled trace, where its operations are exact; None without such lanes."""
+    found = _lanes(profile, np.flatnonzero(profile.where.is_gpu).astype(np.int32)) if profile.where.is_gpu.any() else []
+    everywhere = np.ones(len(profile.tree), dtype=bool)
+    work = intervals.union_of(*(spans(lane, everywhere)[0] for lane in found))
+    return work if len(work[0]) else None
+
+
+def _lanes(profile: Profile, locations: IntArray) -> list[Lane]:
     if profile.read_timeline is no_timeline:
         return []
     if not is_traced(profile) and (profile.sample_count is None or profile.sample_count > MOST_RECORDED):
         return []
-    timeline, rows = profile.timeline, set(facts.locations.tolist())
+    timeline, rows = profile.timeline, set(locations.tolist())
     if timeline is None or sum(len(each.start) for each in timeline.lanes) > MOST_RECORDED:
         return []
     return [each for each in timeline.lanes if each.location in rows and len(each.start) > 1]

@@ -18,7 +18,7 @@ from chathpc.diagnosis.rules import has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.input_output_log import little_io
 from chathpc.diagnosis.timeline_words import healthy_headline
 from chathpc.diagnosis.tuned_libraries import in_tuned_libraries, is_tuned_kernel
-from chathpc.profile import numbers
+from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
 
@@ -165,9 +165,14 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
     if hot.cause == "gpu-kernel-bound" and not facts.has_host_time:
         part = device.kernels(facts.profile)[0].seconds / facts.profile.total("gpu.kernel.time")
         most = "most of it" if part >= common()["most"].value else f"{numbers.percent(part)} of it"
+        work = facts.device_work
+        known = "The profile does not show whether the device was idle in between, or what the host did."
+        if work is not None:
+            busy = intervals.length(work) / int(work[1][-1] - work[0][0])
+            known = f"The device was busy for {numbers.percent(busy)} of the time from its first to its last operation; what the host did was not recorded."
         return (
             f"No cause was found: kernels have {numbers.percent(hot.share)} of the device's busy time, {most} "
-            f"{hot.where.kernel or hot.where.function}. The profile does not show whether the device was idle in between, or what the host did."
+            f"{hot.where.kernel or hot.where.function}. {known}"
         )
     if hot.cause == "hot-compute":
         computes = f"The program computes, mostly in {hot.where.function} ({numbers.percent(hot.share)}), and no cause was found"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile
+from chathpc.profile.timeline import Lane, Timeline
 from tests.diagnosis.parts import APP, causes, diagnosed, finding, function, main, statements
 from tests.profile.build import Node, build, call, gpu_op, line, loop
 
@@ -100,3 +103,50 @@ def test_a_device_that_waits_for_its_driver_does_not_wait_for_work_of_the_progra
     )
     assert causes(profile)[0] == "gpu-start-up"
     assert "gpu-idle-host-bound" not in causes(profile)
+
+
+def streams(*recorded: list[tuple[int, int]], values: dict[str, float] | None = None) -> Profile:
+    """A kernel on streams of a device, at work for the given (begin, end) in ms; the run is as long as the trace, 100 ms."""
+    where = Locations.of(
+        1 + len(recorded), thread=np.array([0, *[-1] * len(recorded)]), stream=np.arange(len(recorded) + 1) - 1
+    )
+    busy = (0.0, *(sum(end - begin for begin, end in each) * 1e-3 for each in recorded))
+    kernel = gpu_op("<gpu kernel>", values={"gpu.time": busy, "gpu.kernel.time": busy} | (values or {}))
+    profile = build(main(function("solve", call("cudaLaunchKernel", kernel, module=CUDA))), locations=where)
+    at = int(np.flatnonzero(profile.exclusive("gpu.time").dense(len(profile.tree)))[0])
+    lanes = [
+        Lane(
+            row, np.array(each, dtype=np.uint64).reshape(-1) * 1_000_000, np.array([at, -1] * len(each), dtype=np.int32)
+        )
+        for row, each in enumerate(recorded, 1)
+    ]
+    return replace(
+        profile,
+        read_timeline=lambda: Timeline(0, 100_000_000, tuple(lanes)),
+        sample_count=sum(2 * len(each) for each in recorded),
+        run={"seconds": "0.1"},
+        format="HPCToolkit v4",
+    )
+
+
+def test_streams_of_a_sampled_trace_tell_when_devices_worked() -> None:
+    """Two streams are at work for 20 ms each, 10 of them together: 30 of 100 ms."""
+    diagnosis = diagnosed(streams([(0, 10), (50, 60)], [(50, 60), (90, 100)]))
+    idle = finding(diagnosis, "gpu-idle-host-bound")
+    assert idle.summary == "The devices work for 30.0 % of the run."
+    assert (idle.share, idle.against) == (pytest.approx(0.7), ())
+    assert [each.reason for each in diagnosis.examined.skipped if "timeline" in each.reason] == [
+        "no timeline of the host's calls"
+    ]
+
+
+def test_a_busy_device_is_said_to_be_busy() -> None:
+    told = diagnosed(streams([(0, 49), (50, 100)])).headline
+    assert "The device was busy for 99.0 % of the time from its first to its last operation" in told
+
+
+def test_nobody_is_blamed_for_what_a_device_idles_while_its_kernels_are_sampled() -> None:
+    sampled = streams([(0, 10), (90, 100)], values={"gpu.instructions": 100.0, "gpu.stall.any": 10.0})
+    diagnosis = diagnosed(sampled)
+    assert "gpu-idle-host-bound" not in [each.cause for each in diagnosis.findings]
+    assert "no device timeline without PC sampling" in [each.reason for each in diagnosis.examined.skipped]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.device import device_time, kernels
+from chathpc.diagnosis.device import device_time, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact, kernel_time, time_fact
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
@@ -160,17 +160,17 @@ def launches(facts: Facts) -> Iterable[Draft]:
 
 
 def idle(facts: Facts) -> Iterable[Draft]:
-    """Devices that work for a small part of the run, whatever they do then."""
-    entry, busy, part = cause("gpu-idle-host-bound"), device_time(facts.profile), facts.device_part
+    """Devices that work for a small part of the run, whatever they do then. Sampling inside kernels makes them wait, which blames nobody."""
+    entry, busy, part = cause("gpu-idle-host-bound"), facts.device_seconds, facts.device_part
     share = 1 - part
-    if not busy or share < entry.threshold("min_share"):
+    if not busy or share < entry.threshold("min_share") or samples_metric(facts.profile) is not None:
         return
-    wall = busy / part
+    wall, known = busy / part, facts.device_work is not None
     hot = facts.hot_place(facts.time) if facts.has_host_time else None
     yield Draft(
         cause=entry.id,
         where=hot.place if hot is not None else Place(),
-        summary=f"The devices work for {numbers.percent(part)} of the run at most.",
+        summary=f"The devices work for {numbers.percent(part)} of the run{'' if known else ' at most'}.",
         cost=wall - busy,
         share=share,
         evidence=(
@@ -182,11 +182,11 @@ def idle(facts: Facts) -> Iterable[Draft]:
                 whole=Quantity(wall, "s", "wall-clock time"),
                 unit="s",
                 metric="gpu.time",
-                how="time of all operations of devices, beside the run's length",
+                how=f"time {'in which any device works by the trace' if known else 'of all operations of devices'}, beside the run's length",
             ),
         ),
         signs=1,
-        against=("When the devices worked was not recorded.",),
+        against=() if known else ("When the devices worked was not recorded.",),
         samples=0,
     )
 
