@@ -246,6 +246,17 @@ def test_ranks_that_compute_equally_and_wait_for_messages_have_late_senders() ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("recv", "barrier", "cause", "share"), [(3.0, 1.0, "mpi-late-sender", 0.3), (1.0, 3.0, "mpi-collective-wait", 0.3)]
+)
+def test_only_the_calls_of_the_finding_count_for_it(recv: float, barrier: float, cause: str, share: float) -> None:
+    """Of 20 s on two ranks 8 are in MPI, 6 of these in calls of the kind that the finding is about."""
+    both = [mpi("MPI_Recv", time=(recv, recv)), mpi("MPI_Barrier", time=(barrier, barrier))]
+    found = finding(diagnosed(pair(function("both", line("app.c:80", *both)))), cause)
+    assert (found.share, found.seconds) == (pytest.approx(share), pytest.approx(6.0))
+    assert "30.0 % of their time" in found.summary
+
+
 def test_where_missing_cores_may_explain_most_of_the_waiting_they_come_first() -> None:
     """Each rank stands still for 3 s of its work, so that the other may wait so long: 6 of 8 s, or none if it had its core."""
     gone = "cpu.time.no-core"

@@ -374,12 +374,14 @@ def _equal_work(
     is_alone = is_alike and late <= common()["worth_a_line"].value * spent
     is_moving = is_alone or transfer / spent >= bound.threshold("min_transfer_part")
     if is_moving:
-        entry, place = bound, _call_place(facts)
+        entry, place, part = bound, _call_place(facts), 1.0
     elif collective >= cause("mpi-collective-wait").threshold("min_collective_part"):
-        entry, place = cause("mpi-collective-wait"), _call_place(facts, _COLLECTIVE)
+        entry, place, part = cause("mpi-collective-wait"), _call_place(facts, _COLLECTIVE), collective
     else:
         entry, place = cause("mpi-late-sender"), _call_place(facts, _POINT_TO_POINT)
-    cost = spent if is_moving else spent - for_a_core
+        # Without names of calls that are known nothing but collectives can be told apart.
+        part = _share_of_calls(times, _POINT_TO_POINT) or 1 - collective
+    cost = spent if is_moving else (spent - for_a_core) * part
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
