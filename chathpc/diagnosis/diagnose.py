@@ -343,7 +343,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         seconds=draft.cost if timed else None,
         share=draft.share,
         headroom=part,
-        speedup_bound=bound,
+        speedup_bound=None if facts.unseen else bound,  # a part of what was seen says little of the whole
         speedup_if_free=_speedup(at_place),
         # What takes the rest of the time stays: repairs gave more only where their cause cost more.
         typical_gain=typical_gain(draft.cause, bound or _speedup(_at_most(min(draft.share, 1.0), behind))),
@@ -548,6 +548,14 @@ def _notes(facts: Facts) -> tuple[str, ...]:
     no_core = starved(facts) if facts.profile.time is not None and facts.total else ""
     if no_core:
         notes.append(no_core)
+    if facts.unseen:
+        location, seen, passed = max(facts.unseen, key=lambda each: each[2] - each[1])
+        label, others = facts.profile.where.label(location), len(facts.unseen) - 1
+        also = f" ({numbers.count(others)} more also lack some)" if others else ""
+        notes.append(
+            f"{label[:1].upper()}{label[1:]} has samples for {numbers.seconds(seen)} of the {numbers.seconds(passed)} from its first to its last{also}: "
+            "what it did in the rest is unknown, shares are of what was seen, and gains have no bound."
+        )
     overhead = positive(facts.profile.run.get(OVERHEAD, ""))
     # Where threads had no core, what made the run longer is not known to be the profiler.
     if overhead is not None and overhead >= common()["overhead_note"].value and not no_core:

@@ -187,6 +187,13 @@ class Facts:
         return None if self.profile.build is None else Compiled(self, self.profile.build)
 
     @cached_property
+    def unseen(self) -> list[tuple[int, float, float]]:
+        """Threads that were sampled for much less time than passed in their trace: location, seconds seen and seconds passed."""
+        from chathpc.diagnosis.sampled_lanes import unseen
+
+        return unseen(self)
+
+    @cached_property
     def device_work(self) -> Intervals | None:
         """When any device worked, by a sampled trace; None where no such trace tells it."""
         from chathpc.diagnosis.sampled_lanes import device_work

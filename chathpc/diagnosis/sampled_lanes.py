@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import Work
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.timeline_facts import is_traced
+from chathpc.diagnosis.timeline_facts import is_traced, seconds
 from chathpc.profile import intervals
 from chathpc.profile.intervals import Intervals
 from chathpc.profile.profile import Profile, no_timeline
-from chathpc.profile.timeline import Lane
+from chathpc.profile.timeline import WITHOUT_CORE, Lane
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 #: Samples or intervals of a trace from which on it is not looked at: reading and sorting them takes half a second.
@@ -20,6 +21,24 @@ MOST_RECORDED = 500_000
 def traced_lanes(facts: Facts) -> list[Lane]:
     """The lanes of the program's own threads in a trace; none without one, and for one that is too large."""
     return _lanes(facts.profile, facts.locations)
+
+
+def unseen(facts: Facts) -> list[tuple[int, float, float]]:
+    """Threads that a wall clock sampled for much less time than passed in their trace: location, seconds seen and seconds passed."""
+    profile, found = facts.profile, []
+    if profile.timed or not profile.sees_waiting or not (facts.has_host_time and facts.in_seconds):
+        return []
+    seen = dict(zip(facts.locations.tolist(), facts.matrix.sum(axis=1).tolist(), strict=True))
+    for lane in traced_lanes(facts):
+        there = np.flatnonzero(lane.node[:-1] != -1)
+        if not len(there):
+            continue
+        alive = slice(there[0], there[-1] + 1)
+        start, ran = lane.start.astype(np.int64), lane.node[alive] != WITHOUT_CORE
+        passed = seconds((start[:-1][alive][ran], start[1:][alive][ran]))
+        if seen[lane.location] < common()["seen_part"].value * passed:
+            found.append((lane.location, seen[lane.location], passed))
+    return found
 
 
 def device_work(profile: Profile) -> Intervals | None:

@@ -251,6 +251,7 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "repeat_match": (0.9, "share"),
         "start_up_share": (0.5, "share"),
         "short_run_seconds": (1, "seconds"),
+        "seen_part": (0.8, "share"),
         "shortest_run_seconds": (1e-3, "seconds"),
         "min_kernel_share": (0.1, "share"),
         "most": (0.5, "share"),

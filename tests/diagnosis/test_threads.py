@@ -234,3 +234,18 @@ def test_threads_that_live_too_short_for_a_sample_of_their_work() -> None:
     assert (first.cause, first.where.function, first.where.line) == ("omp-fine-grained-regions", "main", 5)
     assert first.share == pytest.approx(1 - 1 / 5)
     assert "starting and ending threads takes 80.0 %" in first.summary
+
+
+def test_a_thread_whose_samples_are_lost_bounds_no_gain() -> None:
+    """Of the worker's 8 s the profile has samples for 4; the other worker has all of its own."""
+    lost = [("", 1.0), ("work", 1.0), ("", 2.0), ("work", 1.0), ("", 2.0), ("work", 2.0), ("", 1.0)]
+    whole = [("", 1.0), ("work", 1.0), ("wait", 7.0)]
+    diagnosis = diagnosed(threads([("set_up", 9.0)], lost, whole))
+    note = next(each for each in diagnosis.notes if "has samples for" in each)
+    assert note.startswith("Thread 1 has samples for 4.00 s of the 8.00 s from its first to its last: ")
+    assert {each.speedup_bound for each in diagnosis.findings} == {None}
+
+
+def test_who_starts_late_or_has_no_core_has_lost_no_samples() -> None:
+    late = [("", 4.0), ("work", 1.0), ("no core", 3.0), ("work", 1.0)]
+    assert Facts(threads([("set_up", 9.0)], late)).unseen == []
