@@ -105,7 +105,7 @@ def test_the_rate_tells_small_requests_from_much_data(volume: float, cause: str,
     profile = build(main(output(libc("write", time=5.0, values={"io.write.bytes": volume})), REST))
     diagnosis = diagnosed(profile)
     assert finding(diagnosis, cause).summary == words
-    assert statements(diagnosis, cause)[-1].startswith("The throughput of file operations is")
+    assert statements(diagnosis, cause)[-1].startswith("The throughput of file operations called from sink is")
 
 
 def test_bytes_read_and_written_count_together() -> None:
@@ -116,10 +116,21 @@ def test_bytes_read_and_written_count_together() -> None:
     diagnosis = diagnosed(build(main(output(*calls), REST)))
     assert (
         statements(diagnosis, "io-small-requests")[-1]
-        == "The throughput of file operations is 80.0 MB a second (400 MB in 5.00 s)."
+        == "The throughput of file operations called from sink is 80.0 MB a second (400 MB in 5.00 s)."
     )
     alone = diagnosed(build(main(output(calls[0]), REST)))
     assert statements(alone, "io-small-requests")[-1].endswith("(300 MB in 4.00 s).")
+
+
+def test_a_function_moves_its_own_bytes_in_its_own_time() -> None:
+    """sink writes 40 MB in 4 s; what verify reads in 1 s is another function's."""
+    written = output(libc("write", time=4.0, values={"io.write.bytes": 4e7}))
+    read = function("verify", line("app.c:60", libc("read", time=1.0, values={"io.read.bytes": 4e8})), at="app.c:59")
+    diagnosis = diagnosed(build(main(written, read, REST)))
+    assert finding(diagnosis, "io-small-requests").summary.startswith(
+        "sink moves data in small pieces: 10.0 MB per second, 40.0 % of the time"
+    )
+    assert statements(diagnosis, "io-small-requests")[-1].endswith("is 10.0 MB a second (40.0 MB in 4.00 s).")
 
 
 def test_bytes_say_nothing_where_little_of_the_time_transfers_them() -> None:

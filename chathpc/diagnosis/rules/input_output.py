@@ -93,7 +93,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         against.append(
             "The time is CPU time: time spent waiting for the device is not included, so the true share may be larger."
         )
-    volume = _bytes(facts)
+    volume = _bytes(facts, hot.label)
     several = len(by_rank) > 1
     much = (
         f"{numbers.percent(share)} of the run on the slowest rank" if several else share_here(facts, hot.weight, cost)
@@ -137,23 +137,19 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     if syncs and not seeks and not converts:
         summary = f"{place.function} repeatedly flushes data to the device: {sync} has {numbers.percent(syncing / facts.total)} of the time."
         signs = 3
-    elif (
-        not seeks
-        and volume is not None
-        and facts.in_seconds
-        and transferring > small.threshold("min_transfer_part") * cost
-    ):
-        rate = volume / cost
+    elif not seeks and volume and facts.in_seconds and transferring > small.threshold("min_transfer_part") * cost:
+        rate = volume / hot.weight
         evidence.append(
             fact(
                 facts,
                 Kind.RATE,
                 rate,
-                subject="the throughput of file operations",
+                subject=f"the throughput of file operations called from {place.function}",
                 unit="bytes/s",
-                parts=(Part("", volume, "bytes"), Part("", cost, time_unit(facts))),
+                parts=(Part("", volume, "bytes"), Part("", hot.weight, time_unit(facts))),
                 metric="io.write.bytes" if "io.write.bytes" in facts.profile.metrics else "io.read.bytes",
-                how="bytes read and written / time in file operations",
+                how="bytes read and written / time in file operations, by calling function",
+                where=place,
             )
         )
         if rate < small.threshold("max_throughput"):
@@ -237,10 +233,10 @@ def _by_rank(facts: Facts) -> FloatArray:
     return np.asarray(most / facts.matrix.sum(axis=1).max())
 
 
-def _bytes(facts: Facts) -> float | None:
-    """Bytes read and written, where they were collected."""
-    found = [facts.profile.total(name) for name in ("io.read.bytes", "io.write.bytes") if facts.profile.has(name)]
-    return sum(found) if found else None
+def _bytes(facts: Facts, label: int) -> float:
+    """Bytes that calls from the function with that number read and wrote; 0 where they were not collected."""
+    found = (facts.profile.dense(name) for name in ("io.read.bytes", "io.write.bytes") if facts.profile.has(name))
+    return sum(float(facts.in_function(label, each).sum()) for each in found)
 
 
 RULES = (input_output, imbalance)
