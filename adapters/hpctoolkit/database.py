@@ -181,4 +181,5 @@ def _derived(path: Path, ids: dict[str, str], caveats: list[str]) -> tuple[list[
 
 def _derived_metric(one: DerivedMetric) -> Metric:
     metric = metric_for(one.name)
-    return replace(metric, description=one.description, aggregation=Aggregation.DERIVED, hidden=not one.visible)
+    rule = Aggregation.SUM if one.adds_up else Aggregation.DERIVED
+    return replace(metric, description=one.description, aggregation=rule, hidden=not one.visible)

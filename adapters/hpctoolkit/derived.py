@@ -34,6 +34,8 @@ _OPERATORS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "min": np.minimum,
     "max": np.maximum,
 }
+#: Operators, with two operands, that leave what adds up adding up.
+_LINEAR = (("+", 2), ("-", 2))
 _FUNCTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "sqrt": np.sqrt,
     "ln": np.log,
@@ -85,6 +87,14 @@ class DerivedMetric:
     visible: bool
     inclusive: Formula | None
     exclusive: Formula | None
+
+    @property
+    def adds_up(self) -> bool:
+        """True if it is a sum or difference of metrics, of which values add up as theirs do."""
+        return all(
+            formula is not None and all(isinstance(step, str) or step in _LINEAR for step in formula.steps)
+            for formula in (self.inclusive, self.exclusive)
+        )
 
 
 def read_derived(path: Path, ids: Mapping[str, str]) -> tuple[list[DerivedMetric], frozenset[str]]:

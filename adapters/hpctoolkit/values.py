@@ -12,7 +12,7 @@ also where one function is nested in another (outlined OpenMP regions of gfortra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -161,13 +161,14 @@ class DatabaseValues:
             formula = self.derived[metric].inclusive if inclusive else self.derived[metric].exclusive
             found = EMPTY_COLUMN
             if formula is not None:
-                values = formula.evaluate(lambda name: self._dense(name, inclusive=inclusive))
+                own = self.derived[metric].adds_up and not inclusive
+                values = formula.evaluate(lambda name: self._dense(name, inclusive=inclusive, own=own))
                 found = column_of(np.where(np.isfinite(values), values, 0.0))
             self._columns[metric, inclusive] = found
         return EMPTY_COLUMN if found is None else found
 
-    def _dense(self, metric: str, *, inclusive: bool) -> FloatArray:
-        column = self._columns[metric, True] if inclusive else self._function_scope[metric]
+    def _dense(self, metric: str, *, inclusive: bool, own: bool) -> FloatArray:
+        column = self._columns[metric, inclusive] if inclusive or own else self._function_scope[metric]
         return column.dense(len(self.tree))
 
     def derived_total(self, metric: str) -> float:
@@ -183,7 +184,15 @@ class DatabaseValues:
 
     # -- values per location -------------------------------------------------------------------------------
 
+    def _added(self, metric: str, of: Callable[[str], FloatArray]) -> FloatArray | None:
+        """What a derived metric that adds up has, from what `of` gives for those that it is made of; None for others."""
+        found = None if metric in self.metrics else self.derived.get(metric)
+        return found.exclusive.evaluate(of) if found is not None and found.adds_up and found.exclusive else None
+
     def per_location(self, metric: str, nodes: IntArray, *, inclusive: bool = True) -> FloatArray:
+        added = self._added(metric, lambda name: self.per_location(name, nodes, inclusive=inclusive))
+        if added is not None:
+            return added
         scopes = self.metrics.get(metric)
         result = np.zeros((len(self.profiles.locations), len(nodes)), order="F")
         prop = None if scopes is None else scopes.inclusive_prop if inclusive else scopes.function_prop
@@ -219,6 +228,9 @@ class DatabaseValues:
         return self.tree.source_id
 
     def grouped(self, metric: str, group: IntArray, groups: int) -> FloatArray:
+        added = self._added(metric, lambda name: self.grouped(name, group, groups))
+        if added is not None:
+            return added
         scopes = self.metrics.get(metric)
         result = np.zeros((len(self.profiles.locations), groups))
         if scopes is None or scopes.function_prop is None:
@@ -244,6 +256,9 @@ class DatabaseValues:
         return result * scopes.scale
 
     def location_totals(self, metric: str) -> FloatArray:
+        added = self._added(metric, lambda name: np.nan_to_num(self.location_totals(name)))
+        if added is not None:
+            return np.where(added != 0, added, np.nan)
         scopes = self.metrics.get(metric)
         if scopes is None or scopes.inclusive_prop is None:
             return np.full(len(self.profiles.locations), np.nan)

@@ -416,6 +416,8 @@ def _named(names: Sequence[str], separator: str = ", ") -> list[str | tuple[str,
 
 def cost(finding: FindingChange) -> str:
     """What a finding costs on the sides that have it, with the place on that where it is elsewhere, and the doubt where there is one."""
+    if {finding.share_before, finding.share_after} - {None} == {0.0}:
+        return "It costs memory, not time."
     sides = []
     here, moved = found_at(finding), _moved(finding)
     for name, seconds, share, where in (

@@ -77,8 +77,14 @@ def named(where: PlaceRecord) -> str:
     return " at ".join(filter(None, spot(where)))
 
 
+#: What can be won of a finding that has no part of the time: only leaks are of that kind.
+MEMORY = "memory, not time"
+
+
 def gain(finding: FindingRecord) -> str:
     """What could be won, and the cost that this comes from."""
+    if not finding.share:
+        return MEMORY
     cost = f"{_share(finding)} of the whole"
     if finding.seconds is not None:
         cost = f"{numbers.seconds(finding.seconds)}, {cost}"
@@ -195,6 +201,8 @@ def mends(report: Report) -> bool:
 
 def gained(finding: FindingRecord) -> str:
     """What could be won, in a line: at most, and what repairs gave; where neither is known, how much of the time the place has."""
+    if not finding.share:
+        return MEMORY
     return _won(finding) or f"unknown: it has {numbers.percent(finding.share)} of the time{_with_calls(finding)}"
 
 

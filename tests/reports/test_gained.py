@@ -39,3 +39,8 @@ def test_a_bound_that_has_more_than_the_cost_says_so() -> None:
     )
     exact = wording.gain(sample().findings[0].model_copy(update={**update, "share_error": 0.0}))
     assert exact == "at most 1.25x overall; the cost is 18.4 % of the whole"
+
+
+def test_what_costs_no_time_costs_memory() -> None:
+    leak = sample().findings[0].model_copy(update={"share": 0.0, "seconds": 0.0, "speedup_bound": None})
+    assert wording.gained(leak) == wording.gain(leak) == "memory, not time"

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,6 +164,10 @@ def test_derived_metrics_are_differences_at_every_context(tmp_path: Path) -> Non
     profile = chathpc.load(tmp_path)
     assert profile.total("Bytes Allocated") == 5120.0
     assert profile.total("Bytes Leaked") == 4096.0
+    assert profile.exclusive("Bytes Leaked").values.tolist() == [4096.0]
+    assert profile.location_totals("Bytes Leaked")[:2].tolist() == [3072.0, 1024.0]
+    everywhere = np.zeros(len(profile.tree), dtype=np.int32)
+    assert profile.values.grouped("memory.leaked.bytes", everywhere, 1)[:2, 0].tolist() == [3072.0, 1024.0]
 
 
 @pytest.mark.parametrize("locations", [1, 3])
