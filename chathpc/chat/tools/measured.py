@@ -139,6 +139,10 @@ def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Valu
         return [(RUN, total)]
     table = session.rows("function", metric)
     most = [(name, float(own)) for name, own in zip(table.name, table.exclusive, strict=True) if own > 0]
+    if len(most) == 1 and not metric.id.startswith("gpu."):  # one function of a library: who calls it tells more
+        labels, sums = session.facts.by_function(profile.exclusive(metric.id).dense(len(profile.tree)))
+        callers = [(session.facts.label_names[label], float(own)) for label, own in zip(labels, sums, strict=True)]
+        return [(RUN, total), *(callers if [name for name, _ in callers] != [most[0][0]] else [])]
     return [(RUN, total), *(most if len(most) > 1 else [])]
 
 
