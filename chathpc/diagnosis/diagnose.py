@@ -52,6 +52,7 @@ from chathpc.diagnosis.verdict import AT_THE_LIMIT, headline_of, headroom, verdi
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.languages import language_of
+from chathpc.profile.metric import Aggregation, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import EXIT_CODE, OVERHEAD, PEAK_MEMORY, positive
 from chathpc.profile.source_text import no_source
@@ -88,7 +89,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )
     unjudged = undecided(profile, beside=True) if findings and not lacking else ""
-    notes = tuple(filter(None, (*_notes(facts), path.note, unjudged)))
+    notes = tuple(filter(None, (*_notes(facts), path.note, unjudged, _all_the_same(profile) if lacking else "")))
     verdict, why = (Verdict.INSUFFICIENT, lacking) if lacking else verdict_of(facts, ranked)
     if verdict in (Verdict.HEALTHY, Verdict.HOT_SPOT) and (
         unseen := interpreted(facts, next((each.where.function for each in ranked if each.cause in UNEXPLAINED), None))
@@ -534,6 +535,19 @@ def _failed(profile: Profile) -> str:
         return ""
     known = {-each.value: f"signal {each.value} ({each.name})" for each in signal.Signals}
     return f"The program failed: it ended with {known.get(int(code), f'status {code}')}. What it would have done after that is not in the profile."
+
+
+def _all_the_same(profile: Profile) -> str:
+    """What was counted of memory and files, for which the number of samples does not matter, as a sentence; empty where nothing was."""
+    told = [
+        f"{metric.description.partition(' (')[0]}: {numbers.quantity(amount, metric.unit.value)}"
+        for metric in profile.metrics.values()
+        if metric.id.startswith(("memory.", "io."))
+        and metric.unit == Unit.BYTES
+        and metric.aggregation == Aggregation.SUM
+        if metric.has_values and not metric.hidden and (amount := profile.total(metric.id)) > 0
+    ]
+    return f"Counted, not sampled: {'; '.join(told)}." if told else ""
 
 
 def _notes(facts: Facts) -> tuple[str, ...]:

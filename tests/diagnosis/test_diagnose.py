@@ -126,6 +126,15 @@ def test_below_a_hundred_samples_nothing_is_said() -> None:
     assert diagnosed(build(main(line("app.c:2", libc("malloc", time=0.51))))).verdict == "bottleneck"
 
 
+def test_what_was_counted_is_told_though_there_are_few_samples() -> None:
+    sizes = {"memory.allocated.bytes": 4e6, "io.read.bytes": 2e6}
+    diagnosis = diagnosed(build(main(line("app.c:2", libc("malloc", time=0.1, values=sizes)))))
+    assert diagnosis.verdict == "insufficient-data"
+    (note,) = [each for each in diagnosis.notes if each.startswith("Counted, not sampled: ")]
+    assert ": 4.00 MB" in note
+    assert ": 2.00 MB" in note
+
+
 def test_too_few_samples_are_measured_again_and_more_often_only_where_that_is_left() -> None:
     few = replace(build(main(line("app.c:2", time=0.1))), format="Linux perf", title="heat")
     said = [diagnosed(replace(few, run=run)) for run in ({}, {PEAK_MEMORY: "1000000"})]  # the second by chathpc measure
