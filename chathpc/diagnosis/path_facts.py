@@ -169,7 +169,7 @@ _OTHER, _MESSAGES, _LOCKS = -1, -2, -3
 _OTHERS = {_OTHER: "other code", _MESSAGES: "messages and other calls of MPI", _LOCKS: "locks"}
 _OF_HOST = {OWN_CODE: "the host's own code", CALLS: "calls of the device's runtime"}
 _OWN_WORDS = frozenset({*_OTHERS.values(), *_OF_HOST.values()})
-_NO_MEETING = "The trace does not show who ends the waits in barriers and collectives, or which message a rank waits for, so its critical path is not known."
+_NO_MEETING = "The trace shows neither who ends the waits in barriers and collectives nor which message a rank waits for, so its critical path is not known."
 _NOT_TOGETHER = (
     "Messages and collectives of the trace wait for each other in a way that is impossible in a real run, so neither its critical path nor its time on "
     "an ideal network is known."

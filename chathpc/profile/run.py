@@ -200,7 +200,7 @@ def _time(run: RunFacts) -> str:
             )
             amounts.append(" ".join(word for word in (amount, what, over) if word))
         elif run.total < WHOLE * run.wall_seconds:
-            amounts.append(f"{amount} of it seen")
+            amounts.append(f"{amount} of it measured")
     if not amounts:
         return ""
     return ", ".join(amounts) + _how(run)

@@ -153,7 +153,7 @@ def test_the_path_of_ranks_leads_through_collectives_of_all() -> None:
 def test_messages_between_two_ranks_tell_no_order_and_that_is_said() -> None:
     found = path_facts(Facts(of_ranks("MPI_Recv")))
     assert found.evidence == ()
-    assert "not which message a rank waits for" in found.note
+    assert "nor which message a rank waits for" in found.note
     assert found.note in diagnosed(of_ranks("MPI_Recv")).notes
 
 
