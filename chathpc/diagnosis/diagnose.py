@@ -45,6 +45,7 @@ from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.gpu_predicted import with_predictions
 from chathpc.diagnosis.rules.growth import with_growth
 from chathpc.diagnosis.rules.input_output_log import is_done, is_log, processes_of, too_little_io
+from chathpc.diagnosis.rules.memory import leak
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
@@ -76,8 +77,17 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     drafts = [] if lacking else [draft for group in GROUPS if group.applies(facts) for draft in _drafts(facts, group)]
     if not drafts and not lacking and not has_any_time(facts):
         lacking = NO_TIME
-    path = PathFacts() if lacking else path_facts(facts)
-    beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
+    few = ""
+    if (
+        lacking
+        and profile.time is not None
+        and facts.total
+        and not profile.insufficient
+        and (drafts := list(leak(facts)))
+    ):
+        few, lacking = lacking, ""  # a leak was counted, not sampled
+    path = PathFacts() if lacking or few else path_facts(facts)
+    beside = () if lacking or few else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
     explained = drafts if lacking else _with_device_source(facts, drafts)
     kept = _behind_idle_device(_without_redundant(explained))
@@ -89,7 +99,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )
     unjudged = undecided(profile, beside=True) if findings and not lacking else ""
-    notes = tuple(filter(None, (*_notes(facts), path.note, unjudged, _all_the_same(profile) if lacking else "")))
+    notes = tuple(filter(None, (few, *_notes(facts), path.note, unjudged, _all_the_same(profile) if lacking else "")))
     verdict, why = (Verdict.INSUFFICIENT, lacking) if lacking else verdict_of(facts, ranked)
     if verdict in (Verdict.HEALTHY, Verdict.HOT_SPOT) and (
         unseen := interpreted(facts, next((each.where.function for each in ranked if each.cause in UNEXPLAINED), None))
@@ -101,7 +111,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         findings=findings,
         evidence=evidence,
         notes=notes,
-        not_collected={**(_again(facts) if lacking else {}), **not_collected(profile)},
+        not_collected={**(_again(facts) if lacking or few else {}), **not_collected(profile)},
         examined=Examined() if lacking else examined(facts),
     )
     if not why:

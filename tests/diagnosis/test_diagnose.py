@@ -127,7 +127,7 @@ def test_below_a_hundred_samples_nothing_is_said() -> None:
 
 
 def test_what_was_counted_is_told_though_there_are_few_samples() -> None:
-    sizes = {"memory.allocated.bytes": 4e6, "io.read.bytes": 2e6}
+    sizes = {"memory.allocated.bytes": 4e6, "memory.freed.bytes": 4e6, "io.read.bytes": 2e6}
     diagnosis = diagnosed(build(main(line("app.c:2", libc("malloc", time=0.1, values=sizes)))))
     assert diagnosis.verdict == "insufficient-data"
     (note,) = [each for each in diagnosis.notes if each.startswith("Counted, not sampled: ")]

@@ -113,6 +113,14 @@ def test_memory_that_stays_is_a_leak_where_it_was_allocated() -> None:
     ]
 
 
+def test_a_leak_was_counted_so_few_samples_do_not_hide_it() -> None:
+    values = {"memory.allocated.bytes": 8e6, "memory.freed.bytes": 2e6}
+    window = function("window", line("app.c:31", libc("malloc", time=0.1, values=values)), at="app.c:30")
+    diagnosis = diagnosed(build(main(window)))
+    assert (diagnosis.verdict, [each.cause for each in diagnosis.findings]) == ("bottleneck", ["memory-leak"])
+    assert diagnosis.notes[0].startswith("About 20 samples are too few for any percentage")
+
+
 def test_without_a_count_of_what_was_freed_nothing_was() -> None:
     assert finding(diagnosed(session(8e6, None)), "memory-leak").impact == 1.0
 
