@@ -117,7 +117,7 @@ _STRICTER = ("none", "default", "all")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings in force; `origins` says for each key that is set where it comes from."""
+    """The settings in force; `origins` says for each key that is set where it comes from, `pin` is the one `llm` that the site allows."""
 
     llm: str = "auto"
     base_url: str | None = None
@@ -138,6 +138,7 @@ class Settings:
     confidential: Mode = "default"
     log: bool = True
     hosted: bool = True
+    pin: str | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -181,6 +182,8 @@ def _merge(layers: list[_Layer]) -> Settings:
     final = [key for key in _PINNED if site.values.get("pin") and key in site.values]
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
+    if "llm" in final:
+        values["pin"], origins["pin"] = site.values["llm"], site.origin["llm"]
     for layer in layers:
         for key, value in layer.values.items():
             if key == "hosted":

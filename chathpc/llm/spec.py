@@ -119,8 +119,7 @@ def choices(spec: str | None, settings: Settings, environ: Mapping[str, str] | N
     site forbids.
     """
     environ = os.environ if environ is None else environ
-    wanted = spec if spec is not None and spec.strip() != "auto" else settings.llm
-    for one in alternatives(wanted, environ):
+    for one in alternatives(_wanted(spec, settings), environ):
         try:
             yield _choice(one, settings, environ)
         except ModelUnavailableError as error:
@@ -136,9 +135,20 @@ def resolve(spec: str | None, settings: Settings, environ: Mapping[str, str] | N
     for is not here; for `auto` that is a note instead.
     """
     environ = os.environ if environ is None else environ
-    return _choice(
-        parse(spec if spec is not None and spec.strip() != "auto" else settings.llm, environ), settings, environ
-    )
+    return _choice(parse(_wanted(spec, settings), environ), settings, environ)
+
+
+def _wanted(spec: str | None, settings: Settings) -> str:
+    """`spec`, or the configured one if it is null or `auto`; UsageError where the site has settled on another."""
+    if spec is None or spec.strip() == "auto":
+        return settings.llm
+    if settings.pin is not None and spec.strip() not in ("none", settings.pin):
+        raise UsageError(
+            f"'{clean(spec)[:80]}' is asked for, but this site has settled on '{clean(settings.pin)[:80]}' "
+            f"({settings.origins.get('pin', 'pin')}).",
+            hint="Omit it, or use --llm none.",
+        )
+    return spec
 
 
 def _choice(wanted: Spec, settings: Settings, environ: Mapping[str, str]) -> Choice:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import UsageError
-from chathpc.llm import places
+from chathpc.llm import places, spec
 from chathpc.llm.price import Price
 from chathpc.llm.settings import Settings, Values, load_settings
 
@@ -88,6 +88,17 @@ def test_nothing_overrides_what_the_site_pins(place: str, site: Path, monkeypatc
         monkeypatch.setenv("CHATHPC_LLM", "openai:gpt")
     with pytest.raises(UsageError, match=r"asks for 'openai:gpt'.*settled on 'local:site'"):
         load(site, **options)
+
+
+@pytest.mark.parametrize("asked", ["openai:evil", "local", "replay:x", "openai:site,local"])
+@pytest.mark.parametrize("pinned", ["none", "openai:site", "auto"])
+def test_no_argument_goes_past_what_the_site_pins(asked: str, pinned: str, site: Path) -> None:
+    write(site, f"llm: {pinned}\nbase_url: http://127.0.0.1:1/v1\npin: true\n")
+    for look_up in (spec.resolve, lambda text, settings: list(spec.choices(text, settings))):
+        with pytest.raises(UsageError, match=rf"'{asked}' is asked for.*settled on '{pinned}' \({site}"):
+            look_up(asked, load(site))
+        look_up("none", load(site))
+        look_up(pinned, load(site, llm="none"))
 
 
 def test_a_users_file_gives_way_to_what_the_site_pins(site: Path, own_home: Path) -> None:
