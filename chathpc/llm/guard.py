@@ -193,7 +193,7 @@ def guarded(
 ) -> GuardedBackend:
     """The back end of `choice`, which there must be, behind the guard that `settings` ask for.
 
-    `placeholders` makes the mapping for a mode, and is called once; `notice` is told what a request to another machine needs.
+    `placeholders` makes the mapping for a mode, and is called once; `notice` is told what a request to a server needs.
     What goes to a server gets placeholders, also on this machine: behind a local port there may be a tunnel. A model that runs
     in this process gets the names.
     """

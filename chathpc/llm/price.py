@@ -70,7 +70,7 @@ Notice = Callable[[str], None]
 class Purse:
     """Stops requests to `choice` that may cost more than `settings.spend` leaves of an answer; `notice` is told what each needs.
 
-    A model on this machine costs nothing, and nobody is told of it.
+    A model in this process costs nothing, and nobody is told of it; what a server on this machine passes on may cost.
     """
 
     def __init__(self, choice: Choice, settings: Settings, notice: Notice | None = None) -> None:
@@ -94,7 +94,7 @@ class Purse:
             if needed.cost is None:
                 raise BudgetSpentError(
                     f"The price of {label} is unknown, and one answer may cost {limit} at most.",
-                    hint="Add the model to `prices` in your config.yaml, or raise `spend`.",
+                    hint="Add the model to `prices` in your config.yaml (0 where it costs nothing), or remove `spend`.",
                 )
             if self._spent + needed.cost > most:
                 raise BudgetSpentError(

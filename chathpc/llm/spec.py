@@ -59,8 +59,8 @@ class Choice:
     """The back end for a SPEC, null for none; `note` is a line for the report, empty if there is nothing to say.
 
     `lack` is set where one was asked for that cannot be had. `identity` tells the model from others in the results of
-    `chathpc models test`. `hosted` says that it runs on another
-    machine, `price` what it costs, `prompt_tokens` the longest prompt that it has shown to read in time; null if that is not known.
+    `chathpc models test`. `hosted` says that it is behind a
+    server, also one on this machine, `price` what it costs, `prompt_tokens` the longest prompt that it has shown to read in time; null if that is not known.
     `recording` keeps its answers.
     """
 
@@ -305,7 +305,7 @@ def _hosted(model: str, settings: Settings, environ: Mapping[str, str]) -> Choic
     shown = fitness.remembered(identity, environ)
     form, note = _form(shown, "structured", model, settings)
     backend = HostedBackend(model, target, key, form=form)
-    return Choice(backend, note, identity, hosted=not target.loopback, price=settings.prices.get(model))
+    return Choice(backend, note, identity, hosted=True, price=settings.prices.get(model))
 
 
 def _form(shown: fitness.Fitness | None, usual: Form, model: str, settings: Settings) -> tuple[Form, str]:

@@ -48,7 +48,7 @@ def explain_in_words(
     """The explanation of `diagnosis`, and what is suspected, by the first of the models that `llm` names which can.
 
     Where none can be had, answers in time or says something that holds, the catalogue's words stand alone; `note` and `lack` say why. `notice`
-    is told what a question to a model on another machine needs. UsageError if `llm` names no model at all.
+    is told what a question to a model at a server needs. UsageError if `llm` names no model at all.
     """
     facts = narrate(diagnosis, settings.audience)
     last = from_catalogue(facts, settings.audience)
@@ -230,7 +230,7 @@ def guard(
 ) -> GuardedBackend:
     """The back end of `choice`, which there must be, behind what keeps names, keys and too much money from leaving, and the log.
 
-    `notice` is told what a request to another machine needs.
+    `notice` is told what a request to a server needs.
     """
     from chathpc.llm.guard import guarded
     from chathpc.privacy.names import placeholders_for

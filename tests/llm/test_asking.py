@@ -13,7 +13,7 @@ from chathpc.llm.backend import Completion, Request
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.price import Price, Purse, cost, estimate
 from chathpc.llm.settings import Settings
-from chathpc.llm.spec import Choice
+from chathpc.llm.spec import Choice, resolve
 from chathpc.privacy.placeholders import Placeholders
 from tests.llm.scripted import ScriptedBackend
 
@@ -76,6 +76,14 @@ def test_with_a_limit_on_money_a_model_without_a_price_is_not_asked() -> None:
         ask(hosted(backend, spend=1.0), QUESTION)
     assert backend.requests == []
     assert ask(hosted(answers("yes")), QUESTION).text == "yes"
+    assert ask(hosted(answers("yes"), Price(0.0, 0.0), spend=0.0), QUESTION).text == "yes"
+
+
+def test_a_limit_on_money_holds_for_a_server_on_this_machine_too() -> None:
+    settings = Settings(base_url="http://127.0.0.1:1/v1", prices={"big": Price(2.0, 10.0)}, spend=MOST * 0.999)
+    for model, why in (("big", "may cost"), ("other", "is unknown")):
+        with pytest.raises(BudgetSpentError, match=why):
+            Purse(resolve(f"openai:{model}", settings), settings).afford(QUESTION)
 
 
 def test_models_on_this_machine_cost_nothing_and_are_not_announced() -> None:

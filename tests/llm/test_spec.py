@@ -253,4 +253,4 @@ def test_a_models_price_and_place_are_part_of_the_choice(monkeypatch: pytest.Mon
     elsewhere = resolve("openai:m", Settings(base_url="https://models.example.org/v1", prices={"m": Price(1.0, 2.0)}))
     assert (elsewhere.hosted, elsewhere.price) == (True, Price(1.0, 2.0))
     here = resolve("openai:n", Settings(base_url="http://127.0.0.1:1/v1", prices={"m": Price(1.0, 2.0)}))
-    assert (here.hosted, here.price) == (False, None)
+    assert (here.hosted, here.price) == (True, None)  # behind a local port there may be a tunnel, to what costs money
