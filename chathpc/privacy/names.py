@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping
 
+from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.records import Diagnosis, Place
 from chathpc.privacy.placeholders import Kind, Mode, Placeholders, parted
 from chathpc.privacy.words import GROUP, WORD, own_words
@@ -26,6 +27,8 @@ _EVERYBODY = frozenset({"root", "nobody", "user"})
 #: Folders below which users have theirs.
 _HOMES = re.compile(r"(?:^|/)(?:home|users|u|scratch|work|project|projects|gpfs|lustre)/([^/\n]+)", re.IGNORECASE)
 _STATE = re.compile(r"<([a-z ]{1,60})>(?: 0x[0-9a-f]{1,16})?(?: \[[^\[\]]*\])?")
+#: What Fortran compilers put between a module and its procedure: gfortran, Intel's, and flang, whose names are in lower case else.
+_FORTRAN = re.compile(r"_MOD_|_mp_|(?:(?<=[a-z0-9_])|^)[MSFP](?=[a-z])")
 #: Of tables of names so much is looked at (characters); a word beyond is hidden all the same unless chathpc uses it itself.
 _MOST = 20_000_000
 #: Shorter numbers are too common to be those of jobs.
@@ -74,7 +77,9 @@ def _texts(profile: Profile, diagnosis: Diagnosis | None, environ: Mapping[str, 
         for place in _places(diagnosis):
             yield "fn", " ".join(filter(None, (place.function, place.kernel)))
             yield "file", (place.file or "").rsplit("/", 1)[-1]
-    yield "fn", _joined(name for name in tree.names if not _of_a_tool(name))
+    functions = [name for name in tree.names if not _of_a_tool(name)]
+    yield "fn", _joined(functions)
+    yield "fn", _joined(f"{readable_function(name)} {_parts(name)}" for name in functions)
     yield "file", _joined(name.rsplit("/", 1)[-1] for name in files)
     yield "dir", _joined(name.rpartition("/")[0] for name in files)
     if profile.build is not None:
@@ -82,6 +87,13 @@ def _texts(profile: Profile, diagnosis: Diagnosis | None, environ: Mapping[str, 
         yield "fn", _joined(f"{record.function} {record.callee}" for record in records)
         yield "file", _joined(record.file.rsplit("/", 1)[-1] for record in records)
     yield "name", "\n".join([profile.title, *profile.run.values()])
+
+
+def _parts(symbol: str) -> str:
+    """The module and the procedure of a symbol of Fortran, each as the source has it; nothing for other symbols."""
+    if symbol.startswith("_Q") or "_MOD_" in symbol or "_mp_" in symbol:
+        return " ".join(part.strip("_") for part in _FORTRAN.split(symbol.removeprefix("_Q")))
+    return symbol.strip("_") if symbol.endswith("_") else ""
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -35,6 +35,7 @@ from tests.llm.fault_server import fault_server
 from tests.llm.scripted import ScriptedBackend
 
 DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
+FORTRAN = DATABASE.parents[1] / "fortran-advect/database"
 ASK = Request("You explain.", "Threads wait in quokka_step at /opt/mdinh/quokka.c:7.", 50)
 #: What identifies that program and where it was built.
 NAMES = ("triangular_work", "work_item", "stencil_omp", "jacobi_sweep", "residual_norm", "hpctk")
@@ -295,6 +296,17 @@ def test_what_tools_say_leaves_with_placeholders_and_calls_come_back_with_names(
     assert "triangular_work" not in json.dumps(sent.messages())
     assert "fn_" in sent.turns[0].calls[0].arguments
     assert "fn_" in sent.turns[1].content
+
+
+def test_the_names_of_module_procedures_leave_with_placeholders_however_the_linker_calls_them() -> None:
+    profile = chathpc.load(FORTRAN)
+    names = placeholders_for(profile, diagnose(profile), "default")
+    sent = names.conceal("function energy() of advection; __advection_MOD_energy; energy has 8 %")
+    assert not re.search("energy|advection", sent)
+    for symbol in ("__grid_MOD_total", "grid_mp_total_", "_QMgridPtotal", "_ZN4grid5totalEPKdi"):
+        tree = replace(profile.tree, names=(symbol,) + tuple(profile.tree.names)[1:])
+        names = placeholders_for(replace(profile, tree=tree), None, "default")
+        assert not re.search("grid|total", names.conceal("module grid, total(x)")), symbol
 
 
 @pytest.mark.parametrize("arguments", ["", "{", "[1]", '"fn_1"'])
