@@ -15,7 +15,7 @@ from chathpc.chat.record import Answer, Chat, StepRecord
 from chathpc.chat.session import Session, split_place
 from chathpc.chat.tools import Result, call
 from chathpc.chat.tools.summary import ABSENT
-from chathpc.chat.wording import OnSentence, Worded, converse, numbered, word
+from chathpc.chat.wording import OnSentence, TokensLackError, Worded, converse, numbered, word
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
@@ -59,6 +59,7 @@ class Conversation:
         self.budget = budget
         self.deadline = deadline
         self.turns: list[Answer] = []
+        self._spent = 0  #: tokens of the answer that is being made
         self._calls_none: Backend | None = (
             None  #: the model that was offered tools, called none and said nothing in time that holds
         )
@@ -76,6 +77,7 @@ class Conversation:
         """
         question = question.strip()[:_LONGEST_QUESTION]
         tell = on_step or (lambda step: None)
+        self._spent = 0
         if self.backend is not None:
             from chathpc.llm.guard import new_answer
 
@@ -127,6 +129,7 @@ class Conversation:
                 self.session.diagnosis,
                 backend,
                 deadline=self.deadline,
+                count=self._count,
                 about_all=intent.tool in ("findings", "summary") and not {"number", "words"} & set(intent.arguments),
                 on_sentence=on_sentence,
             )
@@ -139,6 +142,9 @@ class Conversation:
         """What the last answer was about, for questions that go on from there."""
         steps = [step for turn in self.turns for step in turn.steps if not step.error]
         return last_of(steps[-1], self.session) if steps else None
+
+    def _count(self, tokens: int) -> None:
+        self._spent += tokens
 
     def _check_budget(self) -> None:
         if self.used >= self.budget:
@@ -167,11 +173,14 @@ class Conversation:
                 backend,
                 deadline=self.deadline,
                 tokens=self.budget - self.used,
+                count=self._count,
                 on_sentence=on_sentence,
             )
         except _MODEL_ERRORS as error:
             if steps:
                 return self._answer(question, steps, note=str(error), lack=_lack(error))
+            if isinstance(error, TokensLackError):
+                return self._by_intent(question, None, tell, None, f"The model was not asked. {error}", _lack(error))
             if isinstance(error, BudgetSpentError):  # it did not even read what tools there are
                 self._calls_none = backend
             note, lack = f"The model did not answer: {error}", _lack(error)
@@ -211,7 +220,7 @@ class Conversation:
             note=quote(note, longest=600),
             lack=lack,
             suggestions=list(suggestions),
-            tokens=0 if found is None else found.tokens,
+            tokens=self._spent,
         )
 
     def record(self, compared: Mapping[str, Sequence[str]] | None = None) -> Chat:

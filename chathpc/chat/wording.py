@@ -18,6 +18,7 @@ from chathpc.diagnosis.records import Diagnosis
 from chathpc.errors import BudgetSpentError
 from chathpc.llm.asking import Exchange
 from chathpc.llm.backend import Backend, Completion, Request, ToolCall
+from chathpc.profile import numbers
 from chathpc.prompts.build import build_chat, estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
@@ -37,12 +38,19 @@ _SOURCE_LINE = re.compile(r"^(?:.{8}){1,2} +(\d+)(?:  (.*))?$")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
+#: Is told the tokens of each round, also of those that lead to no answer.
+Count = Callable[[int], None]
+
+
+class TokensLackError(BudgetSpentError):
+    """The model is not asked: what it would read and write is more than the budget leaves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A model's statements, also those that were dropped, and the tokens that they took."""
+    """A model's statements, also those that were dropped."""
 
     statements: tuple[StatementRecord, ...]
-    tokens: int
 
     @property
     def holds(self) -> bool:
@@ -147,6 +155,7 @@ def word(
     backend: Backend,
     *,
     deadline: float,
+    count: Count,
     about_all: bool = False,
     on_sentence: OnSentence | None = None,
 ) -> Worded:
@@ -155,16 +164,17 @@ def word(
     Raises what the back end raises.
     """
     if backend.form == "structured":
-        return _read(question, result, backend, deadline)
+        return _read(question, result, backend, deadline, count)
     told = narrate(diagnosis) if about_all else [_told(fact) for fact in numbered(result.facts)]
     offered = [fact for fact in told if fact.offered][:_TOLD]
     if not offered:
-        return Worded((), 0)
+        return Worded(())
     prompt = build_chat(question, [fact.text for fact in offered])
     retelling = Retelling(offered, backend.label, on_sentence)
     request = Request(prompt.system, prompt.user, prompt.max_tokens, deadline=deadline)
     completion = backend.complete(request, on_token=retelling.token)
-    return Worded(retelling.end(completion.text), tokens_of(completion))
+    count(tokens_of(completion))
+    return Worded(retelling.end(completion.text))
 
 
 def _told(fact: Fact) -> Told:
@@ -173,7 +183,7 @@ def _told(fact: Fact) -> Told:
     return Told(fact.statement, (fact.id,), offered=not any(map(speaks, names)))
 
 
-def _read(question: str, result: Result, backend: Backend, deadline: float) -> Worded:
+def _read(question: str, result: Result, backend: Backend, deadline: float, count: Count) -> Worded:
     """The statements of a model that reads and calls no tools."""
     form, material = template("tools"), Material()
     known, said = [*material.add(result), *result.lines], [quote(question, longest=4_000)]
@@ -183,7 +193,8 @@ def _read(question: str, result: Result, backend: Backend, deadline: float) -> W
     completion = backend.complete(
         Request(form.system, user, form.max_output_tokens, json_schema=form.schema, deadline=deadline)
     )
-    return Worded(tuple(statements(completion.text, material.vocabulary(), backend.label)), tokens_of(completion))
+    count(tokens_of(completion))
+    return Worded(tuple(statements(completion.text, material.vocabulary(), backend.label)))
 
 
 def tokens_of(completion: Completion) -> int:
@@ -212,12 +223,13 @@ def converse(
     *,
     deadline: float,
     tokens: int,
+    count: Count,
     on_sentence: OnSentence | None = None,
 ) -> Worded:
     """What the model says to `question`, after it looked things up by `look_up`.
 
     At most ROUNDS rounds and CALLS calls; after that it is asked without tools. `tokens` bounds what all rounds read and write,
-    `deadline` their seconds: BudgetSpentError beyond.
+    `deadline` their seconds: BudgetSpentError beyond. `count` is told what each round took.
     """
     form = template("tools")
     user = _user(question, earlier, form.task)
@@ -229,17 +241,23 @@ def converse(
         offered = tool_descriptions(session) if rounds < ROUNDS and called < CALLS else ()
         read = estimate_tokens(form.system + user + "".join(turn.content for turn in exchange.turns))
         if used + read + form.max_output_tokens > tokens or read > form.max_prompt_tokens:
-            raise BudgetSpentError("The question needs more tokens than are left.", hint=session.asker.tokens)
+            raise TokensLackError(
+                f"The budget is spent: about {numbers.count(read + form.max_output_tokens)} tokens are needed, "
+                f"{numbers.count(max(tokens - used, 0))} are left.",
+                hint=session.asker.tokens,
+            )
         # Sentences that come before the last call are no answer yet; so only the last round is passed on, at its end.
         calls = exchange.ask(offered, until - monotonic(), CALLS - called)
-        used += tokens_of(exchange.completions[-1]) or read + estimate_tokens(exchange.text)
+        took = tokens_of(exchange.completions[-1]) or read + estimate_tokens(exchange.text)
+        used += took
+        count(took)
         if not calls:
             said = tuple(statements(exchange.text, material.vocabulary(), backend.label))
             if on_sentence is not None:
                 for each in said:
                     if each.dropped_because is None:
                         on_sentence(each.text)
-            return Worded(said, used)
+            return Worded(said)
         for one in calls:
             result = look_up(one.name, one.arguments)
             exchange.tell(one, _as_read(one, result, material.add(result)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -15,7 +16,7 @@ from chathpc.chat.record import Answer, Chat
 from chathpc.chat.session import Session
 from chathpc.chat.wording import CALLS, ROUNDS
 from chathpc.errors import ModelUnavailableError, UsageError
-from chathpc.llm.backend import Request, ToolCall
+from chathpc.llm.backend import Completion, OnToken, Request, ToolCall
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.price import Price, Purse, estimate
 from chathpc.llm.settings import Settings
@@ -222,6 +223,35 @@ def test_an_agents_tokens_are_bounded_over_its_rounds(session: Session) -> None:
     answer = Conversation(session, backend, budget=2_500).ask("hottest functions")
     assert "tokens" in answer.note
     assert len(backend.requests) < ROUNDS
+
+
+def test_all_that_an_agent_read_and_wrote_counts_also_where_it_called_nothing(session: Session) -> None:
+    told: list[Completion] = []
+
+    class Counting(ScriptedBackend):
+        def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+            told.append(replace(super().complete(request), prompt_tokens=3000, completion_tokens=200))
+            return told[-1]
+
+    for script in (agent((READ,)), agent((tool("top"),), (READ,)), agent((tool("top"),))):
+        told.clear()
+        backend = Counting(script._script, form="structured", calls_tools=True)
+        conversation = Conversation(session, backend, budget=8_000)
+        answer = conversation.ask("hottest functions")
+        assert told
+        assert answer.tokens == conversation.used == 3_200 * len(told)
+
+
+def test_where_the_budget_is_too_small_to_ask_that_is_said_and_a_larger_one_helps(session: Session) -> None:
+    backend = agent((tool("top"),), (READ,))
+    conversation = Conversation(session, backend, budget=100)
+    answer = conversation.ask("hottest functions")
+    assert (answer.lack, answer.tokens, backend.requests) == ("budget", 0, [])
+    assert "was not asked" in answer.note
+    assert "budget is spent" in answer.note
+    assert "100 are left" in answer.note
+    conversation.budget = 200_000
+    assert conversation.ask("hottest functions").said
 
 
 def test_an_agent_that_fails_leaves_the_matched_answer(session: Session) -> None:

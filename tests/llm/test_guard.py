@@ -304,7 +304,7 @@ def test_the_names_of_module_procedures_leave_with_placeholders_however_the_link
     sent = names.conceal("function energy() of advection; __advection_MOD_energy; energy has 8 %")
     assert not re.search("energy|advection", sent)
     for symbol in ("__grid_MOD_total", "grid_mp_total_", "_QMgridPtotal", "_ZN4grid5totalEPKdi"):
-        tree = replace(profile.tree, names=(symbol,) + tuple(profile.tree.names)[1:])
+        tree = replace(profile.tree, names=[symbol, *profile.tree.names[1:]])
         names = placeholders_for(replace(profile, tree=tree), None, "default")
         assert not re.search("grid|total", names.conceal("module grid, total(x)")), symbol
 
