@@ -12,7 +12,7 @@ from chathpc.fix.outcome import Outcome
 from chathpc.fix.patch import unified
 from chathpc.fix.recipes.analysis.program import program
 from chathpc.fix.recipes.table import recipes
-from chathpc.fix.records import Attempt, Speedup
+from chathpc.fix.records import Attempt, Speedup, Verdict
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord, UntriedRecord
 from chathpc.fix.session import State
 from chathpc.fix.strategies import MODEL_STRATEGIES
@@ -93,6 +93,11 @@ def _headline(outcome: Outcome) -> str:
         return "The session ended before a change was fully tried."
     if not tried:
         return "No strategy has a change for the findings."
+    passed = [each.candidate.title for each in outcome.attempts if each.verdict == Verdict.ACCEPTED]
+    if passed:  # it ended before the best was taken
+        return (
+            f"The session ended before what passed all gates was taken; the same command takes it: {'; '.join(passed)}."
+        )
     reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())
     return f"Nothing is proposed: of {tried} change{'s' if tried > 1 else ''} none passed all gates ({reasons})."
 

@@ -132,7 +132,10 @@ def _tried(page: Blocks, report: FixReport) -> None:
     page.heading("Tried and not taken")
     shown = others if page.whole else others[:_ATTEMPTS]
     for attempt in shown:
-        page.paragraph(f"{attempt.title}. {outcome(attempt)}", label=f"{attempt.verdict.replace('-', ' '):<14}")
+        page.paragraph(
+            f"{attempt.title}. {outcome(attempt, taken=bool(report.accepted))}",
+            label=f"{attempt.verdict.replace('-', ' '):<14}",
+        )
     if len(others) > len(shown):
         page.paragraph(f"… and {len(others) - len(shown)} more (-v shows all).", style="dim")
 
@@ -142,8 +145,10 @@ def untried(each: UntriedRecord) -> str:
     return f"{each.finding} ({each.place}): {each.why}. By hand: {each.advice}"
 
 
-def outcome(attempt: AttemptRecord) -> str:
-    """What became of an attempt that is no part of the result."""
+def outcome(attempt: AttemptRecord, *, taken: bool) -> str:
+    """What became of an attempt that is no part of the result; `taken` where another is."""
+    if attempt.verdict == "accepted" and not taken:
+        return f"Passed all gates with {interval(attempt.speedup)}; the same command takes it."
     if attempt.verdict == "accepted":
         return f"Passed all gates with {interval(attempt.speedup)}, no more than the change that was taken."
     if attempt.verdict == "improved-if":

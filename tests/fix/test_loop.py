@@ -264,6 +264,27 @@ def test_limits_end_the_work_and_keep_what_is_done(tmp_path: Path) -> None:
     assert exit_code(session(tmp_path, budget=Budget(rounds=1, timing=5))) == 0
 
 
+def test_of_a_session_that_was_stopped_what_passed_is_told_and_the_same_command_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [candidate("right", {"work.txt": FAST})]
+
+    def stopped(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rounds, "_best", stopped)
+        found = report(session(tmp_path, changes, budget=Budget(rounds=1, timing=5)))
+    assert (found.verdict, found.accepted, found.attempts[0].verdict) == ("unfinished", [], "accepted")
+    assert "none passed" not in found.headline
+    assert "the same command takes it: right" in found.headline
+    text = " ".join(fix_renderers()["text"](found, Style()).split())
+    assert "no more than the change that was taken" not in text
+    assert text.count("the same command takes it") == 2
+    again = report(session(tmp_path, changes, budget=Budget(rounds=1, timing=5)))
+    assert (again.verdict, again.accepted) == ("improved", [found.attempts[0].id])
+
+
 def test_a_change_that_is_being_tried_ends_at_the_time_limit_and_is_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
