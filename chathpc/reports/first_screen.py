@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -54,6 +55,8 @@ class _Detail:
     apart: bool = True
 
 
+#: Lines of what a model says of a hypothesis.
+_SAID = 2
 #: Characters of a function's name behind what is done in it.
 _LEAST = 12
 #: From the fullest to the shortest; the first that fits is taken.
@@ -68,11 +71,13 @@ _DETAILS = (
     _Detail(1, 0, 1, 0, apart=False),
     _Detail(0, 0, 0, 0, apart=False),
 )
+#: Where a model's words take room: what was measured and what is advised is more than the path.
+_BESIDE_A_MODEL = _Detail(3, 8, 4, 1, advice=2, mends=True)
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A finding or hypothesis in a line: its number, what it is, its share, its place, and what would mend it."""
+    """A finding or hypothesis in a line: its number, what it is, its share, its place, what would mend it, and what a model says of it."""
 
     number: str
     style: str
@@ -80,13 +85,14 @@ class _Row:
     share: str
     where: PlaceRecord
     mend: str = ""
+    said: str = ""
 
 
 def render(report: Report, style: Style) -> str:
     """The report in at most LINES lines and WORDS words, and on a terminal in no more than it shows at once."""
     most = LINES if style.height is None else min(LINES, max(style.height - 1, 1))
     page, report = Page(style), _brief(report)
-    for detail in _DETAILS:
+    for detail in (_DETAILS[0], _BESIDE_A_MODEL, *_DETAILS[1:]) if report.suspected else _DETAILS:
         page = _screen(report, style, detail)
         if len(page.lines) <= most and len(" ".join(line.plain for line in page.lines).split()) <= WORDS:
             break
@@ -134,7 +140,9 @@ def _screen(report: Report, style: Style, detail: _Detail) -> Page:
         _hypothesis(page, suspected.pop(0), detail)
     elif findings:
         part()
-        _finding(page, report, findings.pop(0), detail)
+        first = findings.pop(0)
+        _finding(page, report, first, detail, _same(suspected, first))
+        suspected = [each for each in suspected if not wording.repeats(each, first)]
     _others(page, report, findings, suspected, detail)
     part()
     _lacking(page, report, detail)
@@ -175,7 +183,13 @@ def _told(page: Page, report: Report) -> None:
         page.paragraph(" ".join(wording.words(one) for one in kept), indent=0)
 
 
-def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail) -> None:
+def _same(suspected: Sequence[HypothesisRecord], finding: FindingRecord) -> str:
+    """Which model suspects what was found."""
+    found = next((each for each in suspected if wording.repeats(each, finding)), None)
+    return "" if found is None else f"{found.by} suspects the same ({found.id}, {found.confidence})"
+
+
+def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail, same: str) -> None:
     page.titled("1", finding.title, wording.spot(finding.where))
     # A place that only computes is what the headline says already.
     hot = report.verdict == "hot-spot"
@@ -194,6 +208,8 @@ def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail
         if not hot:
             page.paragraph(wording.gained(finding), label="Gain")
             page.paragraph(wording.certainty(finding), label="Confidence")
+    if same:
+        page.paragraph(same, label="Model")
     _verify(page, finding.next_measurement, detail)
 
 
@@ -257,10 +273,14 @@ def _others(
     suspected: Sequence[HypothesisRecord],
     detail: _Detail,
 ) -> None:
-    """What else was found and suspected, a line each; of either at least one, where there is room for two."""
+    """What else was found and suspected, a line each, with what a model says; of either at least one where there is room for two, else what is
+    suspected: of what was measured the first stands above.
+    """
     if not (findings or suspected) or not detail.others:
         return
-    most = detail.others - min(len(suspected), detail.others // 2)
+    everything = suspected
+    suspected = [each for each in suspected if not any(wording.repeats(each, found) for found in findings)]
+    most = detail.others - min(len(suspected), max(detail.others // 2, 1))
     rows = [
         _Row(
             str(report.findings.index(each) + 1),
@@ -269,6 +289,7 @@ def _others(
             "" if numbers.percent(each.share) in each.title else numbers.percent(each.share),
             each.where,
             _mend(each),
+            _same(everything, each),
         )
         for each in findings[: max(most, detail.others - len(suspected))]
     ]
@@ -279,6 +300,7 @@ def _others(
             f"{each.name} (suspected)",
             "" if each.share is None else numbers.percent(each.share),
             each.where,
+            said=f"{each.by} ({each.confidence}, not measured): {wording.reason(each)}",
         )
         for each in suspected[: detail.others - len(rows)]
     ]
@@ -289,9 +311,9 @@ def _others(
         if detail.mends and wording.mends(report) and row.mend and row.mend not in told:
             page.paragraph(row.mend, label="Change")
             told.add(row.mend)
-    signed = {each.id for each in suspected} & {row.number for row in rows}
-    if signed:
-        page.paragraph(f"{', '.join(sorted(signed))}: {wording.readers(report)}", style="dim")
+        if row.said:
+            room = (page.style.width - INDENT) * _SAID
+            page.paragraph(textwrap.shorten(row.said, room, placeholder=" …"), style="italic")
     left = len(findings) + len(suspected) - len(rows)
     if left:
         page.paragraph(f"{numbers.count(left)} more with --full", indent=INDENT, style="dim")

@@ -169,6 +169,13 @@ def readers(report: Report) -> str:
     return f"by {by}, a language model, from the facts and the source; not measured"
 
 
+def repeats(hypothesis: HypothesisRecord, finding: FindingRecord) -> bool:
+    """Whether a model suspects what was found: the same cause in the same function or kernel."""
+    mine, found = hypothesis.where, finding.where
+    same = (mine.function, mine.kernel, mine.file) == (found.function, found.kernel, found.file)
+    return hypothesis.cause == finding.cause and same
+
+
 def standing(hypothesis: HypothesisRecord) -> str:
     """How sure its author is of a hypothesis, and how much of the run its place has: `likely; the place has 41.2 % of the run`."""
     status = "" if hypothesis.status == "suspected" else f"{hypothesis.status}, "
@@ -179,8 +186,12 @@ def standing(hypothesis: HypothesisRecord) -> str:
 def mechanism(hypothesis: HypothesisRecord) -> str:
     """What a hypothesis says, with what it cites."""
     cited = f" [{', '.join(hypothesis.cites)}]" if hypothesis.cites else ""
-    text = hypothesis.mechanism or (meaning(hypothesis.cause) if hypothesis.cause in ids() else hypothesis.name)
-    return f"{text}{cited}"
+    return f"{reason(hypothesis)}{cited}"
+
+
+def reason(hypothesis: HypothesisRecord) -> str:
+    """What a hypothesis says: in its author's words, else in the catalogue's."""
+    return hypothesis.mechanism or (meaning(hypothesis.cause) if hypothesis.cause in ids() else hypothesis.name)
 
 
 def headline(report: Report) -> str:

@@ -91,6 +91,35 @@ def test_what_a_model_suspects_is_marked_and_comes_first_where_nothing_was_measu
     assert alone.index("\nH1") < alone.index("\n1 ")
 
 
+@pytest.mark.parametrize("height", [None, 24])
+def test_what_a_model_suspects_is_told_with_its_reason_and_takes_no_advice_away(height: int | None) -> None:
+    report = sample(reader="large-model")
+    (first,) = (each for each in report.hypotheses if each.id == "H1")
+    other = first.model_copy(update={"cause": "loop-invariant-work", "name": "Work that is repeated"})
+    text = screen(report.model_copy(update={"hypotheses": [other]}), Style(height=height))
+    assert "H1 Work that is repeated (suspected)" in text
+    assert first.mechanism[:60] in " ".join(text.split())
+    assert "(likely, not measured)" in text
+    alone = screen(sample(), Style(height=height))
+    assert [line for line in alone.splitlines() if "Change" in line] == [
+        line for line in text.splitlines() if "Change" in line
+    ]
+
+
+@pytest.mark.parametrize("height", [None, 24])
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_model_that_suspects_what_was_found_is_said_to_agree(at: int, height: int | None) -> None:
+    report = sample(reader="large-model")
+    found = report.findings[at]
+    same = report.hypotheses[0].model_copy(update={"cause": found.cause, "where": found.where, "name": found.title})
+    report = report.model_copy(update={"hypotheses": [same]})
+    text = screen(report, Style(height=height))
+    assert text.count(found.title) == 1
+    assert "large-model suspects the same (H1, likely)" in " ".join(text.split())
+    elsewhere = same.model_copy(update={"where": report.findings[2].where})
+    assert "suspects the same" not in screen(report.model_copy(update={"hypotheses": [elsewhere]}))
+
+
 @pytest.mark.parametrize("audience", ["newcomer", "manager"])
 def test_readers_who_are_no_experts_are_told_in_words(audience: str) -> None:
     report = sample()
