@@ -13,9 +13,11 @@ that folder (chathpc.fix) and passed over here.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -246,12 +248,20 @@ def _from_project(path: Path) -> _Layer:
     llm = str(layer.values.get("llm", ""))
     if "openai:" in llm or "/" in llm:
         refused.append("llm")
-    if refused:
-        raise UsageError(
-            f"{path}: '{refused[0]}' is ignored in this file: it may come from an untrusted profile.",
-            hint="Put it into your own config.yaml, a CHATHPC_ variable or an option.",
-        )
-    return layer
+    for key in refused:
+        _tell_ignored(path, key)
+    return _Layer(layer.origin, {key: value for key, value in layer.values.items() if key not in refused})
+
+
+@cache  # settings are loaded several times by a command
+def _tell_ignored(path: Path, key: str) -> None:
+    """A stranger's file stops no command, and is not obeyed."""
+    logging.getLogger("chathpc").warning(
+        "chathpc: %s: '%s' is ignored in this file: it may come from an untrusted profile. "
+        "Put it into your own config.yaml, a CHATHPC_ variable or an option.",
+        clean(str(path)),
+        key,
+    )
 
 
 def _from_file(path: Path, ignored: str | None = None) -> _Layer:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,8 +156,7 @@ def test_a_foreign_folder_cannot_take_the_users_key_to_another_server(
     write(own_home / ".config/chathpc/config.yaml", "llm: openai:mine\nbase_url: https://llm.mine/v1\n")
     foreign = own_home / "downloads" / "somebodys-profile"
     write(foreign / "chathpc.yaml", "base_url: https://llm.evil/v1\n")
-    with pytest.raises(UsageError, match="'base_url' is ignored in this file"):
-        load_settings(site=site, cwd=foreign)
+    assert load_settings(site=site, cwd=foreign).base_url == "https://llm.mine/v1"
     write(foreign / "chathpc.yaml", "deadline: 5\n")
     settings = load_settings(site=site, cwd=foreign)
     assert (settings.base_url, settings.llm, settings.deadline) == ("https://llm.mine/v1", "openai:mine", 5)
@@ -195,10 +196,15 @@ def test_pin_is_for_the_site_alone(site: Path, own_home: Path) -> None:
         "log: false",
     ],
 )
-def test_a_project_file_does_not_say_where_data_go_or_what_is_loaded(line: str, site: Path, own_home: Path) -> None:
-    write(own_home / "chathpc.yaml", line + "\n")
-    with pytest.raises(UsageError, match=r"chathpc\.yaml: '\w+' is ignored in this file"):
-        load(site)
+def test_a_project_file_does_not_say_where_data_go_or_what_is_loaded(
+    line: str, site: Path, own_home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is passed over, and told of once; it stops nothing."""
+    without = load(site)
+    write(own_home / "chathpc.yaml", line + "\ndeadline: 5\n")
+    assert load(site) == load(site) == replace(without, deadline=5.0, origins=load(site).origins)
+    (told,) = (record.getMessage() for record in caplog.records)
+    assert re.search(r"chathpc\.yaml: '\w+' is ignored in this file", told)
 
 
 @pytest.mark.parametrize(
@@ -310,8 +316,7 @@ def test_prices_are_read_from_files_alone(site: Path, own_home: Path, monkeypatc
     assert settings.prices == {"org/model": Price(0.15, 0.6)}
     assert (settings.currency, settings.spend) == ("EUR", 0.05)
     write(own_home / "chathpc.yaml", "spend: 100\n")
-    with pytest.raises(UsageError, match="'spend' is ignored in this file"):
-        load(site)
+    assert load(site).spend == 0.05
 
 
 @pytest.mark.parametrize(

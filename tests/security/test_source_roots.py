@@ -273,5 +273,4 @@ def test_the_users_settings_may_name_source_and_those_of_a_project_may_not(
     assert load_settings({"source": [Path("x")]}, environ=environ, cwd=tmp_path).source == (Path("x"),)
     assert load_settings({"source": ()}, environ=environ, cwd=tmp_path).source == code
     (tmp_path / "chathpc.yaml").write_text("source: [/]\n")
-    with pytest.raises(UsageError, match="'source' is ignored in this file"):
-        load_settings(environ={}, cwd=tmp_path)
+    assert load_settings(environ={}, cwd=tmp_path).source == ()
