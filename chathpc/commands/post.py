@@ -67,6 +67,8 @@ def command(
         _tell(outcome.message)
     elif not outcome.done:
         complain(f"post: {outcome.message.rstrip('.')}. The job is not affected.")
+    if outcome.note:
+        complain(f"post: {outcome.note}")
 
 
 def _tell(message: str) -> None:

@@ -57,8 +57,8 @@ def post(
 
 def _explain(
     paths: Sequence[Path], folder: Path, llm: str, source: Sequence[Path], environ: Mapping[str, str], tag: str
-) -> str:
-    """Runs in the child: the verdict as one line. All is rendered before anything is written."""
+) -> tuple[str, str]:
+    """Runs in the child: the verdict as one line, and why no model worded it. All is rendered before anything is written."""
     import chathpc
     from chathpc.reports import renderers
     from chathpc.reports.style import Style
@@ -74,7 +74,9 @@ def _explain(
     written = write_folder(folder, texts, names(environ), tag=tag)
     with suppress(OSError):  # file systems without links
         link_atomically(folder / LATEST, written.name, tag=tag)
-    return f"{VERDICTS[report.verdict]} {report.headline.removesuffix('.')} · Report: {written / FILES['text']}"
+    told = report.explanation
+    lacks = f"no model worded the report: {told.note}" if told.lack is not None and llm.strip() != "auto" else ""
+    return f"{VERDICTS[report.verdict]} {report.headline.removesuffix('.')} · Report: {written / FILES['text']}", lacks
 
 
 #: Without a word from the user, explaining takes no longer than this (seconds).

@@ -24,19 +24,24 @@ _LONGEST_LIMIT = 604_800.0
 _NICENESS = 10
 #: Variables by which numerical libraries learn how many threads they may start.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-#: Characters of a message; even escaped as JSON they fit into a pipe (64 KiB), so that the child never waits for its parent.
-_LONGEST_MESSAGE = 4000
+#: Characters of a message and of a note; even escaped as JSON both fit into a pipe (64 KiB), so that the child never waits for its parent.
+_LONGEST_MESSAGE = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the work ended: with an answer, or with a reason why there is none."""
+    """How the work ended: with an answer, or with a reason why there is none; `note` is what went wrong all the same."""
 
     done: bool
     message: str
+    note: str = ""
 
 
-def supervise(work: Callable[[], str], limit: float) -> Outcome:
+#: An answer, and what went wrong all the same.
+Work = Callable[[], tuple[str, str]]
+
+
+def supervise(work: Work, limit: float) -> Outcome:
     """Run `work` in a child process for at most `limit` seconds; its text, or why there is none. Raises nothing.
 
     The child runs at low priority, with one thread for numerical libraries, and leaves no core file. When the time is over,
@@ -103,18 +108,19 @@ def _kill(child: int) -> None:
 def _outcome(answer: bytes, status: int) -> Outcome:
     try:
         content = json.loads(answer)
-        return Outcome(bool(content["done"]), str(content["message"]))
+        return Outcome(bool(content["done"]), str(content["message"]), str(content["note"]))
     except (ValueError, KeyError, TypeError):
         how = signal.Signals(-status).name if status < 0 else f"status {status}"
         return Outcome(False, f"ended unexpectedly with {how}{', possibly out of memory' if status == -9 else ''}")
 
 
-def _child(work: Callable[[], str], writing: int, limit: float) -> NoReturn:
+def _child(work: Work, writing: int, limit: float) -> NoReturn:
     """The child: works, tells how it went, and leaves without running what the parent has to run at its exit."""
-    done = False
+    done, note = False, ""
     try:
         _be_modest(limit)
-        message, done = work(), True
+        message, note = work()
+        done = True
     except ChathpcError as error:
         message = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
     except MemoryError:
@@ -124,8 +130,8 @@ def _child(work: Callable[[], str], writing: int, limit: float) -> NoReturn:
             traceback.print_exc()
         message = f"internal error, please report it: {type(error).__name__}: {error}"
     with suppress(OSError):
-        text = " ".join(message.split())[:_LONGEST_MESSAGE]
-        os.write(writing, json.dumps({"done": done, "message": text}).encode("ascii"))
+        message, note = (" ".join(text.split())[:_LONGEST_MESSAGE] for text in (message, note))
+        os.write(writing, json.dumps({"done": done, "message": message, "note": note}).encode("ascii"))
     os._exit(0)
 
 

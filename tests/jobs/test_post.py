@@ -297,3 +297,18 @@ def test_a_real_path_that_is_no_profile_does_not_fail_the_job(tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (0, "")
     assert "no such file or folder" in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_a_model_that_cannot_be_reached_is_one_line_on_stderr_beside_the_report(tmp_path: Path) -> None:
+    database = ROOT / "examples" / "omp-triangle" / "database"
+    done = subprocess.run(
+        [sys.executable, "-m", "chathpc", "post", str(database), "-o", str(tmp_path / "out"), "--llm", "openai:big"],
+        env=environment({"CHATHPC_BASE_URL": "http://127.0.0.1:9/v1", "HOME": str(tmp_path)}),
+        text=True, capture_output=True, timeout=60, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stdout.startswith("chathpc: BOTTLENECK")
+    assert re.fullmatch(
+        r"chathpc: post: no model worded the report: 127\.0\.0\.1\S* cannot be reached.*\n", done.stderr
+    )
+    assert names(tmp_path / "out") == FIRST
