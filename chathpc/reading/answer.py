@@ -168,7 +168,7 @@ class _Reader:
         try:
             return model.model_validate(item)
         except ValidationError as error:
-            self._drop("reading", "", validation.words(error, show=False))
+            self._drop("reading", "(of another form)", validation.words(error, show=False))
             return None
 
     def _held(self, kind: Literal["reading", "advice"], text: str) -> str:

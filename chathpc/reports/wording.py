@@ -347,7 +347,8 @@ def coverage(report: Report, rows: int) -> str:
 
 def checked(report: Report) -> str:
     """The last line: where the numbers come from, which model spoke, and how much of what it said is not printed."""
-    own = [each for each in report.explanation.statements if each.by != CATALOGUE]
+    # A citation of what was not shown has no text, and is dropped from a statement that is counted itself.
+    own = [each for each in report.explanation.statements if each.by != CATALOGUE and each.text]
     dropped = sum(each.dropped_because is not None for each in own)
     model = report.explanation.model or "none"
     left = f"; {dropped} of its {len(own)} statements dropped" if dropped else ""

@@ -90,6 +90,18 @@ def test_what_was_dropped_is_not_shown_but_counted() -> None:
         assert "1 of its 2 statements dropped" in text
 
 
+def test_a_citation_of_what_was_not_shown_is_no_statement_that_was_dropped() -> None:
+    report = sample(model="m")
+    told = report.explanation
+    cited = told.statements[-1].model_copy(
+        update={"text": "", "by": "m", "dropped_because": "it cites E99, which was not shown"}
+    )
+    told = told.model_copy(update={"statements": [*told.statements, cited]})
+    for form in ("text", "markdown"):
+        text = renderers()[form](report.model_copy(update={"explanation": told}), Style(width=110))
+        assert "1 of its 2 statements dropped" in text
+
+
 def test_the_words_of_a_model_are_labelled_with_its_name() -> None:
     for form in ("text", "markdown"):
         shown = " ".join(renderers()[form](sample(model="tiny-7b"), Style()).split())
