@@ -73,6 +73,7 @@ def explain(
     propose: Propose | None = None,
     view: bool = False,
     progress: Progress | None = None,
+    notice: Progress | None = None,
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path, or at those paths if they are views of one run), why, and what to do.
 
@@ -82,7 +83,8 @@ def explain(
     of the settings is taken. `source` are folders with source that the profile did not bring; below the working folder a file is
     found by its name where one only fits, and a hosted model is not shown it. `audience` (expert, newcomer, manager)
     is that of the settings if not given. `propose` makes changes of the source for findings; without it there are none. With `view` the report
-    has what a page draws: trees, tables, threads, timeline, source. `progress` is told the stage that begins.
+    has what a page draws: trees, tables, threads, timeline, source. `progress` is told the stage that begins, `notice` (or `progress`) what a
+    question to a model at a server needs.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import patterns_of
@@ -92,7 +94,14 @@ def explain(
     with extended(patterns_of(settings)):
         diagnosed = _diagnosed(profile, settings, stages)
         return _reported(
-            *diagnosed, stages, llm=llm, settings=settings, tokens=tokens, propose=propose, view=view, notice=progress
+            *diagnosed,
+            stages,
+            llm=llm,
+            settings=settings,
+            tokens=tokens,
+            propose=propose,
+            view=view,
+            notice=notice or progress,
         )
 
 

@@ -17,6 +17,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.source_text import check_named
 
 if TYPE_CHECKING:
+    from chathpc.llm.price import Notice
     from chathpc.llm.settings import Settings
 
 
@@ -37,7 +38,9 @@ def read_of_series(paths: Sequence[Path], tell: Progress) -> tuple[tuple[Path, .
     return (), read(paths)
 
 
-def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Backend | None, str]:
+def choose(
+    spec: str | None, session: Session, settings: Settings, notice: Notice | None = None
+) -> tuple[Backend | None, str]:
     """The first model that can be had of those that `spec` (or the settings) names, None for none, and a note for the user.
 
     It is behind the guard: names and keys do not leave, what is said is logged, and what would cost too much is not asked.
@@ -53,7 +56,7 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
         if choice.backend is not None:
             if choice.serves:
                 session.leave_out_found()
-            return guard(session.measured, session.diagnosis, choice, settings), " ".join(notes)
+            return guard(session.measured, session.diagnosis, choice, settings, notice), " ".join(notes)
         if choice.lack is None:
             return None, " ".join(notes)
     raise ModelUnavailableError(" ".join(notes) or "There is no model.")
@@ -69,6 +72,7 @@ def open_conversation(
     resume: Path | None = None,
     progress: Progress | None = None,
     asker: Asker = CHAT,
+    notice: Notice | None = None,
 ) -> tuple[Conversation, dict[str, list[str]], str]:
     """A conversation that is ready for questions; names and paths of the profiles compared with; a note about the model.
 
@@ -107,7 +111,7 @@ def open_conversation(
     session.prepare(tell)
     match("", session)  # builds its index of examples
     limit = budget if budget is not None else before.budget if before is not None else BUDGET
-    backend, note = choose(llm, session, settings)
+    backend, note = choose(llm, session, settings, notice)
     conversation = Conversation(session, backend, budget=limit, deadline=settings.deadline)
     if before is not None:
         conversation.turns = list(before.turns)

@@ -34,7 +34,7 @@ def command(words: tuple[str, ...], options: ConversationOptions, form: str, out
     check_output(output, paths)
     style = style_for(output)
     with Progress(quiet=options.quiet) as progress:
-        conversation, *_ = options.begin(paths, progress, asker=ASK)
+        conversation, *_ = options.begin(paths, progress, asker=ASK, notice=progress.notice)
         from chathpc.chat.render import answer_text, markdown
 
         progress("answering")

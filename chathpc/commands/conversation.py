@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chathpc.chat.asker import Asker
     from chathpc.chat.conversation import Conversation
     from chathpc.commands.progress import Progress
+    from chathpc.llm.price import Notice
     from chathpc.llm.settings import Settings
 
 
@@ -35,7 +36,13 @@ class ConversationOptions:
     quiet: bool
 
     def begin(
-        self, paths: Sequence[Path], progress: Progress, *, asker: Asker, resume: Path | None = None
+        self,
+        paths: Sequence[Path],
+        progress: Progress,
+        *,
+        asker: Asker,
+        resume: Path | None = None,
+        notice: Notice | None = None,
     ) -> tuple[Conversation, dict[str, list[str]], str, Settings]:
         """As open_conversation, and the settings; raises what that raises."""
         keep_freed_memory(paths)
@@ -53,6 +60,7 @@ class ConversationOptions:
             resume=resume,
             progress=progress,
             asker=asker,
+            notice=notice,
         )
         return *begun, settings
 

@@ -117,7 +117,9 @@ def command(
         else:
             from chathpc.fix.recipes.exact import exact_changes
 
-            report = chathpc.explain(profile, propose=exact_changes, view=view or form == "html", **asked)
+            report = chathpc.explain(
+                profile, propose=exact_changes, view=view or form == "html", notice=progress.notice, **asked
+            )
             if form in REMARK_FORMATS:
                 from chathpc.reports.remarks import in_repository
 
@@ -142,3 +144,5 @@ def _tell_lack(report: Report) -> None:
         raise BudgetSpentError(f"No model worded this report: {told.note}")
     if told.lack is not None:
         raise ModelUnavailableError(f"No model worded this report: {told.note}")
+    if told.model is None and told.note:  # `none` ends the list: no error, but nobody should have to guess
+        complain(f"No model worded this report: {told.note}")

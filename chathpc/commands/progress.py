@@ -17,7 +17,7 @@ _ERASE = "\r\x1b[K"
 class Progress:
     """Shows the current stage once the work has taken a second; call it with the name of each stage as it begins.
 
-    Silent if `quiet`, and if stderr is not a terminal. Leaves nothing behind.
+    Silent if `quiet`, and but for notices, if stderr is not a terminal. Leaves nothing behind on one.
     """
 
     def __init__(self, *, quiet: bool = False, stream: TextIO | None = None, delay: float = DELAY) -> None:
@@ -26,6 +26,7 @@ class Progress:
         self._stage = ""
         self._shown = False
         self._timer: threading.Timer | None = None
+        self._piped = not quiet and self._stream is not None and not self._stream.isatty()
         if not quiet and self._stream is not None and self._stream.isatty():
             self._timer = threading.Timer(delay, self._begin)
             self._timer.daemon = True
@@ -36,6 +37,13 @@ class Progress:
             self._stage = clean(" ".join(stage.split()))
             if self._shown:
                 self._write(f"{_ERASE}{self._stage} ...")
+
+    def notice(self, text: str) -> None:
+        """`text` is a stage that a log keeps as well, such as what a request costs."""
+        if self._piped:
+            self._write(f"chathpc: {clean(' '.join(text.split()))}\n")
+        else:
+            self(text)
 
     def __enter__(self) -> Progress:
         if self._timer is not None:

@@ -147,7 +147,8 @@ class HostedBackend:
         text = "".join(answer.text)
         if answer.finish == "deadline" and not text.strip():
             raise BudgetSpentError(
-                f"{self.label} did not answer within {request.deadline:g} s.", hint="Allow more time, or --llm none."
+                f"{self.label} did not answer within {request.deadline:g} s.",
+                hint="Allow more time (`deadline` in config.yaml, or CHATHPC_DEADLINE), or --llm none.",
             )
         return Completion(
             text=text,

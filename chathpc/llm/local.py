@@ -90,7 +90,7 @@ class LocalBackend:
         if generation.finish_reason == "deadline" and not text.strip():
             raise BudgetSpentError(
                 f"{self._model} did not answer within {request.deadline:g} s.",
-                hint="Allow more time, use a smaller model, or --llm none.",
+                hint="Allow more time (`deadline` in config.yaml, or CHATHPC_DEADLINE), use a smaller model, or --llm none.",
             )
         return Completion(
             text=text,

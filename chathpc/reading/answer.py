@@ -70,7 +70,7 @@ def problem(text: str) -> str:
     """What is wrong with the form of an answer, in a clause; empty if nothing is."""
     data = _object(text)
     if data is None:
-        return "it is not one JSON object"
+        return "it is empty" if not text.strip() else "it is not one JSON object"
     lacking = [key for key in ("hypotheses", "statements") if not isinstance(data.get(key), list)]
     return f"it has no list '{lacking[0]}'" if lacking else ""
 

@@ -133,6 +133,8 @@ def _by_reader(
     wrong = problem(answer.text)
     if not wrong:
         return told.model_copy(update={"model": label, "usage": _usage(answer, settings)}), found.hypotheses
+    if answer.finish == "length":
+        wrong = "it is longer than it may be, and was cut off"
     said = f"{label} gave no usable answer{_late(answer, settings)}: {wrong}."
     return _failed(told, said, answer, settings), found.hypotheses
 
@@ -159,7 +161,7 @@ def _by_reteller(
 
 
 def _failed(told: ExplanationRecord, note: str, answer: Answer, settings: Settings) -> ExplanationRecord:
-    lack = "budget" if answer.finish == "deadline" else "unsupported"
+    lack = "budget" if answer.finish in ("deadline", "length") else "unsupported"
     return _noted(told, note).model_copy(update={"lack": lack, "usage": _usage(answer, settings)})
 
 

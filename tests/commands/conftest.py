@@ -44,7 +44,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Puts a small profile and the sample report in place of reading and explaining; the keywords explain was called with."""
     seen: list[dict[str, Any]] = []
 
-    def explain(profile: object, *, progress: Callable[[str], None] | None = None, **options: Any) -> object:
+    def explain(
+        profile: object,
+        *,
+        progress: Callable[[str], None] | None = None,
+        notice: Callable[[str], None] | None = None,
+        **options: Any,
+    ) -> object:
         seen.append(options)
         if progress is not None:
             progress("diagnose")

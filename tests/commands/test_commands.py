@@ -22,10 +22,12 @@ from chathpc.report import Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
 from tests.commands.conftest import Result
+from tests.llm import fault_server as fs
 from tests.profile.build import build, call
 from tests.reports.sample import sample
 from tests.reports.test_parts import small_profile
 
+DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
 Run = Callable[..., Result]
 Calls = list[dict[str, Any]]
 
@@ -390,6 +392,40 @@ def test_every_command_that_reads_a_profile_can_be_quiet(name: str) -> None:
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     assert [each.opts for each in command.params if "--quiet" in each.opts] == [["-q", "--quiet"]]
+
+
+def test_what_a_request_needs_is_told_once_where_it_is_piped_too() -> None:
+    for stream, quiet, told in (
+        (io.StringIO(), False, "chathpc: asking m:�[2J 5 tokens\n"),
+        (io.StringIO(), True, ""),
+        (Terminal(), True, ""),
+    ):
+        with Progress(quiet=quiet, stream=stream) as progress:
+            progress.notice("asking m:\x1b[2J\n5 tokens")
+        assert stream.getvalue() == told
+
+
+@pytest.mark.parametrize(
+    ("answer", "why", "code"),
+    [
+        (fs.stream(fs.piece("{", "length"), fs.USAGE, fs.DONE), "it is longer than it may be, and was cut off", 5),
+        (fs.stream(fs.piece("", "stop"), fs.USAGE, fs.DONE), "it is empty", 4),
+        (fs.stream(*[fs.piece("blah ")] * 5000, fs.DONE), "it is longer than it may be, and was cut off", 5),
+        (fs.stream(fs.piece("no"), fs.piece(finish="stop"), fs.DONE), "it is not one JSON object", 4),
+    ],
+)
+def test_what_is_asked_of_a_server_and_why_it_was_of_no_use_is_on_stderr(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: fs.Behaviour, why: str, code: int
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with fs.fault_server(answer) as server:
+        told = ("explain", str(DATABASE), "--base-url", server.url, "--llm")
+        alone = run(*told, "openai:m")
+        last = run(*told, "openai:m,none")
+    assert (alone.code, last.code) == (code, 0)
+    for one in (alone, last):
+        assert "chathpc: asking m (at 127.0.0.1): about " in one.err
+        assert f"No model worded this report: m (at 127.0.0.1) gave no usable answer: {why}." in one.err
 
 
 def test_progress_is_silent_while_the_work_is_short() -> None:
