@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from chathpc.commands.streams import complain
+
 if TYPE_CHECKING:
     from chathpc.llm.fitness import Reads
     from chathpc.llm.weights import Weights
@@ -75,7 +77,7 @@ def _row(weights: Weights, folder: Path | None, width: int, *, source: bool) -> 
 @click.option(
     "--sha256", "sum_", metavar="SUM", help="Fetch a model that is only listed, and keep it if this is its checksum."
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def pull(name: str | None, mirror: str | None, file: Path | None, sum_: str | None, quiet: bool) -> None:
     """Fetch the model NAME (without it, the default one) and print its path.
 
@@ -196,10 +198,22 @@ class _Progress(Protocol):
 
 
 def _progress(weights: Weights, *, quiet: bool) -> AbstractContextManager[_Progress]:
-    """A progress bar on standard error; nothing where that is no terminal."""
-    if quiet or not sys.stderr.isatty():
+    """A progress bar on standard error; where that is no terminal a line for each tenth of the file."""
+    if quiet:
         return nullcontext(lambda done, source: None)
-    return _Bar(weights)
+    return _Bar(weights) if sys.stderr.isatty() else nullcontext(_in_lines(weights))
+
+
+def _in_lines(weights: Weights) -> _Progress:
+    told: set[int] = set()
+
+    def progress(done: int, source: str, /) -> None:
+        tenth = 10 * done // weights.bytes
+        if tenth not in told:
+            told.add(tenth)
+            complain(f"{weights.name}: {done / 1e9:.1f} of {weights.bytes / 1e9:.1f} GB, from {source}")
+
+    return progress
 
 
 class _Bar:

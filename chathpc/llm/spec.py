@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 #: Why there are no words of a model though one was asked for, as in a report.
 Lack = Literal["unavailable", "budget", "unsupported"]
 Kind = Literal["none", "auto", "local", "openai", "replay", "record", "scripted"]
-GRAMMAR = "none, auto, local, local:MODEL, local:PATH.gguf, openai:MODEL, or several with commas between them"
+GRAMMAR = (
+    "none, auto, local, local:MODEL, local:PATH.gguf, openai:MODEL, replay:FILE, or several with commas between them"
+)
 #: More alternatives than this are a mistake.
 MOST_ALTERNATIVES = 8
 PULL_HINT = "Get one with: chathpc models pull"

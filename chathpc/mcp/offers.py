@@ -174,12 +174,14 @@ def _report(profiles: OpenProfiles, form: str) -> str:
 
 
 def _catalogue(profiles: OpenProfiles, id: str) -> str:
-    from chathpc.diagnosis.catalogue import cause, causes, extended
+    from chathpc.diagnosis.catalogue import cause, causes, extended, ids
     from chathpc.reports.pattern import entry_text, listing
     from chathpc.reports.style import WIDEST, Style
 
     with extended(profiles.patterns):
-        return entry_text(cause(id[:100]), Style(width=WIDEST)) if id else listing(causes(), Style(width=WIDEST))
+        if id and id not in ids():
+            raise UsageError(f"The catalogue has no cause '{quote(id[:100])}'.", hint=f"{_CATALOGUE} lists them.")
+        return entry_text(cause(id), Style(width=WIDEST)) if id else listing(causes(), Style(width=WIDEST))
 
 
 @dataclass(frozen=True, slots=True)

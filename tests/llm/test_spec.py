@@ -56,7 +56,7 @@ def test_a_spec_is_parsed(text: str, parsed: Spec) -> None:
 def test_what_is_no_spec_is_refused_with_those_there_are(text: str) -> None:
     with pytest.raises(UsageError, match="does not name a language model") as caught:
         parse(text)
-    assert "openai:MODEL" in caught.value.hint
+    assert "openai:MODEL, replay:FILE" in caught.value.hint
     assert "\x1b" not in str(caught.value)
 
 

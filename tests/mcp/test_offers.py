@@ -192,6 +192,7 @@ def test_another_address_is_an_error(profiles: OpenProfiles, uri: str) -> None:
     with pytest.raises(UsageError) as raised:
         offers.read(profiles, uri)
     assert len(raised.value.message) < 500
+    assert "chathpc " not in raised.value.hint  # a client has no shell
 
 
 def test_a_report_that_is_too_large_is_not_sent(profiles: OpenProfiles, monkeypatch: pytest.MonkeyPatch) -> None:
