@@ -85,13 +85,14 @@ def gain(finding: FindingRecord) -> str:
     """What could be won, and the cost that this comes from."""
     if not finding.share:
         return MEMORY
-    cost = f"{_share(finding)} of the whole"
+    cost = f"{numbers.percent(finding.share)} of the whole"
     if finding.seconds is not None:
         cost = f"{numbers.seconds(finding.seconds)}, {cost}"
     won = _won(finding)
-    # Both come from the same share, and without a word the bound looks like a wrong 1 / (1 − cost).
-    around = " (one standard error; the bound has two)" if finding.speedup_bound is not None and "±" in cost else ""
-    return f"{won or 'unknown'}; the cost is {cost}{around}{'' if won else _with_calls(finding)}"
+    # Both come from the same share, and without a word the bound, which has two standard errors, looks like a wrong 1 / (1 − cost).
+    error = finding.share_error if finding.speedup_bound is not None else None
+    more = f", up to {numbers.percent(min(finding.share + 2 * error, 1.0))} with the error of sampling" if error else ""
+    return f"{won or 'unknown'}; the cost is {cost}{more}{'' if won else _with_calls(finding)}"
 
 
 def measured(found: GainRecord) -> str:
@@ -120,14 +121,6 @@ def looked_first(report: Report) -> bool:
 
 def _checks(names: Sequence[str]) -> str:
     return f"{numbers.count(len(names))} check{'s' if len(names) != 1 else ''}"
-
-
-def _share(finding: FindingRecord) -> str:
-    """`35.2 %`, or `35.2 ± 0.5 %` where it was sampled (one standard error)."""
-    share = numbers.percent(finding.share)
-    if not finding.share_error or not share.endswith(" %") or share.startswith("<"):
-        return share
-    return f"{share[:-2]} ± {numbers.number(finding.share_error * 100, 1)} %"
 
 
 def sure(finding: FindingRecord) -> str:

@@ -34,9 +34,10 @@ def test_a_bound_that_has_more_than_the_cost_says_so() -> None:
     """18.4 % of 2,429 samples: 1 / (1 − 0.184) is 1.23, and with two standard errors (0.79 percentage points each) 1.25."""
     update = {"share": 0.184, "share_error": 0.0079, "seconds": None, "speedup_bound": 1.25, "typical_gain": None}
     told = wording.gain(sample().findings[0].model_copy(update=update))
-    assert (
-        told == "at most 1.25x overall; the cost is 18.4 ± 0.8 % of the whole (one standard error; the bound has two)"
-    )
+    assert told == "at most 1.25x overall; the cost is 18.4 % of the whole, up to 20.0 % with the error of sampling"
+    assert round(1 / (1 - 0.2), 2) == 1.25
+    whole = wording.gain(sample().findings[0].model_copy(update={**update, "share": 0.999, "speedup_bound": 900.0}))
+    assert "up to 100 %" in whole
     exact = wording.gain(sample().findings[0].model_copy(update={**update, "share_error": 0.0}))
     assert exact == "at most 1.25x overall; the cost is 18.4 % of the whole"
 
