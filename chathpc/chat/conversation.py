@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -114,7 +114,12 @@ class Conversation:
         lack: Lack | None = None,
     ) -> Answer:
         """Code picks the tool; a model, if there is one, words the facts."""
-        intent = match(question, self.session, self.last)
+        last = self.last
+        intent = match(question, self.session, last)
+        if last is not None and last.tool in _LEADS_ON and len(last.rows) == 1:
+            asked = (intent.tool, dict(intent.arguments)) == (last.tool, dict(last.arguments))
+            if asked and last.subject.strip("`") not in question:  # `and who calls it?`: the one that was answered
+                intent = match(question, self.session, replace(last, subject=last.rows[0]))
         if not intent.tool:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
         step = self._look_up(intent.tool, intent.arguments, tell)
@@ -274,6 +279,8 @@ _ROWS = {
 }  # fmt: skip
 
 
+#: Tools whose only row is what the same question asks about next.
+_LEADS_ON = frozenset({"callers", "callees"})
 #: Longer names (in characters) are none to type.
 _LONGEST = 80
 

@@ -117,7 +117,7 @@ def _words(page: Blocks, answer: Answer, asker: Asker, *, said: bool) -> None:
     """The model's words, notes, and what to ask instead."""
     for each in answer.said if said else ():
         page.paragraph(each, indent=0, style="italic")
-    if answer.model:
+    if answer.model and answer.said:  # else the note says that nothing can be printed
         page.paragraph(provenance(answer), indent=0, style="dim")
     if not answer.matched:
         page.paragraph(NO_QUESTION, indent=0)

@@ -13,6 +13,7 @@ import pytest
 from chathpc.chat import record as saved
 from chathpc.chat.conversation import Conversation, Step
 from chathpc.chat.record import Answer, Chat
+from chathpc.chat.render import answer_text
 from chathpc.chat.session import Session
 from chathpc.chat.wording import CALLS, ROUNDS
 from chathpc.errors import ModelUnavailableError, UsageError
@@ -23,6 +24,7 @@ from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.privacy.placeholders import Placeholders
 from chathpc.reading.retelling import speaks
+from chathpc.reports.style import Style
 from tests.chat.profiles import calls, hostile
 from tests.llm.scripted import ScriptedBackend
 
@@ -56,6 +58,16 @@ def test_without_a_model_the_answer_is_that_of_the_tool(session: Session) -> Non
     assert [fact.id for fact in answer.facts] == [f"F{number}" for number in range(1, len(answer.facts) + 1)]
 
 
+def test_the_same_question_about_it_goes_on_from_the_only_answer(session: Session) -> None:
+    conversation = Conversation(session)
+    asked = [conversation.ask(text).steps[0] for text in ("who calls solve?", "and who calls it?", "who calls solve?")]
+    assert [step.rows[0][0] for step in asked[:1]] == ["main"]
+    assert [step.arguments["name"] for step in asked] == ["solve", "main", "solve"]
+    many = [conversation.ask(text).steps[0] for text in ("who calls dot?", "and who calls it?")]
+    assert len(many[0].rows) > 1
+    assert many[1].arguments == many[0].arguments
+
+
 def test_a_small_models_sentences_are_kept_where_they_tell_a_fact(session: Session) -> None:
     heard: list[str] = []
     conversation = Conversation(session, says(RIGHT, INVENTED))
@@ -65,6 +77,13 @@ def test_a_small_models_sentences_are_kept_where_they_tell_a_fact(session: Sessi
     assert [bool(one.dropped_because) for one in answer.statements] == [False, True]
     assert answer.model == "custom (scripted)"
     assert answer.tokens > 0
+
+
+def test_where_nothing_that_a_model_says_holds_that_is_said_once(session: Session) -> None:
+    answer = Conversation(session, says(INVENTED)).ask("hottest functions")
+    text = answer_text(answer, Style())
+    assert "No statement by custom (scripted) can be printed." in text
+    assert "Written by" not in text
 
 
 def test_a_wrong_number_is_never_shown(session: Session) -> None:
