@@ -69,10 +69,9 @@ def usual(llm: str | None) -> tuple[str, ...]:
     if without_model(llm):
         return ("recipes",)
     from chathpc.llm.settings import load_settings
-    from chathpc.llm.spec import alternatives
+    from chathpc.llm.spec import alternatives, wanted_spec
 
-    wanted = llm if llm is not None and llm.strip() != "auto" else load_settings().llm
-    kind = alternatives(wanted)[0].kind
+    kind = alternatives(wanted_spec(llm, load_settings()))[0].kind
     return ("recipes",) if kind == "none" else ("recipes", "advice" if kind in ("local", "auto") else AGENT)
 
 
@@ -89,8 +88,11 @@ def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:
 def _asker(llm: str, notice: Callable[[str], None] | None, options: Mapping[str, object] | None) -> Asker:
     from chathpc.fix.models.asker import ModelAsker
     from chathpc.llm.settings import load_settings
+    from chathpc.llm.spec import wanted_spec
 
-    return ModelAsker(llm, load_settings(options), notice)
+    settings = load_settings(options)
+    wanted_spec(llm, settings)  # what the site forbids is told before anything is built
+    return ModelAsker(llm, settings, notice)
 
 
 def _made(place: str) -> Callable[..., Proposer]:

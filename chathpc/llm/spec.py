@@ -121,7 +121,7 @@ def choices(spec: str | None, settings: Settings, environ: Mapping[str, str] | N
     site forbids.
     """
     environ = os.environ if environ is None else environ
-    for one in alternatives(_wanted(spec, settings), environ):
+    for one in alternatives(wanted_spec(spec, settings), environ):
         try:
             yield _choice(one, settings, environ)
         except ModelUnavailableError as error:
@@ -137,10 +137,10 @@ def resolve(spec: str | None, settings: Settings, environ: Mapping[str, str] | N
     for is not here; for `auto` that is a note instead.
     """
     environ = os.environ if environ is None else environ
-    return _choice(parse(_wanted(spec, settings), environ), settings, environ)
+    return _choice(parse(wanted_spec(spec, settings), environ), settings, environ)
 
 
-def _wanted(spec: str | None, settings: Settings) -> str:
+def wanted_spec(spec: str | None, settings: Settings) -> str:
     """`spec`, or the configured one if it is null or `auto`; UsageError where the site has settled on another."""
     if spec is None or spec.strip() == "auto":
         return settings.llm

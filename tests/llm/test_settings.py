@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.commands.main import main
 from chathpc.errors import UsageError
 from chathpc.llm import places, spec
 from chathpc.llm.price import Price
@@ -101,6 +102,29 @@ def test_no_argument_goes_past_what_the_site_pins(asked: str, pinned: str, site:
             look_up(asked, load(site))
         look_up("none", load(site))
         look_up(pinned, load(site, llm="none"))
+
+
+@pytest.mark.parametrize("way", ["explain", "show-prompt", "ask", "fix", "predict", "models"])
+def test_no_command_goes_past_what_the_site_pins(
+    way: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_home: Path
+) -> None:
+    write(site, "llm: none\npin: true\n")
+    monkeypatch.setitem(load_settings.__kwdefaults__, "site", site)
+    database = str(Path(__file__).parents[2] / "examples" / "omp-triangle" / "database")
+    program = own_home / "program"
+    write(program / "chathpc.yaml", "project: {build: 'true', run: 'true', edit: [a.c]}\n")
+    write(program / "a.c", "int main(void) { return 0; }\n")
+    commands = {
+        "explain": ["explain", database],
+        "show-prompt": ["explain", database, "--show-prompt"],
+        "ask": ["ask", database, "why is it slow?"],
+        "fix": ["fix", str(program), "--no-sandbox"],
+        "predict": ["predict", str(program / "a.c")],
+        "models": ["models", "test", "openai:evil"],
+    }
+    model = [] if way == "models" else ["--llm", "openai:evil"]
+    assert main([*commands[way], *model, "--base-url", "http://127.0.0.1:9/v1"]) == 2
+    assert "this site has settled on 'none'" in capsys.readouterr().err
 
 
 def test_a_users_file_gives_way_to_what_the_site_pins(site: Path, own_home: Path) -> None:
