@@ -113,7 +113,7 @@ def test_a_model_words_answers_where_one_was_chosen(notebook: Notebook, monkeypa
     notebook.value("%chathpc model scripted:liar")
     answer: Answer = notebook.value("%ask who calls work_item")
     assert answer.model == "liar (scripted)"
-    assert "a language model, not measured" in safe(notebook.shown("_")["text/html"]).text
+    assert "No statement by liar (scripted) can be printed." in safe(notebook.shown("_")["text/html"]).text
     assert "4711" not in safe(notebook.shown("_")["text/html"]).text
     notebook.value("%chathpc model none")
     assert notebook.value("%ask who calls work_item").model is None
