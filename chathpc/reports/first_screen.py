@@ -312,8 +312,8 @@ def _others(
             page.paragraph(row.mend, label="Change")
             told.add(row.mend)
         if row.said:
-            room = (page.style.width - INDENT) * _SAID
-            page.paragraph(textwrap.shorten(row.said, room, placeholder=" …"), style="italic")
+            lines = textwrap.wrap(row.said, page.style.width - INDENT, max_lines=_SAID, placeholder=" …")
+            page.paragraph(" ".join(lines), style="italic")
     left = len(findings) + len(suspected) - len(rows)
     if left:
         page.paragraph(f"{numbers.count(left)} more with --full", indent=INDENT, style="dim")

@@ -106,6 +106,17 @@ def test_what_a_model_suspects_is_told_with_its_reason_and_takes_no_advice_away(
     ]
 
 
+@pytest.mark.parametrize("words", [("it", "waits"), ("a", "communicator"), ("`triangular_work._omp_fn.0`", "is")])
+def test_of_a_long_reason_two_lines_are_told(words: tuple[str, ...]) -> None:
+    report = sample(reader="m")
+    (first,) = (each for each in report.hypotheses if each.id == "H1")
+    other = first.model_copy(update={"cause": "loop-invariant-work", "mechanism": " ".join(words * 60)})
+    lines = screen(report.model_copy(update={"hypotheses": [other]})).splitlines()
+    begin = next(at for at, line in enumerate(lines) if line.startswith("   m (likely, not measured): "))
+    assert lines[begin + 1].endswith(" …")
+    assert not lines[begin + 2].strip()
+
+
 @pytest.mark.parametrize("height", [None, 24])
 @pytest.mark.parametrize("at", [0, 1])
 def test_a_model_that_suspects_what_was_found_is_said_to_agree(at: int, height: int | None) -> None:
