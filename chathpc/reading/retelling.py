@@ -168,6 +168,8 @@ def _denials(text: str) -> int:
 _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
 
+#: Causes that the summary itself states, with their share and in the words of the device's maker; the catalogue speaks of NVIDIA's warps.
+_STATED = frozenset({"gpu-memory-latency", "gpu-dependency-stall", "gpu-barrier-stall", "gpu-instruction-fetch"})
 ADVICE = "What to do first:"
 
 
@@ -196,7 +198,7 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Told]:
     entry = cause(first.cause)
     told = [Told(first.summary, first.evidence)]
     # Else the summary says what its source does, or the title what the cause is here.
-    if audience == "expert" and first.origin != "source" and _is_as_known(first):
+    if audience == "expert" and first.origin != "source" and _is_as_known(first) and first.cause not in _STATED:
         told.append(Told(meaning(first.cause)))
     elif audience == "newcomer":
         told += [Told(" ".join(text.split())) for text in (entry.what, entry.why)]

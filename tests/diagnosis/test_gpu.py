@@ -6,6 +6,7 @@ import pytest
 
 from chathpc.diagnosis.device import kernels
 from chathpc.profile.profile import Profile
+from chathpc.reading.retelling import narrate
 from tests.diagnosis.parts import causes, diagnosed, finding, function, main, statements, sure
 from tests.profile.build import Node, build, call, entry, gpu_op, kernel, line
 
@@ -271,6 +272,26 @@ def test_the_reason_that_warps_stall_for_is_named(stalls: dict[str, float], caus
             else []
         ),
     ]
+
+
+def test_a_scoreboard_of_intel_is_waiting_for_memory_with_doubt() -> None:
+    hot = sampled("kernels.cl:5", 60.0, dependency=75.0)
+    queued = line(
+        "app.cc:9",
+        call(
+            "zeCommandQueueExecuteCommandLists",
+            gpu_op("<gpu kernel>", timed("saxpy", 4.0, hot, sampled("kernels.cl:7", 40.0))),
+        ),
+    )
+    diagnosis = diagnosed(build(main(function("solve", queued, at="app.cc:3")), format="HPCToolkit v4"))
+    (found,) = [each for each in diagnosis.findings if each.cause.startswith("gpu-")]
+    assert found.cause == "gpu-memory-latency"
+    assert not any("warp" in told.text.lower() for told in narrate(diagnosis))
+    assert (
+        found.summary
+        == "Hardware threads of saxpy wait for late results, mostly of loads from memory, in 75.0 % of their samples."
+    )
+    assert "do not tell loads from mathematical functions" in found.against[0]
 
 
 @pytest.mark.parametrize("memory", ["gpu.stall.memory", "gpu.stall.any-memory"])

@@ -11,6 +11,7 @@ from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, kernel_p
 from chathpc.diagnosis.draft import Draft, fact, kernel_time, share_fact
 from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gpu_tools import Vendor, vendor_of
 from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
@@ -28,6 +29,13 @@ _STALLS = {
     "gpu-barrier-stall": (samples_of("barrier"), "other warps at a barrier"),
     "gpu-instruction-fetch": (samples_of("fetch"), "their next instruction"),
 }
+#: Intel's devices wait for a scoreboard, which HPCToolkit tells as a dependency, until a result comes out of order: mostly a load's.
+_INTEL_STALLS = {
+    **_STALLS,
+    "gpu-memory-latency": ((*samples_of("memory"), *samples_of("dependency")), "late results, mostly of loads from memory,"),
+    "gpu-dependency-stall": ((), ""),
+}  # fmt: skip
+_SCOREBOARD = "The samples do not tell loads from mathematical functions, of which a result comes late as well."
 
 #: Stalls for room in a queue: NVIDIA's lg_throttle and tex_throttle.
 _QUEUES = ("gpu.stall.memory-throttle", "gpu.stall.texture")
@@ -57,6 +65,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
     total_samples = profile.dense(base)
     device = device_time(profile)
     names, sigma = counted_names(profile), common()["sigma"].value
+    intel = vendor_of(profile) == Vendor.INTEL
     for kernel in kernels(profile)[:MOST_KERNELS]:
         if (kernel.name in names) != counted:
             continue
@@ -65,7 +74,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
         if samples == 0 or part is None:
             continue
         taken = drawn(profile, base, samples)
-        for identifier, (counting, words) in _STALLS.items():
+        for identifier, (counting, words) in (_INTEL_STALLS if intel else _STALLS).items():
             entry = cause(identifier)
             metrics = tuple(name for name in counting if profile.has(name))
             weight = sum((profile.dense(name) for name in metrics), np.zeros(len(profile.tree)))
@@ -107,6 +116,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                     )
                 )
             queue = _queue(facts, kernel, stalled, place) if identifier == "gpu-memory-latency" else None
+            unsure = intel and any(name in metrics for name in samples_of("dependency"))
             full = queue is not None and fills_queues(queue.value, 1.0)
             if queue is not None:
                 evidence.append(queue)
@@ -131,7 +141,8 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                 signs=2 if place.line else 1,
                 samples=taken,
                 advice=(*(FULL_QUEUE if full else ()), *advice_for(blame)),
-                against=(_PATTERN,) if full else (),
+                against=(_PATTERN,) if full else (_SCOREBOARD,) if unsure else (),
+                title="Kernel stalls, probably on memory" if unsure else "",
             )
 
 
