@@ -18,7 +18,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.remark import Device
 from chathpc.profile.text import clean
-from chathpc.profile.timeline import LaneKind
+from chathpc.profile.timeline import PYTHON_STACKS, LaneKind
 from chathpc.profile.tree import NodeKind
 
 #: Categories of Kineto by what they hold; older ones on the right of each. HIP traces use the names of CUDA.
@@ -416,7 +416,7 @@ def _caveats(events: Events, parts: Assembled, *, kineto: bool, cut: bool) -> li
             f"Kernels were repeated to read {len(recording_counters):,} counters: their times do not represent the program."
         )
     if events.python:
-        found.append("Python's call stacks were recorded, which slows down every Python call on the host.")
+        found.append(PYTHON_STACKS)
     if cut:
         found.append("The trace ends in the middle of an event.")
     found += [f"{count:,} events {what} are excluded." for what, count in sorted(events.dropped.items())]

@@ -87,10 +87,9 @@ class Gaps:
         """Number of such stretches, over all devices."""
         return sum(len(spans[0]) for reason in reasons for spans in self.by_reason[reason])
 
-    def longest(self, *reasons: str) -> float:
-        """The longest of them in seconds; 0 without any."""
-        lengths = (end - start for reason in reasons for start, end in self.by_reason[reason] if len(start))
-        return max((int(each.max()) for each in lengths), default=0) / _TO_NANO
+    def lengths(self, *reasons: str) -> NDArray[np.float64]:
+        """How long each of them is, in seconds."""
+        return np.concatenate([end - start for reason in reasons for start, end in self.by_reason[reason]]) / _TO_NANO
 
     @cached_property
     def unbalanced(self) -> bool:

@@ -18,8 +18,13 @@ from chathpc.profile.tree import IntArray
 #: Kernels whose launches are joined exactly; of the others, which are short, the sum is taken.
 _UNIONS = 3
 _NANO = 1e-9
-#: Launches are about alike up to this deviation, as a part of their mean; two kinds that are far apart have nearly the whole.
-_ALIKE = 0.5
+#: Durations are about alike up to this standard deviation, as a part of their mean.
+_ALIKE = 0.25
+
+
+def each_of(mean: float, deviation: float) -> str:
+    """What a mean is called: none takes it where they differ much."""
+    return "each" if deviation <= _ALIKE * mean else "each on average"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,8 @@ class KernelTotal:
 
     @property
     def each(self) -> str:
-        """What the mean is called: no launch takes it where they differ much."""
-        return "each" if self.deviation <= _ALIKE * self.mean else "each on average"
+        """What the mean is called."""
+        return each_of(self.mean, self.deviation)
 
     @property
     def short(self) -> str:

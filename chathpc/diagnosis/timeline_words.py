@@ -16,7 +16,7 @@ from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import Lack, TimelineFacts, seconds
 from chathpc.profile import numbers
-from chathpc.profile.timeline import COPY_LANES, LaneKind
+from chathpc.profile.timeline import COPY_LANES, PYTHON_STACKS, LaneKind
 from chathpc.profile.tree import NodeKind
 
 
@@ -144,6 +144,12 @@ def waiting_fact(timeline: TimelineFacts) -> Iterable[Fact]:
         timeline, Kind.AMOUNT, spent, subject="the host's waiting for the device, an effect and not the cause,",
         metric="gpu.sync.time", how="union of synchronising calls and blocking copies",
     )  # fmt: skip
+
+
+def slowed(timeline: TimelineFacts) -> tuple[str, ...]:
+    """That recording made the host slower, as a doubt about idle time of the device."""
+    known = any(text.endswith(PYTHON_STACKS) for text in timeline.profile.caveats)
+    return ("Recording Python's call stacks slows the host down: without it the gaps are shorter.",) if known else ()
 
 
 # -- the whole -----------------------------------------------------------------------------------------------

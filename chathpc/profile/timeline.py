@@ -58,6 +58,8 @@ DEVICE_LANES = (
     LaneKind.MEMSET, LaneKind.GRAPH,
 )  # fmt: skip
 COPY_LANES = (LaneKind.H2D, LaneKind.D2H, LaneKind.D2D, LaneKind.P2P, LaneKind.UNIFIED)
+#: A caveat of timelines whose host was slowed down.
+PYTHON_STACKS = "Python's call stacks were recorded, which slows down every Python call on the host."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

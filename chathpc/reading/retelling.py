@@ -169,7 +169,9 @@ _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
 
 #: Causes that the summary itself states, with their share and in the words of the device's maker; the catalogue speaks of NVIDIA's warps.
-_STATED = frozenset({"gpu-memory-latency", "gpu-dependency-stall", "gpu-barrier-stall", "gpu-instruction-fetch"})
+_STATED = frozenset(
+    {"gpu-memory-latency", "gpu-dependency-stall", "gpu-barrier-stall", "gpu-instruction-fetch", "gpu-kernel-bound"}
+)
 ADVICE = "What to do first:"
 
 
@@ -224,7 +226,7 @@ def _is_as_known(finding: Finding) -> bool:
 def _healthy(diagnosis: Diagnosis) -> list[Told]:
     hot = next((finding for finding in diagnosis.findings if cause(finding.cause).where_only), None)
     told = [Told(diagnosis.headline, () if hot is None else hot.evidence)]
-    if hot is not None:
+    if hot is not None and hot.cause not in _STATED:
         told.append(Told(meaning(hot.cause)))
     if hot is not None and hot.cause == "gpu-kernel-bound" and hot.next_measurement:
         told.append(Told(f"To see more, collect the kernel's counters: {hot.next_measurement}"))

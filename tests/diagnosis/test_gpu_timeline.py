@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
 from chathpc.profile.run import run_facts
-from chathpc.profile.timeline import LaneKind
+from chathpc.profile.timeline import PYTHON_STACKS, LaneKind
 from tests.diagnosis.parts import causes, diagnosed, finding, statements, sure
 from tests.diagnosis.timelines import (
     api,
@@ -431,6 +432,49 @@ def test_a_wait_after_every_kernel_leaves_the_device_idle() -> None:
     assert (found.cause, found.where.function) == ("gpu-sync-overuse", "cudaDeviceSynchronize")
     assert found.seconds == pytest.approx(49 * 60e-6)
     assert "The host has 50 synchronising calls: launches of kernels 50." in statements(diagnosis, "gpu-sync-overuse")
+
+
+def test_a_wait_after_each_of_long_kernels_is_said_although_it_costs_little() -> None:
+    """50 kernels of 100 µs, each followed by a wait until 1 µs after it and 3 µs more without work: 49 gaps of 4 µs."""
+    profile = recorded(
+        kernel("k", *every(104, 100, 50)), api("cudaDeviceSynchronize_v3020", *every(104, 91, 50, begin=10)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    (found,) = diagnosis.findings
+    assert found.cause == "gpu-kernel-bound"
+    told = statements(diagnosis, "gpu-kernel-bound")
+    assert (
+        "Idle time of the device after operations for which the host waits takes 196 µs of 5.20 ms (3.77 %): in 49 gaps, each 4.00 µs."
+        in told
+    )
+    assert "The host has 50 synchronising calls: launches of kernels 50." in told
+    assert found.advice[0].startswith("Wait for the device only where")
+    assert "library routine" in found.advice[-1]
+
+
+@pytest.mark.parametrize(("lengths", "words"), [((8, 8), "each 8.00 µs"), ((4, 12), "each on average 8.00 µs")])
+def test_gaps_are_each_so_long_only_if_they_are_alike(lengths: tuple[int, int], words: str) -> None:
+    """100 kernels of 2 µs; half of the gaps have one length, half the other."""
+    at = [sum(2 + lengths[i % 2] for i in range(n)) for n in range(101)]
+    profile = recorded(
+        kernel("tiny", *((a, a + 2) for a in at)), api("cudaLaunchKernel", *((a + 2, b) for a, b in itertools.pairwise(at))),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    assert statements(diagnosis, "gpu-launch-bound")[1].endswith(f"in 100 gaps, {words}.")
+
+
+def test_python_stacks_are_a_doubt_about_a_slow_host_and_all_idle_time_is_told() -> None:
+    """100 kernels of 2 µs, one each 10 µs, and a pause of 500 µs."""
+    starts = [10.0 * n + (500 if n >= 50 else 0) for n in range(100)]
+    profile = replace(recorded(kernel("tiny", *((a, a + 2) for a in starts))), caveats=(PYTHON_STACKS,))
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-launch-bound")
+    assert any("Recording Python's call stacks slows the host down" in text for text in found.against)
+    told = statements(diagnosis, "gpu-launch-bound")
+    assert (
+        "Idle time of the device, with neither kernel nor copy, takes 1.29 ms of 1.49 ms (86.6 %): longest 508 µs."
+        in told
+    )
 
 
 def test_a_host_that_waits_for_a_busy_device_is_no_finding() -> None:

@@ -18,7 +18,7 @@ from chathpc.diagnosis.host_calls import HostCall, is_compilation
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import is_collective
 from chathpc.diagnosis.timeline_facts import seconds
-from chathpc.diagnosis.timeline_words import counted, idle_fact, lasting, measured, site, window, window_words
+from chathpc.diagnosis.timeline_words import counted, idle_fact, lasting, measured, site, slowed, window, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
@@ -348,7 +348,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
                 how="gaps that begin inside a synchronising call or a blocking copy",
             )
         )
-    against, impact = doing.against, None
+    against, impact = (*doing.against, *slowed(timeline)), None
     if prepared:
         against = (*against, "What is prepared before the first operation is paid once per run.")
     pause = False

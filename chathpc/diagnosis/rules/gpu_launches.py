@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.doing import doing_in
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, plain
+from chathpc.diagnosis.kernel_totals import each_of
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.timeline_facts import seconds
+from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import (
     counted,
+    idle_fact,
     issuer,
     kernel_site,
     lasting,
     measured,
     site,
+    slowed,
     window_words,
 )
 from chathpc.profile import intervals, numbers
@@ -68,7 +74,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
             "idle time of the device between them",
             "idle stretches that launch calls cover, or that are short beside kernels that are shorter",
             "gpu.time",
-            parts=(Part("in", number, "gaps"), _each(gaps, cost, number)),
+            parts=(Part("in", number, "gaps"), *_each(gaps.lengths(*gaps.launch_reasons))),
         ),
     ]
     signs = 1
@@ -90,6 +96,8 @@ def launching(facts: Facts) -> Iterable[Draft]:
     if doing is not None:
         signs = 2
         evidence.append(doing)
+    if cost < limit["nearly_all"].value * timeline.idle:
+        evidence.append(idle_fact(timeline))
     few = launches < limit["few_launches"].value
     if few and in_launches:  # what a launch costs is the context and the code that the first ones load
         entry = cause("gpu-start-up")
@@ -100,6 +108,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
         if few
         else ()
     )
+    against = against if queued else (*against, *slowed(timeline))
     idle = f"the device is idle for {numbers.percent(share)} of {window_words(timeline)}"
     if few and in_launches:
         summary = f"The first launches take {numbers.seconds(in_calls)} to load code and initialise the device; {idle}"
@@ -128,12 +137,40 @@ def launching(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _each(gaps: Gaps, cost: float, number: int) -> Part:
-    """How long the stretches in which the device waits for launches are: the longest where it has most of their time, else the mean."""
-    longest = gaps.longest(*gaps.launch_reasons)
-    if number > 1 and longest > common()["most"].value * cost:
-        return Part("longest", longest, "s")
-    return Part("each", cost / max(number, 1), "s")
+def _each(lengths: NDArray[np.float64]) -> tuple[Part, ...]:
+    """How long stretches are: the longest where it has most of their time, else the mean; one alone is told already."""
+    if len(lengths) < 2:
+        return ()
+    longest = float(lengths.max())
+    if longest > common()["most"].value * float(lengths.sum()):
+        return (Part("longest", longest, "s"),)
+    mean = float(lengths.mean())
+    return (Part(each_of(mean, float(lengths.std())), mean, "s"),)
+
+
+def after_waits(gaps: Gaps, place: Place | None = None) -> Fact:
+    """How long the device is idle after operations for which the host waits."""
+    return lasting(
+        gaps.timeline,
+        gaps.seconds("sync"),
+        "idle time of the device after operations for which the host waits",
+        "short idle stretches that begin while the host waits for the device",
+        "gpu.time",
+        parts=(Part("in", gaps.count("sync"), "gaps"), *_each(gaps.lengths("sync"))),
+        where=place,
+    )
+
+
+def waits(timeline: TimelineFacts) -> Fact:
+    """How often the host waits for the device, beside the number of launches."""
+    return measured(
+        timeline, Kind.COUNT, timeline.count(HostCall.WAIT), subject="the host", parts=(_launches(timeline),), unit="synchronising calls",
+        metric="gpu.sync.time", how="number of calls in the window",
+    )  # fmt: skip
+
+
+def _launches(timeline: TimelineFacts) -> Part:
+    return Part("launches of kernels", sum(kernel.launches for kernel in timeline.kernels()), "count")
 
 
 def synchronising(facts: Facts) -> Iterable[Draft]:
@@ -143,7 +180,6 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
         return
     entry = cause("gpu-sync-overuse")
     cost, share, number = gaps.seconds("sync"), gaps.share("sync"), gaps.count("sync")
-    waits = timeline.count(HostCall.WAIT)
     spans = gaps.spans("sync")
     after = intervals.union(spans[0] - 1, spans[1])
     parts = [part for part in timeline.host_in(after, LaneKind.API, most=_LOOKED_AT) if part.seconds > 0]
@@ -153,7 +189,6 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     above = issuer(timeline, waiting[0].node) if waiting else -1
     if above >= 0 and above != waiting[0].node:
         name += f" in {shorten(plain(timeline.profile.tree.function_name(above)), LONGEST_NAME)}"
-    launches = sum(kernel.launches for kernel in timeline.kernels())
     copies, volume = timeline.amount(*COPY_LANES)
     by_copy = bool(waiting) and is_blocking_copy(waiting[0].name) and copies > 0
     small = by_copy and 0 < volume / copies < entry.threshold("max_copy_bytes")
@@ -166,25 +201,19 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
         cost=cost,
         share=share,
         evidence=(
-            lasting(
-                timeline,
-                cost,
-                "idle time of the device after operations for which the host waits",
-                "short idle stretches that begin while the host waits for the device",
-                "gpu.time",
-                parts=(Part("each time", cost / max(number, 1), "s"),),
-                where=place,
-            ),
+            after_waits(gaps, place),
             measured(
                 timeline,
                 Kind.COUNT,
-                copies if by_copy else waits,
+                copies,
                 subject="the host",
-                parts=(Part("launches of kernels", launches, "count"), *size),
-                unit="blocking copies" if by_copy else "synchronising calls",
-                metric="gpu.copy.count" if by_copy else "gpu.sync.time",
-                how="number of copies" if by_copy else "number of calls in the window",
-            ),
+                parts=(_launches(timeline), *size),
+                unit="blocking copies",
+                metric="gpu.copy.count",
+                how="number of copies",
+            )
+            if by_copy
+            else waits(timeline),
         ),
         signs=2,
         advice=(_JOIN,) if small else (),

@@ -14,6 +14,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import counters
 from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.gpu_launches import after_waits, waits
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import (
     busy_fact,
@@ -129,6 +130,13 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         kernel_fact(timeline, top, Part(top.each, top.mean, "s")),
         idle_fact(timeline),
     ]
+    # Too little for a finding of its own, but most of what the device loses may be so small a part.
+    stalled = (
+        facts.gaps.seconds("sync") >= common()["worth_a_line"].value * timeline.idle > 0
+        and "sync" not in facts.gaps.claimed
+    )
+    if stalled:
+        evidence += [after_waits(facts.gaps), waits(timeline)]
     second = _second(timeline, kernels)
     next_measurement = (
         f"{counters(timeline.profile, top.name)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
@@ -154,8 +162,13 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         # they stand before whatever is too small for a verdict, and make none themselves.
         impact=common()["behind"].value * common()["verdict_weight"].value * share,
         samples=0,
+        advice=(_NO_WAITS,) if stalled else (),
         next_measurement=next_measurement,
     )
+
+
+#: What to do where the host waits after kernels, and the device little after each wait.
+_NO_WAITS = "Wait for the device only where the host needs a result: kernels of one stream run in order anyway."
 
 
 def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Fact, ...]:
