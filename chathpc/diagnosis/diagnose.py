@@ -209,18 +209,18 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
         return _in_run(facts, found) if group.name in (TOTALS_GROUP, *KERNEL_GROUPS) else found
     if group.name not in (HOST_GROUP, *KERNEL_GROUPS):
         return found
-    doubt: tuple[str, ...] = ()
     if group.name == HOST_GROUP:
         part = facts.gaps.host_share
-        doubt = (
-            f"The device waits for the host's own work in {numbers.percent(part)} of the window; host work that overlaps a busy device costs nothing.",
+        doubt = f"The device waits for the host's own work in {numbers.percent(part)} of the window; host work that overlaps a busy device costs nothing."
+        return (
+            draft
+            if draft.impact is not None
+            else replace(draft, headroom=headroom(draft) * part, against=(*draft.against, doubt))
+            for draft in found
         )
-    else:
-        part = facts.traced.share(facts.traced.computing)
+    part = facts.traced.share(facts.traced.computing)
     return (
-        draft
-        if draft.impact is not None
-        else replace(draft, headroom=headroom(draft) * part, against=(*draft.against, *doubt))
+        draft if draft.impact is not None else replace(draft, share=draft.share * part, threshold=draft.asked * part)
         for draft in found
     )
 

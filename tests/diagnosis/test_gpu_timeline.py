@@ -551,7 +551,8 @@ def test_what_is_wrong_inside_kernels_counts_as_far_as_kernels_fill_the_window()
     beside = diagnosed(recorded(kernel("k", (0, 30e3), **limited), copy(H2D, (30e3, 100e3), size=10**9)))
     alone = diagnosed(recorded(kernel("k", (0, 30e3), **limited)))
     inside, whole = finding(beside, "gpu-memory-bandwidth"), finding(alone, "gpu-memory-bandwidth")
-    assert inside.headroom == pytest.approx(0.3 * whole.headroom)
+    assert (inside.share, whole.share) == (pytest.approx(0.3), pytest.approx(1.0))
+    assert inside.weight == pytest.approx(0.3 * whole.weight)
     assert beside.findings[0].cause == "gpu-h2d-copy-bound"
 
 
