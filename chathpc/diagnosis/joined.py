@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
@@ -112,6 +113,8 @@ def with_disagreements(drafts: Iterable[Draft], evidence: Sequence[Fact]) -> lis
     result = []
     for draft in drafts:
         about = {readable_function(name) for name in (draft.where.kernel, draft.where.function) if name}
+        # Of what devices wait for a kernel is the example: how long it takes itself does not matter.
+        about = set() if cause(draft.cause).family == "gpu-system" else about
         mine = tuple(item for item in evidence if item.where is not None and item.where.function in about)
         if mine:
             doubts = tuple(

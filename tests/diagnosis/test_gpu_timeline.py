@@ -344,6 +344,7 @@ def test_memory_allocated_between_kernels_is_a_finding() -> None:
     diagnosis = diagnosed(profile)
     found = finding(diagnosis, "gpu-allocation-in-loop")
     assert found.seconds == pytest.approx(19 * 80e-6)  # the last are behind the window
+    assert found.title == "Device memory allocated in a loop"
     once = recorded(kernel("k", (0, 100), (900, 1000)), api("cudaMalloc", (100, 900)))
     assert causes(once) == ["gpu-idle-host-bound"]
     assert finding(diagnosed(once), "gpu-idle-host-bound").where.function == "cudaMalloc"
@@ -359,7 +360,8 @@ def test_buffers_allocated_in_one_long_gap_are_not_the_program_s_preparation() -
     found = diagnosis.findings[0]
     assert (found.cause, found.where.function) == ("gpu-allocation-in-loop", "cudaHostAlloc")
     assert (found.seconds, found.share) == (pytest.approx(2 * 16 * 400e-6), pytest.approx(12.8 / 23))
-    assert "32 times between operations" in found.summary
+    assert found.summary.startswith("32 calls that allocate or free memory between operations leave")
+    assert found.title == "Pinned host memory allocated between operations"
     rest = finding(diagnosis, "gpu-idle-host-bound")
     assert rest.seconds == pytest.approx(2 * (10e-3 - 16 * 400e-6))
 

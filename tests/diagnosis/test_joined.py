@@ -51,6 +51,11 @@ def test_each_difference_is_one_item_with_both_tools():
     assert share.where.kernel is None
 
 
+def test_how_long_a_kernel_takes_is_no_doubt_about_what_the_device_waits_for():
+    start = replace(draft("gpu.kernel.time", kernel="void axpy<4>(float*)"), cause="gpu-start-up")
+    assert with_disagreements([start], disagreement_evidence(PROFILE)) == [start]
+
+
 def test_a_finding_about_the_same_thing_gets_the_evidence_and_a_doubt_if_it_rests_on_it():
     evidence = disagreement_evidence(PROFILE)
     doubted, aware, other = with_disagreements(

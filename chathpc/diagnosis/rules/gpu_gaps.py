@@ -124,11 +124,16 @@ def allocation(facts: Facts) -> Iterable[Draft]:
     number = gaps.allocations
     parts = parts_in(gaps.stretches("allocation"), LaneKind.API)
     place = site(timeline, parts[0].node) if parts else Place()
+    pinned = bool(parts) and "Host" in parts[0].name
+    looped = number >= entry.threshold("min_gaps")
+    idle = f"the device idle for {numbers.percent(share)} of {window_words(timeline)}"
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Memory is allocated and freed {counted(calls, 'time')} between operations, which leaves the device idle for "
-        f"{numbers.percent(share)} of {window_words(timeline)}.",
+        title=f"{'Pinned host' if pinned else 'Device'} memory allocated {'in a loop' if looped else 'between operations'}",
+        summary=f"Memory is allocated and freed {counted(calls, 'time')} between operations, which leaves {idle}."
+        if looped
+        else f"{numbers.count(calls)} calls that allocate or free memory between operations leave {idle}.",
         cost=cost,
         share=share,
         evidence=(
