@@ -16,6 +16,7 @@ from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import Lack, TimelineFacts, seconds
 from chathpc.profile import numbers
+from chathpc.profile.kernel_names import kernel_title
 from chathpc.profile.timeline import COPY_LANES, PYTHON_STACKS, LaneKind
 from chathpc.profile.tree import NodeKind
 
@@ -279,25 +280,46 @@ def copy_site(timeline: TimelineFacts, *kinds: LaneKind) -> Place:
 
     Copies whose call was not recorded have no place; nor has the whole if these are most.
     """
+    known, whole = _by_issuer(timeline, kinds)
+    if not known:
+        return Place()
+    amount, _, where = max(known.values())
+    return site(timeline, where) if _is_worth_a_line(amount, whole) else Place()
+
+
+def collective_site(timeline: TimelineFacts, kernel: KernelTotal) -> tuple[Place, str]:
+    """Where most of the time of a collective's kernel was issued, and by what: NCCL does several kinds of exchange by one kernel."""
+    known, _ = _by_issuer(timeline, (LaneKind.COLLECTIVE,), kernel.short)
+    if not known:
+        return kernel_site(timeline, kernel), ""
+    name = max(known, key=lambda each: known[each])
+    return site(timeline, known[name][1], kernel=kernel.name), name
+
+
+def _by_issuer(
+    timeline: TimelineFacts, kinds: Iterable[LaneKind], kernel: str = ""
+) -> tuple[dict[str, tuple[float, int, int]], float]:
+    """Nanoseconds of operations by the name of what issued them, each with its heaviest operation and the issuer of that, where it is known; and
+    of all. `kernel` leaves out all others.
+    """
     tree = timeline.profile.tree
     lanes = [lane for lane in timeline.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
     if not lanes or not len(tree):
-        return Place()
+        return {}, 0.0
     node = np.concatenate([lane.node for lane in lanes])
     length = np.concatenate([np.maximum(lane.end - lane.start, 0) for lane in lanes])
     weight = np.bincount(np.maximum(node, 0), weights=np.where(node >= 0, length, 0), minlength=len(tree))
-    by_name: dict[str, float] = {}
-    heaviest: dict[str, tuple[float, int]] = {}
+    found: dict[str, tuple[float, int, int]] = {}
     for each in np.flatnonzero(weight).tolist():
         where = issuer(timeline, each)
-        name = "" if where < 0 else tree.function_name(where)
-        by_name[name] = by_name.get(name, 0.0) + float(weight[each])
-        heaviest[name] = max(heaviest.get(name, (0.0, -1)), (float(weight[each]), where))
-    known = {name: amount for name, amount in by_name.items() if name}
-    if not known:
-        return Place()
-    best = max(known, key=lambda name: (known[name], name))
-    return site(timeline, heaviest[best][1]) if _is_worth_a_line(known[best], float(weight.sum())) else Place()
+        if where < 0 or (kernel and kernel_title(tree.function_name(each)) != kernel):
+            continue
+        name = tree.function_name(where)
+        amount, heaviest, at = found.get(name, (0.0, each, where))
+        if weight[each] > weight[heaviest]:
+            heaviest, at = each, where
+        found[name] = amount + float(weight[each]), heaviest, at
+    return found, float(weight.sum())
 
 
 def issuer(timeline: TimelineFacts, node: int) -> int:

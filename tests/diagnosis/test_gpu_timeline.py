@@ -235,6 +235,29 @@ def test_a_collective_is_measured_and_mended_by_its_kind(kernel_name: str, progr
     assert any("AllReduce" in each or "DistributedDataParallel" in each for each in found.advice) is not exchange
 
 
+def test_a_collective_goes_by_the_kind_that_has_most_of_its_kernel_s_time() -> None:
+    """One kernel for all kinds: two all-to-alls of 20 and 15 ms in different steps, one all-gather of 25 ms."""
+    name = "ncclKernel_SendRecv"
+    exchanged, gathered = collective(name, (30e3, 50e3), (60e3, 75e3)), collective(name, (80e3, 105e3))
+    profile = recorded(
+        kernel("k", (0, 30e3)),
+        replace(exchanged, under="nccl:all_to_all"),
+        replace(gathered, under="nccl:_all_gather_base"),
+    )
+    found = finding(diagnosed(profile), "nccl-bound")
+    assert found.where.path[0] == "nccl:all_to_all"
+    assert str(found.next_measurement).startswith("alltoall_perf")
+    gathered = collective(name, (80e3, 125e3))
+    profile = recorded(
+        kernel("k", (0, 30e3)),
+        replace(exchanged, under="nccl:all_to_all"),
+        replace(gathered, under="nccl:_all_gather_base"),
+    )
+    found = finding(diagnosed(profile), "nccl-bound")
+    assert found.where.path[0] == "nccl:_all_gather_base"
+    assert str(found.next_measurement).startswith("all_gather_perf")
+
+
 def test_a_rank_that_waits_in_collectives_is_not_called_idle_first() -> None:
     """20 of 100 ms busy, all of it exposed collectives but 1 ms."""
     profile = recorded(

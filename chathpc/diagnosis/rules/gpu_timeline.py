@@ -5,6 +5,7 @@ Shares are of the window, from the first to the last operation of any device. Wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
@@ -18,6 +19,7 @@ from chathpc.diagnosis.rules.gpu_launches import after_waits, waits
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import (
     busy_fact,
+    collective_site,
     copy_site,
     counted,
     exposed_fact,
@@ -38,10 +40,10 @@ from chathpc.profile.timeline import LaneKind
 _LOOKED_AT = 3
 
 
-#: What programs of nccl-tests measure, by a part of the name of a collective's kernel.
+#: What programs of nccl-tests measure, by a part of the name of the range that issues a collective, or of its kernel, in small letters alone.
 _TESTS = {
-    "AllReduce": "all_reduce_perf", "AllGather": "all_gather_perf", "ReduceScatter": "reduce_scatter_perf", "Broadcast": "broadcast_perf",
-    "SendRecv": "alltoall_perf",
+    "allreduce": "all_reduce_perf", "allgather": "all_gather_perf", "reducescatter": "reduce_scatter_perf", "broadcast": "broadcast_perf",
+    "alltoall": "alltoall_perf", "sendrecv": "alltoall_perf",
 }  # fmt: skip
 _RATE = "The rate that the machine reaches (this program is one of nccl-tests), to compare with the program's."
 #: What helps where each device sends to each other one (all_to_all), which NCCL does by SendRecv.
@@ -75,10 +77,10 @@ def communication(facts: Facts) -> Iterable[Draft]:
         ),
         exposed_fact(timeline, "communication", cost, spent, metric="gpu.collective.time"),
     ]
-    place, most = copy_site(timeline, LaneKind.P2P), "copies between devices"
+    place, most, by = copy_site(timeline, LaneKind.P2P), "copies between devices", ""
     if kernels and kernels[0].seconds >= between:
         top = kernels[0]
-        place, most = kernel_site(timeline, top), top.short
+        (place, by), most = collective_site(timeline, top), top.short
         evidence.append(
             measured(
                 timeline,
@@ -96,8 +98,9 @@ def communication(facts: Facts) -> Iterable[Draft]:
     alone = len(timeline.devices) < 2
     if not alone:
         waits = "The devices compute for different times: much of it is waiting for the busiest one, not transfer."
-    test = next((tool for name, tool in _TESTS.items() if name in most), None)
-    apart = test == _TESTS["SendRecv"]
+    told = [re.sub("[^a-z]", "", name.lower()) for name in (by, most)]
+    test = next((tool for text in told for name, tool in _TESTS.items() if name in text), None)
+    apart = test == _TESTS["sendrecv"]
     yield Draft(
         cause=entry.id,
         where=place,
