@@ -363,6 +363,10 @@ def test_the_profile_and_the_records_together_are_more_certain() -> None:
     seen = finding(diagnose(profile), "unoptimised-build")
     both = finding(explained(profile, units=(unit("app.cpp", False),)), "unoptimised-build")
     assert both.confidence > seen.confidence
+    assert statements(diagnose(profile), "unoptimised-build")[1].startswith("Inlined functions ")
+    never_expanded = replace(profile, format="Nsight Systems 2024.5")
+    assert not any("Inlined" in each for each in statements(diagnose(never_expanded), "unoptimised-build"))
+    assert finding(diagnose(never_expanded), "unoptimised-build").confidence < seen.confidence
     assert len(both.evidence) == len(seen.evidence) + 2
     cold = build(
         entry(

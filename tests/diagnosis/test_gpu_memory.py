@@ -147,6 +147,7 @@ def test_a_full_data_pipe_with_few_instructions_asks_for_the_memory_tables() -> 
 def test_without_shared_memory_it_can_only_be_uncoalesced() -> None:
     limit = first(one(**L1_FULL, shared_memory_per_block=0))
     assert limit.summary.endswith("its accesses are uncoalesced.")
+    assert str(limit.next_measurement).endswith("(sectors per request, by line)")
     assert limit.against == ()
 
 

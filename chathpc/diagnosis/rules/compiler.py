@@ -302,6 +302,7 @@ def _by_small_calls(facts: Facts) -> Draft | None:
     if hot is None:
         return None
     place = hot.place
+    expanded = not facts.profile.format.startswith("Nsight Systems")  # whose samples never tell what is inlined
     return Draft(
         cause=entry.id,
         where=place,
@@ -317,9 +318,13 @@ def _by_small_calls(facts: Facts) -> Draft | None:
                 form=Form.MANY,
                 parts=[Part(shorten(label_names[name], 40)) for name in names[:3].tolist()],
             ),
-            time_fact(facts, inlined, "inlined functions", "inclusive time of inlined frames", form=Form.MANY),
+            *(
+                (time_fact(facts, inlined, "inlined functions", "inclusive time of inlined frames", form=Form.MANY),)
+                if expanded
+                else ()
+            ),
         ),
-        signs=2,
+        signs=1 + expanded,
         replaces=UNEXPLAINED,
     )
 

@@ -240,9 +240,7 @@ def _unmeasured(profile: Profile, kernels: list[Counted]) -> tuple[str, ...]:
     if not names or not known:
         return ()
     listed = ", ".join(map(kernel_title, names[:3]))
-    return (
-        f"The report has no measurements of {listed}: {'its' if len(names) == 1 else 'their'} part of the time is not known.",
-    )
+    return (f"Its part of the time may be smaller, as the report has no measurements of {listed}.",)
 
 
 def undecided(profile: Profile, *, beside: bool = False) -> str:

@@ -178,7 +178,8 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
         evidence, headroom=entry.headroom, signs=signs, against=tuple(against), waiting="spread",
         title="" if shared == 0 else "Uncoalesced accesses or bank conflicts",
         next_measurement=kernel.measure(
-            "sectors per request and bank conflicts, by line: which of the two it is", "MemoryWorkloadAnalysis_Tables", "SourceCounters"
+            "sectors per request, by line" if shared == 0 else "sectors per request and bank conflicts, by line: which of the two it is",
+            "MemoryWorkloadAnalysis_Tables", "SourceCounters",
         ),
     )  # fmt: skip
 
