@@ -95,6 +95,13 @@ def test_a_device_that_hardly_works_is_idle_whatever_fills_its_time() -> None:
     assert "gpu-h2d-copy-bound" not in [each.cause for each in diagnosis.findings]  # 0.3 % of the run
 
 
+def test_a_device_waits_for_the_host_s_own_work_and_not_for_its_copies() -> None:
+    """Of 10 s the device copies for 1 s, in a call of 5 s at :9; the host computes for 4 s at :5."""
+    copy = gpu_op("<gpu copyin>", values={"gpu.time": 1.0, "gpu.copy.time": 1.0})
+    profile = replace(program(line("app.cu:9", driver("cudaMemcpy", copy, seconds=5.0))), run={"seconds": "10"})
+    assert finding(diagnosed(profile), "gpu-idle-host-bound").where.short == "app.cu:5"
+
+
 def test_a_device_that_waits_for_its_driver_does_not_wait_for_work_of_the_program() -> None:
     start = driver("cuInit", seconds=8.0)
     kernel = gpu_op("<gpu copyin>", values={"gpu.time": 0.03, "gpu.copy.time": 0.03})

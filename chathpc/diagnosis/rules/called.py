@@ -149,7 +149,7 @@ def just_in_time(facts: Facts) -> Iterable[Draft]:
         )
 
 
-_CALLS = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
+RUNTIME = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
 #: What a call is for, the cause where that takes long, what the caller does, and such time in words.
 _KINDS = (
     (HostCall.SETUP, "gpu-start-up", "starts the GPU's driver", "starting the GPU's driver"),
@@ -164,7 +164,7 @@ _IN_LOOPS = ("gpu-allocation-in-loop", "gpu-launch-bound")
 
 def host_calls(facts: Facts) -> Iterable[Draft]:
     """Copies, waiting, allocation, launches and the driver's start, each where it takes much of the host's time."""
-    inside = facts.activities.of(*_CALLS)
+    inside = facts.activities.of(*RUNTIME)
     if facts.timeline is not None or not inside.any():
         return
     purpose = _purposes(facts)

@@ -12,6 +12,7 @@ from chathpc.diagnosis.draft import Draft, fact, kernel_time, time_fact
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.called import RUNTIME
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.tree import NodeKind
@@ -166,7 +167,9 @@ def idle(facts: Facts) -> Iterable[Draft]:
     if not busy or share < entry.threshold("min_share") or samples_metric(facts.profile) is not None:
         return
     wall, known = busy / part, facts.device_work is not None
-    hot = facts.hot_place(facts.time) if facts.has_host_time else None
+    # In calls of the runtime the host copies to the device or waits for it: then it is not the host that keeps it idle.
+    own = np.where(facts.activities.of(*RUNTIME), 0.0, facts.time) if facts.has_host_time else np.zeros(0)
+    hot = facts.hot_place(own) if own.any() else None
     yield Draft(
         cause=entry.id,
         where=hot.place if hot is not None else Place(),
