@@ -49,6 +49,7 @@ from chathpc.diagnosis.rules.memory import leak
 from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
+from chathpc.diagnosis.tuned_libraries import for_callers
 from chathpc.diagnosis.verdict import AT_THE_LIMIT, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, is_outlined
@@ -362,7 +363,8 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         confidence_reason=reason,
         evidence=ids,
         against=draft.against,
-        advice=tuple(
+        advice=_of_callers(draft, entry)
+        or tuple(
             dict.fromkeys(
                 (
                     *(each for suspect in suspects for each in _catalogue(facts, draft, cause(suspect))),
@@ -417,6 +419,17 @@ def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:
     label, _ = tree.function_labels
     inside = tree.outermost(np.flatnonzero(label == label[tree.function[node]]).astype(np.int32))
     return float(facts.inclusive[inside].sum()) / facts.total
+
+
+def _of_callers(draft: Draft, entry: Cause) -> tuple[str, ...]:
+    """Advice about the call, where a library brings the kernel; where data are, and of which type, its callers can change as advised to all."""
+    if entry.family != "gpu-kernel" or entry.id in _OF_TYPES or (draft.own_advice and draft.title):
+        return ()
+    return for_callers(draft.where.kernel or "")
+
+
+#: Causes that go with the type of the data.
+_OF_TYPES = frozenset({"gpu-tensor-cores-unused", "gpu-fp64-bound"})
 
 
 def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:

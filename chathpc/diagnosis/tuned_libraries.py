@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.profile.tree import BoolArray, CallTree
 
 #: Load modules by the beginning of their file name, before the version.
@@ -18,8 +19,15 @@ _MODULE = re.compile(
 )
 _KERNEL = re.compile(
     r"(?:void )?(?:(?:volta|turing|ampere|ada|hopper|maxwell|sm\d+)_\w*gemm|(?:cutlass|cublas|cublasLt|cudnn|cusolver|rocblas)(?:::|_|\d)"
-    r"|Cijk_|gemv2[TN]_kernel|nvjet_|(?:flash::)?flash_(?:fwd|bwd)|(?:regular|vector|composite)_fft)"
+    r"|Cijk_|gemv2[TN]_kernel|nvjet_|(?:flash::)?flash_(?:fwd|bwd)|(?:regular|vector|composite)_fft|[^(]*\bcublas\w+Params)"
 )
+#: Kernels of these do what their own names say; the program chooses sizes and types, and when they are called.
+_ROUTINE = re.compile(r"(?:void )?(?:at|c10|cub|hipcub|thrust|rocprim|rocblas|cudnn|cutlass)::")
+_PRODUCT = re.compile(r"(?i)gem[mv]|cutlass|Cijk|nvjet|cublas")
+_SPLIT = "Where the result is small and the sums are long, let the library split them (split-K or stream-K: cublasLt's heuristics, CUTLASS's tile schedulers)."
+_BATCH = "Do several small products in one call (strided batched GEMM, torch.bmm), with sizes that are multiples of 8 elements."
+_MORE = "Give each call more work: a larger batch, or several small inputs in one call."
+_FUSE = "Make fewer calls: fuse what is computed element by element with what comes before and after it (torch.compile, transform iterators)."
 
 
 def is_tuned_module(path: str) -> bool:
@@ -30,6 +38,15 @@ def is_tuned_module(path: str) -> bool:
 def is_tuned_kernel(name: str) -> bool:
     """True for a kernel that such a library brings, by the form of its name."""
     return _KERNEL.match(name) is not None
+
+
+def for_callers(name: str) -> tuple[str, ...]:
+    """What those can do who call a kernel that they did not write; nothing for the program's own, also if a library launches it."""
+    if not is_tuned_kernel(name) and (
+        not _ROUTINE.match(name) or (is_launcher(name) and not _ROUTINE.match(kernel_title(name)))
+    ):
+        return ()
+    return (_BATCH, _SPLIT) if _PRODUCT.search(name) else (_MORE, _FUSE)
 
 
 def in_tuned_libraries(tree: CallTree) -> BoolArray:

@@ -52,13 +52,13 @@ _LIBRARIES = frozenset(
     ]
 )
 _NAMELESS = re.compile(
-    r"Kernel2?|device_kernel|_?kernel_agent|trampoline_kernel|\w*parallel_launch\w*|static_kernel|forallp?_\w+_kernel"
+    r"[Kk]ernel|Kernel2|device_kernel|_?kernel_agent|trampoline_kernel|\w*parallel_launch\w*|static_kernel|forallp?_\w+_kernel"
 )
 _LAMBDA = re.compile(r"[\[{(']+lambda\b.*?(?:instance |#)(\d+)|[\[{(']+lambda\b|\$_(\d+)")
 #: How nvcc names lambdas that host and device share: by the function that they stand in, and their number there.
 _WRAPPED = re.compile(r"__nv_\w+tag<.*?&\(?([\w:~]+).*?,(\d+)u?>")
 _NO_WORK = re.compile(
-    r"\w*(?:iterator|pointer|_ptr|allocator|[Pp]olicy|[Tt]ag|[Rr]ange|[Ii]ndex\w*)|(?:unsigned|signed|long|short|int|char|float|double|bool|half|void|u?int)\w*|[\d.-].*|"
+    r"\w*(?:iterator|pointer|_ptr|allocator|[Pp]olicy|[Tt]ag|[Rr]ange|[Ii]ndex\w*)|(?:unsigned|signed|long|short|int|char|float|double|bool|half|void|u?int|__half|__nv_)\w*|[\d.-].*|"
 )
 
 
@@ -188,7 +188,7 @@ def _work(name: str) -> _Work | None:
     chosen = next((work for work in found if work.is_lambda), None)
     if chosen is not None or not (library or nameless):
         return chosen
-    if not found and nameless and arguments:
+    if not found and nameless and arguments and not _NO_WORK.fullmatch(base_key(arguments[0])):
         return _Work(base_key(arguments[0]))
     return found[0] if found else None
 

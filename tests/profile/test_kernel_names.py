@@ -74,6 +74,7 @@ TITLES = [
         "unary_transform_f<thrust::device_ptr<Body>, thrust::device_ptr<float>, saxpy_functor>, long>, long>(T2, T3)",
         "saxpy_functor", "saxpy_functor",
     ),
+    ("enable_if<!T7, void>::type kernel<__nv_bfloat16, 0, cublasGemvParamsEx<int, float>>(T13)", "cublasGemvParamsEx", "cublasGemvParamsEx"),
     ("void cutlass::Kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::GemmShape<32, 64, 8>, int>>(T1::Params)", "GemmUniversal", "GemmUniversal"),
     ("void cub::DeviceReduceKernel<cub::Policy<float, int, Largest>::Policy600, float*, int, Largest>(float*)", "DeviceReduceKernel<Largest>", "Largest"),
     ("void mine::ranged<advect(bool, Buffer<double> &)::[lambda(int, int) (instance 2)]>(Range, T1)", "ranged<advect::lambda#2>", "advect"),
