@@ -18,7 +18,7 @@ from chathpc.diagnosis.host_calls import HostCall, is_compilation
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import is_collective
 from chathpc.diagnosis.timeline_facts import seconds
-from chathpc.diagnosis.timeline_words import counted, idle_fact, lasting, measured, site, slowed, window, window_words
+from chathpc.diagnosis.timeline_words import idle_fact, lasting, measured, site, slowed, window, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
@@ -131,9 +131,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         cause=entry.id,
         where=place,
         title=f"{'Pinned host' if pinned else 'Device'} memory allocated {'in a loop' if looped else 'between operations'}",
-        summary=f"Memory is allocated and freed {counted(calls, 'time')} between operations, which leaves {idle}."
-        if looped
-        else f"{numbers.count(calls)} calls that allocate or free memory between operations leave {idle}.",
+        summary=f"{numbers.count(calls)} calls that allocate or free memory between operations leave {idle}.",
         cost=cost,
         share=share,
         evidence=(
